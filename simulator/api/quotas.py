@@ -8,14 +8,14 @@ from simulator.api.call import Call, Reply
 from simulator.domain.queries import payment_with
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.quotas import Pace, Quotas
+from simulator.runtime.quotas import Quotas, RequestPace
 from simulator.wire import errors
 
 RATE, BYTES, TRANSACTIONS = "quota_rate", "quota_bytes", "quota_transactions"
 AHEAD = (RATE, BYTES)
 """Those that are refused before anything is read; replayed as they were, since no state of the sandbox tells them."""
 
-_paces: WeakKeyDictionary[LiveSandbox, Pace] = WeakKeyDictionary()
+_paces: WeakKeyDictionary[LiveSandbox, RequestPace] = WeakKeyDictionary()
 
 Refuse = Callable[[Call], Reply]
 
@@ -25,7 +25,7 @@ def refusal_ahead(sandbox: LiveSandbox, quotas: Quotas, wall: datetime) -> Refus
     if quotas.rate is not None:
         pace = _paces.get(sandbox)
         if pace is None:
-            pace = _paces[sandbox] = Pace(quotas.rate)
+            pace = _paces[sandbox] = RequestPace(quotas.rate)
         if not pace.passes(wall):
             shown, text = f"{quotas.rate:g} requests a second", "It has sent too many requests; retry a little later."
             return lambda call: _refuse(call, RATE, shown, text)

@@ -93,7 +93,7 @@ def command(
     from simulator.cli.running import Running, prepare
     from simulator.cli.staging import let_reload, reads_again
     from simulator.cli.unknown_variables import unknown_variables
-    from simulator.runtime.watch import Watch
+    from simulator.runtime.watch import ScenarioWatch
 
     if log == "json":
         log_as_json()
@@ -129,7 +129,9 @@ def command(
         for each in showing:
             each.end()
 
-    files = Watch(flags["scenario"], lambda scenario: running.app.load(scenario), _print_lines) if watch else None
+    files = (
+        ScenarioWatch(flags["scenario"], lambda scenario: running.app.load(scenario), _print_lines) if watch else None
+    )
     names_scenario = ctx.get_parameter_source("scenario") is not ParameterSource.DEFAULT
     wanted = ServerFlags(**flags, names_scenario=names_scenario)
     if reads_again(wanted):

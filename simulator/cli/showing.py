@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from simulator.cli.lines import Event, Lines
 from simulator.cli.output import is_coloured, print_to_stderr
 from simulator.control.event_rows import KINDS
-from simulator.control.events import EventSource, Wanted
+from simulator.control.events import EventQuery, EventSource
 from simulator.control.masking import mask_of
 from simulator.runtime.operations import report
 from simulator.runtime.sandboxes import Sandboxes
@@ -109,7 +109,7 @@ class Showing:
         self._rendered = b""  # waits for the gate
         self._lines = Lines(coloured=is_coloured(stream))
         self._writer = Writer(stream, _tell)
-        self._reader = EventSource(sandboxes, Wanted(SHOWN)).reader()
+        self._reader = EventSource(sandboxes, EventQuery(SHOWN)).reader()
         self._reader.is_own = True
         self._task = asyncio.get_running_loop().create_task(self._show())
 

@@ -29,7 +29,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SECRET: Final = re.compile(r"[!-~]+")
 
 
-class Access(NamedTuple):
+class Permissions(NamedTuple):
     """What a request may do: with the role `read` it changes nothing and sees no secrets, `full` may do everything;
     of one `sandbox` nothing else. `name` is that of its token, empty for the control token and where none is asked
     for."""
@@ -44,14 +44,14 @@ class Access(NamedTuple):
         return self.role == "full"
 
 
-EVERYTHING: Final = Access()
+EVERYTHING: Final = Permissions()
 
 
 class Token(NamedTuple):
     """A secret, and what its holder may do."""
 
     secret: str
-    access: Access
+    access: Permissions
 
 
 class BadTokens(ValueError):
@@ -67,7 +67,7 @@ class Tokens:
     def __len__(self) -> int:
         return len(self._tokens)
 
-    def find(self, given: bytes) -> Access | None:
+    def find(self, given: bytes) -> Permissions | None:
         """What the holder of a token may do; None for one that is not known. All are compared, whichever it is."""
         found = None
         for secret, access in self._tokens:
@@ -121,7 +121,7 @@ def _token(words: list[str], before: list[Token]) -> Token:
         raise BadTokens(f"the name {name} is there already")
     if any(one.secret == secret for one in before):
         raise BadTokens(f"the token of {name} is another one's, too")
-    return Token(secret, Access(name, "full" if role == "full" else "read", sandbox))
+    return Token(secret, Permissions(name, "full" if role == "full" else "read", sandbox))
 
 
 DELIVERY_HEADER = "x-sim-delivery"
@@ -157,7 +157,7 @@ class Guard:
         found = self.access(headers)
         return found if isinstance(found, Forbidden) else None
 
-    def access(self, headers: Mapping[str, str]) -> Access | Forbidden:
+    def access(self, headers: Mapping[str, str]) -> Permissions | Forbidden:
         """What a request with these headers (names in lower case) may do, or why it is rejected."""
         if DELIVERY_HEADER in headers:
             text = f"a callback or webhook of a simulator may not use the control API: it carries {DELIVERY_HEADER}"
@@ -217,7 +217,7 @@ class NotPermitted(Exception):
         self.message = message
 
 
-def refused(access: Access, method: str, path: str) -> Forbidden | None:
+def refused(access: Permissions, method: str, path: str) -> Forbidden | None:
     """Why the holder of a token may not ask this, by method and path; None where nothing speaks against it."""
     if not access.may_change and method not in READING:
         text = f"the token {access.name!r} may only read: {method} needs one whose role is full"
@@ -229,14 +229,14 @@ def refused(access: Access, method: str, path: str) -> Forbidden | None:
     return Forbidden(403, "other_sandbox", only(access))
 
 
-def only(access: Access) -> str:
+def only(access: Permissions) -> str:
     """What is said to a token of one sandbox that asks for anything else."""
     return f"the token {access.name!r} is for the sandbox {access.sandbox!r} alone: use one without sandbox= for others"
 
 
-def access_of(request: Request) -> Access:
+def access_of(request: Request) -> Permissions:
     """What a request may do."""
-    found: Access = request.scope.get(KEY, EVERYTHING)
+    found: Permissions = request.scope.get(KEY, EVERYTHING)
     return found
 
 
@@ -279,7 +279,7 @@ async def on_not_permitted(request: Request, exc: Exception) -> Response:
     return error(403, exc.code, exc.message)
 
 
-def admitted(scope: Any, access: Access) -> Forbidden | None:
+def admitted(scope: Any, access: Permissions) -> Forbidden | None:
     """Let the resources know what a request may do, or say why it may not."""
     scope[KEY] = access
     return refused(access, scope["method"], scope["path"])

@@ -18,7 +18,7 @@ from simulator.domain.queries import reseller_of
 from simulator.redaction import redact_urls
 from simulator.runtime.attempt_log import SentRequests
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.probes import PROBES, Probe, ProbeResult, Skipped, send_probe
+from simulator.runtime.probes import PROBES, ProbeResult, ReceiverProbe, Skipped, send_probe
 from simulator.wire import webhooks
 
 HTTP_STATUSES = {ReplayRefused.UNKNOWN: 404, ReplayRefused.LIMIT: 429}  # of refusals; 409 for all others
@@ -118,7 +118,9 @@ def _reseller(live: LiveSandbox, code: str | None) -> Reseller:
     return first
 
 
-async def _probe_row(live: LiveSandbox, reseller: Reseller, probe: Probe, timeout_s: float | None) -> dict[str, Any]:
+async def _probe_row(
+    live: LiveSandbox, reseller: Reseller, probe: ReceiverProbe, timeout_s: float | None
+) -> dict[str, Any]:
     row: dict[str, Any] = {"probe": probe.name, "about": probe.about}
     try:
         shots = probe.make(live, reseller)

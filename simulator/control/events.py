@@ -34,7 +34,7 @@ _ID = re.compile(r"([0-9a-f]{8})\.([0-9]{1,15})\.([0-9]{1,15})")
 _HELLO = b"retry: 1000\n: events of reseller-sim\n\n"
 
 
-class Wanted(NamedTuple):
+class EventQuery(NamedTuple):
     """The events that a reader wants: of these `kinds`, all when empty, and about `refid`, if any; with the messages
     that callbacks and webhooks sent."""
 
@@ -46,7 +46,7 @@ class Wanted(NamedTuple):
 class EventSource:
     """Renders the events of one log, or of all."""
 
-    def __init__(self, sandboxes: Sandboxes, wanted: Wanted, only: EventLog | None = None) -> None:
+    def __init__(self, sandboxes: Sandboxes, wanted: EventQuery, only: EventLog | None = None) -> None:
         self._sandboxes = sandboxes
         self._hub = sandboxes.events
         self._only = only
@@ -162,7 +162,7 @@ async def of_all(request: Request) -> Response:
 def _streamed(request: Request, only: EventLog | None) -> Response:
     query = query_of(request, "events-query")
     sandboxes = sandboxes_of(request)
-    wanted = Wanted(_kinds(query), query.get("refid"), query.get("with") == "bodies")
+    wanted = EventQuery(_kinds(query), query.get("refid"), query.get("with") == "bodies")
     source = EventSource(sandboxes, wanted, only)
     reader = source.stream(request.headers.get(LAST_EVENT_ID) or query.get("after"), query.get("last", 0))
     reader.holder = access_of(request).name

@@ -37,7 +37,7 @@ JudgeUnsigned = Callable[[LiveSandbox, str, str, Mapping[bytes, bytes]], tuple[s
 of the refusal, and why; None where it has nothing to say."""
 
 
-class _Key(NamedTuple):
+class _GivenKey(NamedTuple):
     """A key with a secret that was given for it."""
 
     secret_bytes: bytes
@@ -50,7 +50,7 @@ class _Asked(NamedTuple):
     given: Given
     headers: dict[bytes, bytes]
     named: tuple[Reseller, ApiKey] | None
-    held: _Key | ApiKey | None
+    held: _GivenKey | ApiKey | None
 
     @property
     def key(self) -> str:
@@ -69,7 +69,7 @@ async def explain(request: Request) -> Response:
     headers = dict(joined(given.headers))
     named = live.core.state.keys.get(headers.get(names.API_KEY, b"").decode("latin-1"))
     known = None if named is None else named[1]
-    asked = _Asked(given, headers, named, known if given.secret is None else _Key(given.secret))
+    asked = _Asked(given, headers, named, known if given.secret is None else _GivenKey(given.secret))
     shown = _described(live, asked, hashed, mask_of(live, sandboxes_of(request)), base_url(request))
     unsigned: JudgeUnsigned = request.app.state.judge_unsigned
     return reply(shown | (_judged_unsigned(live, asked, unsigned) or await _judged(live, asked, hashed)))

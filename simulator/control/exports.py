@@ -39,7 +39,7 @@ async def as_curl(request: Request) -> Response:
     if exchange is None:
         return unknown_request()
     mask = masks(request, live)(exchange.owner)
-    sent = Sent(
+    sent = SentRequest(
         n=exchange.n,
         method=exchange.method,
         path=exchange.path,
@@ -55,7 +55,7 @@ async def as_curl(request: Request) -> Response:
     return PlainTextResponse(pasted(base_url(request), sent, mask))
 
 
-class Sent(msgspec.Struct, kw_only=True, gc=False):
+class SentRequest(msgspec.Struct, kw_only=True, gc=False):
     """A request as a client sent it. `target` is its target without secrets, which may begin with `prefix`; `unread`
     says what is missing of its body."""
 
@@ -72,7 +72,7 @@ class Sent(msgspec.Struct, kw_only=True, gc=False):
     prefix: bytes = b""
 
 
-def pasted(base: str, sent: Sent, mask: Mask) -> str:
+def pasted(base: str, sent: SentRequest, mask: Mask) -> str:
     """A request to the server at `base` as a command, below comments."""
     hidden: list[str] = []
     _shown(sent.path.encode(), mask.path(sent.path).encode(), "its path", hidden)
@@ -96,7 +96,7 @@ def pasted(base: str, sent: Sent, mask: Mask) -> str:
     return "\n".join([*lines, command]) + "\n"
 
 
-def _called(exchange: Sent) -> str:
+def _called(exchange: SentRequest) -> str:
     answer = f"answered {exchange.status}" if exchange.status else "not answered"
     return one_line(f"{exchange.error}, {answer}" if exchange.error else answer)
 
@@ -106,7 +106,7 @@ def _header(name: bytes, value: bytes, mask: Mask, hidden: list[str]) -> bytes:
     return _shown(value, shown, f"the header {name.decode('latin-1')}", hidden)
 
 
-def _body(exchange: Sent, mask: Mask, hidden: list[str]) -> bytes:
+def _body(exchange: SentRequest, mask: Mask, hidden: list[str]) -> bytes:
     """The bytes as they came, unless something in them is masked."""
     shown = mask.body(exchange.path, exchange.body)
     if shown == exchange.body.decode("utf-8", "replace"):

@@ -41,7 +41,7 @@ REFUSED_FROM = 400
 ALWAYS = (date.min, date.max)
 
 
-class Product(msgspec.Struct):
+class ProductFigures(msgspec.Struct):
     """What was paid of a product."""
 
     counts: Counter[HistoryStatus]
@@ -74,25 +74,25 @@ async def show(request: Request) -> Response:
     return reply(answer | {"wallets": wallets, "wallets_left_out": len(resellers) - len(drawn)})
 
 
-async def _products(resellers: list[Reseller]) -> dict[str, Product]:
-    found: dict[str, Product] = {}
+async def _products(resellers: list[Reseller]) -> dict[str, ProductFigures]:
+    found: dict[str, ProductFigures] = {}
     pairs = ((one, code) for one in resellers for code in one.history.products())
     while part := list(islice(pairs, SLICE)):
         for one, code in part:
             _, figures = one.history.find(HistoryQuery(*ALWAYS, product=code), 0, 0)
-            product = found.setdefault(code, Product(Counter()))
+            product = found.setdefault(code, ProductFigures(Counter()))
             product.counts.update(figures.counts)
             product.amount += figures.amount
         await asyncio.sleep(0)
     return found
 
 
-def _busiest(one: tuple[str, Product]) -> tuple[int, str]:
+def _busiest(one: tuple[str, ProductFigures]) -> tuple[int, str]:
     code, product = one
     return -product.counts.total(), code
 
 
-def _by_status(products: Iterable[Product], processing: int) -> dict[str, int]:
+def _by_status(products: Iterable[ProductFigures], processing: int) -> dict[str, int]:
     """The number of payments by their status as on the wire."""
     counts: Counter[HistoryStatus] = Counter()
     for product in products:
@@ -107,7 +107,7 @@ def _by_status(products: Iterable[Product], processing: int) -> dict[str, int]:
     return {STATUS_NAMES[status]: count for status, count in by_status.items()}
 
 
-def _product(state: State, code: str, product: Product) -> dict[str, Any]:
+def _product(state: State, code: str, product: ProductFigures) -> dict[str, Any]:
     known = state.catalog.products.get(code)
     return {
         "product": code,

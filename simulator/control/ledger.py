@@ -27,7 +27,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 
 
-class Place(NamedTuple):
+class LedgerPlace(NamedTuple):
     """A place in the list: that of the entry `id` of the reseller with this number."""
 
     at: datetime
@@ -38,18 +38,18 @@ class Place(NamedTuple):
         return f"{(self.at - EPOCH) // MICROSECOND}.{self.reseller}.{self.id}"
 
 
-class Line(NamedTuple):
+class LedgerLine(NamedTuple):
     """An entry, whose it is, and its place."""
 
-    place: Place
+    place: LedgerPlace
     reseller: Reseller
     entry: Entry
 
 
-class Wanted(NamedTuple):
+class LedgerQuery(NamedTuple):
     """Which entries are wanted: those before a place, of this reseller, type and refid; None for any."""
 
-    before: Place | None
+    before: LedgerPlace | None
     reseller: str | None
     type: EntryType | None
     refid: str | None
@@ -63,18 +63,18 @@ async def list_all(request: Request) -> Response:
     state = live.core.state
     before = _place(query["cursor"]) if "cursor" in query else None
     type_ = EntryType(query["type"]) if "type" in query else None
-    wanted = Wanted(before, query.get("reseller"), type_, query.get("refid"))
+    wanted = LedgerQuery(before, query.get("reseller"), type_, query.get("refid"))
     asked = PageRequest(query["limit"], 0)
     answer = await page("entries", asked, _lines(state, wanted), lambda one: _row(state, one), lambda one: one.place)
     return reply(answer)
 
 
-def _place(cursor: str) -> Place:
+def _place(cursor: str) -> LedgerPlace:
     microseconds, reseller, id_ = map(int, cursor.split("."))
-    return Place(EPOCH + microseconds * MICROSECOND, reseller, id_)
+    return LedgerPlace(EPOCH + microseconds * MICROSECOND, reseller, id_)
 
 
-def _lines(state: State, wanted: Wanted) -> Iterator[Line]:
+def _lines(state: State, wanted: LedgerQuery) -> Iterator[LedgerLine]:
     lists = [
         _of_reseller(state, number, one, wanted)
         for number, one in enumerate(state.resellers.values())
@@ -83,7 +83,7 @@ def _lines(state: State, wanted: Wanted) -> Iterator[Line]:
     return merge(*lists, key=lambda line: line.place, reverse=True)
 
 
-def _of_reseller(state: State, number: int, one: Reseller, wanted: Wanted) -> Iterator[Line]:
+def _of_reseller(state: State, number: int, one: Reseller, wanted: LedgerQuery) -> Iterator[LedgerLine]:
     """The wanted entries of one reseller, newest first."""
     count = _count_before(one.wallet.entries, number, wanted.before)
     if wanted.refid is None:
@@ -93,10 +93,10 @@ def _of_reseller(state: State, number: int, one: Reseller, wanted: Wanted) -> It
         ids = [id_ for id_ in reversed(paid.entry_ids if paid else ()) if id_ <= count]
         entries = (entry for entry in map(one.wallet.entry, ids) if wanted.type in (None, entry.type))
     for entry in entries:
-        yield Line(Place(entry.at, number, entry.id), one, entry)
+        yield LedgerLine(LedgerPlace(entry.at, number, entry.id), one, entry)
 
 
-def _count_before(entries: Sequence[Entry], number: int, before: Place | None) -> int:
+def _count_before(entries: Sequence[Entry], number: int, before: LedgerPlace | None) -> int:
     """How many entries of the reseller with this number stand behind a place of the list, which is the newest first."""
     if before is None:
         return len(entries)
@@ -106,6 +106,6 @@ def _count_before(entries: Sequence[Entry], number: int, before: Place | None) -
     return bisect(entries, before.at, key=lambda entry: entry.at)
 
 
-def _row(state: State, line: Line) -> dict[str, Any]:
+def _row(state: State, line: LedgerLine) -> dict[str, Any]:
     paid = state.transactions.get(line.entry.trxid)
     return render.entry(line.entry) | {"refid": paid.refid if paid else "", "reseller": line.reseller.code}

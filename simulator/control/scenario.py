@@ -14,7 +14,7 @@ from simulator.control.parameters import page_of, query_of, refuse_other_paramet
 from simulator.control.sandboxes import files_of, is_yaml, no_folder
 from simulator.runtime.background import in_background, place
 from simulator.scenario.client_files import BUNDLED, FOLDER, ClientFiles, listed, save_text, text_of
-from simulator.scenario.library import BODY, Checked, check_text, end_column
+from simulator.scenario.library import BODY, CheckResult, check_text, end_column
 from simulator.scenario.reading.document import Problem, ScenarioError
 from simulator.scenario.reading.files import ScenariosFolder, Unreadable
 from simulator.scenario.reading.load import load_text
@@ -104,7 +104,7 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _check_text(text: bytes, files: ClientFiles | None, below: str) -> Checked:
+def _check_text(text: bytes, files: ClientFiles | None, below: str) -> CheckResult:
     try:
         return check_text(text, files, below)
     except Unreadable as error:
@@ -128,7 +128,7 @@ def _document(text: bytes) -> Any:
         return None
 
 
-def _problem(one: Problem, found: Checked, lines: list[str]) -> dict[str, Any]:
+def _problem(one: Problem, found: CheckResult, lines: list[str]) -> dict[str, Any]:
     is_here = one.source == BODY and 0 < one.line <= len(lines)
     suggested = SUGGESTED.search(one.message)
     return {

@@ -39,7 +39,7 @@ class _List(msgspec.Struct):
 
 
 @dataclass(slots=True)
-class _Part:
+class _ServerPart:
     """What one server has: its sandboxes by their ids, or the reason why that is not known."""
 
     server: Server
@@ -80,7 +80,7 @@ class Lists:
         return {"sandboxes": rows, "servers": servers}
 
 
-def _row(part: _Part, owned: int, ids: list[str], shards: Shards) -> dict[str, Any]:
+def _row(part: _ServerPart, owned: int, ids: list[str], shards: Shards) -> dict[str, Any]:
     misplaced = [id_ for id_ in ids if shards.owner(id_) is not part.server]
     return {
         "name": part.server.name,
@@ -93,11 +93,11 @@ def _row(part: _Part, owned: int, ids: list[str], shards: Shards) -> dict[str, A
     }
 
 
-async def _parts(request: Request, shards: Shards, own: Sequence[Mapping[str, Any]]) -> list[_Part]:
-    parts = [_Part(one) for one in shards.servers.values()]
+async def _parts(request: Request, shards: Shards, own: Sequence[Mapping[str, Any]]) -> list[_ServerPart]:
+    parts = [_ServerPart(one) for one in shards.servers.values()]
     at_once = asyncio.Semaphore(ASKED_AT_ONCE)
 
-    async def fill(part: _Part) -> None:
+    async def fill(part: _ServerPart) -> None:
         if part.server is shards.own:
             part.rows = [(row["id"], msgspec.Raw(encode(row))) for row in own]
             return
@@ -119,7 +119,7 @@ async def _parts(request: Request, shards: Shards, own: Sequence[Mapping[str, An
     return parts
 
 
-async def _fill(part: _Part, request: Request, shards: Shards, bytes_max: int) -> None:
+async def _fill(part: _ServerPart, request: Request, shards: Shards, bytes_max: int) -> None:
     """Ask the server of a part for its sandboxes. Raises `NotAnsweredError`."""
     headers = _headers(request, shards)
     answer = await ask(part.server, "GET", "/_sim/sandboxes", headers, timeout_s=LIST_TIMEOUT_S, bytes_max=bytes_max)

@@ -36,7 +36,7 @@ SMALL_BYTES = 64 * 1024
 _size_of_request: ContextVar[int] = ContextVar("size_of_request", default=0)
 
 
-class _Outcome(NamedTuple):
+class _WorkOutcome(NamedTuple):
     """What a function returned, or what it raised."""
 
     result: Any = None
@@ -45,7 +45,7 @@ class _Outcome(NamedTuple):
 
 # The list is emptied by who takes the outcome: the thread, which has the future in its frames until it goes on, must
 # not keep alive what is not its own.
-_Done = Future[list[_Outcome]]
+_Done = Future[list[_WorkOutcome]]
 
 
 @dataclass(order=True, slots=True)
@@ -57,14 +57,14 @@ class _Work:
     done: _Done = field(compare=False)
     function: Callable[[], Any] | None = field(compare=False)
 
-    def outcome(self) -> _Outcome:
+    def outcome(self) -> _WorkOutcome:
         """Call the function, and forget it."""
         function, self.function = self.function, None
         assert function is not None, "work is done once"
         try:
-            return _Outcome(function())
+            return _WorkOutcome(function())
         except BaseException as error:  # as an executor does: it belongs to who asked for the work
-            return _Outcome(error=error)
+            return _WorkOutcome(error=error)
 
 
 class _Worker:

@@ -18,8 +18,8 @@ from simulator.runtime import facts
 from simulator.shortened import one_line
 from simulator.wire.payments import STATUS_NAMES
 
-NEAREST_MAX = 3
-VALUE_CHARS_MAX = 60
+LINES_MAX = 3
+TEXT_CHARS_MAX = 60
 
 _ONE_OF = {
     ExpectationKind.CALLS: "call",
@@ -48,7 +48,7 @@ class NearMisses:
         parts = self._expected.parts
         if self._too_many:
             matching = [about for about in records if all(test(about) for test in parts.values())]
-            self._matching = [*matching, *self._matching][-NEAREST_MAX:]
+            self._matching = [*matching, *self._matching][-LINES_MAX:]
             return
         for about in records:
             missed = [name for name, test in parts.items() if not test(about)]
@@ -64,7 +64,7 @@ class NearMisses:
             return tuple(map(self._described, self._matching))
         if self._fewest == len(self._expected.parts) > 1:
             return ()
-        return tuple(self._group(missed, count) for missed, count in self._groups.most_common(NEAREST_MAX))
+        return tuple(self._group(missed, count) for missed, count in self._groups.most_common(LINES_MAX))
 
     def _group(self, missed: Missed, count: int) -> str:
         noun = _ONE_OF[self._expected.kind] + "s" * (count != 1)
@@ -90,11 +90,8 @@ def of_rule(state: State, expected: Expectation) -> tuple[str, ...]:
 
 def _value(about: Mapping[str, object], name: str) -> str:
     text = str(about.get(name, ""))
-    return one_line(text, VALUE_CHARS_MAX) or "none"
+    return one_line(text, TEXT_CHARS_MAX) or "none"
 
-
-PENDING_MAX = 3
-NAME_CHARS_MAX = 60
 
 # What of a record never changes, so that a condition on it decides now whether the record can matter.
 _FIXED = frozenset({"reseller", "product", "account", "amount", "refid", "extras", "type"})
@@ -115,8 +112,8 @@ def upcoming(state: State, expected: Expectation) -> tuple[str, ...]:
         return ()
     sent = [line for send in state.in_flight.values() if (line := _in_flight(send.job, expected))]
     coming = [Coming(at, order, item) for at, order, item in state.agenda.waiting() if _matters(state, item, expected)]
-    lines = sent[:PENDING_MAX]
-    lines += [_line(state, one) for one in heapq.nsmallest(PENDING_MAX - len(lines), coming)]
+    lines = sent[:LINES_MAX]
+    lines += [_line(state, one) for one in heapq.nsmallest(LINES_MAX - len(lines), coming)]
     more = len(sent) + len(coming) - len(lines)
     return (*lines, *([f"and {more} more"] if more else []))
 
@@ -205,4 +202,4 @@ def _line(state: State, one: Coming) -> str:
 
 
 def _short(text: str) -> str:
-    return one_line(text, NAME_CHARS_MAX)
+    return one_line(text, TEXT_CHARS_MAX)

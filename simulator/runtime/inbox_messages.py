@@ -60,13 +60,13 @@ def _reply_size(reply: InboxReply) -> int:
     return REPLY_BYTES * (1 + len(reply.headers)) + sum(map(getsizeof, texts))
 
 
-class Holder(Protocol):
+class BudgetHolder(Protocol):
     """An inbox, as far as its budgets know it."""
 
     waiters: int
 
 
-Box = TypeVar("Box", bound=Holder)
+Box = TypeVar("Box", bound=BudgetHolder)
 
 
 class InboxBudget(Generic[Box]):

@@ -72,7 +72,7 @@ class ProbeResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class ReceiverProbe:
     """One kind of attack: its purpose, in a sentence, and the function that builds its requests."""
 
     name: str
@@ -196,14 +196,24 @@ def _repeated_event(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]
     return [ProbeRequest(job, live.courier.request(job, live.clock.wall()), True) for _ in range(2)]
 
 
-PROBES: tuple[Probe, ...] = (
-    Probe("callback-unknown-refid", "a payment that you never made: look the refid up", _unknown_refid),
-    Probe("callback-wrong-amount", "your refid with another amount: check product, account, amount", _wrong_amount),
-    Probe("callback-duplicate", "the same callback twice: process each refid once, answer 2xx again", _duplicate),
-    Probe("callback-out-of-order", "an earlier status after the final one: answer 2xx, keep the final", _out_of_order),
-    Probe("webhook-unsigned", "without any signature: refuse it", _unsigned),
-    Probe("webhook-wrong-signature", "signed with another secret: verify the signature", _wrong_signature),
-    Probe("webhook-old-timestamp", "well signed, an hour old: check the timestamp", _old_timestamp),
-    Probe("webhook-changed-body", "changed after it was signed: verify over the body as it came", _changed_body),
-    Probe("webhook-repeated-event", "a genuine event twice: take its id once, answer 2xx again", _repeated_event),
+PROBES: tuple[ReceiverProbe, ...] = (
+    ReceiverProbe("callback-unknown-refid", "a payment that you never made: look the refid up", _unknown_refid),
+    ReceiverProbe(
+        "callback-wrong-amount", "your refid with another amount: check product, account, amount", _wrong_amount
+    ),
+    ReceiverProbe(
+        "callback-duplicate", "the same callback twice: process each refid once, answer 2xx again", _duplicate
+    ),
+    ReceiverProbe(
+        "callback-out-of-order", "an earlier status after the final one: answer 2xx, keep the final", _out_of_order
+    ),
+    ReceiverProbe("webhook-unsigned", "without any signature: refuse it", _unsigned),
+    ReceiverProbe("webhook-wrong-signature", "signed with another secret: verify the signature", _wrong_signature),
+    ReceiverProbe("webhook-old-timestamp", "well signed, an hour old: check the timestamp", _old_timestamp),
+    ReceiverProbe(
+        "webhook-changed-body", "changed after it was signed: verify over the body as it came", _changed_body
+    ),
+    ReceiverProbe(
+        "webhook-repeated-event", "a genuine event twice: take its id once, answer 2xx again", _repeated_event
+    ),
 )

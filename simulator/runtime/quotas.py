@@ -40,7 +40,7 @@ def quotas(transactions: int | None = None, bytes_: int | None = None, rate: flo
     return Quotas(transactions=transactions or None, bytes=bytes_ or None, rate=float(rate) if rate else None) or NONE
 
 
-class Pace:
+class RequestPace:
     """Lets `rate` requests pass in a second, and as many at once as in one second, but one at least."""
 
     def __init__(self, rate: float) -> None:

@@ -20,7 +20,7 @@ POLL_INTERVAL_S = 0.1
 Stamps = dict[Path, tuple[int, int] | None]
 
 
-class Watch:
+class ScenarioWatch:
     """Watches the files of `wanted`, a path or a bundled name, from its creation on.
 
     `load` receives each valid scenario; the lines that it returns, and any problems, are passed to `report`.

@@ -38,19 +38,19 @@ _QUOTED: Final = re.compile(r"""'(?:[^']|'')*'|"(?:[^"\\]|\\.)*\"""")
 _PLAIN: Final = re.compile(r"[^,:#\[\]{}\s](?:[^,:#\[\]{}\n]|:(?=\S)|(?<=\S)#)*")
 
 
-class Checked(msgspec.Struct, frozen=True):
+class CheckResult(msgspec.Struct, frozen=True):
     """All problems of a scenario in their order. It loads when none of them is an error."""
 
     problems: tuple[Problem, ...]
     errors: frozenset[Problem]
 
 
-def check_file(path: FilePath) -> Checked:
+def check_file(path: FilePath) -> CheckResult:
     """The problems of a scenario file."""
     return _checked(lambda: read_file(path), path.stem)
 
 
-def check_text(text: bytes, files: ClientFiles | None, below: str = "") -> Checked:
+def check_text(text: bytes, files: ClientFiles | None, below: str = "") -> CheckResult:
     """The problems of a text that is in no file, named `BODY`. What it extends is among `files`, in the folder `below`
     that of `--scenarios`. Raises `Unreadable` for the name of a folder that leads elsewhere."""
     folder = None if files is None else files.reading()
@@ -59,16 +59,16 @@ def check_text(text: bytes, files: ClientFiles | None, below: str = "") -> Check
     return _checked(lambda: read_text(text, BODY, folder), "inline")
 
 
-def _checked(read: Callable[[], Document], name: str) -> Checked:
+def _checked(read: Callable[[], Document], name: str) -> CheckResult:
     try:
         document = read()
     except ScenarioError as error:
-        return Checked(error.problems, frozenset(error.problems))
+        return CheckResult(error.problems, frozenset(error.problems))
     scenario, found = attempt(document, name)
     errors = frozenset(found)
     report = Report([*filter(None, [lack(document)]), *found])
     lint(document, report, scenario)
-    return Checked(tuple(report.problems()), errors)
+    return CheckResult(tuple(report.problems()), errors)
 
 
 def end_column(line: str, column: int) -> int | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.runtime.quotas import NONE, Pace, Quotas, quotas
+from simulator.runtime.quotas import NONE, Quotas, RequestPace, quotas
 from tests.support.client import Client, Response, running
 from tests.support.data_folders import serving
 from tests.support.replaying import assert_replays
@@ -215,7 +215,7 @@ def test_they_are_kept_over_a_restart_whatever_the_server_s_are_then(tmp_path: P
 
 def test_a_pace_lets_a_second_s_worth_pass_at_once_and_follows_no_clock_that_goes_back() -> None:
     wall = Wall()
-    pace = Pace(0.5)
+    pace = RequestPace(0.5)
     assert [pace.passes(wall()) for _ in range(3)] == [True, False, False]
     wall.pass_(-3600)
     assert not pace.passes(wall())

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from simulator.contract.openapi import CONTROL, load
-from simulator.control.access import FILE_BYTES_MAX, TOKENS_MAX, Access, BadTokens, Tokens, parsed_tokens
+from simulator.control.access import FILE_BYTES_MAX, TOKENS_MAX, BadTokens, Permissions, Tokens, parsed_tokens
 from simulator.runtime import events
 from tests.support.client import Client, Response, running
 from tests.support.following import Following
@@ -411,6 +411,6 @@ def test_a_file_of_tokens_that_cannot_be_used_says_where_and_repeats_no_token(te
 def test_a_token_is_found_whichever_place_it_has() -> None:
     tokens = Tokens(parsed_tokens(FILE.encode()))
     assert len(tokens) == 3
-    assert tokens.find(b"dashboard-token-0001") == Access("dashboard", "read")
-    assert tokens.find(b"screen-token-0000001") == Access("shop-screen", "read", "mine")
+    assert tokens.find(b"dashboard-token-0001") == Permissions("dashboard", "read")
+    assert tokens.find(b"screen-token-0000001") == Permissions("shop-screen", "read", "mine")
     assert [tokens.find(one) for one in (b"", b"dashboard-token-000", b"\xff" * 20)] == [None] * 3

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from simulator.control.event_rows import EventRows
-from simulator.control.events import EventSource, Wanted
+from simulator.control.events import EventQuery, EventSource
 from simulator.redaction import MASKED
 from simulator.runtime import event_reader, events
 from simulator.runtime.event_items import Taken
@@ -449,7 +449,7 @@ def test_the_lines_of_the_server_itself_are_no_stream_of_a_client(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "READERS_MAX", 1)
-    own = EventSource(client.app.sandboxes, Wanted()).reader()
+    own = EventSource(client.app.sandboxes, EventQuery()).reader()
     own.is_own = True
     with own:
         assert client.sim("GET", f"{PATH}?timeout=0").status == 200

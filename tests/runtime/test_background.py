@@ -18,7 +18,7 @@ from simulator.contract import body
 from simulator.domain.errors import Busy
 from simulator.runtime.background import BYTES_MAX, PLACES, SMALL_BYTES, in_background, place
 from simulator.runtime.sandbox_start import first_state
-from simulator.runtime.watch import Watch
+from simulator.runtime.watch import ScenarioWatch
 from simulator.scenario import library
 from simulator.scenario.sections.scripted_answers import build_inbox
 from tests.support.client import Client, Response, running
@@ -102,7 +102,7 @@ def test_requests_are_answered_while_a_watched_file_is_read(client: Client, gate
     path = tmp_path / "mine.yaml"
     path.write_text("extends: default\n")
     reported: list[str] = []
-    watch = Watch(str(path), client.app.load, reported.extend)
+    watch = ScenarioWatch(str(path), client.app.load, reported.extend)
     path.write_text("extends: default\npayments: [{ then: [{ status: Failed }] }]\n")
     gate.hold("simulator.runtime.watch.load_scenario", library.load_scenario)
 

@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from simulator.runtime.watch import Watch
+from simulator.runtime.watch import ScenarioWatch
 from simulator.scenario.library import load_scenario
 from simulator.scenario.reading import load
 from tests.support.client import Client, running
@@ -104,7 +104,7 @@ def test_a_file_that_is_watched_is_read_beside_the_event_loop_too(
     path = tmp_path / "many.yaml"
     path.write_text("extends: default\n")
     with running() as client:
-        watch = Watch(str(path), client.app.load, reported.extend)
+        watch = ScenarioWatch(str(path), client.app.load, reported.extend)
         path.write_text(json.dumps(scenario()))
         work.clear()
         for _ in range(2):

@@ -7,7 +7,7 @@ import pytest
 
 from simulator.domain.errors import Conflict
 from simulator.domain.model.scenario import Scenario
-from simulator.runtime.watch import Watch
+from simulator.runtime.watch import ScenarioWatch
 from simulator.scenario.library import bundled_path
 from simulator.scenario.reading.sources import files_behind
 
@@ -18,7 +18,7 @@ class Watched:
     def __init__(self, path: Path) -> None:
         self.loaded: list[Scenario] = []
         self.reported: list[str] = []
-        self.watch = Watch(str(path), self._load, self.reported.extend)
+        self.watch = ScenarioWatch(str(path), self._load, self.reported.extend)
 
     async def _load(self, scenario: Scenario) -> tuple[str, ...]:
         if scenario.name == "refused":

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from simulator.contract.endpoints import endpoints
 from simulator.domain.model.money import SERVICE_ZONE
-from simulator.scenario.lint.conditions import Branch, When, hides, when_of
-from simulator.scenario.lint.values import AMOUNT, METHOD, PATH, TEXT, Kind, covers, excludes, is_empty, values
+from simulator.scenario.lint.conditions import Alternative, When, hides, when_of
+from simulator.scenario.lint.values import AMOUNT, METHOD, PATH, TEXT, Comparison, covers, excludes, is_empty, values
 from simulator.scenario.reading.document import Report
 from simulator.scenario.reading.load import load_object
 from simulator.scenario.reading.reader import Reader
@@ -154,7 +154,7 @@ def narrowed(whens: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[tupl
 @settings(max_examples=examples(150))
 @given(data=st.data())
 def test_what_is_proved_of_two_matchers_holds_for_every_value(
-    data: st.DataObject, kind: Kind, plain: tuple[Any, ...], sent: tuple[Any, ...]
+    data: st.DataObject, kind: Comparison, plain: tuple[Any, ...], sent: tuple[Any, ...]
 ) -> None:
     one, other = (values(kind, data.draw(matchers(plain))) for _ in range(2))
     passed = [(one.test(value), other.test(value)) for value in sent]
@@ -172,7 +172,7 @@ def passed(test: Callable[[Any], bool], sent: Iterable[Any]) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "plain", "sent"), [row[1:] for row in KINDS], ids=[row[0] for row in KINDS])
 def test_what_is_proved_of_any_two_single_parts_holds_for_every_value(
-    kind: Kind, plain: tuple[Any, ...], sent: tuple[Any, ...]
+    kind: Comparison, plain: tuple[Any, ...], sent: tuple[Any, ...]
 ) -> None:
     single: list[Any] = [*plain, list(plain[:3]), list(plain[2:5])]
     single += [{name: text} for name in ("prefix", "suffix") for text in PARTS]
@@ -241,7 +241,7 @@ def test_no_request_reaches_a_fault_with_alternatives_that_is_called_hidden(when
             assert not any(map(compile_when({**narrow, "any": [plain_of(branch)]}), QUERIES))
 
 
-def plain_of(branch: Branch) -> Any:
+def plain_of(branch: Alternative) -> Any:
     assert branch.at.node is not None
     return branch.at.node.plain()
 

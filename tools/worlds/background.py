@@ -19,7 +19,7 @@ class LoopWorker:
         self._delay_s = delay_s
         self.waiting = 0
 
-    def submit(self, function: Callable[[], Any], size: int) -> "Future[list[background._Outcome]]":
+    def submit(self, function: Callable[[], Any], size: int) -> "Future[list[background._WorkOutcome]]":
         """Schedule a call of `function`, like `background._Worker`."""
         work = background._Work(0, 0, Future(), function)
         self.waiting += 1

@@ -7,14 +7,14 @@ from msgspec.structs import replace
 
 from simulator.domain.model.inboxes import MIDNIGHT
 from simulator.scenario.lint.reach import ANY_METHOD, ANY_PATH, Reach, reach
-from simulator.scenario.lint.values import AMOUNT, METHOD, PATH, TEXT, Kind, Values, covers, opaque, values
+from simulator.scenario.lint.values import AMOUNT, METHOD, PATH, TEXT, Comparison, Values, covers, opaque, values
 from simulator.scenario.reading.document import shown
 from simulator.scenario.reading.reader import ONE, Reader
 from simulator.scenario.sections.matchers import COUNTS, OUTSTANDING, exceeds_outstanding
 from simulator.scenario.sections.windows import DAYS, KEYS, time_of_day
 
 # How each condition compares values. A condition that is missing here is covered by an equal one only.
-KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, Comparison] = {
     "method": METHOD,
     "path": PATH,
     "amount": AMOUNT,
@@ -63,7 +63,7 @@ class When(msgspec.Struct, frozen=True):
 
     conditions: tuple[Condition, ...]
     reach: Reach | None = None
-    branches: tuple["Branch", ...] = ()
+    branches: tuple["Alternative", ...] = ()
 
     def of(self, key: str) -> Values | None:
         """What is admitted for a plain condition; None when there is none."""
@@ -75,7 +75,7 @@ class When(msgspec.Struct, frozen=True):
         return tuple(branch.whole for branch in self.branches) or (self,)
 
 
-class Branch(msgspec.Struct, frozen=True):
+class Alternative(msgspec.Struct, frozen=True):
     """One item of `any`: its own conditions, and with those beside `any` as a `whole`."""
 
     at: Reader
@@ -98,9 +98,9 @@ def when_of(item: Reader, section: str) -> When | None:
     return replace(found, branches=tuple(_branch(one, found, section) for one in item["when"]["any"].items()))
 
 
-def _branch(at: Reader, beside: When, section: str) -> Branch:
+def _branch(at: Reader, beside: When, section: str) -> Alternative:
     own = tuple(_conditions(at))
-    return Branch(at, own, _whole((*own, *beside.conditions), section))
+    return Alternative(at, own, _whole((*own, *beside.conditions), section))
 
 
 def _whole(conditions: tuple[Condition, ...], section: str) -> When:

@@ -17,7 +17,7 @@ from simulator.scenario.sections.matchers import Test, amount_test, number, text
 STAR = "*"
 
 
-class Kind(msgspec.Struct, frozen=True):
+class Comparison(msgspec.Struct, frozen=True):
     """How the values of a condition are compared. `spelled` is the only value that a listed one stands for, None when
     there are several."""
 
@@ -31,18 +31,20 @@ def _spelled_amount(value: object) -> Decimal | None:
     return found if found is not None and is_whole_cents(found) else None
 
 
-TEXT = Kind(text_test, text_of)
-METHOD = Kind(lambda matcher: text_test(matcher, upper=True), lambda value: text_of(value).upper())
-PATH = Kind(lambda matcher: text_test(matcher, is_path=True), lambda value: None if STAR in text_of(value) else value)
-AMOUNT = Kind(amount_test, _spelled_amount)
-OPAQUE = Kind(lambda matcher: bool, lambda value: None)  # nothing is known of its values
+TEXT = Comparison(text_test, text_of)
+METHOD = Comparison(lambda matcher: text_test(matcher, upper=True), lambda value: text_of(value).upper())
+PATH = Comparison(
+    lambda matcher: text_test(matcher, is_path=True), lambda value: None if STAR in text_of(value) else value
+)
+AMOUNT = Comparison(amount_test, _spelled_amount)
+OPAQUE = Comparison(lambda matcher: bool, lambda value: None)  # nothing is known of its values
 
 
 class Values(msgspec.Struct, frozen=True):
     """What a matcher admits: the values that pass `test`, which has all `parts`. `listed` are all of them, None when
     there are too many to list."""
 
-    kind: Kind
+    kind: Comparison
     parts: tuple[tuple[str, Any], ...]
     test: Test
     listed: tuple[object, ...] | None = None
@@ -57,7 +59,7 @@ class Values(msgspec.Struct, frozen=True):
         return next((number(wanted) for name, wanted in self.parts if name in names), None)
 
 
-def values(kind: Kind, matcher: object) -> Values:
+def values(kind: Comparison, matcher: object) -> Values:
     """What a valid matcher admits. A path that ends with its only star is a prefix."""
     written = matcher if isinstance(matcher, dict) else {"in": matcher if isinstance(matcher, list) else [matcher]}
     test, parts, listed = kind.test(matcher), written.copy(), None

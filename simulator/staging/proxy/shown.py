@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import quote
 
 from simulator.control import render
-from simulator.control.exports import SAFE_IN_PATH, SAFE_IN_URL, Sent
+from simulator.control.exports import SAFE_IN_PATH, SAFE_IN_URL, SentRequest
 from simulator.control.masking import Mask
 from simulator.staging.proxy.fields import value_of
 from simulator.staging.proxy.log import SeenCall, SeenDeparture, SeenNotification
@@ -55,12 +55,12 @@ def exported(url: str, seen: SeenCall, mask: Mask) -> dict[str, Any]:
     return exchange(seen, mask) | {"url": url + target, "unread": _unread(seen)}
 
 
-def sent(seen: SeenCall, mask: Mask) -> Sent:
+def sent(seen: SeenCall, mask: Mask) -> SentRequest:
     """A call as `pasted` takes it. A body that came packed is unpacked, so that nothing says it is packed."""
     call = seen.call
     is_packed = seen.body_bytes != len(call.body)
     headers = [pair for pair in call.headers if not (is_packed and pair[0].lower() == b"content-encoding")]
-    return Sent(
+    return SentRequest(
         n=call.n,
         method=call.method,
         path=call.path,
