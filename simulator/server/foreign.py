@@ -43,7 +43,11 @@ class ForeignClients:
             self._said_at[kind] = now
             _LOG.warning("%s", TEXTS[kind])
             self._notice(TEXTS[kind])
-        return HttpRefusal("malformed_request", _ANSWERS[kind]) if kind in _ANSWERS else refusal
+        if kind not in _ANSWERS:
+            return refusal
+        explained = HttpRefusal("malformed_request", _ANSWERS[kind])
+        explained.__cause__ = refusal.__cause__  # by which the reader knows a HEAD
+        return explained
 
 
 def _kind_of(data: bytes, target: bytes, refusal: HttpRefusal) -> str:
@@ -52,6 +56,8 @@ def _kind_of(data: bytes, target: bytes, refusal: HttpRefusal) -> str:
     for beginning, kind in _BEGINNINGS:
         if data.startswith(beginning):
             return kind
+    if "PRI/Upgrade" in str(refusal):  # the preface came in pieces
+        return "http2"
     line = target or data.partition(b"\r\n")[0]
     is_request = refusal.code == "malformed_target" or b" /" in line
     return "raw_target" if is_request and any(byte >= 0x80 for byte in line) else ""
