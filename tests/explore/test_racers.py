@@ -35,7 +35,7 @@ def command(racer: str) -> list[str]:
 def test_a_race_is_found_and_is_gone_when_it_is_mended(racer: str, sentence: str, tmp_path: Path) -> None:
     # clock: a race is to be found within two minutes
     began = time.monotonic()
-    flags = ["--clock", "x10", "--minutes", "2", "--first", "--workers", "2", "--out", str(tmp_path / "out")]
+    flags = ["--clock", "real", "--minutes", "2", "--first", "--workers", "2", "--out", str(tmp_path / "out")]
     words = [*PROGRAM, "explore", *flags, "--", *command(racer)]
     done = subprocess.run(words, capture_output=True, env=environment(), check=False, text=True, timeout=280)
     assert done.returncode == 1, done
