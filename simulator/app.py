@@ -1,6 +1,7 @@
 """The composition root: the only place that wires all parts together."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
@@ -68,6 +69,9 @@ class App(Starlette):
             lifespan=App._lifespan,
         )
         self.router.redirect_slashes = False
+        for mount in self.router.routes:
+            if isinstance(mount, Mount):  # a path may have line breaks, percent-encoded
+                mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
         self.options = options
         self.scenario = scenario
         self.sandboxes = sandboxes

@@ -105,7 +105,7 @@ DEFECTS = (
     Defect("a duplicate of a callback is missing", f"{HANDLERS}.callbacks:_add_copies",
            "range(distortion.duplicates + 1)", "range(max(1, distortion.duplicates))"),
     Defect("the delay of callbacks is ignored", f"{HANDLERS}.callbacks:_add_copies",
-           "state.agenda.add(now + distortion.delay, CallbackDue(callback))",
+           "state.agenda.add(now + _delay(state, callback, distortion), CallbackDue(callback))",
            "state.agenda.add(now, CallbackDue(callback))"),
     Defect("a webhook is retried at the pace of the first retry", "domain.model.webhooks:WebhookPolicy.wait",
            "min(retry, len(self.retry_after)) - 1", "0", seed=1),
