@@ -190,8 +190,8 @@ def test_make_run_prints_what_works_when_it_is_pasted(clone: Clone) -> None:
         assert clone.json(banner[-1])["data"]["status"] == "Accepted"
         (inbox,) = [line.strip() for line in banner if line.startswith(" ") and " inbox " in line]
         url = banner[0].rpartition(" ")[2]
-        clone.json(f".venv/bin/reseller-sim advance 5s --url {url}")
-        told = [item["json"]["data"] for item in clone.json(inbox)["items"]]
+        assert "Succesful" in clone.shown(f".venv/bin/reseller-sim advance 5s --url {url}")
+        told = [item["json"]["data"] for item in clone.json(f"{inbox} --json")["items"]]
         of_it = [one["status"] for one in told if one["refid"] == answer["refid"]]
         assert of_it == ["Processing", "Succesful"]
 
