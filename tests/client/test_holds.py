@@ -45,6 +45,7 @@ def test_a_test_that_waits_in_vain_is_told_how_many_were_held(own: Sandbox) -> N
         own.hold("topup").wait(2, timeout_s=0.01)
 
 
+@pytest.mark.slow  # a half-closed connection counts as left after half a minute
 def test_a_client_that_leaves_frees_its_place(own: Sandbox) -> None:
     own.fault({"when": {"path": "/v2/balance"}, "then": {"hold": "balance"}})
     held, parts = own.hold("balance"), urlsplit(own.url)
