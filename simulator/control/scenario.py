@@ -56,11 +56,11 @@ async def save(request: Request) -> Response:
         raise HTTPException(405)
     refuse_other_parameters(request)
     may_touch(request, None)
-    if files is None:
-        raise no_folder("name")
     raw = await bytes_of(request)
     with place(len(raw)):
         wanted = await in_background(decoded, raw, "scenario-save-request")
+        if files is None:
+            raise no_folder("name")
         text = _encoded(wanted["text"])
         checked = await in_background(check_text, text, files)
         if checked.errors:

@@ -58,6 +58,7 @@ def _kind_of(data: bytes, target: bytes, refusal: HttpRefusal) -> str:
             return kind
     if "PRI/Upgrade" in str(refusal):  # the preface came in pieces
         return "http2"
-    line = target or data.partition(b"\r\n")[0]
-    is_request = refusal.code == "malformed_target" or b" /" in line
+    in_pieces = "Invalid char in url" in str(refusal)  # then what stood before is gone, or is the target so far
+    line = data.partition(b"\r\n")[0] if in_pieces or not target else target
+    is_request = refusal.code == "malformed_target" or b" /" in line or in_pieces
     return "raw_target" if is_request and any(byte >= 0x80 for byte in line) else ""

@@ -34,6 +34,12 @@ def yaml(page: Console) -> "Locator":
     return page.page.get_by_role("combobox", name="The rule as YAML")
 
 
+def until_yaml_has(page: Console, text: str) -> None:
+    """Wait for the text, which the server writes."""
+    fields = "[...document.querySelectorAll('textarea')]"
+    page.until(f"{fields}.some(one => one.value.includes({json.dumps(text)}))")
+
+
 def add(page: Console) -> None:
     page.page.get_by_role("button", name="Add it to the sandbox").click()
 
@@ -52,7 +58,7 @@ def add(page: Console) -> None:
 def test_a_ready_rule_fills_the_form_and_is_added(page: Console, preset: str, name: str) -> None:
     page.page.get_by_role("group", name="Ready rules").get_by_role("button", name=preset, exact=True).click()
     assert page.page.get_by_label("name", exact=True).input_value() == name
-    assert f"name: {name}" in yaml(page).input_value()
+    until_yaml_has(page, f"name: {name}")
     add(page)
     page.page.get_by_role("button", name=f"Remove {name}", exact=True).wait_for()
     assert name in [one["name"] for one in page.mine("GET", "rules")["rules"]]
@@ -283,7 +289,7 @@ def test_a_ready_rule_is_kept_while_the_view_is_loading(page: Console) -> None:
     assert shown.locator("[data-key=name]").count() == 0
     held[0].continue_()
     page.until("document.querySelector('[data-key=name] input')?.value === 'hung'")
-    assert "name: hung" in yaml(page).input_value()
+    until_yaml_has(page, "name: hung")
     shown.unroute("**/scenario.schema.json")
 
 

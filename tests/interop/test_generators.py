@@ -35,6 +35,7 @@ ANY_JSON = {
     "control/models/product_answer_values_additional_property.py: before",
     "control/models/scenario_bill.py: custom_field",
     "control/models/scenario_biller.py: custom_field",
+    "control/models/scenario_check_answer.py: document",
     "control/models/scenario_damage.py: body",  # sent as it is
 }
 

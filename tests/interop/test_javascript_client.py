@@ -269,9 +269,9 @@ def test_setting_up_takes_few_lines(name: str) -> None:
     assert 0 < len(setup) <= SETUP_LINES_MAX
 
 
-def test_ten_tests_are_shown() -> None:
+def test_eleven_tests_are_shown() -> None:
     (text,) = [step.text for step in STEPS if step.name == "shop.test.js"]
-    assert text.count("\ntest(") == 10
+    assert text.count("\ntest(") == 11
 
 
 def test_the_page_has_every_name_that_the_package_exports_and_every_method() -> None:

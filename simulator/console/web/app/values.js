@@ -26,8 +26,7 @@ function scalar(value) {
 /** The text of a field as a value: JSON where it is JSON, or else the text itself. @param {string} text @returns {any} */
 export function valueOf(text) {
 	const trimmed = text.trim();
-	if (/^[-\d]/.test(trimmed))
-		return NUMBER.test(trimmed) && trimmed.length <= DIGITS_MAX ? Number(trimmed) : trimmed;
+	if (/^[-\d]/.test(trimmed)) return NUMBER.test(trimmed) && trimmed.length <= DIGITS_MAX ? Number(trimmed) : trimmed;
 	try {
 		return JSON.parse(trimmed);
 	} catch {

@@ -70,7 +70,11 @@ class SimRuleMaker extends SimElement {
 				"div",
 				{ class: "tools" },
 				h("button", { class: "main", onclick: once(() => this.add()) }, "Add it to the sandbox"),
-				h("button", { onclick: () => this.written().then((text) => copy(asFile(text), "the rule as a scenario file")) }, "copy YAML"),
+				h(
+					"button",
+					{ onclick: () => this.written().then((text) => copy(asFile(text), "the rule as a scenario file")) },
+					"copy YAML",
+				),
 				h("button", { onclick: () => this.written().then((text) => download(asFile(text), "rule.yaml")) }, "download"),
 				this.mistake,
 			),
