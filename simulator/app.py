@@ -1,14 +1,13 @@
 """The composition root: the only place that wires all parts together."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
-from starlette.routing import Mount, Route
+from starlette.routing import Route
 
 from simulator.api import refusals
 from simulator.api.call import EncodedReply, Incoming
@@ -17,7 +16,7 @@ from simulator.api.pipeline import Pipeline
 from simulator.api.request_replayer import RequestReplayer
 from simulator.api.routes import PathTable, UnsignedJudge, routes
 from simulator.api.sandbox_lookup import names_owner, owner_at_root
-from simulator.asgi import AsgiEndpoint, below_mount, deliver, incoming, is_control
+from simulator.asgi import AsgiEndpoint, below_mount, deliver, incoming, is_control, mounted
 from simulator.domain.model.scenario import Scenario
 from simulator.http_client.addresses import AddressPolicy
 from simulator.http_client.sender import HttpSender
@@ -61,17 +60,14 @@ class App(Starlette):
         super().__init__(
             routes=[
                 Route(CONTROL_PATH, control),
-                Mount(CONTROL_PATH, control),
+                mounted(CONTROL_PATH, control),
                 Route(DOCUMENT_PATH, control),
-                Mount(SANDBOX_PREFIX + "{sandbox}", reseller),
-                Mount("/", reseller),
+                mounted(SANDBOX_PREFIX + "{sandbox}", reseller),
+                mounted("/", reseller),
             ],
             lifespan=App._lifespan,
         )
         self.router.redirect_slashes = False
-        for mount in self.router.routes:
-            if isinstance(mount, Mount):  # a path may have line breaks, percent-encoded
-                mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
         self.options = options
         self.scenario = scenario
         self.sandboxes = sandboxes

@@ -1,7 +1,10 @@
 """Requests and answers as ASGI has them: from our own server, from any other, and below another application."""
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
+
+from starlette.routing import Mount
 
 from simulator.api.call import Drip, EncodedReply, Incoming
 from simulator.api.clients import ROOT_KEY, Front
@@ -20,6 +23,13 @@ class AsgiEndpoint:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """See ASGI."""
         await self._answer(scope, receive, send)
+
+
+def mounted(path: str, endpoint: AsgiEndpoint) -> Mount:
+    """Return the mount of an endpoint, whose paths may have line breaks, percent-encoded."""
+    mount = Mount(path, endpoint)
+    mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
+    return mount
 
 
 def below_mount(scope: Any, front: Front) -> dict[str, Any]:

@@ -108,6 +108,10 @@ CONTROL: list[Row] = [
         *("Scenarios", "404 `unknown_scenario`", "no such scenario, but a similar one"),
     ),
     (
+        *("checkScenario", 400, "bad_request: text: text is the scenario in YAML; send it, or document instead"),
+        *("Scenarios", "goes the other way", "text and document, or neither"),
+    ),
+    (
         *(
             "(check|save)Scenario",
             400,

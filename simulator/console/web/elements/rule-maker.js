@@ -127,7 +127,7 @@ class SimRuleMaker extends SimElement {
 		if (!this.root) return;
 		say(/** @type {Node} */ (this.mistake), "");
 		this.show(structuredClone(draft));
-		this.write(draft);
+		this.writeYaml(draft);
 	}
 
 	/** The form of this draft. @param {Record<string, any>} draft */
@@ -137,7 +137,7 @@ class SimRuleMaker extends SimElement {
 		this.section = section;
 		if (this.choice) this.choice.value = section;
 		const [rule] = rules;
-		const of = { root: this.root ?? {}, changed: () => this.write({ [section]: [rule] }) };
+		const of = { root: this.root ?? {}, changed: () => this.writeYaml({ [section]: [rule] }) };
 		put(
 			/** @type {HTMLElement} */ (this.fields),
 			objectForm(of, resolved(of.root, { $ref: `#/${ruleOf(section)}` }), rule, `the rule of ${section}`, FIRST),
@@ -146,7 +146,7 @@ class SimRuleMaker extends SimElement {
 	}
 
 	/** The form was changed: the server writes it as YAML. @param {Record<string, any>} document */
-	write(document) {
+	writeYaml(document) {
 		const number = (this.writes ?? 0) + 1;
 		this.writes = number;
 		say(/** @type {Node} */ (this.note), "");
