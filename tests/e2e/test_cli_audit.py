@@ -34,7 +34,14 @@ def executed(*flags: str, sends: tuple[str, ...], status: int = 0, audit: str = 
 
 
 def test_exec_fails_for_a_violation_and_reports_it(tmp_path: Path) -> None:
-    files = ("--junit", str(tmp_path / "r.xml"), "--json", str(tmp_path / "r.json"), "--report", str(tmp_path / "r"))
+    files = (
+        "--junit",
+        str(tmp_path / "r.xml"),
+        "--json-report",
+        str(tmp_path / "r.json"),
+        "--report",
+        str(tmp_path / "r"),
+    )
     done = executed("--audit", *files, sends=(LOGIN, LOGIN))
     assert done.status == 1
     place = "sandbox default, audit: refused-login-not-retried"
@@ -72,7 +79,14 @@ def test_exec_counts_the_obligations_in_one_line() -> None:
 
 
 def test_an_audit_of_nothing_fails_and_says_so(tmp_path: Path) -> None:
-    files = ("--junit", str(tmp_path / "r.xml"), "--json", str(tmp_path / "r.json"), "--report", str(tmp_path / "r"))
+    files = (
+        "--junit",
+        str(tmp_path / "r.xml"),
+        "--json-report",
+        str(tmp_path / "r.json"),
+        "--report",
+        str(tmp_path / "r"),
+    )
     done = executed("--audit", *files, sends=())
     assert done.status == 1
     text = "no sandbox got a request; does the command send to RESELLER_BASE_URL?"

@@ -146,7 +146,7 @@ def test_a_signal_goes_to_the_command_and_everything_ends_with_it(number: int) -
 def test_a_command_that_takes_too_long_is_ended_with_what_it_has_started(obeys: bool, tmp_path: Path) -> None:
     result = tmp_path / "result.json"
     script = "exec sleep 600" if obeys else "trap '' TERM; sleep 600 & wait; wait"
-    flags = ("--timeout", "1s", "--json", str(result), "--tape", str(tmp_path / "run.tape"))
+    flags = ("--timeout", "1s", "--json-report", str(result), "--tape", str(tmp_path / "run.tape"))
     done = run("exec", *flags, "--", "sh", "-c", script)  # ends only when nobody has its stdout any more
     assert (done.status, done.out) == (124, "")
     assert done.err == "reseller-sim exec: the command had not ended after 1 s (--timeout), and was ended\n"
@@ -426,7 +426,7 @@ def test_a_result_on_stdout_begins_a_line_whatever_the_command_printed(tmp_path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("flag", ["--junit", "--json", "--report"])
+@pytest.mark.parametrize("flag", ["--junit", "--json-report", "--report"])
 def test_a_report_that_cannot_be_written_is_refused_before_the_command_runs(flag: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = run("exec", flag, str(tmp_path / "file" / "below"), "--", "sh", "-c", "echo ran")

@@ -111,7 +111,9 @@ def test_the_server_of_the_page_speaks_tls_and_asks_for_its_tokens(folder: Path)
         first = pair("first")
         assert ask(port, "/_sim/sandboxes", trusts=first).status == 401
         assert ask(port, "/_sim/sandboxes", bearer(OPS), trusts=first).status == 200
-        text = EXPORTED.replace("https://sim.example.com:8443", f"https://localhost:{port}")
+        text = EXPORTED.replace("sandbox list", "sandbox list --json").replace(
+            "https://sim.example.com:8443", f"https://localhost:{port}"
+        )
         text = text.replace("authority.pem", str(first.certificate)).replace("curl ", "curl -sS --noproxy '*' ")
         path = f"{folder.parent / 'bin'}{os.pathsep}{os.environ['PATH']}"
         ran = subprocess.run(
