@@ -74,7 +74,9 @@ def test_a_request_goes_out_as_it_is_below_the_path_of_the_address() -> None:
 
 
 def test_requests_share_a_connection_and_no_cookie_and_follow_no_redirect() -> None:
-    redirect = OK.replace(b"200 OK", b"302 Found").replace(b"X-Some: thing", b"Location: /x\r\nSet-Cookie: a=b")
+    redirect = OK.replace(b"200 OK", b"302 Found").replace(
+        b"X-Some: thing", b"Connection: close\r\nLocation: /x\r\nSet-Cookie: a=b"
+    )
     with deployed(OK, OK, redirect, OK) as (client, deployment):
         assert [client.send(GET).status for _ in range(4)] == [200, 200, 302, 200]
         assert deployment.connections == 2
