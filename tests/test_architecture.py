@@ -24,6 +24,7 @@ ROOMS = ("tape", "replay", "snapshot")
 MAY_IMPORT: dict[str, set[str]] = {
     "domain": set(),
     "shortened": set(),
+    "whole_files": set(),
     "redaction": {"wire"},
     "auth": {"shortened"},
     "contract": {"shortened"},
@@ -43,7 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "wire",
         "domain",
     },
-    "scenario": {"domain", "contract", "http_client", "wire", "shortened"},
+    "scenario": {"domain", "contract", "http_client", "wire", "shortened", "whole_files"},
     "http_client": {"domain"},
     "tape": {"domain", "scenario"},
     "shards": {"domain", "http_client", "shortened"},

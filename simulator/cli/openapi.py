@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from simulator.cli.files import write_whole
 from simulator.cli.flags import CannotStart, json_flag, option, verb
 from simulator.cli.output import echo, echo_json
+from simulator.whole_files import write_whole
 
 
 @verb("openapi")

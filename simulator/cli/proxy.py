@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simulator.cli.files import refuse_other_than_file, write_whole
 from simulator.cli.flags import CannotStart, control_flags, json_flag, option, verb
 from simulator.cli.output import give_up, one_line, print_to_stderr, printable_json
 from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
 from simulator.cli.spans import Span
 from simulator.options import CONTROL_PATH
+from simulator.whole_files import refuse_other_than_file, write_whole
 
 if TYPE_CHECKING:
     from simulator.cli.values import TokenFile

@@ -7,7 +7,6 @@ whether there is something.
 
 import os
 import stat
-import tempfile
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path as FilePath
@@ -53,7 +52,6 @@ SUFFIXES = (".yaml", ".yml")
 ABSENT = "there is no such file"
 _BAD_NAME = "this is not the name of a file"
 _CONFINED = "a file of --scenarios is named by its path below that folder, without '..', and ends in .yaml or .yml"
-_CREATED_MODE = 0o644
 _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe would wait for its writer
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
@@ -126,24 +124,13 @@ class ScenariosFolder(msgspec.Struct, frozen=True):
 
     def write(self, name: str, content: bytes) -> None:
         """Put a file into it, or replace one, whole or not at all. Raises `Unreadable`."""
+        from simulator.whole_files import write_whole  # imported lazily: few servers save
+
         real = self.real(name)
         try:
-            mode = stat.S_IMODE(real.stat().st_mode) if real.exists() else _CREATED_MODE
             if real.exists():
                 _refuse_special(real.stat().st_mode)
-            with tempfile.NamedTemporaryFile(dir=real.parent, prefix=".saving-", delete=False) as file:
-                temporary = FilePath(file.name)
-                try:
-                    if _real(temporary) != temporary:
-                        raise Unreadable(ABSENT)
-                    file.write(content)
-                    file.flush()
-                    os.fsync(file.fileno())
-                    os.chmod(temporary, mode)
-                    os.replace(temporary, real)
-                except BaseException:
-                    temporary.unlink(missing_ok=True)
-                    raise
+            write_whole(real, content, _refuse_linked)
         except FileNotFoundError:
             raise Unreadable("there is no such folder in that of --scenarios") from None
         except OSError as error:
@@ -218,6 +205,12 @@ def is_file(path: FilePath) -> bool:
     except Unreadable:
         return False
     return True
+
+
+def _refuse_linked(path: FilePath) -> None:
+    """Refuse a path on which a link has been made since it was read."""
+    if _real(path) != path:
+        raise Unreadable(ABSENT)
 
 
 def _refuse_special(mode: int) -> None:

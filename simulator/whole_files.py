@@ -12,10 +12,12 @@ def write_whole(path: Path, content: bytes, check: Callable[[Path], None] = lamb
     """Replace a file, or make it; its permissions stay. `check` may refuse what was written before it takes the place.
     Raises `OSError`, also where there is a link, a device or anything else that is no regular file."""
     refuse_other_than_file(path)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
         check(Path(name))
         os.chmod(name, _mode_of(path))
         os.replace(name, path)

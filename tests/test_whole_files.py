@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli.files import write_whole
+from simulator.whole_files import write_whole
 
 
 def test_a_file_is_replaced_whole_and_keeps_its_permissions(tmp_path: Path) -> None:
