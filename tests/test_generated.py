@@ -5,12 +5,17 @@ from typing import Any
 import pytest
 
 from simulator.scenario.reading.check import schema
-from tools.pages import mistakes, reliability, tape
+from tools.pages import control_api, mistakes, reliability, tape
 from tools.pages.__main__ import GENERATED, ROOT
 from tools.pages.assume_section import NOTICE
 
 IN_PART = "docs/service.md"
-ONE_PART = {"docs/debug-a-signature.md": mistakes, "docs/tape.md": tape, "docs/reliability.md": reliability}
+ONE_PART = {
+    "docs/control-api.md": control_api,
+    "docs/debug-a-signature.md": mistakes,
+    "docs/tape.md": tape,
+    "docs/reliability.md": reliability,
+}
 SOURCES = ("<!-- Generated from contracts/", "<!-- Generated from simulator/audit/")
 PAGES = [name for name in GENERATED if name.endswith(".md") and name not in (IN_PART, *ONE_PART)]
 

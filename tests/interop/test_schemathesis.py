@@ -126,7 +126,7 @@ def _documented() -> dict[str, str]:
     places = {name: " ".join(text.split()) for name, text in zip(entries[1::2], entries[2::2], strict=True)}
     parts = re.split(r"^#+ ([0-9.]+) .*$", service, flags=re.MULTILINE)
     places |= {f"SPEC {number}": text for number, text in zip(parts[1::2], parts[2::2], strict=True)}
-    parts = re.split(r"^#+ (.*)$", control, flags=re.MULTILINE)
+    parts = re.split(r"^## (.*)$", control, flags=re.MULTILINE)
     return places | dict(zip(parts[1::2], parts[2::2], strict=True))
 
 

@@ -8,7 +8,7 @@ Row = tuple[str, int, str, str, str, str]
 _DEPENDENT = "account_number: is required: the options of '[a-z]+' depend on the value of '[a-z]+'"
 _WRONG = "The credentials are wrong; do not retry with the same ones[.]"
 _UNKNOWN_RULE = "unknown_rule: X-Sim-Rule names .*, but the sandbox has no rule of that name[.]"
-_HEADERS = "Headers of every response of the reseller API"
+_HEADERS = "Headers of the reseller API"
 _CURSOR = (
     "cursor: (is not a cursor of this list; send it exactly as the previous page returned it|"
     "belongs to another [a-zA-Z, ]+; omit the filters, or start again without the cursor)"
@@ -87,7 +87,7 @@ RESELLER: list[Row] = [
 # What scenario files cannot say either: JSON Schema has no word for it.
 _PLACE = r"bad_scenario: ([^:]+: )?"  # of whatever keys were sent
 _OF_ANY_VALUE = "(a number has at most 40 digits|text has no control characters but tab and line feed|a key is text)"
-_WRITTEN = "written as in a [scenario]"
+_WRITTEN = "written as in a scenario"
 _SANDBOX = "unknown_sandbox: there is no sandbox '.*'; GET /_sim/sandboxes lists them"
 
 CONTROL: list[Row] = [
@@ -109,7 +109,7 @@ CONTROL: list[Row] = [
     ),
     (
         *("checkScenario", 400, "bad_request: text: text is the scenario in YAML; send it, or document instead"),
-        *("Scenarios", "goes the other way", "text and document, or neither"),
+        *("Scenarios", "send its values as `document`", "text and document, or neither"),
     ),
     (
         *(
@@ -130,19 +130,19 @@ CONTROL: list[Row] = [
     ("removeRule", 404, "unknown_rule: there is no rule with the id '.*'", "Rules", "rules/{rule}", "no such rule"),
     (
         *("changeProduct|setNetwork", 404, "unknown_product: this sandbox has no product '.*'.*"),
-        *("Resellers", "catalog/products/{code}", "not in the catalog"),
+        *("Catalog", "catalog/products/{code}", "not in the catalog"),
     ),
     (
         *("changeCategory", 404, "unknown_category: this sandbox has no category '.*'"),
-        *("Resellers", "catalog/categories/{id}", "not in the catalog"),
+        *("Catalog", "catalog/categories/{id}", "not in the catalog"),
     ),
     (
         *("changeGroup", 404, "unknown_group: this sandbox has no group '.*'"),
-        *("Resellers", "catalog/groups/{id}", "not in the catalog"),
+        *("Catalog", "catalog/groups/{id}", "not in the catalog"),
     ),
     (
         *("(get|replay)Request(AsCurl)?", 404, "unknown_request: the journal has no such request, or has evicted it"),
-        *("What happened", "requests/{n}", "unknown, or evicted"),
+        *("Journal", "requests/{n}", "unknown, or evicted"),
     ),
     (
         *("explainRequest", 400, "bad_request: (method|path): (method|path) is missing; send method and path, or curl"),
@@ -182,23 +182,23 @@ CONTROL: list[Row] = [
     ),
     (
         *("explainRequest", 400, "bad_request: curl: (the command |--).*"),
-        *("The signing bench", "a command that is read as a POSIX shell does", "no curl command that can be read"),
+        *("The signing bench", "parsed as a POSIX shell does", "no curl command that can be read"),
     ),
     (
         *("replayRequest", 409, "body_not_read: n: Its body .* was not read[.] So there is nothing to send again; .*"),
-        *("What happened", "409 `body_not_read`", "a refusal came before the body was read"),
+        *("Journal", "409 `body_not_read`", "a refusal came before the body was read"),
     ),
     (
         *("replayRequest", 409, "cannot_sign: n: its X-Api-Key has no secret in this sandbox, .*"),
-        *("What happened", "409 `cannot_sign`", "no secret is known for the key"),
+        *("Journal", "409 `cannot_sign`", "no secret is known for the key"),
     ),
     (
         *("(list|export)Requests", 400, "bad_request: (method|method_not): method(_not)? must be a method of HTTP .*"),
-        *("Filters of the journal", "A filter that cannot match", "no such method"),
+        *("Lists and waiting", "A filter that cannot match", "no such method"),
     ),
     (
         *("(list|export)Requests", 400, "bad_request: path(_not)?: path(_not)? must be a path of the reseller API.*"),
-        *("Filters of the journal", "of the control API", "the journal has none of the control API"),
+        *("Lists and waiting", "of the control API", "the journal has none of the control API"),
     ),
     (
         *(
@@ -206,7 +206,7 @@ CONTROL: list[Row] = [
             400,
             "bad_request: status(_not)?: status(_not)? must be one status from .*",
         ),
-        *("Filters of the journal", "A filter that cannot match", "no such status"),
+        *("Lists and waiting", "A filter that cannot match", "no such status"),
     ),
     (
         *(
@@ -214,18 +214,18 @@ CONTROL: list[Row] = [
             400,
             "bad_request: status(_min|_not)?: status.* is (above|not from|the only) .*",
         ),
-        *("Filters of the journal", "filters that contradict each\nother", "one filter depends on another"),
+        *("Lists and waiting", "filters that contradict each other", "one filter depends on another"),
     ),
     (
         *("(list|export)Requests", 400, "bad_request: [a-z_]+: [a-z]+ and [a-z_]+ have the same value, .*"),
-        *("Filters of the journal", "filters that contradict each\nother", "one filter depends on another"),
+        *("Lists and waiting", "filters that contradict each other", "one filter depends on another"),
     ),
     (
         *(
             "(exportRequests|getFigures|list(Requests|Transactions|SandboxDeliveries|Notifications|Ledger|Products))",
             400,
         ),
-        *("bad_request: reseller: reseller must be a reseller of this sandbox.*", "Filters of the journal"),
+        *("bad_request: reseller: reseller must be a reseller of this sandbox.*", "Lists and waiting"),
         *("an unknown reseller", "no such reseller"),
     ),
     (
@@ -234,28 +234,28 @@ CONTROL: list[Row] = [
             400,
             "bad_request: (rule|fault): (rule|fault) must be a rule that this .*",
         ),
-        *("Filters of the journal", "A rule, reseller or code of an error is refused", "no such rule"),
+        *("Lists and waiting", "A rule, reseller or code", "no such rule"),
     ),
     (
         *("(list|export)Requests", 400, "bad_request: error: error must be the code of a refusal.*"),
-        *("Filters of the journal", "A rule, reseller or code of an error is refused", "no such code"),
+        *("Lists and waiting", "A rule, reseller or code", "no such code"),
     ),
     (
         *("getTransaction", 404, "unknown_transaction: this sandbox has no such transaction; [?]refid= finds by refid"),
-        *("What happened", "transactions/{trxid}", "unknown"),
+        *("Journal", "transactions/{trxid}", "unknown"),
     ),
     (
         *("sendCallback", 404, "unknown_transaction: this sandbox has no transaction .*; [?]refid= finds one"),
-        *("What happened", "transactions/{trxid}/callbacks`", "unknown"),
+        *("Journal", "transactions/{trxid}/callbacks`", "unknown"),
     ),
     (
         *("(get|replay)SandboxDelivery", 404),
         *("unknown_delivery: there is no such delivery, or it was evicted from the log",),
-        *("What happened", "deliveries/{job}", "unknown, or evicted"),
+        *("Journal", "deliveries/{job}", "unknown, or evicted"),
     ),
     (
         *("deleteSandbox", 409, "default_stays: the default sandbox always exists; reset it instead"),
-        *("Sandboxes", "`default` always exists", "the default sandbox stays"),
+        *("Sandboxes", "409 `default_stays`", "the default sandbox stays"),
     ),
     (
         *("addMark", 409, "mark_exists: name: there is a mark '.*' already; delete it first, or choose another name"),
@@ -279,7 +279,7 @@ CONTROL: list[Row] = [
     ),
     (
         *("createSandbox", 404, "unknown_sandbox: fork[.]of: there is no sandbox '.*'; GET /_sim/sandboxes lists them"),
-        *("Sandboxes", "`fork` is", "there is nothing to fork"),
+        *("Sandboxes", "`fork` copies", "there is nothing to fork"),
     ),
     (
         *("createSandbox", 409, "too_many_fork_bytes: fork: the forks of this server hold .*"),
@@ -287,11 +287,11 @@ CONTROL: list[Row] = [
     ),
     (
         *("getTape", 409, "cannot_mask: the tape cannot be had without its secrets: .*"),
-        *("What happened", "`cannot_mask`", "a secret is also something else"),
+        *("Journal", "`cannot_mask`", "a secret is also something else"),
     ),
     (
         *("getTape", 409, "cannot_show: a token of the control API came to this sandbox, .*"),
-        *("What happened", "`cannot_show`", "a token came to the reseller API or to an inbox"),
+        *("Journal", "`cannot_show`", "a token came to the reseller API or to an inbox"),
     ),
     (
         *("addReseller", 409, "reseller_exists: code: there is a reseller '.*' already"),
@@ -299,7 +299,7 @@ CONTROL: list[Row] = [
     ),
     (
         *("stream(Sandbox)?Events", 400, "bad_request: after: after must be the id of an event, .*"),
-        *("What happened", "Last-Event-ID", "a header that no stream gave"),
+        *("Journal", "Last-Event-ID", "a header that no stream gave"),
     ),
     ("addRule", 409, "rule_exists: name: there is a rule '.*' already", "Rules", "/rules`", "the name is taken"),
     (
@@ -308,7 +308,7 @@ CONTROL: list[Row] = [
             400,
             "bad_request: (id|seed|credentials|audit|clock|start): there is no parameter '.*'; this endpoint has none",
         ),
-        *("Sandboxes", "`id`, `seed`,\n`credentials`, `audit`, `clock`", "beside YAML only"),
+        *("Sandboxes", "with query parameters", "beside YAML only"),
     ),
     (
         *(
@@ -316,19 +316,19 @@ CONTROL: list[Row] = [
             400,
             "bad_scenario: must be a scenario, an object with keys such as resellers, .*, not '.*'",
         ),
-        *("Sandboxes", "the body is a scenario file itself", "the text is no scenario"),
+        *("Sandboxes", "a scenario file as the body", "the text is no scenario"),
     ),
     (
         *("createSandbox", 400, "bad_scenario: cannot be read as YAML: .*"),
-        *("Sandboxes", "the body is a scenario file itself", "the text is no YAML"),
+        *("Sandboxes", "a scenario file as the body", "the text is no YAML"),
     ),
     (
         *("createSandbox", 400, "bad_scenario: this file is empty; write 'extends: default' .*"),
-        *("Sandboxes", "the body is a scenario file itself", "an empty text"),
+        *("Sandboxes", "a scenario file as the body", "an empty text"),
     ),
     (
         *("createSandbox", 400, "bad_scenario: a scenario is UTF-8 text"),
-        *("Sandboxes", "the body is a scenario file itself", "the bytes are no text"),
+        *("Sandboxes", "a scenario file as the body", "the bytes are no text"),
     ),
     (
         *("createSandbox", 400, _PLACE + "there are no resellers, so nobody can call; write 'extends: default' to .*"),
@@ -357,7 +357,7 @@ CONTROL: list[Row] = [
     ),
     (
         *("addRule", 400, "bad_scenario: then: there is no timeline .* in this scenario"),
-        *("Rules", "may name the timelines", "the sandbox has none of this name"),
+        *("Rules", "may name timelines", "the sandbox has none of this name"),
     ),
     (
         *("addRule", 400, r"bad_scenario: then(\.one_of\[\d+\]\.then)?: '(refuse|status)' is missing"),
@@ -373,7 +373,7 @@ CONTROL: list[Row] = [
             400,
             "bad_scenario: (low_balance_threshold|balance): a .* in whole sen, not .*",
         ),
-        *("Resellers", "amounts are in whole sen", "one sen is the smallest"),
+        *("Resellers", "Amounts are in whole sen", "one sen is the smallest"),
     ),
     (
         *(
@@ -381,7 +381,7 @@ CONTROL: list[Row] = [
             400,
             r"bad_scenario: (balance|low_balance_threshold): [0-9.]+ has more than 15 digits .*",
         ),
-        *("Resellers", "low_balance_threshold?", "an amount has 15 digits"),
+        *("Resellers", "`low_balance_threshold`", "an amount has 15 digits"),
     ),
     (
         *(
@@ -389,7 +389,7 @@ CONTROL: list[Row] = [
             400,
             r"bad_scenario: api_keys\[[0-9]+\].secret: a secret of .* must be Base64 .*",
         ),
-        *("Resellers", "api_keys?", "no Base64"),
+        *("Resellers", "`api_keys`", "no Base64"),
     ),
     (
         *(
@@ -397,7 +397,7 @@ CONTROL: list[Row] = [
             400,
             r"bad_scenario: api_keys\[[0-9]+\]: 'secret' is missing; a key needs one unless .*",
         ),
-        *("Resellers", "api_keys?", "a state of keys decides"),
+        *("Resellers", "`api_keys`", "a state of keys decides"),
     ),
     (
         *(
@@ -405,15 +405,15 @@ CONTROL: list[Row] = [
             400,
             r"bad_scenario: settings.ip_allowlist\[[0-9]+\]: .* must be an IP address or network such as 10.0.0.0/8",
         ),
-        *("Resellers", "ip_allowlist?", "no address"),
+        *("Resellers", "`ip_allowlist`", "no address"),
     ),
     (
         *("changeCategory", 400, r"bad_scenario: product_codes\[[0-9]+\]: there is no product '.*' in the catalog"),
-        *("Resellers", "product_codes?", "not in the catalog"),
+        *("Catalog", "`product_codes`", "not in the catalog"),
     ),
     (
         *("changeProduct", 400, "bad_scenario: [a-z_]+: '(name|note|discount|options)' is the same for all resellers"),
-        *("Resellers", "`is_active` and `price_adjustment` of that reseller's overlay", "a query decides on a body"),
+        *("Catalog", "`is_active` and `price_adjustment` of this reseller's overlay", "a query decides on a body"),
     ),
     (
         *("addDeposit", 400, "invalid_amount: amount: a balance has at most 15 digits"),
@@ -425,23 +425,23 @@ CONTROL: list[Row] = [
             400,
             "clock_goes_back: now: the clock cannot go back: it is .*; reset the sandbox to begin again",
         ),
-        *("Time", "time never goes back", "what time it is decides"),
+        *("Clock", "Time never goes back", "what time it is decides"),
     ),
     (
         *("stopAdvance", 409, "not_advancing: this sandbox is not being advanced, so there is nothing to stop"),
-        *("Time", "409 `not_advancing`", "none runs"),
+        *("Clock", "409 `not_advancing`", "none runs"),
     ),
     (
         *("listDue", 400, "bad_request: cursor: cursor is behind the first 2000, which is all that this lists; .*"),
-        *("Time", "the first 2,000 are listed", "the number of them decides"),
+        *("Clock", "At most the first 2,000", "the number of them decides"),
     ),
     (
         *("advanceClock|setClock", 400, "bad_request: (to|now): (to|now) must be between 1990 and 2200"),
-        *("Time", "before the year 2200", "an offset moves the year"),
+        *("Clock", "between 1990 and 2200", "an offset moves the year"),
     ),
     (
         *("advanceClock|setClock", 400, "bad_request: (to|now): (to|now) must be an ISO 8601 time such as .*"),
-        *("Time", '{"to": time}', "a day that the calendar does not have"),
+        *("Clock", "`to`", "a day that the calendar does not have"),
     ),
     (
         *(
@@ -449,11 +449,11 @@ CONTROL: list[Row] = [
             400,
             r"bad_request: (replies|during)\.[0-9]+\.delay: .*(at most 5 minutes|longer than .*)",
         ),
-        *("The inbox", "at most five minutes", "the parts of a duration add up"),
+        *("Inbox", "at most five minutes", "the parts of a duration add up"),
     ),
-    ("advanceClock", 400, "bad_request: to: to is in the past: it is .*", "Time", '{"to": time}', "never back"),
+    ("advanceClock", 400, "bad_request: to: to is in the past: it is .*", "Clock", "`to`", "never back"),
     (
         *("advanceClock", 400, "bad_request: seconds: seconds must end before 2200: it is .*"),
-        *("Time", '{"seconds": 90}', "what time it is decides"),
+        *("Clock", "`seconds`", "what time it is decides"),
     ),
 ]

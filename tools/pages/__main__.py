@@ -8,6 +8,7 @@ from tools.pages import (
     assumptions,
     audit,
     contract_examples,
+    control_api,
     mistakes,
     reliability,
     scenario_reference,
@@ -17,13 +18,14 @@ from tools.pages import (
 
 ROOT = data_dir("contracts").parent
 
-# In this order: the reference is rendered from the schema. Of the schema only one section is generated,
-# of the service's page and of those about signatures, the tape and reliability only what stands between their markers.
+# The reference is rendered from the schema, so the schema comes first. In the schema, one section is generated; in the
+# pages of the service, the control API, signatures, the tape and reliability, only the text between their markers.
 GENERATED: Mapping[str, Callable[[], str]] = {
     "contracts/scenario.schema.json": assume_section.as_json,
     "contracts/examples.json": contract_examples.as_json,
     "docs/assumptions.md": assumptions.as_markdown,
     "docs/scenario-reference.md": scenario_reference.as_markdown,
+    "docs/control-api.md": control_api.as_markdown,
     "docs/service.md": service.as_markdown,
     "docs/audit.md": audit.as_markdown,
     "docs/debug-a-signature.md": mistakes.as_markdown,

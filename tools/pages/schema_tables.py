@@ -1,6 +1,7 @@
 """Render tables of the fields of `contracts/schemas/`: name, type, meaning."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from simulator.contract.schemas import Schema, at_pointer, schema
 
@@ -11,8 +12,8 @@ def fields_table(name: str) -> str:
     `catalog-answer#product` names a definition of a schema. A field whose type is a definition names it, since the
     definition has its own table.
     """
-    file, _, definition = name.partition("#")
-    whole = _merged(schema(file)["$defs"][definition] if definition else schema(file))
+    file = name.partition("#")[0]
+    whole = _merged(_named(name))
     rows = [
         f"| {shown} | {_cell(_takes(part, file))} | {_cell(_meaning(part, file))} |"
         for shown, part in _rows(whole, "", file)
@@ -20,10 +21,33 @@ def fields_table(name: str) -> str:
     return "\n".join(["| field | type | meaning |", "|---|---|---|", *rows])
 
 
+def definitions_of(name: str) -> Iterator[str]:
+    """Yield the names of the objects that fields of a schema refer to, each as `fields_table` takes it."""
+    file = name.partition("#")[0]
+    waiting: list[Any] = [{key: part for key, part in _named(name).items() if key != "$defs"}]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            target, _, pointer = str(part.get("$ref", "")).partition("#")
+            if target or pointer:
+                other, definition = target.removesuffix(".json") or file, pointer.removeprefix("/$defs/")
+                found = f"{other}#{definition}" if definition else other
+                if "/" not in definition and _named(found).get("properties"):
+                    yield found
+        waiting += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+
+
+def _named(name: str) -> Schema:
+    file, _, definition = name.partition("#")
+    return schema(file)["$defs"][definition] if definition else schema(file)
+
+
 def _merged(whole: Schema) -> Schema:
     """Return a schema with the fields of the schemas that it extends."""
     extended = [
-        _merged(schema(part["$ref"].removesuffix(".json"))) for part in whole.get("allOf", ()) if "$ref" in part
+        _merged(_named(part["$ref"].replace(".json", "").replace("#/$defs/", "#")))
+        for part in whole.get("allOf", ())
+        if "$ref" in part
     ]
     fields: dict[str, Schema] = {}
     for part in [*extended, whole]:
@@ -91,7 +115,7 @@ def _kind(type_: str, part: Schema, file: str) -> str:
 
 
 def _literal(value: object) -> str:
-    return "empty" if value == "" else f"`{value}`"
+    return "empty" if value == "" else "null" if value is None else f"`{value}`"
 
 
 def _meaning(part: Schema, file: str) -> str:
