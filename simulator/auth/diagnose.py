@@ -8,8 +8,7 @@ from binascii import b2a_base64
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from simulator.auth.autopsy.mistakes import MISTAKES, WITHOUT_SECRET
-from simulator.auth.autopsy.search import LOOP_HMACS_MAX, search
+from simulator.auth.autopsy.search import LOOP_HMACS_MAX, MISTAKES, WITHOUT_SECRET, search
 from simulator.auth.autopsy.signing import Facts
 from simulator.auth.canonical import QueryRules, body_hash
 from simulator.auth.form import PREFIX, wrong_digest

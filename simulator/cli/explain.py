@@ -161,7 +161,7 @@ def _number(text: str) -> int:
 
 def _given(string: str | None) -> bytes | None:
     """The string of `--string`. One line end behind it is dropped, as files have one."""
-    from simulator.auth.autopsy.compared import STRING_BYTES_MAX
+    from simulator.auth.autopsy.report import STRING_BYTES_MAX
 
     if string is None:
         return None

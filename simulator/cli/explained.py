@@ -10,8 +10,8 @@ from urllib.parse import SplitResult, urlsplit
 import click
 
 from simulator.auth import headers as names
-from simulator.auth.autopsy.mistakes import BY_ID
 from simulator.auth.autopsy.report import Autopsy, autopsy
+from simulator.auth.autopsy.search import BY_ID
 from simulator.auth.autopsy.signing import Facts, Other
 from simulator.auth.canonical import body_hash, canonical_string, signature
 from simulator.auth.form import FIX

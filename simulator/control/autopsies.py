@@ -15,8 +15,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from simulator.auth import headers as names
-from simulator.auth.autopsy.compared import Compared
-from simulator.auth.autopsy.report import Autopsy, autopsy
+from simulator.auth.autopsy.report import Autopsy, Compared, autopsy
 from simulator.auth.autopsy.signing import BODY_BYTES_MAX, Facts, Other, Parts
 from simulator.auth.canonical import QueryRules, body_hash, canonical_string
 from simulator.control.masking import Mask

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote_plus, urlencode
 import pytest
 
 from simulator.auth.autopsy import search
-from simulator.auth.autopsy.parameters import FIELDS
+from simulator.auth.autopsy.queries import FIELDS
 from simulator.auth.autopsy.report import autopsy
 from simulator.auth.autopsy.signing import Ways
 from simulator.contract.endpoints import endpoints

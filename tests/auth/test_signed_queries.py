@@ -14,8 +14,8 @@ from urllib.parse import quote, unquote_to_bytes
 
 import pytest
 
-from simulator.auth.autopsy.mistakes import BY_ID
 from simulator.auth.autopsy.report import Autopsy, autopsy
+from simulator.auth.autopsy.search import BY_ID
 from simulator.auth.canonical import QueryRules, canonical_queries
 from tests.support.mistaken_clients import Request, Signer
 from tests.support.signed_requests import facts, header

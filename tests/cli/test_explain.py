@@ -108,7 +108,7 @@ NOT_OF_IT = "the signature was not made of it with this secret"
 @pytest.mark.parametrize(
     ("mine", "says", "fix"),
     [
-        (RIGHT.replace("POST", "post"), "the method is in lower case", "sign the method in capitals"),
+        (RIGHT.replace("POST", "post"), "the method is 'post' where 'POST' is expected", "sign the method"),
         (RIGHT.replace("POST", "Pst"), "the method is 'Pst' where 'POST' is expected", "sign the method that is sent"),
         (RIGHT.replace("v1", "v9"), "the version is 'v9' where 'v1' is expected", "begin the string with v1:"),
         (RIGHT.replace(str(NOW), "17"), f"the timestamp is '17' where '{NOW}' is expected", "sign the value of X-Time"),

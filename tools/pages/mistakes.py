@@ -1,6 +1,6 @@
 """Render the table of known mistakes in docs/debug-a-signature.md."""
 
-from simulator.auth.autopsy.mistakes import MISTAKES
+from simulator.auth.autopsy.search import MISTAKES
 from simulator.contract.files import data_dir
 
 PAGE = data_dir("contracts").parent / "docs" / "debug-a-signature.md"

@@ -1,10 +1,11 @@
-"""Mistakes in the order, the spelling and the text of the canonical query of SPEC 5.1."""
+"""Mistakes in the canonical query of SPEC 5.1: its order, spelling and text, and parameters that are signed otherwise
+than they are sent, such as lists, flags and absent values."""
 
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 from unicodedata import normalize
 from urllib.parse import quote, quote_plus, unquote_plus, unquote_to_bytes
@@ -13,10 +14,29 @@ from simulator.auth.autopsy.signing import Facts, Parameters, by_key, by_key_and
 from simulator.auth.canonical import key_of
 from simulator.shortened import one_line, shortened
 
-QUERY_BYTES_MAX = 4096
-"""The parameters of a longer query are not changed."""
-PARAMETERS_MAX = 100
-"""Of more parameters none is spelt otherwise."""
+QUERY_BYTES_MAX, PARAMETERS_MAX = 4096, 20
+"""The parameters of a longer query, or of one with more of them, are not changed."""
+FIELDS = {
+    b"/v2/subproducts": ("product_code", "account_number", "limit"),
+    b"/v2/catalog": ("product_code", "is_active", "include_inactive"),
+    b"/v2/options": ("product_code", "field_id", "account_number", "biller_code", "is_active", "include_inactive",
+                     "include_hidden", "page", "per_page", "limit"),
+    b"/v1/interbank/billers": ("biller_code", "suggested_category", "page", "limit"),
+    b"/v2/transactions": ("date", "status", "product", "account", "limit", "offset"),
+    b"/v2/balance-statement": ("date", "type", "page", "limit"),
+    b"/v2/networkstatus": ("product",),
+    b"/v2/bill-presentment": ("product", "account", "amount", "biller_code", "ref2"),
+    b"/v2/balance-webhook/deliveries": ("status", "from", "to", "search", "cursor", "limit"),
+    b"/v2/topup": ("remarks", "extras"),
+    b"/v2/transactions/check": ("refid", "trxid", "user_email"),
+    b"/v2/transactions/void": ("refid", "trxid", "user_email", "refund_type", "refund_reason"),
+    b"/v2/callback-url": ("url", "method"),
+}  # fmt: skip
+"""The optional parameters, or members of the body, of each path that has some."""
+_ABSENT = ("None", "null", "undefined", "", "nil", "NULL", "(null)")
+_DROPPED_MAX = 10
+_INDEX = re.compile(r"\[\d*\]$")
+_ITEMS = re.compile(r"""[^\[\]()'",|;\s][^\[\]()'",|;]*""")
 _LITERALS = {
     b"undefined": "undefined", b"null": "null", b"None": "None", b"nil": "nil", b"{}": "an empty object",
     b"[]": "an empty list", b'""': "an empty text in quotes", b"[object Object]": "[object Object]",
@@ -29,11 +49,12 @@ _ENCODINGS = (
 _ESCAPE = re.compile(rb"%[0-9a-fA-F]{2}")
 
 Shown = Iterator[tuple[Any, str]]
+Pairs = list[tuple[str, str]]
 
 
-def parameters(facts: Facts, count_max: int = PARAMETERS_MAX) -> Parameters:
+def _parameters(facts: Facts) -> Parameters:
     """Return the parameters, none when they are too many or too long."""
-    is_short = facts.query and len(facts.query) <= QUERY_BYTES_MAX and facts.query.count(b"&") < count_max
+    is_short = facts.query and len(facts.query) <= QUERY_BYTES_MAX and facts.query.count(b"&") < PARAMETERS_MAX
     return facts.query.split(b"&") if is_short else []
 
 
@@ -41,23 +62,17 @@ def _constants(texts: Iterable[bytes]) -> list[Any]:
     return [lambda _, text=text: text for text in texts]
 
 
-def parameter_by_parameter(change: Any) -> Callable[[Parameters], Parameters]:
-    return lambda parts: list(map(change, parts))
-
-
-def _bare(facts: Facts) -> Iterator[tuple[Any, str]]:
-    bare = [part for part in parameters(facts) if b"=" not in part]
-    if bare:
+def _bare(facts: Facts) -> Shown:
+    if bare := [part for part in _parameters(facts) if b"=" not in part]:
         shown = one_line(shortened(next(filter(None, bare), b""), 100)) or "an empty parameter"
-        yield from (
-            (way, shown) for way in (kept, lambda part: part or None, lambda part: part + b"=" if part else None)
-        )
+        for way in (kept, lambda part: part or None, lambda part: part + b"=" if part else None):
+            yield way, shown
 
 
 def _not_by_key(facts: Facts) -> Iterator[Any]:
     if facts.query:
         yield list
-    whole = sorted(parameters(facts))
+    whole = sorted(_parameters(facts))
     if whole != by_key(whole):
         yield sorted
 
@@ -84,7 +99,7 @@ def _with_url(facts: Facts) -> list[Any]:
 
 
 def _as_json(facts: Facts) -> Iterator[Any]:
-    pairs = [unquote_plus(part.decode("latin-1")) for part in parameters(facts)]
+    pairs = [unquote_plus(part.decode("latin-1")) for part in _parameters(facts)]
     members = {name: value for name, equals, value in (pair.partition("=") for pair in pairs) if equals}
     for separators, is_sorted in product(((",", ":"), (", ", ": ")), (False, True)) if members else ():
         yield from _constants([json.dumps(members, separators=separators, sort_keys=is_sorted).encode()])
@@ -92,13 +107,13 @@ def _as_json(facts: Facts) -> Iterator[Any]:
 
 def _decoded(facts: Facts) -> Iterator[Any]:
     if b"%" in facts.query or b"+" in facts.query:
-        yield parameter_by_parameter(unquote_to_bytes)
-        yield parameter_by_parameter(lambda part: unquote_to_bytes(part.replace(b"+", b" ")))
+        yield unquote_to_bytes
+        yield lambda part: unquote_to_bytes(part.replace(b"+", b" "))
 
 
 def _encoded_twice(facts: Facts) -> Iterator[Any]:
     for safe in ("=", "") if not _is_plain(facts.query) else ():
-        yield parameter_by_parameter(lambda part, safe=safe: quote(part, safe=safe).encode())
+        yield lambda part, safe=safe: quote(part, safe=safe).encode()
 
 
 def _is_plain(query: bytes) -> bool:
@@ -106,58 +121,158 @@ def _is_plain(query: bytes) -> bool:
     return query.translate(None, b"&=_").isalnum() or not query
 
 
-def _spelt(spell: Any) -> Callable[[Parameters], Parameters]:
-    """Decode each name and value and write it again."""
+def _spelt(spell: Any) -> Callable[[bytes], bytes]:
+    """Decode the name and the value of a parameter and write them again."""
 
     def change(part: bytes) -> bytes:
         name, equals, value = part.replace(b"+", b" ").partition(b"=")
         return b"".join((spell(unquote_to_bytes(name)), equals, spell(unquote_to_bytes(value))))
 
-    return parameter_by_parameter(change)
+    return change
 
 
 def _encoded_otherwise(facts: Facts) -> Iterator[Any]:
     query = facts.query
-    if not parameters(facts) or _is_plain(query):
+    if not _parameters(facts) or _is_plain(query):
         return
     for case in (bytes.lower, bytes.upper) if b"%" in query else ():
-        yield parameter_by_parameter(lambda part, case=case: _ESCAPE.sub(lambda found: case(found[0]), part))
+        yield lambda part, case=case: _ESCAPE.sub(lambda found: case(found[0]), part)
     for encode, safe in _ENCODINGS:
         yield _spelt(lambda text, encode=encode, safe=safe: encode(text, safe=safe).encode())
-    escapes = sorted(set(_ESCAPE.findall(query)))[:8]
-    for old, new in (
-        (b"~", b"%7E"),
-        (b"+", b"%20"),
-        (b"%20", b"+"),
-        *((one, unquote_to_bytes(one)) for one in escapes),
-    ):
+    plain = {escape: unquote_to_bytes(escape) for escape in sorted(set(_ESCAPE.findall(query)))[:8]}
+    for old, new in ((b"~", b"%7E"), (b"+", b"%20"), (b"%20", b"+"), *plain.items()):
         if old in query:
-            yield parameter_by_parameter(lambda part, old=old, new=new: part.replace(old, new))
+            yield lambda part, old=old, new=new: part.replace(old, new)
+
+
+_CHARSETS: dict[str, Callable[[bytes], bytes]] = {
+    "Latin-1": lambda text: text.decode("utf-8", "replace").encode("latin-1", "replace"),
+    "UTF-8, and sent in Latin-1": lambda text: text.decode("latin-1").encode(),
+    "NFD": lambda text: normalize("NFD", text.decode("utf-8", "replace")).encode(),
+    "NFC": lambda text: normalize("NFC", text.decode("utf-8", "replace")).encode(),
+}
 
 
 def _in_other_charset(facts: Facts) -> Shown:
-    for name, recode in (
-        {
-            "Latin-1": lambda text: text.decode("utf-8", "replace").encode("latin-1", "replace"),
-            "UTF-8, and sent in Latin-1": lambda text: text.decode("latin-1").encode(),
-            "NFD": lambda text: normalize("NFD", text.decode("utf-8", "replace")).encode(),
-            "NFC": lambda text: normalize("NFC", text.decode("utf-8", "replace")).encode(),
-        }.items()
-        if not unquote_to_bytes(facts.query).isascii()
-        else ()
-    ):
+    for name, recode in _CHARSETS.items() if not unquote_to_bytes(facts.query).isascii() else ():
         for encode in (lambda text: quote(text, safe="").encode(), lambda text: quote_plus(text).encode(), bytes):
             yield _spelt(lambda text, recode=recode, encode=encode: encode(recode(text))), name
 
 
-RAW = "sign the text that is sent, sorted by key"
+def _once(facts: Facts) -> Iterator[Any]:
+    parts = _parameters(facts)
+    if len(set(map(key_of, parts))) < len(parts):
+        yield lambda parts: list({key_of(part): part for part in parts}.values())
+        yield lambda parts: list({key_of(part): part for part in parts[::-1]}.values())[::-1]
+
+
+def _lists(facts: Facts) -> Shown:
+    by_name: dict[str, Pairs] = {}
+    sent = [part.decode("latin-1").partition("=") for part in _parameters(facts)]
+    pairs = [(unquote_plus(name), unquote_plus(value)) for name, _, value in sent]
+    for name, value in pairs:
+        by_name.setdefault(_INDEX.sub("", name), []).append((name, value))
+    several = {name: items for name, found in by_name.items() if (items := _items(name, found))}
+    made: dict[tuple[bytes, ...], str] = {}
+    for found in [several] if several else [{name: [values[0][1]]} for name, values in by_name.items()]:
+        others = [part for part, (name, _) in zip(facts.query.split(b"&"), pairs, strict=True)
+                  if _INDEX.sub("", name) not in found]  # fmt: skip
+        for spell, (shown, write) in product(_SPELLINGS, _LISTS.items()):
+            written = [pair for name, items in found.items() for pair in write(name, items)]
+            texts = (f"{spell(name)}={spell(value)}".encode() for name, value in written)
+            made.setdefault((*others, *texts), shown)
+    yield from ((lambda _, parts=parts: parts, shown) for parts, shown in made.items())
+
+
+_SPELLINGS: tuple[Callable[[str], str], ...] = (str, partial(quote, safe=""), quote_plus)
+
+
+def _items(name: str, sent: Pairs) -> list[str]:
+    """The items of a list; none when the parameter is no list."""
+    if len(sent) > 1 or sent[0][0] != name:
+        return [value for _, value in sent]
+    value = sent[0][1]
+    items = [item.strip() for item in _ITEMS.findall(value)]
+    return items if value[:1] in ("[", "(") or len(items) > 1 else []
+
+
+def _joined(begin: str, separator: str, end: str) -> Callable[[str, list[str]], Pairs]:
+    return lambda name, values: [(name, begin + separator.join(values) + end)]
+
+
+_LISTS: dict[str, Callable[[str, list[str]], Pairs]] = {
+    "a repeated key": lambda name, values: [(name, value) for value in values],
+    "a key with []": lambda name, values: [(name + "[]", value) for value in values],
+    "a key with [0], [1]": lambda name, values: [(f"{name}[{at}]", value) for at, value in enumerate(values)],
+    "A,B": _joined("", ",", ""), "A, B": _joined("", ", ", ""),
+    "Python prints it": lambda name, values: [(name, str(values))],
+    "JSON": lambda name, values: [(name, json.dumps(values, separators=(",", ":")))],
+    "JSON with blanks": lambda name, values: [(name, json.dumps(values))],
+    "[A, B]": _joined("[", ", ", "]"), "[A,B]": _joined("[", ",", "]"), "A B": _joined("", " ", ""),
+    "A|B": _joined("", "|", ""), "A;B": _joined("", ";", ""),
+    "(A, B)": lambda name, values: [(name, str(tuple(values)))], "[A B]": _joined("[", " ", "]"),
+    "the word Array": lambda name, _: [(name, "Array")],
+    "the name of its type": lambda name, _: [(name, "System.Collections.Generic.List`1[System.String]")],
+    "the name of an array": lambda name, _: [(name, "System.String[]")],
+}  # fmt: skip
+
+
+def _values(facts: Facts) -> Shown:
+    sent = {part.partition(b"=")[2].decode("latin-1") for part in _parameters(facts)}
+    flags = (("true", "false"), ("True", "False"), ("1", "0"))
+    for true, false in flags if any(value.lower() in ("true", "false", "1", "0") for value in sent) else ():
+        words = {"true": true, "1": true, "false": false, "0": false}
+        yield _changed(lambda value, words=words: words.get(value.lower(), value)), f"{true} or {false}"
+    if any(value.isdigit() for value in sent):
+        yield _changed(lambda value: value + ".0" if value.isdigit() else value), "10.0"
+    if any(value.endswith(".0") for value in sent):
+        yield _changed(lambda value: value.removesuffix(".0")), "10"
+    for absent in _ABSENT if not sent.isdisjoint(_ABSENT) else ():
+        yield _changed(lambda value, absent=absent: absent if value in _ABSENT else value), absent or "nothing"
+
+
+def _changed(change: Any) -> Callable[[Parameters], Parameters]:
+    def of_part(part: bytes) -> bytes:
+        name, equals, value = part.partition(b"=")
+        return name + equals + change(value.decode("latin-1")).encode("latin-1") if equals else part
+
+    return lambda parts: list(map(of_part, parts))
+
+
+def _fewer(facts: Facts) -> Shown:
+    pairs = [part for part in _parameters(facts) if b"=" in part][:_DROPPED_MAX]
+    for count in range(1, min(4, len(pairs))):
+        for left_out in combinations(pairs, count):
+            yield (
+                lambda parts, left_out=left_out: [part for part in parts if part not in left_out],
+                " and ".join(key_of(part).decode("ascii", "backslashreplace") for part in left_out),
+            )
+
+
+def _more(facts: Facts) -> Shown:
+    has = {key_of(part).decode("latin-1") for part in facts.query.split(b"&")}
+    names = [name for name in FIELDS.get(facts.path, ()) if name not in has] if facts.method in (b"GET", b"get") else []
+    for count in range(1, len(names) + 1):
+        for added, absent in product(combinations(names, count), _ABSENT):
+            made = [f"{name}={absent}".encode() for name in added]
+            yield lambda parts, made=made: [part for part in [*parts, *made] if part], " and ".join(added)
+
+
+def _separated(facts: Facts) -> Iterator[Any]:
+    for separator in (b"", b",", b";", b"\n", b"&amp;") if b"&" in facts.query else ():
+        yield lambda text, separator=separator: text.replace(b"&", separator)
+    if facts.query:
+        yield lambda text: text.translate(None, b"&=")
+
+
+_RAW = "sign the text that is sent, sorted by key"
 _QUERY = (
     "sign what follows the ? as it is sent, sorted by key, without parameters that have no = (of equal keys and empty "
     "values assume.repeated-query-keys and assume.empty-query-values say more)"
 )
 _SORT = "sort the parameters of the query by key"
 _BEHIND = "sign what follows the ?, sorted by key"
-SAME = "make the query once, sign this text and send it"
+_SAME = "make the query once, sign this text and send it"
 
 MISTAKES = (
     *rows(
@@ -186,9 +301,9 @@ MISTAKES = (
     *rows(
         "spelling",
         ("query-decoded", "the query is percent-decoded", "sign the query as it is sent", _decoded),
-        ("query-encoded-otherwise", "the query is encoded otherwise than it is sent", RAW, _encoded_otherwise),
-        ("query-encoded-twice", "the query is percent-encoded once more than it is sent", RAW, _encoded_twice),
-        ("query-other-charset", "the letters of the query that are not ASCII are signed in {}", SAME,
+        ("query-encoded-otherwise", "the query is encoded otherwise than it is sent", _RAW, _encoded_otherwise),
+        ("query-encoded-twice", "the query is percent-encoded once more than it is sent", _RAW, _encoded_twice),
+        ("query-other-charset", "the letters of the query that are not ASCII are signed in {}", _SAME,
          _in_other_charset),
     ),
     *rows(
@@ -212,5 +327,20 @@ MISTAKES = (
         "bare",
         ("parameter-without-equals", "{} has no =, so it is not part of the canonical string",
          "leave out every parameter that has no =", _bare),
+    ),
+    *rows(
+        "parameters",
+        ("repeated-key-once", "of a repeated key only one parameter is signed", "sign each of them", _once),
+        ("query-list-otherwise", "a list in the query is signed as {}, and sent otherwise", _SAME, _lists),
+        ("query-value-otherwise", "a value of the query is signed as {}, and sent otherwise", _SAME, _values),
+        ("parameter-added", "{} was added to the query after signing", "sign the query when it is complete", _fewer),
+        ("parameter-not-sent", "{} was signed and not sent", "leave out parameters without a value before you sign",
+         _more),
+    ),
+    *rows(
+        "query",
+        ("query-in-lower-case", "the query is signed in lower case", _RAW, lambda r: [bytes.lower]),
+        ("query-without-separators", "the parameters of the query are signed without & between them", _RAW,
+         _separated),
     ),
 )  # fmt: skip

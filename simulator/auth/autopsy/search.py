@@ -1,4 +1,4 @@
-"""The search for the mistakes behind a signature: one of the table, or two that are made in different steps.
+"""The table of known mistakes, and the search for those behind a signature: one, or two of different steps.
 
 It signs the request as clients with each mistake do, single mistakes before pairs, and compares. One budget bounds it.
 """
@@ -10,11 +10,18 @@ from hashlib import sha256
 from itertools import chain, combinations, islice, product
 from typing import NamedTuple
 
-from simulator.auth.autopsy.mistakes import MISTAKES
+from simulator.auth.autopsy import bodies, keys, queries, strings
 from simulator.auth.autopsy.signing import Facts, Parts, Signing, Way, Ways, signings
 from simulator.auth.canonical import hmac_sha256
 from simulator.auth.form import PREFIX
 
+MISTAKES = (*keys.MISTAKES, *strings.MISTAKES, *queries.MISTAKES, *bodies.MISTAKES)
+"""In the order in which two that are found together are told; of one step, the likeliest comes first."""
+BY_ID = {mistake.id: mistake for mistake in MISTAKES}
+WITHOUT_SECRET = frozenset(
+    {"secret-is-api-key", "secret-is-empty", "secret-of-another", "secret-replaced", "hash-without-secret"}
+)
+"""What others than the owner of the key's secret can do, too. Only who may read the journal learns of it."""
 HMACS_MAX = 80_000
 """HMACs of a whole search; each KiB that is hashed counts as one more."""
 LOOP_HMACS_MAX = 600

@@ -68,7 +68,7 @@ PLACES = {
     "bare": "query",  # a parameter that has no = to another, or to None if it is left out
     "empty": "query",  # a parameter whose value is empty, likewise
     "order": "query",  # the parameters to an order
-    "spelling": "query",  # the parameters to others that are spelt otherwise
+    "spelling": "query",  # a parameter to one that is spelt otherwise
     "query": "query",  # the text of the query to another
     "body": "body hash",  # other bytes to hash
     "hash": "body hash",  # the body and its digest to a text
@@ -174,7 +174,7 @@ class Signing:
         parts: Parameters = made.get("parameters", list)(self.facts.query.split(b"&"))
         signed = (bare(part) if b"=" not in part else empty(part) if is_empty(part) else part for part in parts)
         parts = made.get("order", self._order)([part for part in signed if part is not None])
-        text = b"&".join(made.get("spelling", list)(parts))
+        text = b"&".join(map(made["spelling"], parts) if "spelling" in made else parts)
         return made["query"](text) if "query" in made else text
 
     def _hash(self, made: dict[str, Any]) -> bytes:
