@@ -11,9 +11,8 @@ from urllib.parse import quote, unquote_plus, urlencode
 import pytest
 
 from simulator.auth.autopsy import search
-from simulator.auth.autopsy.queries import FIELDS
 from simulator.auth.autopsy.report import autopsy
-from simulator.auth.autopsy.signing import Ways
+from simulator.auth.autopsy.signing import FIELDS, Ways
 from simulator.contract.endpoints import endpoints
 from tests.support.mistaken_clients import Request, Signer, sha256
 from tests.support.signed_requests import facts, header

@@ -15,8 +15,7 @@ from unicodedata import normalize
 import msgspec
 
 from simulator.auth.autopsy import json_texts
-from simulator.auth.autopsy.queries import FIELDS
-from simulator.auth.autopsy.signing import BODY_BYTES_MAX, Facts, rows
+from simulator.auth.autopsy.signing import BODY_BYTES_MAX, FIELDS, Facts, rows
 from simulator.auth.canonical import EMPTY_BODY_HASH
 
 MEMBERS_MAX = 12

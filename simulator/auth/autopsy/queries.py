@@ -10,29 +10,12 @@ from typing import Any
 from unicodedata import normalize
 from urllib.parse import quote, quote_plus, unquote_plus, unquote_to_bytes
 
-from simulator.auth.autopsy.signing import Facts, Parameters, by_key, by_key_and_value, dropped, kept, rows
+from simulator.auth.autopsy.signing import FIELDS, Facts, Parameters, by_key, by_key_and_value, dropped, kept, rows
 from simulator.auth.canonical import key_of
 from simulator.shortened import one_line, shortened
 
 QUERY_BYTES_MAX, PARAMETERS_MAX = 4096, 20
 """The parameters of a longer query, or of one with more of them, are not changed."""
-FIELDS = {
-    b"/v2/subproducts": ("product_code", "account_number", "limit"),
-    b"/v2/catalog": ("product_code", "is_active", "include_inactive"),
-    b"/v2/options": ("product_code", "field_id", "account_number", "biller_code", "is_active", "include_inactive",
-                     "include_hidden", "page", "per_page", "limit"),
-    b"/v1/interbank/billers": ("biller_code", "suggested_category", "page", "limit"),
-    b"/v2/transactions": ("date", "status", "product", "account", "limit", "offset"),
-    b"/v2/balance-statement": ("date", "type", "page", "limit"),
-    b"/v2/networkstatus": ("product",),
-    b"/v2/bill-presentment": ("product", "account", "amount", "biller_code", "ref2"),
-    b"/v2/balance-webhook/deliveries": ("status", "from", "to", "search", "cursor", "limit"),
-    b"/v2/topup": ("remarks", "extras"),
-    b"/v2/transactions/check": ("refid", "trxid", "user_email"),
-    b"/v2/transactions/void": ("refid", "trxid", "user_email", "refund_type", "refund_reason"),
-    b"/v2/callback-url": ("url", "method"),
-}  # fmt: skip
-"""The optional parameters, or members of the body, of each path that has some."""
 _ABSENT = ("None", "null", "undefined", "", "nil", "NULL", "(null)")
 _DROPPED_MAX = 10
 _INDEX = re.compile(r"\[\d*\]$")

@@ -11,6 +11,23 @@ from simulator.auth.canonical import QueryRules, is_empty, key_of
 
 BODY_BYTES_MAX = 64 * 1024
 """Only the hash of a longer body is tried."""
+FIELDS = {
+    b"/v2/subproducts": ("product_code", "account_number", "limit"),
+    b"/v2/catalog": ("product_code", "is_active", "include_inactive"),
+    b"/v2/options": ("product_code", "field_id", "account_number", "biller_code", "is_active", "include_inactive",
+                     "include_hidden", "page", "per_page", "limit"),
+    b"/v1/interbank/billers": ("biller_code", "suggested_category", "page", "limit"),
+    b"/v2/transactions": ("date", "status", "product", "account", "limit", "offset"),
+    b"/v2/balance-statement": ("date", "type", "page", "limit"),
+    b"/v2/networkstatus": ("product",),
+    b"/v2/bill-presentment": ("product", "account", "amount", "biller_code", "ref2"),
+    b"/v2/balance-webhook/deliveries": ("status", "from", "to", "search", "cursor", "limit"),
+    b"/v2/topup": ("remarks", "extras"),
+    b"/v2/transactions/check": ("refid", "trxid", "user_email"),
+    b"/v2/transactions/void": ("refid", "trxid", "user_email", "refund_type", "refund_reason"),
+    b"/v2/callback-url": ("url", "method"),
+}  # fmt: skip
+"""The optional parameters, or members of the body, of each path that has some."""
 
 
 class Other(NamedTuple):
