@@ -149,13 +149,12 @@ class App(Starlette):
             # Imported with the first control request, so that the server starts sooner.
             from simulator.control.access import Guard
             from simulator.control.app import ControlApp
-            from simulator.persistence.replay.rewinding import Rewinder
-            from simulator.persistence.snapshot.restore import IN_MEMORY
+            from simulator.persistence.rewinding import Rewinder
 
             guard = Guard(self.options.control_token, self.options.allowed_hosts, self.tokens)
             unsigned = UnsignedJudge(PathTable(routes()))
             folder = self.options.scenarios
-            rewinder = Rewinder(self.again, self.surroundings(), IN_MEMORY)
+            rewinder = Rewinder(self.again, self.surroundings())
             rewinder.forks.add_restored(self.sandboxes)  # nobody else has made a fork yet
             self._control = ControlApp(
                 self.sandboxes,

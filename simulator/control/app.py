@@ -45,7 +45,7 @@ from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.http_client.targets import BadTarget
 from simulator.persistence.replay.player import Again
-from simulator.persistence.replay.rewinding import Rewinder
+from simulator.persistence.rewinding import Rewinder
 from simulator.runtime.inboxes import INBOX_PATH
 from simulator.runtime.operations import Operations, report
 from simulator.runtime.sandboxes import Sandboxes

@@ -10,8 +10,8 @@ from simulator.control import render
 from simulator.control.http import base_url, body_of, no_content, parse_times, reply, sandbox_of, sandboxes_of
 from simulator.control.parameters import refuse_other_parameters
 from simulator.domain.errors import DomainError, Unknown
-from simulator.persistence.replay.moments import Asked
-from simulator.persistence.replay.rewinding import Rewinder, refuse_lost
+from simulator.persistence.moments import Asked
+from simulator.persistence.rewinding import Rewinder, refuse_lost
 from simulator.runtime.background import place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Mark

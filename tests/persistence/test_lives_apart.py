@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from simulator.persistence import snapshot_schedule
-from simulator.persistence.replay import rewinding
+from simulator.persistence import rewinding, snapshot_schedule
 from simulator.runtime.background import in_background
 from tests.support.client import Client
 from tests.support.data_folders import DEFAULT, killed, saving_of, serving, told

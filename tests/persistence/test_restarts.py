@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from simulator.domain.commands import PassTime
+from simulator.persistence import rewinding
 from simulator.persistence.errors import Damaged
+from simulator.persistence.fork_budget import SANDBOX_BYTES, ForkBudget
 from simulator.persistence.maintenance import check
-from simulator.persistence.replay import rewinding
-from simulator.persistence.replay.budgets import FORK_BYTES, ForkBudget
 from simulator.persistence.restoration import CannotResume
 from simulator.persistence.retention import Retention
 from simulator.persistence.schema import DATABASE
@@ -324,7 +324,7 @@ def test_a_fork_counts_against_the_budget_after_a_restart_until_it_ends(
         for number in range(30):
             client.pay(f"later-{number}", sandbox="first", remarks="r" * 100)
         folder = killed(client, tmp_path)
-    monkeypatch.setattr(rewinding, "ForkBudget", lambda: ForkBudget(bytes_max=FORK_BYTES + 50_000))
+    monkeypatch.setattr(rewinding, "ForkBudget", lambda: ForkBudget(bytes_max=SANDBOX_BYTES + 90_000))
     with serving(folder) as client:
         again = {"id": "second", "fork": {"of": "default"}}
         refused = client.sim("POST", "/sandboxes", again)

@@ -97,7 +97,7 @@ def test_a_number_is_the_time_of_its_entry_whether_there_is_a_snapshot_or_not(tm
         n, at = len(client.live.tape), client.live.clock.now()
         client.pass_time(0.5)
         assert client.sim("POST", f"{DEFAULT}/marks", {"name": "later"}).json["n"] == n
-        client.run(client.app._control._app.state.rewinder.taking.finished())  # type: ignore[union-attr]
+        client.run(client.app._control._app.state.rewinder.snapshots.finished())  # type: ignore[union-attr]
         assert client.sim("POST", f"{DEFAULT}/rewind", {"n": n}).status == 200
         assert client.live.clock.now() == at
         assert client.sim("GET", f"{DEFAULT}/marks").json["marks"] == []

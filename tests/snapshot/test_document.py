@@ -36,18 +36,9 @@ def test_other_objects_are_refused() -> None:
         ENCODER.encode(object())
 
 
-def test_records_are_cut_at_the_same_numbers_whatever_is_before_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document, "SIZE", 64)
-    cuts = dict(log_parts("log", list(range(130, 300)), 130))
-    assert list(cuts) == ["log/2", "log/3", "log/4"]
-    assert back(list(range(192, 256)), list[int]) == msgspec.msgpack.decode(cuts["log/3"])
-    assert dict(log_parts("log", list(range(150, 310)), 150))["log/3"] == cuts["log/3"]
-    assert list(log_rows(cuts, "log", int)) == list(range(130, 300))
-
-
 def test_the_rows_of_a_long_log_come_back_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document, "SIZE", 3)
-    parts = dict(log_parts("log", list(range(40)), row=str))
+    parts = dict(log_parts("log", list(range(40)), str))
     assert len(parts) == 14
     assert list(log_rows({**parts, "log/other": b"", "logs/1": b""}, "log", str)) == [str(one) for one in range(40)]
     assert dict(log_parts("log", [])) == {}

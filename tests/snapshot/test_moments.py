@@ -1,4 +1,4 @@
-"""When there is a snapshot, and what those that follow one another share."""
+"""When there is a snapshot, and that it is the same bytes in every process."""
 
 import asyncio
 import os
@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from simulator.persistence.snapshot import document
 from simulator.persistence.snapshot.capture import parts_of, take
-from simulator.persistence.snapshot.document import HEAD, NotNow, sharing
+from simulator.persistence.snapshot.document import HEAD, NotNow
 from tests.support.client import running
 from tests.support.taped_plays import FIRST, set_callback
 
@@ -75,31 +74,6 @@ def test_taking_a_snapshot_changes_nothing() -> None:
         first = take(client.live, 9)
         assert take(client.live, 9) == first
         assert first.now == client.live.clock.now()
-
-
-@pytest.mark.slow
-def test_what_is_finished_stays_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document, "SIZE", 64)
-    limits = {"journal": 300, "callbacks": 300}
-    with running(FIRST | {"limits": limits}) as client:
-        set_callback(client)
-        for number in range(300):
-            client.pay(f"r{number}")
-        client.advance()
-        before = take(client.live, len(client.live.tape))
-        for number in range(300, 360):
-            client.pay(f"r{number}")
-        client.advance()
-        after = take(client.live, len(client.live.tape))
-    for log, least in (("payments", 4), ("entries/0", 4), ("callbacks", 2), ("requests", 2), ("events", 4)):
-        own = [name for name in before.parts if name.startswith(f"{log}/")]
-        same = [name for name in own if after.parts.get(name) == before.parts[name]]
-        assert len(same) >= least, (log, own, same)
-    lean = sharing(after, before)
-    assert lean == after
-    ours = {id(each) for each in before.parts.values()}
-    shared = sum(len(each) for each in lean.parts.values() if id(each) in ours)
-    assert shared > 0.5 * sum(map(len, after.parts.values()))
 
 
 SCRIPT = """

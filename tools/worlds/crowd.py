@@ -19,11 +19,10 @@ from unittest.mock import patch
 from simulator.app import build_app
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 from simulator.options import Options
-from simulator.persistence import keeper, reader, snapshot_schedule
+from simulator.persistence import keeper, reader, rewinding, snapshot_schedule
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.errors import StoreError
 from simulator.persistence.maintenance import check
-from simulator.persistence.replay import rewinding
 from simulator.persistence.restoration import CannotResume, Restorer
 from simulator.persistence.snapshot import forked_writer
 from simulator.persistence.snapshot.forked_writer import Parts

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from simulator.runtime.live_sandbox import LiveSandbox
     from simulator.runtime.sandbox_start import Ending
 
-_EXCHANGE_BYTES = 2_000  # of a request in the journal, which the tape has, too, or has had no room for
-
 
 class Judge:
     """Judges each sandbox when it is deleted or reset, and those that are left when the run has ended. Nothing of the
@@ -155,9 +153,9 @@ class Judge:
 
 def _size_of(life: "LiveSandbox") -> int:
     """About the memory that a sandbox which has ended is kept in, in bytes."""
-    from simulator.persistence.replay.budgets import size_of
+    from simulator.persistence.fork_budget import size_of
 
-    return size_of(life) + life.tape.bytes + _EXCHANGE_BYTES * len(life.life_journal)
+    return size_of(life)
 
 
 def _verdict(lives: "Lives", run: Run, audit: str) -> str:

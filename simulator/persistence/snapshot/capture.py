@@ -1,6 +1,6 @@
 """Takes a snapshot of a sandbox, part by part."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -90,17 +90,17 @@ class _Capture:
         callbacks, deliveries, events = list(state.callbacks), list(state.deliveries), list(live.events.kept())
         for number, reseller in enumerate(state.resellers.values()):
             yield from log_parts(f"entries/{number}", reseller.wallet.entries)
-        yield from log_parts("payments", state.transactions.by_number, row=self._payments.row)
+        yield from log_parts("payments", state.transactions.by_number, self._payments.row)
         yield from log_parts("nonces", list(state.nonces))
-        yield from log_parts("steps", [one for one in state.agenda.items.items() if is_step(one)], row=step_row)
-        yield from log_parts("callbacks", callbacks, _first(callbacks, "serial"), callback_row)
-        yield from log_parts("deliveries", deliveries, _first(deliveries, "serial"), self._jobs.delivery)
-        yield from log_parts("requests", list(live.journal), _first(live.journal, "n"))
-        yield from log_parts("events", events, live.events.count - len(events) + 1, self._event)
+        yield from log_parts("steps", [one for one in state.agenda.items.items() if is_step(one)], step_row)
+        yield from log_parts("callbacks", callbacks, callback_row)
+        yield from log_parts("deliveries", deliveries, self._jobs.delivery)
+        yield from log_parts("requests", list(live.journal))
+        yield from log_parts("events", events, self._event)
         yield from log_parts("sent", list(live.courier.sent))
         yield from log_parts("traces", list(live.courier.traces))
         for box in _inboxes(live):
-            yield from log_parts(f"messages/{box.name}", list(box.received), _first(box.received, "n"), _message)
+            yield from log_parts(f"messages/{box.name}", list(box.received), _message)
         yield STATE, ENCODER.encode(self._rest())
 
     def _event(self, event: tuple[Item, datetime]) -> EventRow:
@@ -166,10 +166,6 @@ class _Capture:
             begun=live.courier.sent.begun,
             probed=list(live.probed),
         )
-
-
-def _first(records: Iterable[Any], number: str) -> int:
-    return next((getattr(one, number) for one in records), 0)
 
 
 def _reseller(one: Reseller) -> ResellerRow:

@@ -84,13 +84,11 @@ ENCODER: Final = msgspec.msgpack.Encoder(enc_hook=plain)
 
 
 def log_parts(
-    name: str, records: Sequence[Any], first: int = 0, row: Callable[[Any], Any] | None = None
+    name: str, records: Sequence[Any], row: Callable[[Any], Any] | None = None
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the parts of a log whose first record has the number `first`; `row` makes the row of a record. The parts of
-    finished records are the same bytes in the next snapshot."""
-    end = first + len(records)
-    for begin in range(first - first % SIZE, end, SIZE):
-        cut = records[max(0, begin - first) : begin + SIZE - first]
+    """Yield the parts of a log; `row` makes the row of a record."""
+    for begin in range(0, len(records), SIZE):
+        cut = records[begin : begin + SIZE]
         yield f"{name}/{begin // SIZE}", ENCODER.encode(cut if row is None else list(map(row, cut)))
 
 
@@ -125,13 +123,6 @@ def snapshot_of(parts: Iterable[tuple[str, bytes]]) -> Snapshot:
     named = dict(parts)
     head = head_of(named)
     return Snapshot(head.entries, head.now, named)
-
-
-def sharing(snapshot: Snapshot, before: Snapshot) -> Snapshot:
-    """Return the same snapshot, which shares the memory of each part that has not changed since the one before."""
-    known = {content: content for content in before.parts.values()}
-    parts = {name: known.get(content, content) for name, content in snapshot.parts.items()}
-    return Snapshot(snapshot.n, snapshot.now, parts)
 
 
 def head_of(parts: Mapping[str, bytes]) -> SnapshotHead:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 from simulator.domain.commands import AddRule, LoadScenario
 from simulator.domain.model.catalog import Catalog
@@ -21,23 +21,16 @@ from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.wallet import Entry, Wallet
 from simulator.domain.sandbox import Sandbox
 from simulator.domain.state import State, request_rates, rule_books, status_codes
-from simulator.persistence.replay.kept_snapshots import SnapshotCodec
 from simulator.persistence.replay.player import Again, Player
 from simulator.persistence.replay.rebuilding import Surroundings, begun
-from simulator.persistence.replay.sharing import Shared, shared_of
-from simulator.persistence.snapshot.capture import parts_of
 from simulator.persistence.snapshot.document import (
     STATE,
-    NotNow,
     Snapshot,
     decoded,
     head_of,
     log_rows,
     reading_part,
-    sharing,
-    snapshot_of,
 )
-from simulator.persistence.snapshot.forked_writer import Pieces, pieces_apart
 from simulator.persistence.snapshot.jobs import CallbackRow, DeliveryRow, JobReader, StepRow
 from simulator.persistence.snapshot.payments import PaymentRow, restore_payments
 from simulator.persistence.snapshot.state import COUNTS, AddedRow, EventRow, InboxRow, Rest
@@ -70,7 +63,7 @@ def restored(
 ) -> Player:
     """A player that has played the first `snapshot.n` entries of the tape of a life that began so, and goes on with
     the next. The other arguments are those of `player_of`; `entries` are those of the tape that the sandbox is to have
-    itself, as many as were kept; its logs share the records that are on it. Raises `BadSnapshot`, and `ScenarioError`
+    itself, as many as were kept. Raises `BadSnapshot`, and `ScenarioError`
     for a scenario that this version does not accept."""
     head_of(snapshot.parts)
     own = compiler or ScenarioCompiler()
@@ -82,7 +75,7 @@ def restored(
     with reading_part(STATE), _no_collection():
         if rest.scenario is not None:
             _load(live, rest.scenario, own)
-        _Restore(live, snapshot.parts, rest).all(shared_of(entries))
+        _Restore(live, snapshot.parts, rest).all()
     clock.mode, clock.rate, clock.latest = rest.clock
     clock.stand_at(snapshot.now, clock.latest)
     live.tape.restore(entries, *rest.tape)
@@ -129,8 +122,8 @@ class _Restore:
         self._live, self._state, self._parts, self._rest = live, live.core.state, parts, rest
         self._jobs = JobReader(live.core.state, rest.removed_webhooks)
 
-    def all(self, shared: Shared) -> None:
-        """Restore everything, with the records that are `shared`."""
+    def all(self) -> None:
+        """Restore everything."""
         self._resellers()
         self._catalog()
         self._rules()
@@ -139,7 +132,7 @@ class _Restore:
         self._counts()
         self._inboxes()
         self._counters()
-        self._logs(shared)
+        self._logs()
 
     def _resellers(self) -> None:
         state, rest = self._state, self._rest
@@ -237,15 +230,14 @@ class _Restore:
         kept = KeptCounters(dict(row.answers), row.calls, row.first, row.notes, row.taken, evicted)
         self._live.counters.restore(kept, row.values)
 
-    def _logs(self, shared: Shared) -> None:
+    def _logs(self) -> None:
         live, parts, rest = self._live, self._parts, self._rest
-        live.journal.restore(map(shared.request, log_rows(parts, "requests", Exchange)), *rest.journal)
+        live.journal.restore(log_rows(parts, "requests", Exchange), *rest.journal)
         emails = {one.n: one for one in self._state.notifications}
         events = [(self._event(row, emails), row.wall) for row in log_rows(parts, "events", EventRow)]
         live.events.restore(events, rest.events)
         live.courier.traces.restore(log_rows(parts, "traces", Traced))
-        sent = log_rows(parts, "sent", tuple[str, int, Outgoing])
-        live.courier.sent.restore((job, attempt, shared.outgoing(job, attempt, one)) for job, attempt, one in sent)
+        live.courier.sent.restore(log_rows(parts, "sent", tuple[str, int, Outgoing]))
         live.courier.sent.restore_begun(rest.begun)
         live.probed.extend(rest.probed)
 
@@ -267,11 +259,3 @@ def _inbox(home: Inboxes, row: InboxRow) -> Inbox:
     inbox.evicted = row.evicted
     inbox.set_program(row.program, row.replied)
     return inbox
-
-
-def _forked_pieces(live: LiveSandbox) -> Pieces:
-    return pieces_apart(lambda: parts_of(live))
-
-
-IN_MEMORY: Final = SnapshotCodec(parts_of, snapshot_of, restored, NotNow, sharing, _forked_pieces)
-"""How the snapshots are taken and restored that a server keeps in memory."""

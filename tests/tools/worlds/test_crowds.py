@@ -21,8 +21,8 @@ DEFECTS = (
     Defect("the marks of a fork are not on disk", "persistence.keeper:StoreKeeper.begin",
            "for mark in live.marks:", "for mark in []:", seed=9),
     Defect("a snapshot of a life that ended meanwhile is of the next one",
-           "persistence.replay.kept_snapshots:KeptSnapshots.add",
-           "if live.beginning is not beginning:", "if not snapshots:", seed=13),
+           "persistence.snapshot.cache:SnapshotCache.add",
+           "if live.beginning is not beginning or live.is_closed:", "if not snapshots:", seed=13),
 )  # fmt: skip
 
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from simulator.persistence.replay.moments import Asked
-from simulator.persistence.replay.rewinding import Rewinder
+from simulator.persistence.moments import Asked
+from simulator.persistence.rewinding import Rewinder
 from tests.support.client import Client, running
 from tests.support.receivers import Receiver
 from tests.support.replaying import assert_replays

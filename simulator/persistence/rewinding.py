@@ -4,23 +4,24 @@ Everything is rebuilt from the tape beside the event loop, while the sandbox goe
 place at once. So whatever fails on the way leaves the sandbox as it is.
 """
 
-import asyncio
+from asyncio import Semaphore
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final
-from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.scenario import Scenario
-from simulator.persistence.replay.budgets import FORK_BYTES, ForkBudget, RebuildBudget, share_of, size_of
+from simulator.persistence.fork_budget import SANDBOX_BYTES, ForkBudget, size_of
+from simulator.persistence.moments import Asked, Moment, mark_here, moment_of
 from simulator.persistence.replay.differences import Difference
-from simulator.persistence.replay.kept_snapshots import KeptSnapshots, SnapshotCodec, SnapshotParts, Taking
-from simulator.persistence.replay.moments import Asked, Moment, mark_here, moment_of
 from simulator.persistence.replay.player import Again, Player
 from simulator.persistence.replay.rebuilding import FORKED, REWOUND, Surroundings, go_on, left, player_of
-from simulator.persistence.replay.sharing import share
+from simulator.persistence.snapshot.cache import SnapshotCache
+from simulator.persistence.snapshot.capture import take
+from simulator.persistence.snapshot.document import NotNow, Snapshot
+from simulator.persistence.snapshot.restore import restored
 from simulator.persistence.tape.entries import Entry
 from simulator.runtime.background import in_background
 from simulator.runtime.driver import Driver
@@ -37,33 +38,28 @@ from simulator.scenario.build import ScenarioCompiler
 PLAYED_AT_ONCE: Final = 2_000
 """Entries, after which other work beside the event loop has its turn, and a snapshot is taken."""
 
-RESTED_S: Final = 1.0
-"""How long nothing must have come to a sandbox before a snapshot is taken of it."""
+REBUILT_MAX: Final = 4
+"""How many sandboxes are rebuilt at once; the others wait in order."""
 
 
 class Rewinder:
     """Rewinds and forks the sandboxes of one server. `again` answers the requests of a tape once more, and `around` is
-    what sandboxes live among there. With `snapshots` those are taken of sandboxes that are marked, rewound or forked,
-    and rebuilding begins at the nearest one; else at the beginning of the tape."""
+    what sandboxes live among there. Rebuilding begins at the nearest snapshot; snapshots are taken of marks, and on the
+    way."""
 
-    def __init__(self, again: Again, around: Surroundings, snapshots: SnapshotCodec | None = None) -> None:
+    def __init__(self, again: Again, around: Surroundings) -> None:
         self._again = again
         self._around = around
-        self._snapshots = snapshots
-        self.kept = KeptSnapshots()
-        self._lengths: WeakKeyDictionary[LiveSandbox, int] = WeakKeyDictionary()
-        self.forks, self.rebuilt = ForkBudget(), RebuildBudget()
-        self.taking = Taking(snapshots, self.kept) if snapshots is not None else None
-        self._timer: asyncio.TimerHandle | None = None
+        self.snapshots = SnapshotCache()
+        self.forks = ForkBudget()
+        self._rebuilding = Semaphore(REBUILT_MAX)
 
     def mark(self, live: LiveSandbox, name: str) -> Mark:
         """Mark the present of a sandbox, and take a snapshot of it soon. Raises what `mark_here` raises, `Unknown` when
         it was deleted, and `Conflict` while it is reset."""
         refuse_lost(live, live.driver)
         made = mark_here(live, name)
-        self._follow(live)
-        if self.taking is not None:
-            self.taking.want(live)
+        self.snapshots.want(live)
         return made
 
     async def rewind(self, live: LiveSandbox, asked: Asked) -> None:
@@ -76,9 +72,9 @@ class Rewinder:
         player = await self._rebuilt(live, life, moment, live.id, live.beginning)
         place = await _place(live, life, moment.n)
         life.refuse_while_advancing()
-        clock, kept = left(player, self._around.wall, moment.at, REWOUND), self.kept.of(live)
+        clock, known = left(player, self._around.wall, moment.at, REWOUND), self.snapshots.of(live)
         await live.become(player.live, clock, place, moment.about)
-        self.kept.rewound(live, player.live.beginning, kept, moment.n)
+        self.snapshots.add(live, player.live.beginning, *(one for one in known if one.n <= moment.n))
 
     async def fork(self, live: LiveSandbox, asked: Asked, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
         """Make a second sandbox, which begins as this one was at a moment. Raises the same, what `Sandboxes.build`
@@ -88,7 +84,8 @@ class Rewinder:
         refuse_lost(live, life)
         life.refuse_while_advancing()
         moment = await moment_of(live, asked)
-        with self.forks.room_for(FORK_BYTES + share_of(size_of(live) - FORK_BYTES, moment.n, live)):
+        whole_tape = max(1, len(live.tape) + live.tape.left_out)
+        with self.forks.room_for(SANDBOX_BYTES + (size_of(live) - SANDBOX_BYTES) * moment.n // whole_tape):
             return await self._forked(live, life, moment, sandboxes, id_)
 
     async def _forked(
@@ -103,7 +100,7 @@ class Rewinder:
             sandboxes.free_id(id_)  # another may have taken it meanwhile
             forked = self._gone_on(live, player, moment)
             sandboxes.add_fork(forked, live.id)
-            self.forks.add(forked, size_of(forked))
+            self.forks.add(forked)
         except BaseException:
             live.keeper.abandon(player.live)
             raise
@@ -120,13 +117,11 @@ class Rewinder:
 
     async def _rebuilt(self, live: LiveSandbox, life: Driver, moment: Moment, id_: str, beginning: Beginning) -> Player:
         """A player that has played the tape of a sandbox up to a moment, while its `life` lasts."""
-        size = size_of(live) + live.tape.bytes
-        async with self.rebuilt.room_for(share_of(size, moment.n, live)):
+        async with self._rebuilding:
             return await self._played(live, life, moment, id_, beginning)
 
     async def _played(self, live: LiveSandbox, life: Driver, moment: Moment, id_: str, beginning: Beginning) -> Player:
         refuse_lost(live, life)
-        self._follow(live)
         await whole(live.tape)
         entries = live.tape.taken(moment.n)
         # Budgets of its own: evicting its messages, and only they, is no matter of the other sandboxes.
@@ -139,15 +134,12 @@ class Rewinder:
         player = await self._restored(live, moment.n, arguments, entries) if is_alike else None
         if player is None:
             player = await in_background(player_of, *arguments)
-        begin, present = player.place, live.beginning
-        for start in range(begin, len(entries), PLAYED_AT_ONCE):
+        present = live.beginning
+        for start in range(player.place, len(entries), PLAYED_AT_ONCE):
             refuse_lost(live, life)
-            near = self.kept.nearest(live, player.place + PLAYED_AT_ONCE) if is_alike else None
-            taken = await in_background(self._play, player, entries[start : start + PLAYED_AT_ONCE], near)
+            snapshots = await in_background(_play, player, entries[start : start + PLAYED_AT_ONCE])
             if is_alike:
-                self.kept.add(live, present, taken)
-        if begin < len(entries):
-            await in_background(share, player.live, entries[begin:], begin)
+                self.snapshots.add(live, present, *snapshots)
         refuse_lost(live, life)
         return player
 
@@ -155,46 +147,15 @@ class Rewinder:
         self, live: LiveSandbox, n: int, arguments: tuple[Any, ...], entries: Sequence[Entry]
     ) -> Player | None:
         """A player that begins at the nearest snapshot, if there is one."""
-        nearest = self.kept.nearest(live, n)
-        if nearest is None or self._snapshots is None:
+        nearest = self.snapshots.nearest(live, n)
+        if nearest is None:
             return None
         try:
-            return await in_background(self._snapshots.restored, nearest, *arguments, entries=entries[: nearest.n])
+            return await in_background(restored, nearest, *arguments, entries=entries[: nearest.n])
         except Exception as error:  # our mistake: the tape has it all
             report(error, "a snapshot")
-            self.kept.drop(live, nearest)
+            self.snapshots.drop(live, nearest)
             return None
-
-    def _play(self, player: Player, entries: Sequence[Entry], near: SnapshotParts | None) -> list[SnapshotParts]:
-        """Play entries, and take a snapshot behind as many as are played at once, which shares what it can with the one
-        that is `near`. Raises `Conflict` at the first entry that is otherwise than it was."""
-        _play(player, entries)
-        if self._snapshots is None or self.taking is None or len(entries) < PLAYED_AT_ONCE:
-            return []
-        with suppress(self._snapshots.not_now):
-            return [self.taking.shared(self._snapshots.made(self._snapshots.pieces(player.live)), near)]
-        return []
-
-    def _follow(self, live: LiveSandbox) -> None:
-        """Take snapshots of this sandbox whenever it rests, from now on."""
-        if self.taking is None:
-            return
-        self.kept.follow(live)
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(RESTED_S, self._look)
-
-    def _look(self) -> None:
-        """Take snapshots of those that rest, and look again while there are any."""
-        self._timer, taking = None, self.taking
-        assert taking is not None, "sandboxes are followed for it"
-        for live in self.kept:
-            n = len(live.tape)
-            last = max((one.n for one in self.kept.of(live)), default=0)
-            if self._lengths.get(live) == n and n - last >= PLAYED_AT_ONCE and not live.tape.left_out:
-                taking.want(live)
-            self._lengths[live] = n
-            if not live.driver.is_stopping and not live.is_deleted:
-                self._follow(live)
 
 
 def _compiler_of(loaded: Scenario) -> ScenarioCompiler:
@@ -204,8 +165,9 @@ def _compiler_of(loaded: Scenario) -> ScenarioCompiler:
     return compiler
 
 
-def _play(player: Player, entries: Sequence[Entry]) -> None:
-    """Play entries. Raises `Conflict` at the first one that is otherwise than it was."""
+def _play(player: Player, entries: Sequence[Entry]) -> list[Snapshot]:
+    """Play entries, and take a snapshot behind as many as are played at once. Raises `Conflict` at the first entry that
+    is otherwise than it was."""
     try:
         found = next((found for one in entries if (found := player.play(one))), None)
     except Exception as error:  # our mistake, of which the log has the place
@@ -214,6 +176,9 @@ def _play(player: Player, entries: Sequence[Entry]) -> None:
     if found is not None:
         text = f"entry {found.entry} of the tape cannot be repeated ({found.what}), so that nothing was changed"
         raise Conflict("not_repeatable", f"{text}; GET …/tape has the tape for a report of this")
+    with suppress(NotNow):
+        return [take(player.live, player.place)] if len(entries) == PLAYED_AT_ONCE else []
+    return []
 
 
 async def _place(live: LiveSandbox, life: Driver, n: int) -> StoredPlace:

@@ -1,0 +1,119 @@
+"""The snapshots that a server keeps in memory, so that a moment is near one of them, however long the tape is."""
+
+import asyncio
+from bisect import bisect_left
+from collections.abc import Iterator
+from contextlib import aclosing
+from operator import attrgetter
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from simulator.persistence.snapshot.capture import parts_of, take
+from simulator.persistence.snapshot.document import NotNow, Snapshot, snapshot_of
+from simulator.persistence.snapshot.forked_writer import pieces_apart
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.operations import report
+from simulator.runtime.sandbox_start import Beginning
+
+LIFE_COUNT_MAX: Final = 32
+"""Of one life of a sandbox. Above it those go that leave the smallest gap."""
+
+SERVER_BYTES_MAX: Final = 256 * 1024 * 1024
+
+AT_ONCE_MAX: Final = 500
+"""Entries of a tape up to which a snapshot is taken in one turn of the event loop, in some milliseconds."""
+
+
+class SnapshotCache:
+    """Snapshots by sandbox, those of its present life."""
+
+    def __init__(self, bytes_max: int = SERVER_BYTES_MAX) -> None:
+        self.bytes_max = bytes_max
+        self._lives: WeakKeyDictionary[LiveSandbox, tuple[Beginning, list[Snapshot]]] = WeakKeyDictionary()
+        self._wanted: dict[LiveSandbox, None] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    def of(self, live: LiveSandbox) -> list[Snapshot]:
+        """Return those of a sandbox, in the order of the tape."""
+        beginning, found = self._lives.get(live, (None, []))
+        return found if beginning is live.beginning else []
+
+    def nearest(self, live: LiveSandbox, n: int) -> Snapshot | None:
+        """Return the last one before so many entries of the tape, or there."""
+        return next((snapshot for snapshot in reversed(self.of(live)) if snapshot.n <= n), None)
+
+    def add(self, live: LiveSandbox, beginning: Beginning, *snapshots: Snapshot) -> None:
+        """Keep these of the life with this beginning, unless it is over: another one has other entries at the same
+        places."""
+        if live.beginning is not beginning or live.is_closed:
+            return
+        found = self.of(live)
+        self._lives[live] = beginning, found
+        for snapshot in snapshots:
+            place = bisect_left(found, snapshot.n, key=attrgetter("n"))
+            found[place : place + 1] = [snapshot, *(one for one in found[place : place + 1] if one.n != snapshot.n)]
+        while len(found) > LIFE_COUNT_MAX:
+            _drop_one(found)
+        while self.bytes > self.bytes_max:
+            _drop_one(max((snapshots for _, snapshots in self._lives.values()), key=_bytes_of))
+
+    def drop(self, live: LiveSandbox, snapshot: Snapshot) -> None:
+        """Keep this one no more."""
+        found = self.of(live)
+        found[:] = [one for one in found if one is not snapshot]
+
+    @property
+    def bytes(self) -> int:
+        """The size of all snapshots."""
+        return sum(_bytes_of(snapshots) for _, snapshots in self._lives.values())
+
+    def want(self, live: LiveSandbox) -> None:
+        """Take one of the present of a sandbox soon, unless there is one."""
+        self._wanted[live] = None
+        if self._task is None:
+            self._task = asyncio.create_task(self._take_wanted())
+
+    async def finished(self) -> None:
+        """Wait until none is wanted any more."""
+        while self._task is not None:
+            await asyncio.wait([self._task])
+
+    async def _take_wanted(self) -> None:
+        try:
+            for live in self._next_wanted():
+                try:
+                    await self._take(live)
+                except NotNow:
+                    continue
+                except Exception as error:  # our mistake: the tape has it all
+                    report(error, "a snapshot")
+        finally:
+            self._task = None
+
+    def _next_wanted(self) -> Iterator[LiveSandbox]:
+        while self._wanted:
+            live = next(iter(self._wanted))
+            del self._wanted[live]
+            nearest = self.nearest(live, len(live.tape))
+            if nearest is None or nearest.n != len(live.tape):
+                yield live
+
+    async def _take(self, live: LiveSandbox) -> None:
+        """Take one, of a long tape beside the event loop. Raises `NotNow`."""
+        beginning = live.beginning
+        if len(live.tape) <= AT_ONCE_MAX:
+            self.add(live, beginning, take(live, len(live.tape)))
+            return
+        async with aclosing(pieces_apart(lambda: parts_of(live))) as pieces:
+            self.add(live, beginning, snapshot_of([piece async for piece in pieces]))
+
+
+def _bytes_of(snapshots: list[Snapshot]) -> int:
+    return sum(len(content) for snapshot in snapshots for content in snapshot.parts.values())
+
+
+def _drop_one(snapshots: list[Snapshot]) -> None:
+    """Forget the one that leaves the smallest gap, the latest one last."""
+    places = [0, *(snapshot.n for snapshot in snapshots)]
+    gaps = [after - before for before, after in zip(places, places[2:], strict=False)]
+    del snapshots[gaps.index(min(gaps)) if gaps else 0]
