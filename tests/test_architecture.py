@@ -64,6 +64,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "scenario",
         "shortened",
         "audit",
+        "persistence",
         "replay",
         "shards",
     },
