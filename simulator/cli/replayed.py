@@ -9,7 +9,7 @@ from simulator.cli.output import one_line
 from simulator.cli.taped import Life
 from simulator.domain.commands import EndAttempt, PassTime
 from simulator.persistence.replay.differences import Difference
-from simulator.persistence.replay.reading import ReadTape
+from simulator.persistence.replay.tape_reader import ReadTape
 from simulator.persistence.tape.entries import AttemptSent, CommandApplied, Entry, RequestBegan
 from simulator.runtime.journal import Exchange
 

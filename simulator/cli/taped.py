@@ -9,9 +9,9 @@ import click
 from simulator.cli.flags import CannotStart
 from simulator.cli.output import one_line
 from simulator.domain.model.instants import Times
+from simulator.persistence.replay.codec import BadTape
 from simulator.persistence.replay.proof import NoSuchMoment, TapePlace, place_until
-from simulator.persistence.replay.reading import BadTape, CutShort, NoTape, ReadTape, TooLargeFile
-from simulator.persistence.replay.tape_file import read_file
+from simulator.persistence.replay.tape_reader import CutShort, NoTape, ReadTape, TooLargeFile, read_file
 
 EMPTY = (
     "it is empty: the run that was to write it could not start, was killed, or has not ended, or its secrets could not"

@@ -13,9 +13,8 @@ from simulator.control.http import sandbox_of
 from simulator.control.parameters import query_of
 from simulator.domain.errors import Conflict
 from simulator.persistence.replay.head import TakenTape, taken
-from simulator.persistence.replay.tape_file import packed
+from simulator.persistence.replay.tape_writer import packed, tape_lines
 from simulator.persistence.replay.without_secrets import CannotMask, lines_in_steps
-from simulator.persistence.replay.writing import tape_lines
 from simulator.redaction import Secrets
 from simulator.runtime.background import in_background, place
 from simulator.runtime.unread import whole

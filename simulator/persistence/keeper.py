@@ -20,13 +20,10 @@ from simulator.persistence.errors import NoSandbox, StoreError
 from simulator.persistence.gate import Gate
 from simulator.persistence.lives import Life
 from simulator.persistence.reader import StoredEntry
-from simulator.persistence.replay.entry_codec import Places
+from simulator.persistence.replay.codec import ANSWERED, BadTape, Numbers, answered_line, entry_line, written_line
 from simulator.persistence.replay.head import head_of
-from simulator.persistence.replay.lines import ANSWERED
-from simulator.persistence.replay.reading import BadTape
-from simulator.persistence.replay.writing import answered_line, entry_line, resumed_line, written_line
 from simulator.persistence.store import Store
-from simulator.persistence.tape.entries import Entry, Recorded, RequestBegan, RequestResumed
+from simulator.persistence.tape.entries import Entry, Recorded, RequestBegan
 from simulator.persistence.tape.tape import Tape
 from simulator.persistence.writer import Writer
 from simulator.runtime.background import in_background
@@ -179,7 +176,7 @@ class StoreKeeper:
 
 
 class Recorder:
-    """Writes what the tape of one `life` gets as lines of `replay/lines`, each with the time of the wall. A request
+    """Writes what the tape of one `life` gets as lines of `replay/codec`, each with the time of the wall. A request
     that waits has a line when it begins, and one with its answer. What cannot be written closes the gate."""
 
     def __init__(self, writer: Writer, life: Life, gate: Gate, live: LiveSandbox) -> None:
@@ -187,14 +184,13 @@ class Recorder:
         self._life = life
         self._gate = gate
         self._live = live
-        self._began: Places = {}
+        self._began: Numbers = {}
         self._waiting: dict[int, Recorded] = {}  # so that no other record gets the id of one
 
     def add(self, entry: Entry) -> None:
         """Write an entry. Raises `StoreError`."""
-        to_line = resumed_line if isinstance(entry, RequestResumed) else entry_line
         try:
-            n = self._append(to_line(entry, self._began))  # type: ignore[arg-type]  # as was looked at
+            n = self._append(entry_line(entry, self._began, with_body=True))
         except Exception as error:
             raise self._gate.fail(error) from error
         if isinstance(entry, RequestBegan):

@@ -13,14 +13,14 @@ from simulator.domain.model.scenario import Scenario
 from simulator.persistence.errors import NoSandbox, StoreError
 from simulator.persistence.keeper import StoredMark, not_kept_errors, time_of
 from simulator.persistence.reader import Reader, Sandbox, StoredSnapshot
+from simulator.persistence.replay.codec import Answered, BadTape, Began, entry_from
 from simulator.persistence.replay.differences import unbegun_of
-from simulator.persistence.replay.entry_codec import Answered
 from simulator.persistence.replay.head import Head, MarkState, TakenTape, beginning_of, digests_of_marks
 from simulator.persistence.replay.player import Again, Player
 from simulator.persistence.replay.proof import place_at
-from simulator.persistence.replay.reading import BadTape, Began, entry_from, head_from
 from simulator.persistence.replay.rebuilding import Surroundings, nowhere, player_of
 from simulator.persistence.replay.state_digest import state_digest
+from simulator.persistence.replay.tape_reader import head_from
 from simulator.persistence.snapshot.document import BadSnapshot, snapshot_of
 from simulator.persistence.snapshot.restore import restored
 from simulator.persistence.tape.entries import Entry

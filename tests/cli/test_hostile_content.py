@@ -21,7 +21,7 @@ from simulator.control.verdicts import coverage_shown
 from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
 from simulator.persistence.replay.head import taken
-from simulator.persistence.replay.writing import tape_lines
+from simulator.persistence.replay.tape_writer import tape_lines
 from tests.support.client import running
 from tests.support.local_server import QuietHandler, local_server
 from tests.support.processes import ROOT

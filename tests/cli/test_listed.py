@@ -6,8 +6,7 @@ import pytest
 
 from simulator.cli import listed
 from simulator.persistence.replay.head import taken
-from simulator.persistence.replay.tape_file import packed
-from simulator.persistence.replay.writing import tape_lines
+from simulator.persistence.replay.tape_writer import packed, tape_lines
 from tests.support.client import Client, running
 from tests.support.runner import invoke
 from tests.support.taped_plays import FIRST, PLAYS, set_callback

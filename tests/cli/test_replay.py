@@ -10,8 +10,8 @@ from click.testing import Result
 
 from simulator.cli import taped
 from simulator.persistence.replay.head import taken
-from simulator.persistence.replay.tape_file import packed, read_file
-from simulator.persistence.replay.writing import tape_lines
+from simulator.persistence.replay.tape_reader import read_file
+from simulator.persistence.replay.tape_writer import packed, tape_lines
 from tests.support.client import Client, running
 from tests.support.runner import invoke
 
@@ -211,9 +211,9 @@ def test_a_time_that_no_sandbox_has_is_refused_with_one_advice(lives: list[list[
     file.write_bytes(b"".join((lives[0][0], *(line.replace(b"2026-", b"2300-") for line in lives[0][1:]))))
     done = replay(file)
     assert done.exit_code == 3
-    why = "now: 2300-11-21T04:00:00+00:00: a sandbox has no such time: they are from 1990 to 2200"
+    why = "it cannot be played (ValueError: 2300-11-21T04:00:00+00:00 is not from 1990 to 2200)"
     what = "was it changed by hand, or on its way? Take it anew from where it was written"
-    assert done.stderr == f"reseller-sim replay: {file}: line 2: {why}: {what}\n"
+    assert done.stderr == f"reseller-sim replay: {file}: default: {why}: {what}\n"
 
 
 CHANGES: dict[str, Callable[[bytes], bytes]] = {

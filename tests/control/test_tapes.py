@@ -9,8 +9,8 @@ from simulator.domain.commands import RemoveRule, SetNetwork
 from simulator.domain.errors import DomainError
 from simulator.domain.model.network import NetworkStatus
 from simulator.persistence.replay.proof import player_for
-from simulator.persistence.replay.reading import read_tapes
 from simulator.persistence.replay.rebuilding import nowhere
+from simulator.persistence.replay.tape_reader import read_tapes
 from tests.support.client import running
 from tests.support.replaying import play
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from simulator.persistence.replay.head import taken
-from simulator.persistence.replay.tape_file import packed, read_file
-from simulator.persistence.replay.writing import tape_lines
+from simulator.persistence.replay.tape_reader import read_file
+from simulator.persistence.replay.tape_writer import packed, tape_lines
 from simulator.persistence.tape.entries import RequestBegan
 from simulator.runtime.journal import Exchange
 from tests.support.client import running

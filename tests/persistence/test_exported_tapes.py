@@ -10,7 +10,7 @@ from simulator.persistence.reader import folder_reader
 from simulator.persistence.replay.differences import unbegun, unbegun_of
 from simulator.persistence.replay.head import taken
 from simulator.persistence.replay.rebuilding import nowhere, player_of
-from simulator.persistence.replay.writing import tape_lines
+from simulator.persistence.replay.tape_writer import tape_lines
 from simulator.persistence.restoration import kept_tape
 from tests.support.client import Client, running
 from tests.support.stores import as_killed

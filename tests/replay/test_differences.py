@@ -14,9 +14,9 @@ from simulator.cli.taped import Life
 from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.head import taken
 from simulator.persistence.replay.proof import prove
-from simulator.persistence.replay.reading import ReadTape, read_tapes
 from simulator.persistence.replay.rebuilding import nowhere
-from simulator.persistence.replay.writing import tape_lines
+from simulator.persistence.replay.tape_reader import ReadTape, read_tapes
+from simulator.persistence.replay.tape_writer import tape_lines
 from tests.support.client import Client, running
 from tests.support.taped_plays import FIRST, set_callback
 

@@ -8,10 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from simulator.persistence.replay import head, lines
+from simulator.persistence.replay import codec, head
 from simulator.persistence.replay.head import taken
-from simulator.persistence.replay.writing import tape_lines
+from simulator.persistence.replay.tape_writer import tape_lines
 from simulator.persistence.snapshot import document
+from simulator.persistence.tape.entries import Line
 from tests.support.client import Client, running
 from tests.support.taped_plays import FIRST, PLAYS, set_callback
 from tools.pages.tape import PAGE as PATH
@@ -65,7 +66,7 @@ def test_the_page_says_the_version_of_each_format(row: str, version: int) -> Non
     assert int(said) == version
 
 
-KINDS = [*lines.Line.__subclasses__(), lines.Answer, head.Head, head.Clock, head.End]
+KINDS = [*Line.__subclasses__(), codec.Answer, head.Head, head.Clock, head.End]
 
 
 @pytest.mark.parametrize("kind", KINDS)

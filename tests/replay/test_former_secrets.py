@@ -11,7 +11,7 @@ import pytest
 
 from simulator.cli.reports.tapes import Tapes
 from simulator.persistence.replay.head import taken
-from simulator.persistence.replay.tape_file import read_file
+from simulator.persistence.replay.tape_reader import read_file
 from simulator.persistence.replay.without_secrets import lines_without_secrets
 from simulator.redaction import MASKED
 from tests.support.client import Client, running

@@ -6,8 +6,7 @@ import pytest
 
 from simulator import __version__
 from simulator.persistence.replay.head import taken
-from simulator.persistence.replay.tape_file import packed
-from simulator.persistence.replay.writing import tape_lines
+from simulator.persistence.replay.tape_writer import packed, tape_lines
 from tests.support.client import running
 from tests.support.runner import invoke
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from simulator.persistence.replay.head import taken
 from simulator.persistence.replay.proof import player_for
-from simulator.persistence.replay.reading import read_tapes
 from simulator.persistence.replay.rebuilding import nowhere
+from simulator.persistence.replay.tape_reader import read_tapes
 from simulator.persistence.replay.without_secrets import CannotMask, lines_without_secrets
 from tests.support.client import Client, running
 from tests.support.replaying import play

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.tape_writer import tape_lines
 from simulator.persistence.replay.without_secrets import lines_without_secrets
-from simulator.persistence.replay.writing import tape_lines
 from simulator.redaction import Found, Secrets
 from simulator.runtime.background import in_background
 from tests.support.client import Client, running

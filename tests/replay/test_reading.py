@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from simulator.persistence.replay.codec import BadTape
 from simulator.persistence.replay.head import taken
-from simulator.persistence.replay.reading import BadTape, read_tapes
-from simulator.persistence.replay.tape_file import packed, read_file
-from simulator.persistence.replay.writing import tape_lines
+from simulator.persistence.replay.tape_reader import read_file, read_tapes
+from simulator.persistence.replay.tape_writer import packed, tape_lines
 from tests.support.client import running
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from simulator.persistence.replay.head import taken
 from simulator.persistence.replay.proof import player_for
-from simulator.persistence.replay.reading import read_tapes
 from simulator.persistence.replay.rebuilding import nowhere
+from simulator.persistence.replay.tape_reader import read_tapes
 from simulator.persistence.replay.tape_redaction import StandIns
+from simulator.persistence.replay.tape_writer import tape_lines
 from simulator.persistence.replay.without_secrets import lines_without_secrets
-from simulator.persistence.replay.writing import tape_lines
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import Ending
 from tests.support.client import Client, running

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from simulator.app import App
-from simulator.persistence.replay.reading import ReadTape
+from simulator.persistence.replay.tape_reader import ReadTape
 from simulator.persistence.snapshot.capture import take
 from simulator.persistence.snapshot.document import BadSnapshot, Snapshot, snapshot_of
 from tests.support.client import Client, running

@@ -9,8 +9,8 @@ from simulator.domain.model.rules import Origin, Place
 from simulator.persistence.replay.head import beginning_of
 from simulator.persistence.replay.player import Player
 from simulator.persistence.replay.proof import player_for
-from simulator.persistence.replay.reading import ReadTape
 from simulator.persistence.replay.rebuilding import nowhere
+from simulator.persistence.replay.tape_reader import ReadTape
 from simulator.persistence.snapshot.capture import take
 from simulator.persistence.snapshot.document import Snapshot
 from simulator.persistence.snapshot.restore import restored

@@ -6,7 +6,7 @@ from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.head import taken
 from simulator.persistence.replay.proof import player_for
 from simulator.persistence.replay.rebuilding import nowhere
-from simulator.persistence.replay.writing import tape_lines
+from simulator.persistence.replay.tape_writer import tape_lines
 from tests.support.replaying import play_whole, read_back, replayed
 from tools.worlds.sandbox_view import view_of
 from tools.worlds.world import World

@@ -50,11 +50,10 @@ class Tapes:
     def add(self, life: "LiveSandbox", at: datetime, ended: "Ending") -> None:
         """Append the tape of a life that was `ended` at this time of the sandbox, by what is not empty but at the end
         of the run."""
-        from simulator.persistence.replay.bounds import LIVES_MAX
         from simulator.persistence.replay.head import taken
-        from simulator.persistence.replay.tape_file import packed
+        from simulator.persistence.replay.tape_reader import LIVES_MAX
+        from simulator.persistence.replay.tape_writer import packed, tape_lines
         from simulator.persistence.replay.without_secrets import CannotMask, lines_without_secrets
-        from simulator.persistence.replay.writing import tape_lines
 
         if self._file is None:
             return

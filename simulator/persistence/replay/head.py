@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
 from simulator import __version__
 from simulator.persistence.replay.differences import unbegun
 from simulator.persistence.replay.state_digest import state_digest
-from simulator.persistence.tape.entries import Due, Entry
+from simulator.persistence.tape.entries import Due, Entry, Time
 from simulator.runtime.known_secrets import Strangers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.quotas import NONE, Quotas
@@ -25,7 +25,7 @@ class Clock(msgspec.Struct, frozen=True, kw_only=True):
 
     mode: str
     rate: float
-    start: datetime | None = None
+    start: Time | None = None
 
 
 class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -38,7 +38,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tape: int
     version: str
     sandbox: str
-    started: datetime
+    started: Time
     seed: int
     clock: Clock
     name: str
@@ -68,8 +68,8 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
     `outside` is the `outside_digest`, empty of an older one."""
 
     end: int
-    left_out: int = 0
-    now: datetime | None = None
+    left_out: Annotated[int, msgspec.Meta(ge=0)] = 0
+    now: Time | None = None
     due: Due | None = None
     ended: Ending = ""
     state: str = ""

@@ -261,7 +261,7 @@ class Player:
 
     def _clock_set(self, entry: ClockSet) -> None:
         self._clock.stand_at(entry.now, entry.now)
-        self._clock.mode, self._clock.rate = entry.mode, entry.rate
+        self._clock.follow(entry.mode, entry.rate)
         self.live.tape.add(entry)
 
     def _inbox_received(self, entry: InboxReceived) -> None:

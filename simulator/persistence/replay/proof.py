@@ -11,9 +11,9 @@ from simulator.domain.model.money import SERVICE_ZONE
 from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.head import End, Head, MarkState, beginning_of
 from simulator.persistence.replay.player import Again, Player
-from simulator.persistence.replay.reading import ReadTape
 from simulator.persistence.replay.rebuilding import Surroundings, player_of
-from simulator.persistence.replay.writing import outside_digest
+from simulator.persistence.replay.tape_reader import ReadTape
+from simulator.persistence.replay.tape_writer import outside_digest
 from simulator.persistence.tape.entries import Entry, RequestBegan, RequestShown
 from simulator.scenario.build import ScenarioCompiler
 from simulator.scenario.library import load_scenario, names

@@ -16,14 +16,15 @@ from typing import Any, Final
 
 import msgspec
 
+from simulator.persistence.replay.codec import written_line
 from simulator.persistence.replay.head import MarkState, TakenTape, taken
 from simulator.persistence.replay.player import Again, Player
 from simulator.persistence.replay.proof import player_for
-from simulator.persistence.replay.reading import ReadTape, read_tapes
 from simulator.persistence.replay.rebuilding import nowhere
 from simulator.persistence.replay.state_digest import state_digest
+from simulator.persistence.replay.tape_reader import ReadTape, read_tapes
 from simulator.persistence.replay.tape_redaction import StandIns, TapeRedaction, TooManyStandIns, texts_in
-from simulator.persistence.replay.writing import tape_lines, written_line
+from simulator.persistence.replay.tape_writer import tape_lines
 from simulator.persistence.tape.entries import AttemptSent, CommandApplied, Entry, InboxProgrammed, plain
 from simulator.runtime.journal import Exchange
 from simulator.scenario.library import load_scenario

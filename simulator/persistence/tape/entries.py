@@ -12,12 +12,22 @@ from enum import StrEnum
 from functools import reduce
 from operator import or_
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
 from simulator.domain.commands import Command
 from simulator.domain.model.effects import Outgoing
+
+Time = Annotated[datetime, msgspec.Meta(tz=True)]
+if TYPE_CHECKING:
+    AnyCommand = Command
+else:
+    AnyCommand = reduce(or_, Command.__subclasses__())
+
+
+class Line(msgspec.Struct, frozen=True, gc=False, tag_field="entry", omit_defaults=True):
+    """The base of what is written as a line of a tape."""
 
 
 class Recorded(msgspec.Struct, gc=False, kw_only=True):
@@ -63,14 +73,14 @@ Due = tuple[tuple[str, int], ...]
 """Attempts of callbacks and webhooks, each by its job and its number."""
 
 
-class CommandApplied(msgspec.Struct, frozen=True, gc=False):
+class CommandApplied(Line, frozen=True, gc=False, tag="command"):
     """A command came from anywhere but a request of the reseller API: the control API, the clock, the end of an
     attempt. It may have been refused. `due` are the attempts that it made due, which are begun later; `trace` are the
     headers that say which trace it belongs to, if it does; `answer` says what it answered, empty of the clock, of the
     end of an attempt and on older tapes."""
 
-    now: datetime
-    command: Command
+    now: Time
+    command: AnyCommand
     due: Due = ()
     trace: tuple[tuple[str, str], ...] = ()
     answer: str = ""
@@ -86,10 +96,10 @@ class AttemptSent(msgspec.Struct, frozen=True, gc=False):
     request: Outgoing
 
 
-class ClockSet(msgspec.Struct, frozen=True, gc=False):
+class ClockSet(Line, frozen=True, gc=False, tag="clock"):
     """The clock was moved or set to another mode; `now` is its new time."""
 
-    now: datetime
+    now: Time
     mode: str
     rate: float
 
@@ -106,18 +116,18 @@ class InboxReceived(msgspec.Struct, frozen=True, gc=False):
     body: bytes
 
 
-class InboxProgrammed(msgspec.Struct, frozen=True, gc=False):
+class InboxProgrammed(Line, frozen=True, gc=False, tag="inbox_replies"):
     """Somebody set the replies of an inbox, as a scenario writes them."""
 
-    now: datetime
+    now: Time
     name: str
     document: Mapping[str, Any]
 
 
-class InboxCleared(msgspec.Struct, frozen=True, gc=False):
+class InboxCleared(Line, frozen=True, gc=False, tag="inbox_cleared"):
     """Somebody deleted the messages and replies of an inbox."""
 
-    now: datetime
+    now: Time
     name: str
 
 
@@ -143,10 +153,6 @@ def plain(value: object) -> object:
 
 
 _ENCODER = msgspec.json.Encoder(decimal_format="number", enc_hook=plain)
-if TYPE_CHECKING:
-    AnyCommand = Command
-else:
-    AnyCommand = reduce(or_, Command.__subclasses__())
 _DECODER = msgspec.json.Decoder(AnyCommand, float_hook=Decimal)
 
 

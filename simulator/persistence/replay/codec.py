@@ -1,0 +1,349 @@
+"""The codec of tapes: each entry as a line of JSON, and back. `docs/tape.md` describes the lines.
+
+Most entries are written as they are. Bytes that are UTF-8 are written as text, others in Base64; headers, queries and
+targets as Latin-1. The lines of a request that waited name its first line by its number.
+"""
+
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from decimal import Decimal
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+
+import msgspec
+
+from simulator.domain.model.effects import Outgoing
+from simulator.persistence.tape.entries import (
+    AttemptSent,
+    Entry,
+    InboxReceived,
+    Line,
+    RequestBegan,
+    RequestResumed,
+    RequestShown,
+    Resumption,
+    Time,
+    plain,
+)
+from simulator.runtime.journal import Exchange, packed
+
+Began = dict[int, Exchange]
+"""The requests that began to wait, by the numbers of their lines."""
+Numbers = dict[int, int]
+"""The numbers of the lines of requests that began to wait, by the identity of their records."""
+
+
+class BadTape(Exception):
+    """What was read is no tape, or a damaged one; the text says where and why."""
+
+
+class Encoded(msgspec.Struct, frozen=True):
+    """Bytes that are no text."""
+
+    base64: str
+
+
+Spelled = str | Encoded
+Pairs = tuple[tuple[str, str], ...]
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What was answered, and what the journal says of it; `duration_us` was measured and is not compared."""
+
+    n: Count
+    status: Annotated[int, msgspec.Meta(ge=0, le=999)] = 0
+    headers: Pairs = ()
+    body: Spelled = ""
+    ending: str = ""
+    reseller: Spelled = ""
+    selected_rule: Spelled = ""
+    rule: Spelled = ""
+    fault: Spelled = ""
+    error: str = ""
+    diagnosis: Spelled = ""
+    told: Spelled = ""
+    trxid: Spelled = ""
+    refid: Spelled = ""
+    owner: str = ""
+    duration_us: Count = 0
+
+
+class RequestLine(Line, frozen=True, tag="request", kw_only=True):
+    """A request. `waits` when it could not be answered in one turn; `shown` when it only came into the journal;
+    `answer` is absent when there was none yet."""
+
+    now: Time
+    wall: Time
+    method: str
+    path: Spelled
+    query: str = ""
+    headers: Pairs = ()
+    body: Spelled = ""
+    client: str = ""
+    target: str = ""
+    replay_of: Count = 0
+    prefix: str = ""
+    scheme: str = ""
+    awaited: bool = False
+    waits: bool = False
+    shown: bool = False
+    answer: Answer | None = None
+
+
+class ResumedLine(Line, frozen=True, tag="resumed", kw_only=True):
+    """A request of an earlier line, counted from 1, continues; with its body, where that line was written before it
+    came."""
+
+    request: int
+    now: Time
+    wall: Time
+    how: Resumption = msgspec.field(default_factory=lambda: Resumption.READY)  # written always: it is not nothing
+    body: Spelled = ""
+
+
+class AnsweredLine(Line, frozen=True, tag="answered", kw_only=True):
+    """A request of an earlier line, which had no answer when it was written, was answered."""
+
+    request: int
+    answer: Answer
+
+
+ANSWERED: Final = b'{"entry":"answered"'
+"""How the lines begin that are no entries of their own."""
+
+
+class AttemptLine(Line, frozen=True, tag="attempt", kw_only=True):
+    """An attempt of a callback or webhook, and what was sent."""
+
+    now: Time
+    wall: Time
+    job: str
+    attempt: int
+    method: str
+    url: str
+    headers: Pairs = ()
+    body: Spelled | None = None
+
+
+class MessageLine(Line, frozen=True, tag="inbox_message", kw_only=True):
+    """An inbox received a request from outside."""
+
+    now: Time
+    wall: Time
+    name: str
+    method: str
+    query: str = ""
+    headers: Pairs = ()
+    body: Spelled = ""
+
+
+class Answered(NamedTuple):
+    """The record of a request that waited, which has its answer now."""
+
+    exchange: Exchange
+
+
+if TYPE_CHECKING:
+    _AnyLine = Line
+else:
+    _AnyLine = reduce(or_, Line.__subclasses__())
+_ENCODER: Final = msgspec.json.Encoder(decimal_format="number", enc_hook=plain)
+_LINE: Final = msgspec.json.Decoder(_AnyLine, float_hook=Decimal)
+_TEXTS: Final = ("reseller", "selected_rule", "rule", "fault", "diagnosis", "told", "trxid", "refid")
+
+
+def entry_from(number: int, line: bytes, began: Began, called: int | None = None) -> Entry | Answered:
+    """Return the entry in the line of this number, or the answer to one of those that `began` to wait. A message has
+    the number that the line is `called`. Raises `BadTape`."""
+    try:
+        return _entry(_LINE.decode(line), number, began)
+    except (msgspec.DecodeError, ValueError, LookupError, TypeError, RecursionError) as error:
+        raise BadTape(f"line {called or number} cannot be understood ({error})") from None
+
+
+def _entry(line: Line, number: int, began: Began) -> Entry | Answered:
+    match line:
+        case RequestLine():
+            exchange = _exchange(line)
+            if line.waits:
+                began[number] = exchange
+                return RequestBegan(exchange)
+            return RequestShown(exchange) if line.shown else exchange
+        case AnsweredLine():
+            exchange = _recorded(line.request, began)
+            _put_answer(exchange, line.answer)
+            return Answered(exchange)
+        case ResumedLine():
+            exchange = _recorded(line.request, began)
+            if line.body:
+                exchange.body = _bytes(line.body)
+            return RequestResumed(exchange, line.now, line.wall, line.how)
+        case AttemptLine():
+            body = None if line.body is None else _bytes(line.body)
+            sent = Outgoing(line.method, line.url, line.headers, body)
+            return AttemptSent(line.now, line.wall, line.job, line.attempt, sent)
+        case MessageLine():
+            query, headers = line.query.encode("latin-1"), _headers(line.headers)
+            return InboxReceived(line.now, line.wall, line.name, line.method, query, headers, _bytes(line.body))
+    return line  # type: ignore[return-value]  # it is an entry itself
+
+
+def _recorded(number: int, began: Began) -> Exchange:
+    if number not in began:
+        raise ValueError(f"entry {number} is no request that waits")
+    return began[number]
+
+
+def entry_line(entry: Entry, numbers: Numbers, *, with_body: bool = False) -> bytes:
+    """Return the line of an entry. `with_body` is for a request that continues: the line in which it began was written
+    before its body came."""
+    to_line = _LINES.get(type(entry))
+    if to_line is None:
+        return written_line(entry)
+    line = to_line(entry, numbers)
+    if with_body and isinstance(entry, RequestResumed) and isinstance(entry.exchange, Exchange):
+        line = msgspec.structs.replace(line, body=_spelled(entry.exchange.body))
+    return written_line(line)
+
+
+def answered_line(exchange: Exchange, number: int) -> bytes:
+    """Return the line of an answer to the request that began in the line of this number."""
+    return written_line(AnsweredLine(request=number, answer=_answer(exchange)))
+
+
+def written_line(content: Any) -> bytes:
+    """Return the line of a head, an entry or an end, with its line end."""
+    try:
+        return _ENCODER.encode(content) + b"\n"
+    except UnicodeEncodeError:  # somebody asked for a name with a lone surrogate, which nothing has
+        plain_content = msgspec.to_builtins(content, enc_hook=plain, builtin_types=(Decimal,))
+        return _ENCODER.encode(_without_surrogates(plain_content)) + b"\n"
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+    return [_without_surrogates(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _attempt_line(entry: AttemptSent, _: Numbers) -> AttemptLine:
+    now, wall, job, attempt, sent = entry.now, entry.wall, entry.job, entry.attempt, entry.request
+    own: dict[str, Any] = {"method": sent.method, "url": sent.url, "headers": sent.headers}
+    body = None if sent.body is None else _spelled(sent.body)
+    return AttemptLine(now=now, wall=wall, job=job, attempt=attempt, body=body, **own)
+
+
+def _message_line(entry: InboxReceived, _: Numbers) -> MessageLine:
+    own: dict[str, Any] = {name: getattr(entry, name) for name in ("now", "wall", "name", "method")}
+    query, headers, body = entry.query.decode("latin-1"), _pairs(entry.headers), _spelled(entry.body)
+    return MessageLine(query=query, headers=headers, body=body, **own)
+
+
+def _resumed_line(entry: RequestResumed, numbers: Numbers) -> ResumedLine:
+    return ResumedLine(request=numbers[id(entry.exchange)], now=entry.now, wall=entry.wall, how=entry.how)
+
+
+def _request_line(exchange: Any, *, waits: bool = False, shown: bool = False) -> RequestLine:
+    return RequestLine(
+        now=exchange.at,
+        wall=exchange.wall or exchange.at,
+        method=exchange.method,
+        path=_spelled_text(exchange.path),
+        query=exchange.query.decode("latin-1"),
+        headers=exchange.header_texts,
+        body=_spelled(exchange.body),
+        client=exchange.client,
+        target=exchange.target.decode("latin-1"),
+        replay_of=exchange.replay_of,
+        prefix=exchange.prefix,
+        scheme=exchange.scheme,
+        awaited=exchange.is_awaited,
+        waits=waits,
+        shown=shown,
+        answer=_answer(exchange) if exchange.n or exchange.status else None,
+    )
+
+
+_LINES: Final[dict[type, Callable[[Any, Numbers], Line]]] = {
+    Exchange: lambda entry, _: _request_line(entry),
+    RequestBegan: lambda entry, _: _request_line(entry.exchange, waits=True),
+    RequestShown: lambda entry, _: _request_line(entry.exchange, shown=True),
+    RequestResumed: _resumed_line,
+    AttemptSent: _attempt_line,
+    InboxReceived: _message_line,
+}
+
+
+def _answer(exchange: Exchange) -> Answer:
+    return Answer(
+        n=exchange.n,
+        status=exchange.status,
+        headers=_pairs(exchange.own_headers),
+        body=_spelled(exchange.content),
+        ending=exchange.ending,
+        error=exchange.error,
+        owner=exchange.owner,
+        duration_us=exchange.duration_us,
+        **{name: _spelled_text(getattr(exchange, name)) for name in _TEXTS},
+    )
+
+
+def _exchange(line: RequestLine) -> Exchange:
+    exchange = Exchange(
+        at=line.now,
+        wall=line.wall,
+        method=line.method,
+        path=_text(line.path),
+        query=line.query.encode("latin-1"),
+        packed_headers=packed(_headers(line.headers)),
+        body=_bytes(line.body),
+        client=line.client,
+        target=line.target.encode("latin-1"),
+        replay_of=line.replay_of,
+        prefix=line.prefix,
+        scheme=line.scheme,
+        is_awaited=line.awaited,
+    )
+    if line.answer:
+        _put_answer(exchange, line.answer)
+    return exchange
+
+
+def _put_answer(exchange: Exchange, answer: Answer) -> None:
+    for name in ("n", "status", "ending", "error", "owner", "duration_us"):
+        setattr(exchange, name, getattr(answer, name))
+    exchange.own_headers, exchange.content = _headers(answer.headers), _bytes(answer.body)
+    for name in _TEXTS:
+        setattr(exchange, name, _text(getattr(answer, name)))
+
+
+def _spelled(content: bytes) -> Spelled:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return Encoded(b64encode(content).decode())
+
+
+def _bytes(text: Spelled) -> bytes:
+    return text.encode() if isinstance(text, str) else b64decode(text.base64, validate=True)
+
+
+def _spelled_text(text: str) -> Spelled:
+    """A text, in Base64 when it has lone surrogates."""
+    return text if text.isascii() else _spelled(text.encode("utf-8", "surrogatepass"))
+
+
+def _text(text: Spelled) -> str:
+    return text if isinstance(text, str) else _bytes(text).decode("utf-8", "surrogatepass")
+
+
+def _pairs(headers: tuple[tuple[bytes, bytes], ...]) -> Pairs:
+    return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers)
+
+
+def _headers(pairs: Pairs) -> tuple[tuple[bytes, bytes], ...]:
+    return tuple((name.encode("latin-1"), value.encode("latin-1")) for name, value in pairs)

@@ -1,0 +1,290 @@
+"""Reads files of tapes: compressed lines, one tape after the other, as the entries that were written."""
+
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, Final
+
+import msgspec
+
+from simulator.persistence.replay.codec import Answered, BadTape, Began, entry_from
+from simulator.persistence.replay.head import VERSION, End, Head
+from simulator.persistence.tape.entries import Entry
+from simulator.runtime.sandboxes import is_sandbox_id
+
+LIVES_MAX: Final = 10_000
+"""As many lives as a file may have; `exec --tape` writes no more."""
+
+FILE_BYTES_MAX: Final = 1024 * 1024 * 1024
+"""The memory of all that is read of a file: its lines when they are unpacked, with what each takes beside its text."""
+
+LINE_BYTES_MAX: Final = 128 * 1024 * 1024
+ENTRY_BYTES: Final = 500
+"""What an entry takes beside its text; each of its headers takes `HEADER_BYTES` more."""
+HEADER_BYTES: Final = 80
+DOCUMENT_FACTOR: Final = 40
+"""How many times its text a document takes at most, such as a scenario: a list of empty lists does."""
+
+_WITHOUT_DOCUMENT: Final = re.compile(
+    rb'\{"entry":"(?:request|resumed|answered|attempt|clock|inbox_message|inbox_cleared'
+    rb'|command","now":"[^"]*","command":\{"command":"(?:PassTime|RecordTime|EndAttempt))"'
+)
+_BEGINNING: Final = b'{"tape":'
+_MAGIC: Final = b"\x1f\x8b"
+_GZIP: Final = 31
+_PIECE_BYTES: Final = 64 * 1024
+_UNPACKED_BYTES: Final = 1024 * 1024
+
+
+class NoTape(BadTape):
+    """It is another file, or a tape of a newer version: nothing happened to it."""
+
+
+class CutShort(BadTape):
+    """It ends too early, `where` the text says; `rest` is what there is of its last line."""
+
+    def __init__(self, rest: bytes = b"", where: str = "within the head of a tape") -> None:
+        super().__init__(f"the file ends too early, {where}")
+        self.rest = rest
+
+
+class TooLargeFile(BadTape):
+    """What is in the file would take too much, so that nothing of it is played."""
+
+
+@dataclass(slots=True)
+class ReadTape:
+    """One tape of a file. `end` is None when nothing could be read after the last of the entries; `damage` says why,
+    then: the file is `cut`, or its next line cannot be understood."""
+
+    head: Head
+    entries: list[Entry] = field(default_factory=list)
+    end: End | None = None
+    damage: str = ""
+    is_cut: bool = False
+
+
+class _Version(msgspec.Struct, frozen=True):
+    """What tells a head from another line, and whether it can be read."""
+
+    tape: int
+
+
+class _Scenario(msgspec.Struct, frozen=True):
+    """The text of a head's scenario."""
+
+    scenario: msgspec.Raw
+
+
+_VERSION = msgspec.json.Decoder(_Version)
+_SCENARIO = msgspec.json.Decoder(_Scenario)
+_HEAD = msgspec.json.Decoder(Head, float_hook=Decimal)
+_END = msgspec.json.Decoder(End)
+_DAMAGES = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+def read_file(path: Path) -> Iterator[ReadTape]:
+    """Yield the tapes of a file, compressed or not. Raises `OSError` when it cannot be read, and what `read_tapes`
+    raises."""
+    with path.open("rb") as source:
+        yield from read_tapes(lines_of(source))
+
+
+def read_tapes(source: Iterable[bytes]) -> Iterator[ReadTape]:
+    """Yield the tapes in these lines, one after the other. Raises `BadTape` for a line that begins no tape, and
+    `CutShort` for the beginning of one. What was read before a line that cannot be understood, or before the source
+    ends too early, is a tape without an end. The source may raise both where it is damaged or ends."""
+    numbered = enumerate(source, 1)
+    reader = _Reader(numbered)
+    before: ReadTape | None = None
+    while (tape := reader.next_tape(before)) is not None:
+        yield tape
+        if tape.damage:
+            return
+        before = tape
+
+
+class _Reader:
+    """Reads one file. The lives of a run mostly began with one scenario, which they share then."""
+
+    def __init__(self, numbered: Iterator[tuple[int, bytes]]) -> None:
+        self._numbered = numbered
+        self._scenario_text = b""
+        self._scenario: Mapping[str, Any] = {}
+        self._lives = self._bytes = 0
+
+    def next_tape(self, before: ReadTape | None) -> ReadTape | None:
+        """Return the tape that begins here, None at the end of the file."""
+        try:
+            first = next(self._numbered, None)
+        except CutShort as cut:
+            if not cut.rest.startswith(_BEGINNING[: len(cut.rest)]):
+                raise NoTape(_no_head("the last line")) from None
+            if before is not None and not cut.rest:
+                text = (
+                    f"behind the last line of the tape of {before.head.sandbox}, within its checksum or the next tape"
+                )
+                raise CutShort(where=text) from None
+            raise
+        if first is None:
+            return None
+        tape = ReadTape(self._head(*first))
+        try:
+            self._read_entries(tape)
+        except CutShort:
+            tape.is_cut = True
+        except TooLargeFile:
+            raise
+        except BadTape as bad:
+            tape.damage = str(bad)
+        if tape.is_cut:
+            tape.damage = f"the file ends too early, behind entry {len(tape.entries)} of {tape.head.entries}"
+        return tape
+
+    def _read_entries(self, tape: ReadTape) -> None:
+        """Add entries to a tape up to its end. Raises `BadTape`."""
+        began: Began = {}
+        for place, (number, line) in enumerate(self._numbered, 1):
+            if line.startswith(b'{"end"'):
+                tape.end = _end(tape, number, line)
+                return
+            if place > tape.head.entries:
+                text = f"this is entry {place}, and the head of the tape counts {tape.head.entries}"
+                raise BadTape(f"line {number}: {text}")
+            self._count(number, _size_of(line))
+            entry = entry_from(place, line, began, number)
+            if not isinstance(entry, Answered):
+                tape.entries.append(entry)
+        tape.is_cut = True
+
+    def _head(self, number: int, line: bytes) -> Head:
+        """Raises `BadTape`."""
+        self._lives += 1
+        if self._lives > LIVES_MAX:
+            raise TooLargeFile(
+                f"line {number}: the file has more than {LIVES_MAX} lives, which is the limit; write the tapes of fewer"
+                " sandboxes into one file"
+            )
+        self._count(number, ENTRY_BYTES)
+        _check_version(number, line)
+        try:
+            text = bytes(_SCENARIO.decode(line).scenario)
+        except _DAMAGES:
+            text = b""
+        if text != self._scenario_text or not text:
+            self._count(number, len(text) * DOCUMENT_FACTOR)
+            head = head_from(line, number)
+            self._scenario_text, self._scenario = text, head.scenario
+            return head
+        return msgspec.structs.replace(head_from(line, number), scenario=self._scenario)
+
+    def _count(self, number: int, size: int) -> None:
+        """Count memory. Raises `TooLargeFile`."""
+        self._bytes += size
+        if self._bytes > FILE_BYTES_MAX:
+            raise TooLargeFile(
+                f"line {number}: what is read of the file would take more than {FILE_BYTES_MAX} bytes of memory, which"
+                " is the limit; write the tapes of fewer sandboxes into one file"
+            )
+
+
+def _size_of(line: bytes) -> int:
+    """Return about how much memory an entry takes."""
+    if _WITHOUT_DOCUMENT.match(line):
+        return ENTRY_BYTES + len(line) + HEADER_BYTES * line.count(b"[")
+    return ENTRY_BYTES + len(line) * DOCUMENT_FACTOR
+
+
+def head_from(line: bytes, number: int = 1) -> Head:
+    """Return the head in a line. Raises `BadTape`."""
+    _check_version(number, line)
+    try:
+        head = _HEAD.decode(line)
+    except _DAMAGES as error:
+        raise BadTape(f"line {number} cannot be understood ({error})") from None
+    if not is_sandbox_id(head.sandbox):
+        raise BadTape(f"line {number}: sandbox: {head.sandbox[:80]!r} is the id of no sandbox")
+    return head
+
+
+def _check_version(number: int, line: bytes) -> None:
+    """Raise `NoTape` for what is no head, or one of a newer version."""
+    try:
+        version = _VERSION.decode(line).tape
+    except _DAMAGES:
+        raise NoTape(_no_head(f"line {number}")) from None
+    if version > VERSION:
+        text = f"line {number}: the tape has version {version}, and this reseller-sim reads up to {VERSION}"
+        raise NoTape(f"{text}; replay it with a newer one")
+
+
+def _no_head(where: str) -> str:
+    return f"{where} is not the beginning of a tape, which is written by `exec --tape`"
+
+
+def _end(tape: ReadTape, number: int, line: bytes) -> End:
+    try:
+        end = _END.decode(line)
+    except _DAMAGES as error:
+        raise BadTape(f"line {number} cannot be understood ({error})") from None
+    if end.end != len(tape.entries):
+        text = f"says that there are {end.end} entries before it, and {len(tape.entries)} are there"
+        raise BadTape(f"line {number} {text}")
+    return end
+
+
+def lines_of(source: IO[bytes]) -> Iterator[bytes]:
+    """Yield the lines, each with its line end, as far as the file goes. Raises `CutShort` where it ends too early."""
+    begun: list[bytes] = []  # of a line whose end has not come
+    size = 0
+    try:
+        for piece in _pieces(source):
+            *whole, rest = piece.split(b"\n")
+            for line in whole:
+                yield b"".join((*begun, line, b"\n"))
+                begun, size = [], 0
+            begun.append(rest)
+            size += len(rest)
+            if size > LINE_BYTES_MAX:
+                raise BadTape(f"a line has more than {LINE_BYTES_MAX} bytes, which is the limit")
+    except CutShort:
+        raise CutShort(b"".join(begun)) from None
+    if size:
+        yield _last_line(b"".join(begun))
+
+
+def _last_line(rest: bytes) -> bytes:
+    """A line whose end is missing alone, as editors leave it. Raises `CutShort` for a part of one."""
+    try:
+        msgspec.json.decode(rest)
+    except _DAMAGES:
+        raise CutShort(rest) from None
+    return rest + b"\n"
+
+
+def _pieces(source: IO[bytes]) -> Iterator[bytes]:
+    """What is in the file, unpacked when it is packed. Of one that was cut, all that is there."""
+    more = partial(source.read, _PIECE_BYTES)
+    raw = more()
+    if not raw.startswith(_MAGIC[: len(raw)]):
+        yield raw
+        yield from iter(more, b"")
+        return
+    unpacker = None
+    while raw := raw or more():
+        unpacker = unpacker or zlib.decompressobj(_GZIP)
+        try:
+            yield unpacker.decompress(raw, _UNPACKED_BYTES)
+        except zlib.error as error:
+            raise BadTape(f"what follows is no compressed data ({error})") from None
+        raw = unpacker.unconsumed_tail
+        if unpacker.eof:
+            raw, unpacker = unpacker.unused_data.lstrip(b"\0"), None
+    if unpacker is not None:
+        yield unpacker.flush()
+        if not unpacker.eof:
+            raise CutShort
