@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
 from simulator.persistence import snapshot_schedule
-from simulator.persistence.snapshot import restore
+from simulator.persistence.snapshot import cache
 from simulator.persistence.snapshot.forked_writer import Parts, Pieces
 from simulator.persistence.snapshot_schedule import SnapshotSchedule
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -33,7 +33,7 @@ def taken_here(delay_s: Callable[[], float], objected: Object) -> Iterator[None]
         objected(f"{what} failed: {type(error).__name__}: {error}")
 
     with ExitStack() as stack:
-        for module in (snapshot_schedule, restore):
+        for module in (snapshot_schedule, cache):
             stack.enter_context(patch.object(module, "pieces_apart", apart))
         stack.enter_context(patch.object(snapshot_schedule, "report", report))
         yield
