@@ -173,7 +173,7 @@ $(SITE_READY): $(DEV_READY) $(SITE_TOOLS)
 
 # No package runs a script of its own: none needs it, and some report who installs them.
 $(INTEROP_READY): $(INTEROP)/package.json $(INTEROP)/package-lock.json
-	@node -e 'process.exit(parseInt(process.versions.node) < 20)' || { echo "tests/interop needs Node 20 or later" >&2; exit 1; }
+	@node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' || { echo "tests/interop needs Node 20 or later" >&2; exit 1; }
 	@echo "Installing what tests/interop runs, once"
 	@npm ci --prefix $(INTEROP) --silent --ignore-scripts --no-audit --no-fund
 	@touch $@

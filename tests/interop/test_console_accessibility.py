@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.console import Console, console
+from tests.support.programs import required
 
 pytestmark = pytest.mark.slow
 
@@ -26,6 +27,7 @@ FOUND = """async (tags) => {
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Console]:
+    required("interop-tools", AXE.exists())
     with console() as shown:
         shown.new_sandbox()
         shown.pay("order-1")
