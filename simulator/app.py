@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from simulator.api import refusals
 from simulator.api.call import EncodedReply, Incoming
-from simulator.api.clients import ROOT_KEY, Front, Whence
+from simulator.api.clients import ROOT_KEY, ClientResolver, ProxyPrefix
 from simulator.api.pipeline import Pipeline
 from simulator.api.request_replayer import RequestReplayer
 from simulator.api.routes import PathTable, UnsignedJudge, routes
@@ -75,8 +75,10 @@ class App(Starlette):
         self._sender = sender
         self.http: HttpSender | None = None  # to be closed at the end
         self.wall = wall
-        self._front = front = Front(options.trusted_forwarders, options.root_path)
-        self._pipeline = Pipeline(routes(), Whence(options.trust_forwarded, front.forwarders, is_tls=options.is_tls))
+        self._proxy_prefix = prefix = ProxyPrefix(options.trusted_forwarders, options.root_path)
+        self._pipeline = Pipeline(
+            routes(), ClientResolver(options.trust_forwarded, prefix.proxies, is_tls=options.is_tls)
+        )
         # A record says who its client was, whichever proxies are believed now.
         self.again = RequestReplayer(Pipeline(routes()))
         self._control: ControlApp | None = None
@@ -91,7 +93,7 @@ class App(Starlette):
             if not self._is_started:
                 self._start()
                 self.operations.not_ready = None
-            scope = below_mount(scope, self._front)
+            scope = below_mount(scope, self._proxy_prefix)
             if not self.user_middleware and not is_control(scope["path"]):
                 # As its mounts would; to try them one by one costs a third of an answer.
                 await self._answer_reseller(scope, receive, send)
@@ -102,13 +104,13 @@ class App(Starlette):
         if is_browser_at_root(scope["method"], scope["path"], dict(scope["headers"])):
             await self._answer_control(scope, receive, send)
             return
-        request = incoming(scope, receive, self._front)
+        request = incoming(scope, receive, self._proxy_prefix)
         await deliver(scope, send, await self._answer(scope["path"], request, scope[ROOT_KEY]))
 
     def answer_now(self, whole: HttpRequest, client: str) -> PendingAnswer | None:
         """The answer to a complete request of the reseller API, which our own server can write at once."""
         raw_path, _, query = whole.target.partition(b"?")
-        path = self._front.below(raw_path.decode("ascii"))
+        path = self._proxy_prefix.below(raw_path.decode("ascii"))
         if is_control(path) or is_browser_at_root(whole.method, path, whole.by_name):
             return None
         request = Incoming(
@@ -120,7 +122,7 @@ class App(Starlette):
             source=whole,
             body=whole.body,  # type: ignore[arg-type]  # bytes: a plain one came in one piece
         )
-        return self._answer(path, request, self._front.root)
+        return self._answer(path, request, self._proxy_prefix.root)
 
     def _answer(self, path: str, request: Incoming, root: str) -> Coroutine[Any, Any, EncodedReply]:
         """Select the sandbox by path: one under its own prefix, or the default one at the root."""
@@ -169,7 +171,7 @@ class App(Starlette):
                 self.options.shards,
             )
         use_host_of_target(scope)
-        self._front.tell(scope)
+        self._proxy_prefix.apply_to(scope)
         responder = responder_of(scope)
         if responder is not None:
             scope["cancel_when_left"] = responder.cancel_when_left

@@ -7,7 +7,7 @@ from typing import Any
 from starlette.routing import Mount
 
 from simulator.api.call import Drip, EncodedReply, Incoming
-from simulator.api.clients import ROOT_KEY, Front
+from simulator.api.clients import ROOT_KEY, ProxyPrefix
 from simulator.options import CONTROL_PATH, DOCUMENT_PATH
 from simulator.server.asgi import source_of, unusual_target
 from simulator.server.responder import responder_of
@@ -32,20 +32,20 @@ def mounted(path: str, endpoint: AsgiEndpoint) -> Mount:
     return mount
 
 
-def below_mount(scope: Any, front: Front) -> dict[str, Any]:
+def below_mount(scope: Any, prefix: ProxyPrefix) -> dict[str, Any]:
     """Return a scope whose paths begin below what another application, or a proxy, has before them."""
     below = dict(scope)
     # Other servers than ours may have left blanks around values (RFC 9110 5.5).
     below["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
     mount = scope.get("root_path", "")
-    below["path"] = front.below(scope["path"].removeprefix(mount) or "/")
-    below["raw_path"] = front.below_sent((scope.get("raw_path") or b"").removeprefix(mount.encode()))
+    below["path"] = prefix.below(scope["path"].removeprefix(mount) or "/")
+    below["raw_path"] = prefix.below_sent((scope.get("raw_path") or b"").removeprefix(mount.encode()))
     below["root_path"] = ""
-    below[ROOT_KEY] = mount + front.root
+    below[ROOT_KEY] = mount + prefix.root
     return below
 
 
-def incoming(scope: Any, receive: Any, front: Front) -> Incoming:
+def incoming(scope: Any, receive: Any, prefix: ProxyPrefix) -> Incoming:
     """Return a request of the reseller API, whose body is still to be received."""
     return Incoming(
         method=scope["method"],
@@ -55,7 +55,7 @@ def incoming(scope: Any, receive: Any, front: Front) -> Incoming:
         client=(scope.get("client") or ("",))[0],
         body=None,
         receive=receive,
-        target=unusual_target(scope, front.below_sent),
+        target=unusual_target(scope, prefix.below_sent),
         source=source_of(scope),
     )
 

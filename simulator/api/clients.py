@@ -1,4 +1,4 @@
-"""Who a client is and how it came: its address, and what trusted proxies say of it."""
+"""Resolves the address and scheme of a client, directly or through trusted proxies, and refuses addresses."""
 
 import re
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _MAPPED = IPv6Network("::ffff:0:0/96")
 
 
 def client_address(address: str, forwarded: bytes | None) -> str:
-    """The `address` of a request's socket, or the first entry of `forwarded` when that is an address.
+    """Return the `address` of a request's socket, or the first entry of `forwarded` when that is an address.
 
     `forwarded` is the value of `X-Forwarded-For`, passed only where that header is trusted.
     """
@@ -30,7 +30,7 @@ def client_address(address: str, forwarded: bytes | None) -> str:
 
 
 def is_listed_address(address: str, allowlist: tuple[str, ...]) -> bool:
-    """True when an address or network of the allowlist contains `address`; False for an invalid `address`."""
+    """Return whether an address or network of the allowlist contains `address`; False for an invalid one."""
     plain = _canonical(address)
     if plain is None:
         return False
@@ -83,31 +83,34 @@ ROOT_KEY: Final = "reseller_sim.root"
 FORWARDED_FOR: Final = b"x-forwarded-for"
 HTTPS: Final = "https"
 HOPS_MAX: Final = 32
-"""How many proxies may stand one behind the other; what came before is not looked at."""
+"""The longest chain of proxies that is followed."""
 _HOST: Final = re.compile(rb"[A-Za-z0-9._-]{1,255}(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](?::[0-9]{1,5})?")
 _SCHEMES: Final = (b"http", b"https")
 
 
-class Told(NamedTuple):
-    """What a trusted proxy says of the address that the client used; empty where it says nothing that can be."""
+class ForwardedHeaders(NamedTuple):
+    """Scheme and host from a trusted proxy's headers; empty where a header is missing or invalid."""
 
     scheme: str
     host: bytes
 
 
-class Forwarders:
-    """Addresses and networks of the proxies that stand before this server."""
+class TrustedProxies:
+    """The addresses and networks of trusted proxies in front of this server."""
 
     def __init__(self, networks: tuple[str, ...]) -> None:
         self._networks = networks
 
     def trusts(self, address: str) -> bool:
-        """Whether this is the address of one of them."""
+        """Return whether this is the address of a trusted proxy."""
         return is_listed_address(address, self._networks)
 
     def client(self, peer: str, forwarded: bytes | None) -> str:
-        """Who sent a request that came from `peer` with this `X-Forwarded-For`: read from its end, the first that is no
-        trusted proxy. Whoever is none may have written whatever stands before; what is no address ends it, too."""
+        """Return the client's address of a request that came from `peer` with this `X-Forwarded-For`.
+
+        The header is read from its end up to the first address that is no trusted proxy: an untrusted sender can
+        forge all entries before its own. An entry that is not an address ends the search.
+        """
         found = peer
         hops = forwarded.rsplit(b",", HOPS_MAX)[-HOPS_MAX:] if forwarded else []
         while hops and self.trusts(found):
@@ -117,66 +120,66 @@ class Forwarders:
             found = named
         return found
 
-    def told(self, peer: str, headers: Mapping[bytes, bytes]) -> Told:
-        """Scheme and host as the nearest proxy tells them, if `peer` is a trusted one."""
+    def headers(self, peer: str, headers: Mapping[bytes, bytes]) -> ForwardedHeaders:
+        """Return scheme and host as the nearest proxy forwarded them; both empty when `peer` is not trusted."""
         if not self.trusts(peer):
-            return Told("", b"")
+            return ForwardedHeaders("", b"")
         scheme = _last(headers.get(b"x-forwarded-proto", b"")).lower()
         host = _last(headers.get(b"x-forwarded-host", b""))
-        return Told(scheme.decode() if scheme in _SCHEMES else "", host if _HOST.fullmatch(host) else b"")
+        return ForwardedHeaders(scheme.decode() if scheme in _SCHEMES else "", host if _HOST.fullmatch(host) else b"")
 
 
-class Whence:
-    """Who sends a request and how. Who the client is, `forwarders` may say, or with `trust_forwarded` everybody;
-    `is_tls` when this server speaks TLS itself."""
+class ClientResolver:
+    """Resolves a client's address and scheme from the headers of trusted proxies, or with `trust_forwarded` from those
+    of any sender. `is_tls` when this server speaks TLS itself."""
 
     def __init__(
-        self, trust_forwarded: bool = False, forwarders: Forwarders | None = None, *, is_tls: bool = False
+        self, trust_forwarded: bool = False, proxies: TrustedProxies | None = None, *, is_tls: bool = False
     ) -> None:
-        self._trust_forwarded, self._forwarders = trust_forwarded, forwarders
+        self._trust_forwarded, self._proxies = trust_forwarded, proxies
         self._scheme = HTTPS if is_tls else ""
 
-    def of(self, peer: str, headers: Mapping[bytes, bytes]) -> tuple[str, str]:
-        """The address of the client, and `https` if it came by that to us or to a trusted proxy, else empty."""
+    def resolve(self, peer: str, headers: Mapping[bytes, bytes]) -> tuple[str, str]:
+        """Return the client's address, and `https` if the client used TLS to us or to a trusted proxy, else empty."""
         client, scheme = peer, self._scheme
-        if self._forwarders is not None:
-            told = self._forwarders.told(peer, headers).scheme
-            scheme = (told if told == HTTPS else "") if told else scheme
-            client = self._forwarders.client(peer, headers.get(FORWARDED_FOR))
+        if self._proxies is not None:
+            forwarded = self._proxies.headers(peer, headers).scheme
+            scheme = (forwarded if forwarded == HTTPS else "") if forwarded else scheme
+            client = self._proxies.client(peer, headers.get(FORWARDED_FOR))
         if self._trust_forwarded or ":" in client:  # it may be an IPv4-mapped address
             client = client_address(client, headers.get(FORWARDED_FOR) if self._trust_forwarded else None)
         return client, scheme
 
 
-PLAIN: Final = Whence()
+DIRECT: Final = ClientResolver()
 
 
-class Front:
-    """What stands before a server: `forwarders`, if any of these networks are trusted, and `root`, which they have
-    before our paths. They may leave it there, or remove it."""
+class ProxyPrefix:
+    """The proxies in front of a server: `proxies`, None when no network is trusted, and `root`, their prefix of our
+    paths. A proxy may keep the prefix or remove it."""
 
     def __init__(self, networks: tuple[str, ...], root: str) -> None:
-        self.forwarders = Forwarders(networks) if networks else None
+        self.proxies = TrustedProxies(networks) if networks else None
         self.root = root
 
     def below(self, path: str) -> str:
-        """A path without the root."""
+        """Return a path without the prefix."""
         below = path.removeprefix(self.root)
         return below if below.startswith("/") else path
 
     def below_sent(self, target: bytes) -> bytes:
-        """The same of a target as it was sent."""
+        """Return a target, as sent, without the prefix."""
         return self.below(target.decode("latin-1")).encode("latin-1")
 
-    def tell(self, scope: Any) -> None:
-        """Let ASGI's `scope` of a control request have scheme and host as a trusted proxy tells them."""
-        if self.forwarders is None:
+    def apply_to(self, scope: Any) -> None:
+        """Set scheme and host of the `scope` of a control request from a trusted proxy's headers."""
+        if self.proxies is None:
             return
-        told = self.forwarders.told((scope.get("client") or ("",))[0], dict(scope["headers"]))
-        scope["scheme"] = told.scheme or scope["scheme"]
-        if told.host:
+        forwarded = self.proxies.headers((scope.get("client") or ("",))[0], dict(scope["headers"]))
+        scope["scheme"] = forwarded.scheme or scope["scheme"]
+        if forwarded.host:
             others = [pair for pair in scope["headers"] if pair[0] != b"host"]
-            scope["headers"] = [(b"host", told.host), *others]
+            scope["headers"] = [(b"host", forwarded.host), *others]
 
 
 def _last(value: bytes) -> bytes:
@@ -184,7 +187,7 @@ def _last(value: bytes) -> bytes:
 
 
 def refuse_blocked(call: Call) -> Reply | None:
-    """403 for an address that exceeded the request rate; counts this request (SPEC 8)."""
+    """Return 403 for an address that exceeded the request rate; counts this request (SPEC 8)."""
     client = call.exchange.client
     if not call.sandbox.apply(CountRequest(client), call.now):
         return None
@@ -199,7 +202,7 @@ def refuse_blocked(call: Call) -> Reply | None:
 
 
 def refuse_address(call: Call) -> Reply | None:
-    """403 when the API key's reseller has an allowlist that excludes this client.
+    """Return 403 when the API key's reseller has an allowlist that excludes this client.
 
     A revoked key is rejected as revoked, from any address (SPEC 5.2).
     """
@@ -213,8 +216,10 @@ def refuse_address(call: Call) -> Reply | None:
 
 
 def refuse_address_of(call: Call, reseller: Reseller) -> Reply | None:
-    """403 when the reseller has an allowlist that excludes this client, who is told of neither: the key alone proves
-    nothing."""
+    """Return 403 when the reseller's allowlist excludes this client.
+
+    The answer names neither the reseller nor the list: a key alone proves nothing.
+    """
     allowlist = reseller.settings.ip_allowlist
     if not allowlist or is_listed_address(call.exchange.client, allowlist):
         return None

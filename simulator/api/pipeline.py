@@ -20,7 +20,7 @@ from simulator.api.authentication import (
     refuse_late,
 )
 from simulator.api.call import GONE, Call, EncodedReply, Incoming, Reply
-from simulator.api.clients import PLAIN, Whence, refuse_address, refuse_blocked
+from simulator.api.clients import DIRECT, ClientResolver, refuse_address, refuse_blocked
 from simulator.api.execution import check_fields, execute, execute_late
 from simulator.api.faults import NO_REPLY, choose_fault, with_failures
 from simulator.api.notes import (
@@ -42,7 +42,7 @@ from simulator.wire.json import encode
 class Pipeline:
     """Answers one request of one sandbox; `routes` is the route table, `clients` says who sent a request and how."""
 
-    def __init__(self, routes: Routes, clients: Whence = PLAIN) -> None:
+    def __init__(self, routes: Routes, clients: ClientResolver = DIRECT) -> None:
         self._paths = PathTable(routes)
         self._documented = self._paths.documented
         self._clients = clients
@@ -104,7 +104,7 @@ class Pipeline:
         pairs, headers = request.headers, request.by_name
         if len(headers) < len(pairs):
             headers = _joined(pairs)
-        client, scheme = self._clients.of(request.client, headers)
+        client, scheme = self._clients.resolve(request.client, headers)
         exchange = Exchange(
             at=now,
             wall=wall,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.api.clients import Forwarders
+from simulator.api.clients import TrustedProxies
 from tests.support.client import Client, exchange, running
 from tests.support.replaying import assert_replays
 
@@ -43,7 +43,7 @@ PEER = "127.0.0.1"
 )
 def test_the_client_is_the_last_that_is_no_trusted_proxy(peer: str, forwarded: str | None, client: str) -> None:
     given = None if forwarded is None else forwarded.encode()
-    assert Forwarders(PROXIES).client(peer, given) == client
+    assert TrustedProxies(PROXIES).client(peer, given) == client
     if client not in ("", "unix:"):
         ip_address(client)
 
@@ -65,8 +65,8 @@ def test_the_client_is_the_last_that_is_no_trusted_proxy(peer: str, forwarded: s
 )
 def test_what_a_trusted_proxy_says_of_the_address_is_read_with_care(proto: str, host: str, told: Any) -> None:
     headers = {b"x-forwarded-proto": proto.encode(), b"x-forwarded-host": host.encode()}
-    assert Forwarders(PROXIES).told(PEER, headers) == told
-    assert Forwarders(PROXIES).told("203.0.113.5", headers) == ("", b"")
+    assert TrustedProxies(PROXIES).headers(PEER, headers) == told
+    assert TrustedProxies(PROXIES).headers("203.0.113.5", headers) == ("", b"")
 
 
 def ask(client: Client, path: str, peer: str, headers: dict[str, str], *, signed: bool = False) -> Any:
