@@ -76,10 +76,8 @@ class App(Starlette):
         self.http: HttpSender | None = None  # to be closed at the end
         self.wall = wall
         self._proxy_prefix = prefix = ProxyPrefix(options.trusted_forwarders, options.root_path)
-        self._pipeline = Pipeline(
-            routes(), ClientResolver(options.trust_forwarded, prefix.proxies, is_tls=options.is_tls)
-        )
-        # A record says who its client was, whichever proxies are believed now.
+        clients = ClientResolver(options.trust_forwarded, prefix.proxies, is_tls=options.is_tls)
+        self._pipeline = Pipeline(routes(), clients)
         self.again = RequestReplayer(Pipeline(routes()))
         self._control: ControlApp | None = None
         self._is_started = False
@@ -174,8 +172,7 @@ class App(Starlette):
         self._proxy_prefix.apply_to(scope)
         responder = responder_of(scope)
         if responder is not None:
-            scope["cancel_when_left"] = responder.cancel_when_left
-            scope["abort"] = responder.abort
+            scope.update(cancel_when_left=responder.cancel_when_left, abort=responder.abort)
             if scope["method"] == "GET":  # it changes nothing, but may wait for minutes
                 responder.cancel_when_left()
         await self._control(scope, receive, send)
@@ -183,7 +180,7 @@ class App(Starlette):
     async def _resend(
         self, sandbox: LiveSandbox, recorded_by: LiveSandbox, one: Exchange, headers: list[tuple[bytes, bytes]]
     ) -> tuple[int, bytes]:
-        """See `control.replays.Resend`. How the connection would have ended is not played."""
+        """See `control.replays.Resend`."""
         request = Incoming(
             method=one.method,
             query=one.query,
@@ -220,7 +217,7 @@ class App(Starlette):
             self.sandboxes.events.wake_all()
 
     def adopt(self, live: LiveSandbox) -> None:
-        """Let a sandbox that was rebuilt from a tape be one of this server, before that starts."""
+        """Add a sandbox that was rebuilt from a tape, before this server starts."""
         self.sandboxes.adopt(live)
         self._default = self.sandboxes.get(DEFAULT)
 
@@ -270,14 +267,13 @@ def build_app(
     scenario: Scenario | None = None,
     through: Callable[[Sender], Sender] | None = None,
 ) -> App:
-    """Build the application. Raises `ScenarioError` for a scenario that cannot be loaded.
+    """Return the application. Raises `ScenarioError` for a scenario that cannot be loaded.
 
     `clock` is the wall clock of all sandboxes, by default the machine's; `sender` delivers over the network;
     `scenario` replaces the one that the options name; callbacks go `through` what is made of the sender.
     """
     clock = clock or MachineTime(wall_clock)
-    if scenario is None:
-        scenario = load_scenario(options.scenario)
+    scenario = load_scenario(options.scenario) if scenario is None else scenario
     if options.callback is not None:
         scenario = with_callback(scenario, options.callback)
     http = None
@@ -286,9 +282,12 @@ def build_app(
             AddressPolicy(public_only=options.public_callbacks_only), ca_file=options.callbacks_ca
         )
     sender = sender if through is None else through(sender)
-    tapes_bytes_max, keeps_coverage = options.tapes_bytes_max, options.keeps_coverage
     sandboxes = Sandboxes(
-        clock, sender, options.sandbox_ttl_s, keeps_coverage=keeps_coverage, tapes_bytes_max=tapes_bytes_max
+        clock,
+        sender,
+        options.sandbox_ttl_s,
+        keeps_coverage=options.keeps_coverage,
+        tapes_bytes_max=options.tapes_bytes_max,
     )
     sandboxes.hide([options.control_token] if options.control_token else [])
     sandboxes.quotas = quotas(*options.quotas)

@@ -1,4 +1,4 @@
-"""Resolves the address and scheme of a client, directly or through trusted proxies, and refuses addresses."""
+"""The clients of requests: addresses and schemes, directly or through trusted proxies."""
 
 import re
 from collections.abc import Mapping

@@ -73,7 +73,7 @@ class Rewinder:
         place = await _place(live, life, moment.n)
         life.refuse_while_advancing()
         clock, known = left(player, self._around.wall, moment.at, REWOUND), self.snapshots.of(live)
-        await live.become(player.live, clock, place, moment.about)
+        await live.replace_with(player.live, clock, place, moment.about)
         self.snapshots.add(live, player.live.beginning, *(one for one in known if one.n <= moment.n))
 
     async def fork(self, live: LiveSandbox, asked: Asked, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:

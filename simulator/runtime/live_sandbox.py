@@ -222,7 +222,7 @@ class LiveSandbox:
             self.events.note(Action("reset", self.clock.now()))
             self.start()
 
-    async def become(self, rebuilt: "LiveSandbox", clock: Clock, place: StoredPlace, about: str) -> None:
+    async def replace_with(self, rebuilt: "LiveSandbox", clock: Clock, place: StoredPlace, about: str) -> None:
         """Be what was rebuilt of this sandbox as it once was at a place, with its time on `clock`: a rewind to what is
         called `about`. Whoever waits is woken, and what is answered from now on is in the rebuilt journal."""
         now = clock.now()
