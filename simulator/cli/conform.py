@@ -24,7 +24,7 @@ from simulator.staging.signing import CannotSign, secret_bytes, split_base
 
 if TYPE_CHECKING:
     from simulator.staging.conform.context import Bill, Run
-    from simulator.staging.conform.payments import Order
+    from simulator.staging.conform.spending import Order
     from simulator.staging.session import Session
     from simulator.staging.signing import Credentials
 
@@ -209,8 +209,9 @@ def _reach(run: "Run", address: str) -> None:
 
 def _allow_payments(run: "Run", orders: "tuple[Order, ...]", limit: Decimal, wait_s: float) -> None:
     from simulator.staging.conform.findings import Departs
-    from simulator.staging.conform.payments import BadOrder, PaymentRunner
+    from simulator.staging.conform.payments import PaymentRunner
     from simulator.staging.conform.run import UNEXPECTED
+    from simulator.staging.conform.spending import BadOrder
     from simulator.staging.service import NoAnswer
 
     try:
@@ -219,7 +220,7 @@ def _allow_payments(run: "Run", orders: "tuple[Order, ...]", limit: Decimal, wai
     except BadOrder as wrong:
         raise _usage(str(wrong)) from None
     except (Departs, NoAnswer, *UNEXPECTED) as error:
-        why = error.departure if isinstance(error, Departs) else repr(error)
+        why = str(error) if isinstance(error, Departs) else repr(error)
         raise CannotStart(one_line(f"{TITLE}: the catalog cannot be read: {why}")) from None
     run.allow_payments(runner)
 

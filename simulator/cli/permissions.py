@@ -7,12 +7,12 @@ import click
 
 if TYPE_CHECKING:
     from simulator.staging.conform.context import Bill
-    from simulator.staging.conform.payments import Order
+    from simulator.staging.conform.spending import Order
 
 
 def orders(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> "tuple[Order, ...]":
     """`PRODUCT:ACCOUNT:AMOUNT` and extras."""
-    from simulator.staging.conform.payments import BadOrder, Order
+    from simulator.staging.conform.spending import BadOrder, Order
 
     try:
         return tuple(map(Order.parse, texts))

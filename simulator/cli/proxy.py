@@ -18,8 +18,8 @@ from simulator.whole_files import refuse_other_than_file, write_whole
 if TYPE_CHECKING:
     from simulator.cli.values import TokenFile
     from simulator.server.serve import Server
-    from simulator.staging.proxy.address import Address
     from simulator.staging.proxy.app import Proxy
+    from simulator.staging.proxy.messages import Address
     from simulator.staging.proxy.watcher import Watcher
 
 PROGRAM = "reseller-sim proxy"
@@ -28,7 +28,7 @@ PROXY_PORT = 8090
 
 def _address(ctx: click.Context, param: click.Parameter, text: str | None) -> "Address | None":
     """An http(s) address. What cannot be used is a usage error, which does not repeat it: it may have a password."""
-    from simulator.staging.proxy.address import BadAddress, parse_address
+    from simulator.staging.proxy.messages import BadAddress, parse_address
 
     try:
         return None if text is None else parse_address(text)
@@ -155,8 +155,7 @@ def _proxy(flags: ProxyFlags) -> "Proxy":
     from simulator.cli.running import WILDCARDS
     from simulator.control.access import Guard
     from simulator.staging.proxy.app import Proxy
-    from simulator.staging.proxy.secrets import SeenSecrets
-    from simulator.staging.proxy.signatures import Signatures
+    from simulator.staging.proxy.secrets import SeenSecrets, Signatures
     from simulator.staging.proxy.watcher import Watcher
 
     given = [text for text in (flags.secret, flags.control_token) if text]

@@ -73,15 +73,25 @@ class Answer:
             raise Departs(dotted, "a list of objects", value)
         return value
 
+    @cached_property
+    def members(self) -> dict[str, Any]:
+        """The members of the object in the body; none of anything else."""
+        try:
+            value = self.json
+        except Departs:
+            return {}
+        return value if isinstance(value, dict) else {}
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The member `data`; empty where it is no object."""
+        found = self.members.get("data")
+        return found if isinstance(found, dict) else {}
+
     @property
     def auth_code(self) -> str:
         """Why who asks was not let in (SPEC 5.2); empty for any other answer."""
-        if self.status not in (401, 403):
-            return ""
-        try:
-            code = self.at("error")
-        except Departs:
-            return ""
+        code = self.members.get("error") if self.status in (401, 403) else None
         return code if isinstance(code, str) else ""
 
     def __str__(self) -> str:

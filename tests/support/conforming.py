@@ -7,8 +7,9 @@ from typing import Any
 
 from simulator.staging.conform.context import Bill, Permissions, Run
 from simulator.staging.conform.findings import Report
-from simulator.staging.conform.payments import Order, PaymentRunner
+from simulator.staging.conform.payments import PaymentRunner
 from simulator.staging.conform.run import report
+from simulator.staging.conform.spending import Order
 from simulator.staging.service import Answer, Request
 from simulator.staging.session import Session
 from simulator.staging.signing import Credentials

@@ -371,7 +371,7 @@ REFUSING = (
     Row("a query signed as it was sent", "auth-query-order", "the status with a query out of order",
         lambda send, request: replace(send(request), status=401) if "product_code=CONFORM&" in request.target
         else send(request)),
-    Row("a signature without v1 accepted", "auth-signature-format", "the status with v2=AAAA",
+    Row("a signature without v1 accepted", "auth-signature-format", "the status with 'v2=AAAA'",
         refused_as("invalid_signature_format", 200)),
     *(Row(f"any signature accepted ({check})", check, "the status with *", refused_as("invalid_signature", 200))
       for check in ("auth-signature", "auth-signed-method", "auth-signed-query", "auth-signed-body")),

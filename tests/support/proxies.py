@@ -14,10 +14,9 @@ from simulator.contract.responses import response_problems
 from simulator.control.access import Guard
 from simulator.server.limits import HttpLimits
 from simulator.server.serve import make_server
-from simulator.staging.proxy.address import parse_address
 from simulator.staging.proxy.app import Proxy, wall_clock
-from simulator.staging.proxy.secrets import SeenSecrets
-from simulator.staging.proxy.signatures import Signatures
+from simulator.staging.proxy.messages import parse_address
+from simulator.staging.proxy.secrets import SeenSecrets, Signatures
 from simulator.staging.proxy.watcher import Watcher
 from simulator.staging.signing import secret_bytes
 from simulator.wire.traffic import Call, Notification

@@ -8,8 +8,8 @@ from typing import Any, Literal
 from urllib.parse import quote, urlencode
 
 from simulator.domain.model.instants import instant
-from simulator.staging.recorder.bodies import told
 from simulator.staging.recorder.recorder import Recorder
+from simulator.staging.recorder.values import told
 from simulator.wire.traffic import Call, Notification
 from tests.support.client import Client, Response, running
 from tests.support.runner import expect_accepted

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from simulator.contract.files import data_dir
 from simulator.contract.register import Assumption, assumptions
-from simulator.staging.conform.questions import all_questions
+from simulator.staging.conform.run import all_questions
 from tools.pages.schema_tables import fields_table
 
 PATH = data_dir("contracts").parent / "docs" / "service.md"

@@ -1,17 +1,54 @@
 """What a check may use: the session, the payments, what the caller allows, and the catalog."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, Literal
 
+from simulator.contract.openapi import OPENAPI
+from simulator.contract.responses import Departure as FromContract
+from simulator.contract.responses import departures
 from simulator.redaction import Secrets, redact
-from simulator.staging.conform.findings import Departs, Departure
-from simulator.staging.conform.held import expected
+from simulator.staging.conform.findings import Departs, Departure, NotExercised
 from simulator.staging.conform.payments import Payment, PaymentRunner
+from simulator.staging.conform.spending import Order
 from simulator.staging.service import Answer
 from simulator.staging.session import Session, recent_days, target
+
+_NOT_SHOWN_400 = (
+    "/v2/networkstatus|/v2/transactions|/v2/balance-statement|/v1/interbank/billers|/v2/low-balance-threshold|"
+    "/v2/callback-url|/v2/balance-webhook.*"
+)
+
+
+_AMOUNTS = r"data\.\d+\.(amount|price)|meta\.(total_amount|total_price|profit)"
+ASSUMED = (
+    ("catalog-401", "/v2/catalog", 401, "error|metadata.*", False),
+    ("product-min-max", "/v2/catalog", 200, r"products\.[^.]+\.(min|max)_amount.*", False),
+    ("balance-record", "/v2/balance", 200, ".*", False),
+    ("history-amounts", "/v2/transactions", 200, _AMOUNTS, True),
+    ("history-status-names", "/v2/transactions", 200, r"data\.\d+\.status_name", True),
+    ("history-response-date", "/v2/transactions", 200, r"data\.\d+\.response_date", False),
+    ("statement-types", "/v2/balance-statement", 200, r"data\.\d+\.type", True),
+    ("statement-empty-page", "/v2/balance-statement", 200, r"meta\.(from|to)", False),
+    ("bearer-401", ".*", 401, "error", True),
+    ("parameter-400", _NOT_SHOWN_400, 400, ".*", False),
+    ("delivery-404", "/v2/balance-webhook.*", 404, ".*", False),
+)
+"""Parts of the contract that SPEC does not show: assumption, path, status and field, and whether this holds for members
+that are texts alone. What departs from such a part is worth a note."""
+
+
+def _assumption(answer: Answer, found: FromContract) -> str:
+    """The assumption that a departure is about; empty without one."""
+    for assumption, path, status, field, is_text in ASSUMED:
+        is_meant = answer.status == status and re.fullmatch(path, answer.request.path) and found.expected != "JSON"
+        if is_meant and re.fullmatch(field, found.field) and (found.actual.startswith("'") or not is_text):
+            return assumption
+    return ""
+
 
 NOTES_MAX = 20
 
@@ -97,8 +134,19 @@ class Run:
         return answer
 
     def expected(self, answer: Answer, status: int) -> Iterator[Departure]:
-        """What departs from the contract when this status should have come."""
-        return expected(answer, status, self.note)
+        """What departs from the contract when this status should have come; another one is all that departs. Members
+        that the contract does not know, and what departs from an assumption alone, are noted."""
+        if answer.status != status:
+            yield Departure("the status", str(status), str(answer))
+            return
+        request, content_type = answer.request, answer.headers.get("content-type", "")
+        for one in departures(OPENAPI, request.method, request.path, answer.status, content_type, answer.body):
+            if one.is_unknown:
+                self.note(f"{request.method} {request.path}: {one.field} is not in the contract")
+            elif assumption := _assumption(answer, one):
+                self.note(f"{one.field} is not as assumed ({assumption}): expected {one.expected}, got {one.actual}")
+            else:
+                yield Departure(one.field, f"what the contract says: {one.expected}", one.actual)
 
     @cached_property
     def products(self) -> dict[str, Any]:
@@ -112,3 +160,134 @@ class Run:
     def days(self) -> str:
         """The range of days that is looked at: the last month, and tomorrow, in case the clocks differ."""
         return recent_days(self.session.clock.now())
+
+
+Made = Callable[[Run], Iterable[Departure]]
+Asked = Callable[[Run], tuple[Any, str]]
+
+MISSING: dict[Need, str] = {
+    "payments": "it pays, which needs --allow-payments and --pay",
+    "configuration": "it changes the configuration for a moment, which needs --allow-configuration",
+    "login": "it logs in, which needs --username and --password",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that SPEC says. `made` yields departures, or raises `Departs` or `NotExercised`."""
+
+    id: str
+    section: str
+    title: str
+    needs: Need
+    made: Made
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One thing that SPEC leaves open: `asked` returns the value of the knob `assume.<id>` that does what the service
+    does, and the evidence; it raises `NotExercised` when nothing shows it."""
+
+    id: str
+    needs: Need
+    asked: Asked
+
+
+CHECKS: dict[str, Check] = {}
+QUESTIONS: dict[str, Question] = {}
+
+
+def check(id_: str, section: str, title: str, needs: Need = "") -> Callable[[Made], Made]:
+    """Register a check."""
+
+    def register(made: Made) -> Made:
+        assert id_ not in CHECKS, id_
+        CHECKS[id_] = Check(id_, section, title, needs, made)
+        return made
+
+    return register
+
+
+def question(knob: str, needs: Need = "") -> Callable[[Asked], Asked]:
+    """Register a question about a knob of the register."""
+
+    def register(asked: Asked) -> Asked:
+        assert knob not in QUESTIONS, knob
+        QUESTIONS[knob] = Question(knob, needs, asked)
+        return asked
+
+    return register
+
+
+Field = dict[str, Any]
+
+
+def products_of(run: Run) -> list[str]:
+    """The codes of the active products. Raises `NotExercised` without any."""
+    if not run.products:
+        raise NotExercised("the catalog has no products")
+    return list(run.products)
+
+
+def selects(run: Run, role: str = "", kind: str = "") -> Iterator[tuple[dict[str, Any], Field]]:
+    """The products' select fields of a role, whose data source is of a kind."""
+    for product in run.products.values():
+        for field in product["fields"]:
+            is_wanted = field["type"] == "select" and role in ("", field["role"])
+            if is_wanted and kind in ("", field.get("data_source", {}).get("type", "")):
+                yield product, field
+
+
+def lists(run: Run, role: str = "") -> list[dict[str, str]]:
+    """The queries of the options of select fields that anybody may read."""
+    return [
+        {"product_code": product["code"], "field_id": field["id"]} for product, field in selects(run, role, "reference")
+    ]
+
+
+def known_lists(run: Run, role: str = "") -> list[dict[str, str]]:
+    """These, and those that depend on an account which the caller named for a payment."""
+    found = lists(run, role)
+    orders = run.runner.orders if run.allows("payments") else ()
+    for product, field in selects(run, role, "dynamic"):
+        source = field["data_source"].get("params", {}).get("account_number", {}).get("from_field")
+        numbers = (_entered(order, product, source) for order in orders if order.product == product["code"])
+        if number := next(filter(None, numbers), ""):
+            found.append({"product_code": product["code"], "field_id": field["id"], "account_number": number})
+    return found
+
+
+def _entered(order: Order, product: dict[str, Any], field: str) -> str:
+    """What was entered in a field for a payment to be this; empty when the payment does not show it."""
+    fulfillment = product["fulfillment"]
+    if fulfillment["account"] and fulfillment["account"]["from_field"] == field:
+        return order.account
+    for name, source in fulfillment["extras"].items():
+        if source["from_field"] == field and "path" not in source:
+            return order.extras.get(name, "")
+    return ""
+
+
+def an_option_list(run: Run, role: str = "") -> dict[str, str]:
+    """The first of them. Raises `NotExercised` without any."""
+    found = lists(run, role)
+    if not found:
+        raise NotExercised("no product of the catalog has a select field with static options")
+    return found[0]
+
+
+def a_dynamic_list(run: Run) -> tuple[dict[str, str], Field, dict[str, Any]]:
+    """The query of options that depend on an account, without it, with the field that the account is entered in, and
+    the product. Raises `NotExercised`."""
+    for product, field in selects(run, kind="dynamic"):
+        source = field["data_source"].get("params", {}).get("account_number", {}).get("from_field")
+        entered = next((one for one in product["fields"] if one["id"] == source), None)
+        if entered is not None:
+            return {"product_code": product["code"], "field_id": field["id"]}, entered, product
+    raise NotExercised("no product of the catalog has options that depend on an account")
+
+
+def categories(run: Run) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Group and category, in the order of the tree."""
+    groups = run.good("/v2/catalog").at("tree.groups")
+    return [(group, category) for group in groups for category in group["categories"]]

@@ -1,11 +1,13 @@
-"""What a check or a question ends with, as values: departures, results, what was learned."""
+"""What a check or a question ends with, as values: results, what was learned, a report."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from json import dumps
+from decimal import Decimal
 from typing import Any, Literal
 
-from simulator.shortened import shortened
+from simulator.scenario.yaml import flow
+from simulator.shortened import one_line, shortened
+from simulator.wire.json import encode
 
 SHOWN_CHARS_MAX = 300
 
@@ -28,8 +30,8 @@ class Departs(Exception):
     """Ends a check with one departure, since the rest of it has nothing to look at."""
 
     def __init__(self, field: str, expected: object, actual: object) -> None:
-        super().__init__(field)
         self.departure = Departure(field, shown(expected), shown(actual))
+        super().__init__(str(self.departure))
 
 
 class NotExercised(Exception):
@@ -94,43 +96,12 @@ def unless(is_met: bool, field: str, expected: str, actual: object) -> Iterator[
 
 
 def shown(value: object) -> str:
-    """A value as a report shows it."""
-    return shortened(value if isinstance(value, str) else repr(_plain(value)), SHOWN_CHARS_MAX)
-
-
-def _plain(value: object) -> object:
-    from decimal import Decimal
-
-    if isinstance(value, Decimal):
-        return _Number(str(value))
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value[:20]]
-    return {name: _plain(one) for name, one in value.items()} if isinstance(value, dict) else value
-
-
-class _Number(str):
-    """A number that is shown without quotes."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
+    """A value as a report shows it: a text as it is, what is decoded from JSON as JSON."""
+    is_json = value is None or isinstance(value, dict | list | tuple | bool | int | Decimal)
+    return shortened(encode(value).decode() if is_json else str(value), SHOWN_CHARS_MAX)
 
 
 def assume_block(learned: Iterable[Learned]) -> str:
     """YAML with one line for each knob; empty when nothing was learned."""
-    lines = [
-        line for one in learned for line in (f"  # {_comment(one.evidence)}", f"  {one.knob}: {_value(one.value)}")
-    ]
+    lines = [line for one in learned for line in (f"  # {one_line(one.evidence)}", f"  {one.knob}: {flow(one.value)}")]
     return "\n".join(["assume:", *lines]) + "\n" if lines else ""
-
-
-def _comment(text: str) -> str:
-    """One line, without a character that YAML or a terminal reads."""
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{name}: {_value(one)}" for name, one in value.items()) + " }"
-    return value if isinstance(value, str) and value.isidentifier() else dumps(value)

@@ -4,11 +4,10 @@ from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
 
+from simulator.staging.conform import account_questions, questions
 from simulator.staging.conform.checks import all_checks
-from simulator.staging.conform.context import Run
+from simulator.staging.conform.context import CHECKS, MISSING, QUESTIONS, Check, Question, Run
 from simulator.staging.conform.findings import Departs, Departure, Learned, NotExercised, Report, Result
-from simulator.staging.conform.questions import all_questions
-from simulator.staging.conform.registry import CHECKS, MISSING, Check
 from simulator.staging.service import NoAnswer
 
 DEPARTURES_MAX = 20
@@ -16,6 +15,12 @@ DEPARTURES_MAX = 20
 UNEXPECTED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
 MISHAP = "an answer"
 """The field of the departure that is made of one of them: no check named what departs."""
+
+
+def all_questions() -> list[Question]:
+    """The questions; those that may pay come last, so that nothing else sees what they did."""
+    modules = (questions.__name__, account_questions.__name__)
+    return [one for name in modules for one in QUESTIONS.values() if one.asked.__module__ == name]
 
 
 def known_names() -> set[str]:
@@ -51,7 +56,7 @@ def learned(run: Run, only: Collection[str] = ()) -> tuple[list[Learned], dict[s
         except NoAnswer as why:
             unlearned[question.id] = run.hidden(f"no answer came: {why}")
         except (Departs, *UNEXPECTED) as unexpected:
-            text = str(unexpected.departure) if isinstance(unexpected, Departs) else repr(unexpected)
+            text = unexpected if isinstance(unexpected, Departs) else repr(unexpected)
             unlearned[question.id] = run.hidden(f"an answer has another shape: {text}")
     return found, unlearned
 
@@ -65,7 +70,7 @@ def report(
     spent = "0.00"
     if run.allows("payments"):
         results = _looked_back(run, results, on_result)
-        spent = f"{run.runner.spent:.2f}"
+        spent = f"{run.runner.limit.spent:.2f}"
     return Report(address, tuple(results), tuple(answers), unlearned, run.session.sent, spent)
 
 
@@ -121,4 +126,4 @@ def _collected(departures: Iterable[Departure]) -> list[Departure]:
 
 
 def _masked(run: Run, one: Departure) -> Departure:
-    return Departure(*(run.hidden(text) for text in (one.field, one.expected, one.actual)))
+    return Departure(run.hidden(one.field), run.hidden(one.expected), run.hidden(one.actual))

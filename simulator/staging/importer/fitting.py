@@ -3,12 +3,23 @@
 What has to be there and cannot be kept gets a usual value, a code or an id takes its object with it.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
+from simulator.contract.validate import validator
+from simulator.domain.commands import CreatePayment, LookUpBill
+from simulator.domain.model import pricing
+from simulator.domain.model.answers import PaymentRefused
+from simulator.domain.model.bills import BillRefused
 from simulator.domain.model.catalog import Catalog, Product
+from simulator.domain.model.money import parse_amount, parse_number
+from simulator.domain.model.transactions import Reason
+from simulator.domain.sandbox import Sandbox
 from simulator.scenario.build import build
+from simulator.scenario.lint.findings import lint
 from simulator.scenario.reading.check import check
 from simulator.scenario.reading.document import PROBLEMS_MAX, Problem, Report, ScenarioError
 from simulator.scenario.reading.files import OWN_FILE
@@ -106,3 +117,111 @@ def _first(value: Any, path: str) -> str | int | None:
     keys = value if isinstance(value, dict) else ()
     fitting = [key for key in keys if path.startswith(key) and path[len(key) : len(key) + 1] in ("", ".", "[")]
     return max(fitting, key=len, default=None)
+
+
+START = datetime(2026, 11, 1, tzinfo=UTC)
+RICH = "999999999999"
+SCHEMA = "topup-request"
+
+
+class Probe:
+    """A sandbox with a catalog, a rich reseller and no rules."""
+
+    def __init__(self, reseller: str, catalog: dict[str, Any]) -> None:
+        document = {"resellers": [{"code": reseller, "balance": RICH}], "catalog": catalog}
+        scenario = build(load_object(document, bounds=OWN_FILE), "probe")
+        self._sandbox = Sandbox(scenario, scenario.seed, START)
+        self._products = scenario.catalog.products
+        self._reseller = reseller
+        self._count = 0
+
+    def refusal(self, product: str, account: str, amount: object, extras: dict[str, Any]) -> Reason | None:
+        """Why this payment is refused, whatever the wallet has; None when it is created."""
+        self._count += 1
+        members: dict[str, Any] = {
+            "refid": f"probe-{self._count}",
+            "product": product,
+            "account": account,
+            "amount": amount,
+        }
+        if extras:
+            members["extras"] = extras
+        if not validator(SCHEMA).is_valid(members):
+            return Reason.REQUEST
+        answer = self._sandbox.apply(CreatePayment(reseller=self._reseller, **members), START)
+        return answer.reason if isinstance(answer, PaymentRefused) else None
+
+    def is_too_dear(self, product: str, amount: object, balance: object) -> bool:
+        """Whether a wallet with this balance cannot pay for it; True as well when that is not known."""
+        sold, asked, held = self._products.get(product), parse_amount(amount), parse_number(balance)
+        if sold is None or asked is None or held is None:
+            return True
+        return pricing.cost(sold, asked) > held
+
+    def bill_error(self, query: dict[str, str]) -> str | None:
+        """Why this look-up finds no bill; None when it finds one."""
+        names = ("account", "biller_code", "ref2", "amount")
+        asked = (
+            LookUpBill(
+                self._reseller, query.get("product", ""), **{name: query[name] for name in names if name in query}
+            )
+            if "account" in query
+            else None
+        )
+        if asked is None:
+            return "invalid_account"
+        answer = self._sandbox.apply(asked, START)
+        return str(answer.error) if isinstance(answer, BillRefused) else None
+
+
+ROUNDS_OF_RULES_MAX = 15
+SECTIONS = ("payments", "voids", "disputes", "bills")
+_RULE = re.compile(rf"({'|'.join(SECTIONS)})\[([0-9]+)\]")
+# Findings about facts that a service shows of itself: a recording keeps those facts.
+_FACTS = frozenset({"foreign_currency", "always_interrupted"})
+# Without them a rule still does what it is for.
+_DETAIL = re.compile(r"\.(statusCode|remarks|message|error_message|callbacks)(\[[0-9]+\])?(\.[a-z_]+)?$")
+
+
+def fit(document: dict[str, Any]) -> int:
+    """Remove from a scenario what `check` complains of, in place; how many rules went."""
+    removed = 0
+    for _ in range(ROUNDS_OF_RULES_MAX):
+        problems = _problems(document)
+        if not problems:
+            return removed
+        whole = {found.groups() for one in problems if (found := _RULE.match(one.path)) and not _is_detail(one)}
+        rest = [one for one in problems if not _RULE.match(one.path) or _is_detail(one)]
+        remove_problems(document, rest)
+        for section, place in sorted(whole, key=lambda one: int(one[1]), reverse=True):
+            del document[section][int(place)]
+        removed += len(whole)
+        _tidy(document)
+    return removed + sum(len(document.pop(section, ())) for section in SECTIONS)
+
+
+def _is_detail(one: Problem) -> bool:
+    return _DETAIL.search(one.path) is not None
+
+
+def _problems(document: dict[str, Any]) -> list[Problem]:
+    loaded = load_object(document, bounds=OWN_FILE)
+    scenario, found = None, Report()
+    try:
+        scenario = build(loaded, "record")
+    except ScenarioError as error:
+        found = Report(error.problems)
+    lint(loaded, found, scenario)
+    return [problem for problem in found.problems() if problem.code not in _FACTS]
+
+
+def _tidy(document: dict[str, Any]) -> None:
+    """Drop what became empty."""
+    for rule in document.get("payments", ()):
+        variants = rule["then"]["one_of"] if isinstance(rule["then"], dict) and "one_of" in rule["then"] else ()
+        for one in (rule, *variants):
+            if "callbacks" in one and not one["callbacks"]:
+                del one["callbacks"]
+    for section in (*SECTIONS, "timelines", "network", "schedule"):
+        if section in document and not document[section]:
+            del document[section]

@@ -12,10 +12,8 @@ from simulator.control.http import error
 from simulator.options import CONTROL_PATH
 from simulator.server.asgi import use_host_of_target
 from simulator.server.responder import responder_of
-from simulator.staging.proxy.address import Address, has_dots, is_control
 from simulator.staging.proxy.control import Audit, ProxyControl
-from simulator.staging.proxy.kept import Shelf
-from simulator.staging.proxy.pool import Pool
+from simulator.staging.proxy.messages import Address, Shelf, has_dots, is_control
 from simulator.staging.proxy.relay import Relay
 from simulator.staging.proxy.watcher import Watcher
 
@@ -47,7 +45,6 @@ class Proxy:
         self.control = ProxyControl(watcher, guard, audit, facts)
         self._upstream, self._callbacks_to, self._timeout_s, self._wall = upstream, callbacks_to, timeout_s, wall
         self._on_start, self._on_stop = on_start, on_stop
-        self._pools: list[Pool] = []
         self._calls: Relay | None = None
         self._callbacks: Relay | None = None
 
@@ -90,23 +87,18 @@ class Proxy:
     async def _lifespan(self, receive: Any, send: Any) -> None:
         await receive()
         shelf = Shelf()
-        self._calls = self._relay(self._upstream, self._timeout_s, "the service", shelf)
+        self._calls = Relay(self._upstream, self._timeout_s, "the service", self._wall, shelf)
         if self._callbacks_to is not None:
-            self._callbacks = self._relay(self._callbacks_to, CALLBACK_TIMEOUT_S, "the receiver", shelf)
+            self._callbacks = Relay(self._callbacks_to, CALLBACK_TIMEOUT_S, "the receiver", self._wall, shelf)
         self._on_start()
         await send({"type": "lifespan.startup.complete"})
         await receive()
         await self.watcher.close()
-        for pool in self._pools:
-            await pool.close()
+        for relay in filter(None, (self._calls, self._callbacks)):
+            await relay.close()
         if self._on_stop is not None:
             await self._on_stop()
         await send({"type": "lifespan.shutdown.complete"})
-
-    def _relay(self, address: Address, timeout_s: float, whom: str, shelf: Shelf) -> Relay:
-        pool = Pool(address, timeout_s)
-        self._pools.append(pool)
-        return Relay(pool, whom, self._wall, shelf)
 
     def end_waits(self) -> None:
         """End what control requests wait for, since the server stops."""

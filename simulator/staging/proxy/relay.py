@@ -5,50 +5,27 @@ on, the proxy answers itself, and says so; when an answer breaks off, so does th
 """
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import datetime
 from time import perf_counter
 from typing import Any, Final
 
 from simulator.http_client.answers import SWITCHING_PROTOCOLS, AnswerBounds, AnswerHead, AnswerReader
+from simulator.http_client.client import Client
 from simulator.http_client.connection import Connection, NoAnswerError
-from simulator.http_client.dialer import NotConnectedError
+from simulator.http_client.dialer import Dialer, NotConnectedError, Origin
 from simulator.server.message import header_lines
 from simulator.server.responder import OVER, STATUS_LINE_KEY, responder_of
-from simulator.staging.proxy.fields import passed_on, to_upstream, value_of
-from simulator.staging.proxy.kept import Kept, Shelf
-from simulator.staging.proxy.pool import Crowded, Pool
+from simulator.staging.proxy.messages import Address, Exchanged, Kept, Shelf, passed_on, to_upstream, value_of
 from simulator.wire.json import encode
 from simulator.wire.traffic import Headers
 
+CONNECT_TIMEOUT_S: Final = 10.0
+IN_FLIGHT_MAX: Final = 128
 BODY_TIMEOUTS_MAX: Final = 20  # an answer's body may take so many times the limit, with no pause above it
 BOUNDS: Final = AnswerBounds(head_bytes=256 * 1024, fields=65_536, body_bytes=None)
 BAD_GATEWAY, UNAVAILABLE, GATEWAY_TIMEOUT = 502, 503, 504
-
-
-@dataclass(frozen=True, slots=True)
-class Exchanged:
-    """What went by. `headers` and `answer_headers` are those that came, each from its side; `status` is 0 when no
-    answer came. `error` is a code of ours and `words` say what failed; the client then has the `own_status`, 0 when its
-    connection was cut. The counts are of the whole bodies, which are kept unless they were too long."""
-
-    at: datetime
-    method: str
-    target: bytes
-    headers: Headers
-    client: str
-    body: bytes
-    body_bytes: int
-    status: int
-    answer_headers: Headers
-    answer: bytes
-    answer_bytes: int
-    is_whole: bool
-    duration_us: int
-    error: str = ""
-    words: str = ""
-    own_status: int = 0
 
 
 class Failed(Exception):
@@ -59,18 +36,39 @@ class Failed(Exception):
         self.status, self.code, self.words = status, code, words
 
 
-class ClientLeft(Exception):
-    """The client left before its request was complete."""
-
-
 class Relay:
-    """Passes requests to one upstream; `whom` is what messages call it."""
+    """Passes requests to one upstream, at the `address` that the operator gave; `whom` is what messages call it.
+    `timeout_s` is for each part of an exchange, and for whoever waits for a connection."""
 
-    def __init__(self, pool: Pool, whom: str, wall: Callable[[], datetime], shelf: Shelf) -> None:
-        self._pool = pool
-        self._whom = whom
-        self._wall = wall
-        self._shelf = shelf
+    def __init__(
+        self, address: Address, timeout_s: float, whom: str, wall: Callable[[], datetime], shelf: Shelf
+    ) -> None:
+        self.address, self.timeout_s, self.whom, self.wall, self.shelf = address, timeout_s, whom, wall, shelf
+        self._free = asyncio.Semaphore(IN_FLIGHT_MAX)
+        self._client = Client(Dialer())
+        self._origin = Origin(address.is_tls, address.host, address.port)
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        """A connection for one exchange. Raises `Failed`."""
+        try:
+            async with asyncio.timeout(self.timeout_s):
+                await self._free.acquire()
+        except TimeoutError:
+            words = f"no connection to {self.whom} was free within {self.timeout_s:g} s"
+            raise Failed(UNAVAILABLE, "proxy_busy", words) from None
+        try:
+            async with self._client.connection(self._origin, CONNECT_TIMEOUT_S) as connection:
+                yield connection
+        except NotConnectedError as error:
+            words = f"{self.whom} at {self.address.url} cannot be reached: {error.short}"
+            raise Failed(BAD_GATEWAY, "upstream_unreachable", words) from None
+        finally:
+            self._free.release()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
 
     async def pass_on(
         self, scope: Any, receive: Any, send: Any, target: bytes, note: Callable[[Exchanged], None]
@@ -92,12 +90,12 @@ class _Passing:
     def __init__(
         self, relay: Relay, scope: Any, receive: Any, send: Any, target: bytes, note: Callable[[Exchanged], None]
     ) -> None:
-        self._relay, self._pool = relay, relay._pool
+        self._relay = relay
         self._scope, self._receive, self._send = scope, receive, send
         self._target, self._note = target, note
-        self._at, self._began = relay._wall(), perf_counter()
+        self._at, self._began = relay.wall(), perf_counter()
         self._headers: Headers = tuple(scope["headers"])
-        self._sent, self._got = Kept(relay._shelf), Kept(relay._shelf)
+        self._sent, self._got = Kept(relay.shelf), Kept(relay.shelf)
         self._head: AnswerHead | None = None
         self._reader = AnswerReader(scope["method"], BOUNDS)
         self._has_more = False
@@ -108,18 +106,10 @@ class _Passing:
         answered, and noted."""
         try:
             first = await self._piece()
-            async with self._pool.connection() as connection:
+            async with self._relay.connection() as connection:
                 await self._exchange(connection, first)
         except Failed as failed:
             await self._fail(failed)
-        except ClientLeft:
-            self._finish("client_left", "the client left before its request was complete")
-        except NotConnectedError as error:
-            words = f"{self._relay._whom} at {self._pool.address.url} cannot be reached: {error.short}"
-            await self._fail(Failed(BAD_GATEWAY, "upstream_unreachable", words))
-        except Crowded:
-            words = f"no connection to {self._relay._whom} was free within {self._pool.timeout_s:g} s"
-            await self._fail(Failed(UNAVAILABLE, "proxy_busy", words))
 
     def finish(self) -> None:
         """Note what was not noted, since the proxy stops; let go of the bodies."""
@@ -146,10 +136,13 @@ class _Passing:
     async def _upload(self, connection: Connection, piece: bytes) -> None:
         """Send the request, whose body begins with `piece`.
 
-        Raises `ClientLeft`; `TimeoutError` and `ConnectionError` when the upstream does not take it."""
+        Raises `Failed`; `TimeoutError` and `ConnectionError` when the upstream does not take it."""
         is_chunked = value_of(self._headers, b"transfer-encoding") != b""
-        fields = to_upstream(self._headers, self._pool.address.authority, is_chunked=is_chunked)
-        line = b"%b %b HTTP/1.1\r\n" % (self._scope["method"].encode(), self._pool.address.base.encode() + self._target)
+        fields = to_upstream(self._headers, self._relay.address.authority, is_chunked=is_chunked)
+        line = b"%b %b HTTP/1.1\r\n" % (
+            self._scope["method"].encode(),
+            self._relay.address.base.encode() + self._target,
+        )
         unsent = line + b"".join(b"%b: %b\r\n" % field for field in fields) + b"\r\n"
         while True:
             framed = b"%x\r\n%b\r\n" % (len(piece), piece) if is_chunked and piece else piece
@@ -161,30 +154,30 @@ class _Passing:
             await self._write(connection, b"0\r\n\r\n")
 
     async def _piece(self) -> bytes:
-        """The next piece of the body, noted; empty for the end. Raises `ClientLeft`."""
+        """The next piece of the body, noted; empty for the end. Raises `Failed`."""
         message = await self._receive()
         if message["type"] == "http.disconnect":
-            raise ClientLeft
+            raise Failed(0, "client_left", "the client left before its request was complete")
         self._has_more = message.get("more_body", False)
         piece: bytes = message.get("body", b"")
         self._sent.add(piece)
         return piece
 
     async def _write(self, connection: Connection, data: bytes) -> None:
-        async with asyncio.timeout(self._pool.timeout_s):
+        async with asyncio.timeout(self._relay.timeout_s):
             await connection.send(data)
 
     # The answer
 
     async def _first(self, connection: Connection, uploading: "asyncio.Task[None]") -> AnswerHead:
         """The head of the answer, which may come before the request is complete, or although it was not taken."""
-        whom, limit = self._relay._whom, self._pool.timeout_s
+        whom, limit = self._relay.whom, self._relay.timeout_s
         heading = asyncio.create_task(connection.head())
         try:
             await asyncio.wait({heading, uploading}, return_when=asyncio.FIRST_COMPLETED)
             if not heading.done():
                 failure = uploading.exception()
-                if isinstance(failure, ClientLeft):
+                if isinstance(failure, Failed):
                     raise failure
                 if isinstance(failure, TimeoutError):
                     raise Failed(
@@ -212,12 +205,12 @@ class _Passing:
         except ValueError:
             problem = "is not HTTP: a control character in its head"
         if problem:
-            raise Failed(BAD_GATEWAY, "upstream_not_http", f"the answer of {self._relay._whom} {problem}")
+            raise Failed(BAD_GATEWAY, "upstream_not_http", f"the answer of {self._relay.whom} {problem}")
 
     def _no_answer(self, broke_off: str, status: int = 0) -> Failed:
         """Why the reader has no answer, or no more of it."""
         if self._reader.problem:
-            return Failed(status, "upstream_not_http", f"the answer of {self._relay._whom} {self._reader.problem}")
+            return Failed(status, "upstream_not_http", f"the answer of {self._relay.whom} {self._reader.problem}")
         return Failed(status, "upstream_broke_off", broke_off)
 
     async def _start(self, head: AnswerHead) -> None:
@@ -231,7 +224,7 @@ class _Passing:
         )
 
     async def _download(self, connection: Connection) -> None:
-        whom, pause = self._relay._whom, self._pool.timeout_s
+        whom, pause = self._relay.whom, self._relay.timeout_s
         end = asyncio.get_running_loop().time() + BODY_TIMEOUTS_MAX * pause
         try:
             while True:

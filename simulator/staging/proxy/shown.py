@@ -6,9 +6,8 @@ from urllib.parse import quote
 from simulator.control import render
 from simulator.control.exports import SAFE_IN_PATH, SAFE_IN_URL, SentRequest
 from simulator.control.masking import Mask
-from simulator.staging.proxy.fields import value_of
-from simulator.staging.proxy.log import SeenCall, SeenDeparture, SeenNotification
-from simulator.staging.proxy.payments import Payment, SeenStatus
+from simulator.staging.proxy.log import Payment, SeenCall, SeenDeparture, SeenNotification, SeenStatus
+from simulator.staging.proxy.messages import value_of
 from simulator.wire.traffic import Headers
 
 SANDBOX = "default"

@@ -4,6 +4,7 @@ A large message is looked at beside the event loop; it appears in the log a mome
 """
 
 import asyncio
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any, Final, Literal, NamedTuple
@@ -12,25 +13,78 @@ from simulator.contract.responses import Departure
 from simulator.runtime.background import in_background
 from simulator.runtime.operations import report
 from simulator.staging.proxy import departures
-from simulator.staging.proxy.bodies import is_small, read
-from simulator.staging.proxy.departures import of_echoes
-from simulator.staging.proxy.facts import (
+from simulator.staging.proxy.departures import (
     HISTORY_PATH,
     TOPUP_PATH,
     About,
     about,
     callback_result,
+    is_judged,
+    is_kept,
     members,
+    of_echoes,
     records,
     reference,
     result_of,
 )
-from simulator.staging.proxy.log import SeenCall, SeenLog, SeenNotification
-from simulator.staging.proxy.payments import Payments
-from simulator.staging.proxy.relay import Exchanged
-from simulator.staging.proxy.secrets import SeenSecrets
-from simulator.staging.proxy.signatures import Signatures, judged
-from simulator.wire.traffic import Call, Notification
+from simulator.staging.proxy.log import Payments, SeenCall, SeenLog, SeenNotification
+from simulator.staging.proxy.messages import Exchanged, value_of
+from simulator.staging.proxy.secrets import SeenSecrets, Signatures, judged
+from simulator.wire.traffic import Call, Headers, Notification
+
+UNPACKED_BYTES_MAX: Final = 16 * 1024 * 1024
+_WINDOW = {b"gzip": 31, b"x-gzip": 31, b"deflate": 15}
+
+
+def unpacked(headers: Headers, body: bytes) -> bytes | None:
+    """The body without its Content-Encoding; None for one that is not known here, is broken, or too large."""
+    coding = value_of(headers, b"content-encoding").strip().lower()
+    if not body or coding in (b"", b"identity"):
+        return body
+    if coding not in _WINDOW:
+        return None
+    unpacker = zlib.decompressobj(_WINDOW[coding])
+    try:
+        plain = unpacker.decompress(body, UNPACKED_BYTES_MAX)
+    except zlib.error:
+        return None
+    return plain if unpacker.eof else None
+
+
+AT_ONCE_BYTES_MAX: Final = 64 * 1024
+PACKED_AT_ONCE_BYTES_MAX: Final = 4 * 1024
+TOO_LONG: Final = "the message is too long to be kept"
+TOO_LARGE: Final = "too large to judge: its body, or what is in it, is more than the proxy holds against the contract"
+NOT_READABLE: Final = "its Content-Encoding cannot be undone, so that its body was not looked at"
+
+
+def is_small(one: Exchanged) -> bool:
+    """Whether its bodies together are small enough to be looked at in the event loop."""
+    is_packed = any(value_of(headers, b"content-encoding") for headers in (one.headers, one.answer_headers))
+    return len(one.body) + len(one.answer) <= (PACKED_AT_ONCE_BYTES_MAX if is_packed else AT_ONCE_BYTES_MAX)
+
+
+class ReadBodies(NamedTuple):
+    """The unpacked bodies of an exchange, which of them are held against the contract, and why the others are not."""
+
+    body: bytes
+    answer: bytes
+    body_is_judged: bool
+    answer_is_judged: bool
+    note: str
+
+
+def read(one: Exchanged) -> ReadBodies:
+    """Unpack the bodies. Nothing is kept of one with far too much in it: whoever decoded it later would stop all
+    others."""
+    found = unpacked(one.headers, one.body), unpacked(one.answer_headers, one.answer)
+    body, answer = (each if each is not None and is_kept(each) else b"" for each in found)
+    if not one.is_whole or None in found:
+        return ReadBodies(body, answer, False, False, NOT_READABLE if one.is_whole else TOO_LONG)
+    body_is_judged, answer_is_judged = (each is not None and is_judged(each) for each in found)
+    note = "" if body_is_judged and answer_is_judged else TOO_LARGE
+    return ReadBodies(body, answer, body_is_judged, answer_is_judged, note)
+
 
 WAITING_MAX: Final = 8
 TOO_MANY: Final = "not looked at: too many large messages came at once"

@@ -10,10 +10,9 @@ from typing import Any
 from simulator.domain.model.bills import IC_NUMBER, BillError, BillField
 from simulator.domain.model.money import parse_number
 from simulator.staging.importer.answers import as_dict
-from simulator.staging.recorder.bodies import json_object, query_of, short
-from simulator.staging.recorder.explained import Observed, explain
-from simulator.staging.recorder.fitting import Probe
-from simulator.staging.recorder.writing import Notes, counted, plain_line
+from simulator.staging.importer.fitting import Probe
+from simulator.staging.recorder.rules import Observed, explain
+from simulator.staging.recorder.values import Notes, counted, json_object, plain_line, query_of, short
 from simulator.wire.bills import ERRORS
 from simulator.wire.traffic import Call
 

@@ -8,11 +8,20 @@ from typing import Any
 
 from simulator.domain.model.transactions import Status
 from simulator.staging.importer.answers import as_dict
-from simulator.staging.recorder.bodies import in_utc, json_object, seconds, short
 from simulator.staging.recorder.courses import ALIKE_S, ALIKE_SHARE, spread
-from simulator.staging.recorder.explained import Observed, Part, explain
 from simulator.staging.recorder.payments import Payments, SeenPayment
-from simulator.staging.recorder.writing import Notes, counted, duration, plain_line, template
+from simulator.staging.recorder.rules import Observed, Part, explain
+from simulator.staging.recorder.values import (
+    Notes,
+    counted,
+    duration,
+    in_utc,
+    json_object,
+    plain_line,
+    seconds,
+    short,
+    template,
+)
 from simulator.wire.traffic import Call
 
 CASES_MAX = 2_000

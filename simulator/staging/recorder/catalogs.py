@@ -11,7 +11,7 @@ from simulator.domain.model.money import cents, parse_amount, parse_number
 from simulator.domain.model.network import NetworkStatus
 from simulator.staging.importer.account import Offer, ProductAnswers, biller_field, subproduct_field
 from simulator.staging.importer.answers import as_dict, as_list, as_text, dicts
-from simulator.staging.recorder.bodies import json_object, query_of, short
+from simulator.staging.recorder.values import json_object, query_of, short
 from simulator.wire.traffic import Call
 
 PRODUCTS_MAX = 2_000

@@ -4,59 +4,16 @@ Times that differ by less than a second and a half, or by less than a third, are
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from statistics import median
+from typing import Any
 
-from simulator.domain.model.transactions import SETTLED, Status, may_follow
-from simulator.staging.recorder.bodies import seconds
-from simulator.staging.recorder.payments import SeenPayment, SeenStatus, Told
+from simulator.domain.model.transactions import SETTLED, STATUS_CODES, Status, may_follow
+from simulator.staging.recorder.payments import SeenPayment, SeenStatus
+from simulator.staging.recorder.values import counted, duration
+from simulator.wire.payments import STATUS_NAMES
 
 STAMP_S = 1.0  # the service says its times to the second
-EARLY_S = STAMP_S + 0.1
-DRIFT_S = 5.0
-NOTE = "the service's clock did not run as ours: its times count, and arrivals of callbacks do not (docs/record.md)"
-
-
-def clocks_differ(payments: Sequence[SeenPayment]) -> bool:
-    """True when at least a tenth of the payments had a status before the service says it began, or when most of them
-    began further from each other by one clock than by the other."""
-    stamped = [one for one in payments if any(seen.stamp_s is not None for seen in one.statuses)]
-    early = sum(any(map(_is_early, one.statuses)) for one in stamped)
-    return 10 * early > len(stamped) or _drifts(payments)
-
-
-def _is_early(seen: SeenStatus) -> bool:
-    first_s = min([seen.seen_s, *(told.at_s for told in seen.told)])
-    return seen.stamp_s is not None and seen.stamp_s - first_s > EARLY_S
-
-
-def _drifts(payments: Iterable[SeenPayment]) -> bool:
-    ahead = sorted(seconds(one.stamp - one.at) for one in payments if one.stamp is not None)
-    last = most = 0
-    for first, value in enumerate(ahead):
-        while last < len(ahead) and ahead[last] - value <= DRIFT_S:
-            last += 1
-        most = max(most, last - first)
-    return 2 * most < len(ahead)  # never of two: the stamp of one may be that of an older status
-
-
-def by_stamps(one: SeenPayment) -> SeenPayment:
-    """The payment as if everything had been seen, and told, when the service says that it began."""
-    statuses = [_at_its_stamp(seen) for seen in one.statuses]
-    return replace(one, statuses=statuses, last_s=max((seen.seen_s for seen in statuses), default=0.0))
-
-
-def _at_its_stamp(seen: SeenStatus) -> SeenStatus:
-    at_s = seen.seen_s if seen.stamp_s is None else seen.stamp_s
-    told: list[Told] = []
-    for each in sorted(seen.told, key=lambda each: each.at_s):
-        if not told or not told[-1].is_retried:  # else it is another attempt
-            told.append(replace(each, at_s=at_s))
-        else:
-            told[-1] = replace(told[-1], is_retried=each.is_retried)
-    return replace(seen, seen_s=at_s, after_s=at_s, requery=0, told=told)
-
-
 ALIKE_S = 1.5
 ALIKE_SHARE = 0.33
 COURSES_MAX = 20
@@ -262,3 +219,62 @@ def spread(times: Iterable[float]) -> str:
 
 def _short(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0") + " s"
+
+
+def timeline(course: Course) -> list[dict[str, Any]]:
+    """The timeline."""
+    made: list[dict[str, Any]] = []
+    latest = 0.0
+    for place, step in enumerate(course.steps):
+        shown: dict[str, Any] = {"status": STATUS_NAMES[step.status]}
+        if number := course.requery(place):
+            shown = {"requery": number, **shown}
+        elif place:
+            latest = max(latest, course.after(place))
+            shown = {"after": duration(latest), **shown}
+        if step.code is not None and step.code != STATUS_CODES[step.status]:
+            shown["statusCode"] = step.code
+        if step.remarks:
+            shown["remarks"] = step.remarks
+        made.append(shown)
+    return made
+
+
+def distorted_callbacks(course: Course) -> Any:
+    """How its callbacks are distorted; None when they are not."""
+    if course.is_reversed:
+        return {"reverse": True, **_distorted(course.telling(len(course.steps) - 1))}
+    entries = []
+    for place, step in enumerate(course.steps):
+        shown = _distorted(course.telling(place)) if place else {}
+        if shown:
+            entries.append({"status": STATUS_NAMES[step.status], **shown})
+    return entries or None
+
+
+def _distorted(telling: Telling) -> dict[str, Any]:
+    if telling.count == 0:
+        return {"drop": True}
+    shown: dict[str, Any] = {}
+    if telling.count > 1:
+        shown["duplicate"] = min(telling.count - 1, 100)
+    if telling.delay_s > 0:
+        shown["delay"] = duration(telling.delay_s)
+    if telling.again_s is not None:
+        shown["again_after"] = duration(telling.again_s)
+    return shown
+
+
+def described(course: Course) -> str:
+    """Statuses with their times as they were seen: the median, and from when to when."""
+    parts = [STATUS_NAMES[course.steps[0].status]]
+    parts += [f"{STATUS_NAMES[one.status]} {_when(course, n)}" for n, one in enumerate(course.steps) if n]
+    text = f"{counted(len(course.members), 'payment')}: {', '.join(parts)}"
+    if course.steps[-1].status not in SETTLED:
+        text += f", and no other status within {spread([course.last_s])}"
+    return text
+
+
+def _when(course: Course, place: int) -> str:
+    number = course.requery(place)
+    return f"with re-query {number}" if number else f"after {spread(course.times(place))}"

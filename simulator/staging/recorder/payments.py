@@ -14,8 +14,17 @@ from typing import Any
 from simulator.domain.model.money import parse_number
 from simulator.domain.model.transactions import SETTLED, Status
 from simulator.staging.importer.answers import as_dict
-from simulator.staging.recorder.bodies import Receipts, in_utc, json_object, seconds, short, stamp, told
-from simulator.staging.recorder.writing import plain_line, template
+from simulator.staging.recorder.values import (
+    Receipts,
+    in_utc,
+    json_object,
+    plain_line,
+    seconds,
+    short,
+    stamp,
+    template,
+    told,
+)
 from simulator.wire.payments import STATUS_NAMES
 from simulator.wire.traffic import Call, Notification
 

@@ -10,10 +10,10 @@ import pytest
 
 from simulator.contract.register import assumptions
 from simulator.staging.conform.checks import ORDER, all_checks
-from simulator.staging.conform.payments import BadOrder, Order, PaymentRunner
-from simulator.staging.conform.questions import all_questions
-from simulator.staging.conform.registry import CHECKS, QUESTIONS
-from simulator.staging.conform.run import report
+from simulator.staging.conform.context import CHECKS, QUESTIONS
+from simulator.staging.conform.payments import PaymentRunner
+from simulator.staging.conform.run import all_questions, report
+from simulator.staging.conform.spending import BadOrder, Order
 from simulator.staging.service import Answer, NoAnswer, Request
 from tests.support.client import Client, running
 from tests.support.conforming import BILL, DATA, FAILING, GAME, LOAN, RELOAD, InProcess, Sender, conformed, run_of

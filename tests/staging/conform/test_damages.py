@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from simulator.staging.conform.registry import CHECKS
+from simulator.staging.conform.context import CHECKS
 from simulator.staging.conform.run import MISHAP
 from tests.support.client import Client, running
 from tests.support.conforming import BILL, DATA, RELOAD, conformed

@@ -8,15 +8,15 @@ import yaml
 
 from simulator.contract.register import assumptions
 from simulator.scenario.library import scenario_from_object
+from simulator.staging.conform.context import QUESTIONS
 from simulator.staging.conform.findings import Learned, assume_block
-from simulator.staging.conform.payments import Order
-from simulator.staging.conform.registry import QUESTIONS
+from simulator.staging.conform.spending import Order
 from tests.support.client import Client, running
-from tests.support.conforming import BILL, DATA, FAILING, GAME, LOAN, RELOAD, conformed
+from tests.support.conforming import BILL, DATA, FAILING, GAME, RELOAD, conformed
 from tests.support.webhooks import failed_job, put
 
 REGISTER = {one.id: one for one in assumptions()}
-CODES: tuple[Any, ...] = ({"Accepted": 1, "Succesful": 20}, {"Accepted": 101, "Succesful": 9, "Invalid_Product": 77})
+CODES: tuple[Any, ...] = ({"Accepted": 1, "Succesful": 20}, {"Accepted": 101, "Succesful": 9})
 # At the root, links without the sandbox's path look as relative ones do.
 SEVERAL: dict[str, Any] = {"payment-status-codes": CODES, "statement-links": ("relative", "absolute")}
 
@@ -50,12 +50,6 @@ PAID: dict[str, tuple[Order, ...]] = {
     "requery-balance": (RELOAD, GAME),
     "history-status-names": (RELOAD,),
     "voided-cost": (BILL,),
-    "refid-reused-with-other-parameters": (RELOAD,),
-    "unsupported-extras": (RELOAD,),
-    "extras-size": (RELOAD,),
-    "plan-code-required": (DATA,),
-    "price-amount": (GAME,),
-    "option-account": (LOAN,),
 }
 LESSONS = [(knob, value) for knob in QUESTIONS for value in SEVERAL.get(knob, REGISTER[knob].values)]
 

@@ -1,6 +1,5 @@
 """`conform` pays no more than it is allowed, whatever a service says that it paid."""
 
-from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 from decimal import Decimal
@@ -12,9 +11,9 @@ from hypothesis import strategies as st
 
 from simulator.staging.conform.checks import all_checks
 from simulator.staging.conform.findings import Report
-from simulator.staging.conform.payments import BadOrder, PaymentRunner
-from simulator.staging.conform.questions import all_questions
-from simulator.staging.conform.run import known_names
+from simulator.staging.conform.payments import PaymentRunner
+from simulator.staging.conform.run import all_questions, known_names
+from simulator.staging.conform.spending import BadOrder
 from simulator.staging.service import Answer, NoAnswer, Request
 from tests.support.client import running
 from tests.support.conforming import BILL, RELOAD, Sender, conformed, run_of
@@ -83,14 +82,6 @@ def test_a_liar_takes_no_more_than_is_allowed_and_is_named(lie: str, limit: str)
         (idempotent,) = (result for result in made.results if result.id == "pay-idempotent")
         assert idempotent.outcome != "passed"
     assert Decimal(made.spent) >= (0 if liar.is_frozen else liar.taken if liar.deaf_from > 100 else 0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("lie", [lie for lie in LIARS if not LIARS[lie][0].lost])
-def test_a_refid_that_nothing_proves_to_pay_once_is_sent_again_once(lie: str) -> None:
-    liar, _ = told(LIARS[lie][0], "10000")
-    most = 3 if liar.pays == "later" else 2
-    assert max(count for refid, count in Counter(liar.posts).items() if refid) <= most
 
 
 @pytest.mark.slow

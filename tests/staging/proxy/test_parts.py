@@ -14,14 +14,19 @@ import msgspec
 import pytest
 
 from simulator.contract.responses import Departure
-from simulator.staging.proxy.address import BadAddress, parse_address
-from simulator.staging.proxy.bodies import unpacked_size
-from simulator.staging.proxy.facts import OUTLINE_BYTES_MAX, first_parameters, is_judged, members, records, result_of
-from simulator.staging.proxy.kept import Kept, Shelf
-from simulator.staging.proxy.log import SeenCall, SeenDeparture, SeenLog, SeenNotification, seen_size
-from simulator.staging.proxy.payments import Payments
+from simulator.staging.proxy.departures import (
+    OUTLINE_BYTES_MAX,
+    first_parameters,
+    is_judged,
+    members,
+    records,
+    result_of,
+)
+from simulator.staging.proxy.log import Payments, SeenCall, SeenDeparture, SeenLog, SeenNotification, seen_size
+from simulator.staging.proxy.messages import BadAddress, Kept, Shelf, parse_address
 from simulator.staging.proxy.recording import Recording, Unusable
 from simulator.staging.proxy.secrets import SeenSecrets
+from simulator.staging.proxy.watcher import unpacked
 from simulator.wire.traffic import Call, Notification
 from tests.support.broken_receivers import until
 from tests.support.wall import START
@@ -135,13 +140,13 @@ def test_a_body_with_too_much_in_it_is_not_decoded() -> None:
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
-def test_the_size_of_a_packed_body_is_that_of_what_is_in_it(pack: Callable[[bytes], bytes]) -> None:
+def test_a_packed_body_is_unpacked_up_to_a_limit(pack: Callable[[bytes], bytes]) -> None:
     headers = ((b"Content-Encoding", b"gzip" if pack is gzip.compress else b"deflate"),)
-    bomb, small = pack(b"[]," * 1_000_000), pack(b"{}" * 50)
-    assert unpacked_size(headers, bomb, 1000) == 1001
-    assert unpacked_size(headers, small, 1000) == 100
-    assert unpacked_size(headers, bomb[2:], 1000) == 0
-    assert unpacked_size((), bomb, 1000) == len(bomb)
+    small, bomb = pack(b"{}" * 50), pack(b"[]," * 6_000_000)
+    assert unpacked(headers, small) == b"{}" * 50
+    assert [unpacked(headers, body) for body in (bomb, small[2:], small[:-2])] == [None] * 3
+    assert unpacked(((b"Content-Encoding", b"br"),), small) is None
+    assert unpacked((), bomb) == bomb
 
 
 def test_a_query_of_too_many_parameters_is_not_read() -> None:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from simulator.staging.recorder import bills, cases, catalogs, explained, payment_rules, payments
+from simulator.staging.recorder import bills, cases, catalogs, payments, rules
 from tests.support.client import running
 from tests.support.traffic import get, pay, play
 
@@ -33,5 +33,5 @@ def test_its_limits_are_those_of_the_code() -> None:
         in words
     )
     assert f"{catalogs.PRODUCTS_MAX:,} products and {catalogs.OPTIONS_MAX:,} options" in words
-    assert f"at most {payment_rules.RULES_MAX} rules of payments" in words
-    assert f"more than {explained.IN_ORDER_MAX} exceptions" in words
+    assert f"at most {rules.RULES_MAX} rules of payments" in words
+    assert f"more than {rules.IN_ORDER_MAX} exceptions" in words

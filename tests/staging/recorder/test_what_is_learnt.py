@@ -90,43 +90,11 @@ def moved_on(refid: str, begun: float, arrived: float, stamp: float) -> list[Cal
     ]
 
 
-BY_STAMPS = 'then: [{ status: Accepted }, { after: "2s", status: Processing }, { after: "5s", status: Succesful }]'
-OTHER_CLOCK = "the service's clock did not run as ours"
-
-
-@pytest.mark.parametrize(
-    "seen",
-    [
-        [*moved_on("a", 0, 3.75, 0), *moved_on("b", 4, 4.2, 5)],
-        [*moved_on("a", 0, 30, 0), *moved_on("b", 40, 100, 5), *moved_on("c", 110, 300, 10)],
-        [*moved_on("a", 0, 0.05, 0), *moved_on("b", 1, 1.05, 100), *moved_on("c", 2, 2.05, 200)],
-    ],
-    ids=["stands and is moved on soon", "stands and is moved on late", "runs a hundred times as fast"],
-)
-def test_of_a_service_with_another_clock_its_own_times_count(seen: list[Call | Notification], tmp_path: Path) -> None:
-    text = recorded_with(*seen)
-    checked(text, tmp_path)
-    assert OTHER_CLOCK in text
-    assert text.count(BY_STAMPS) == text.count("then:") == 1
-    assert not any(word in text for word in ("delay", "again_after", "duplicate", "drop"))
-
-
-def test_copies_of_a_callback_are_learnt_of_another_clock_too_and_further_attempts_are_not() -> None:
-    copies = [told_of("a", 0.06, "Succesful", 5), told_of("b", 0.06, "Succesful", 5, answered=503)]
-    text = recorded_with(*moved_on("a", 0, 0.05, 0), copies[0])
-    assert "callbacks: [{ status: Succesful, duplicate: 1 }]" in text
-    failed: list[Call | Notification] = [topup("b", 0, "Accepted", 0), told_of("b", 0.05, "Processing", 2), copies[1]]
-    text = recorded_with(*failed, told_of("b", 0.07, "Succesful", 5))
-    assert OTHER_CLOCK in text
-    assert "callbacks:" not in text
-
-
-def test_delays_of_a_service_with_the_same_clock_are_learnt(tmp_path: Path) -> None:
+def test_delays_of_callbacks_are_learnt(tmp_path: Path) -> None:
     seen = [*moved_on("a", 0, 30, 0), *moved_on("b", 40, 70, 40), *moved_on("c", 110, 140, 110)]
     old: list[Call | Notification] = [topup("old", -1, "Succesful", -3600)]
     text = recorded_with(*old, *seen)
     checked(text, tmp_path)
-    assert OTHER_CLOCK not in text
     assert '{ status: Processing, delay: "28s" }' in text
 
 

@@ -1,36 +1,10 @@
 """The checks, in the order in which they are made: what is only read first, then refusals; payments before the history
 and the statement, which then have something to show; the configuration last."""
 
-from simulator.staging.conform.checks import (
-    authentication,
-    cases,
-    catalog,
-    configuration,
-    history,
-    options,
-    payments,
-    reads,
-    refusals,
-    refused_payments,
-    statement,
-    tokens,
-)
-from simulator.staging.conform.registry import CHECKS, Check
+from simulator.staging.conform.checks import authentication, cases, catalog, configuration, payments, reads, wallet
+from simulator.staging.conform.context import CHECKS, Check
 
-ORDER = (
-    reads,
-    catalog,
-    options,
-    authentication,
-    refusals,
-    tokens,
-    payments,
-    refused_payments,
-    history,
-    statement,
-    cases,
-    configuration,
-)
+ORDER = (reads, catalog, authentication, payments, wallet, cases, configuration)
 
 
 def all_checks() -> list[Check]:

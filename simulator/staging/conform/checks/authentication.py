@@ -2,25 +2,20 @@
 one that sends a body."""
 
 from base64 import b64encode
-from collections.abc import Iterator
-from secrets import token_bytes, token_urlsafe
+from collections.abc import Callable, Iterator, Mapping
+from json import dumps
+from secrets import token_bytes, token_hex, token_urlsafe
+from typing import Any
 
 from simulator.auth import headers as names
-from simulator.staging.conform.context import Run
-from simulator.staging.conform.findings import Departure, differ, unless
-from simulator.staging.conform.registry import check
+from simulator.staging.conform.context import Run, check
+from simulator.staging.conform.findings import Departs, Departure, NotExercised, differ, unless
 from simulator.staging.service import Answer
 from simulator.staging.session import Signed
 
 PATH = "/v2/balance"
-STALE_S = 330
 KEY, TIMESTAMP = names.WRITTEN_API_KEY, names.WRITTEN_TIMESTAMP
 NONCE, SIGNATURE = names.WRITTEN_NONCE, names.WRITTEN_SIGNATURE
-
-
-def _with(run: Run, **headers: str | None) -> Answer:
-    """A request whose headers of these names were replaced or removed."""
-    return run.session.call("GET", PATH, headers={name.replace("_", "-"): value for name, value in headers.items()})
 
 
 def _refused(run: Run, answer: Answer, code: str, what: str) -> Iterator[Departure]:
@@ -33,29 +28,61 @@ def _refused(run: Run, answer: Answer, code: str, what: str) -> Iterator[Departu
 
 @check("auth-key", "5.2", "Without X-Api-Key, or with an unknown one, a request is refused")
 def auth_key(run: Run) -> Iterator[Departure]:
-    yield from _refused(run, _with(run, **{KEY: None}), "missing_api_key", "without X-Api-Key")
-    yield from _refused(run, _with(run, **{KEY: ""}), "missing_api_key", "with an empty X-Api-Key")
-    unknown = f"conform-{token_urlsafe(12)}"
-    yield from _refused(run, _with(run, **{KEY: unknown}), "invalid_api_key", "with an unknown key")
+    for code, value in (("missing_api_key", None), ("missing_api_key", ""), ("invalid_api_key", "conform-no-such-key")):
+        what = {None: "without X-Api-Key", "": "with an empty X-Api-Key"}.get(value, "with an unknown key")
+        yield from _refused(run, run.session.call("GET", PATH, headers={KEY: value}), code, what)
 
 
-@check("auth-headers", "5.2", "Without X-Timestamp, X-Nonce or X-Signature a request is refused")
-def auth_headers(run: Run) -> Iterator[Departure]:
-    for name in (TIMESTAMP, NONCE, SIGNATURE):
-        yield from _refused(run, _with(run, **{name: None}), "missing_hmac_headers", f"without {name}")
+ASKED: dict[str, Any] = {"method": "GET", "target": PATH}
+Change = tuple[str, dict[str, Any]]
+"""What is changed, in words and as arguments of `Session.call`."""
 
 
-@check("auth-empty", "5.2", "With an empty X-Timestamp, X-Nonce or X-Signature a request is refused")
-def auth_empty(run: Run) -> Iterator[Departure]:
-    for name in (TIMESTAMP, NONCE, SIGNATURE):
-        yield from _refused(run, _with(run, **{name: ""}), "empty_hmac_values", f"with an empty {name}")
+def _changed(code: str, *changes: Change) -> Callable[[Run], Iterator[Departure]]:
+    """A check of signed requests, each with a change that has to be refused with `code`."""
+
+    def made(run: Run) -> Iterator[Departure]:
+        for what, change in changes:
+            answer = run.session.call(**ASKED | change)
+            yield from _refused(run, answer, code, what)
+
+    return made
 
 
-@check("auth-nonce-format", "5.1", "A nonce has 16 to 128 characters of a-z A-Z 0-9 - _")
-def auth_nonce_format(run: Run) -> Iterator[Departure]:
-    for nonce, what in (("a" * 15, "15 characters"), ("a" * 129, "129 characters"), ("a" * 20 + "!", "a !")):
-        answer = run.session.call("GET", PATH, nonce=nonce)
-        yield from _refused(run, answer, "invalid_nonce_format", f"with a nonce of {what}")
+def _header(name: str, value: str | None) -> Change:
+    what = {None: f"without {name}", "": f"with an empty {name}"}.get(value, f"with {value!r}")
+    return what, {"headers": {name: value}}
+
+
+HMAC = (TIMESTAMP, NONCE, SIGNATURE)
+NONCES = {"15 characters": "a" * 15, "129 characters": "a" * 129, "a !": "a" * 20 + "!"}
+# What is sent with another body names no transaction, so that a service which accepted it would do nothing.
+CASE: dict[str, Any] = {"method": "POST", "target": "/v2/transactions/check", "body": {}, "signed": Signed(body=b"x")}
+QUERY: dict[str, Any] = {"target": "/v2/catalog?is_active=true", "signed": Signed(query="is_active=false")}
+for _id, _section, _title, _made in (
+    ("auth-headers", "5.2", "Without X-Timestamp, X-Nonce or X-Signature a request is refused",
+     _changed("missing_hmac_headers", *(_header(name, None) for name in HMAC))),
+    ("auth-empty", "5.2", "With an empty X-Timestamp, X-Nonce or X-Signature a request is refused",
+     _changed("empty_hmac_values", *(_header(name, "") for name in HMAC))),
+    ("auth-nonce-format", "5.1", "A nonce has 16 to 128 characters of a-z A-Z 0-9 - _",
+     _changed("invalid_nonce_format", *((f"with a nonce of {what}", {"nonce": one}) for what, one in NONCES.items()))),
+    ("auth-timestamp-format", "5.1", "X-Timestamp is Unix time in seconds",
+     _changed("invalid_timestamp_format", *(_header(TIMESTAMP, one) for one in ("2026-11-21T04:00:00Z", "1.5e9")))),
+    ("auth-timestamp-window", "5.1", "A timestamp more than 5 minutes off is refused, in either direction",
+     _changed("timestamp_expired", ("with a timestamp that is too old", {"age_s": 330}),
+              ("with a timestamp that is ahead", {"age_s": -330}))),
+    ("auth-signature-format", "5.1", "A signature begins with v1=",
+     _changed("invalid_signature_format", _header(SIGNATURE, "v2=AAAA"), _header(SIGNATURE, "AAAA"))),
+    ("auth-signature", "5.2", "A signature of another secret is refused",
+     _changed("invalid_signature", ("with another secret", {"secret": b64encode(token_bytes(32)).decode()}))),
+    ("auth-signed-method", "5.1", "The method is signed",
+     _changed("invalid_signature", ("with the signature of a POST", {"signed": Signed(method="POST")}))),
+    ("auth-signed-query", "5.1", "The query is signed",
+     _changed("invalid_signature", ("with the signature of another query", QUERY))),
+    ("auth-signed-body", "5.1", "The body is signed",
+     _changed("invalid_signature", ("with the signature of another body", CASE))),
+):  # fmt: skip
+    check(_id, _section, _title)(_made)
 
 
 @check("auth-nonce-bounds", "5.1", "Nonces of 16 and of 128 characters are accepted")
@@ -65,55 +92,11 @@ def auth_nonce_bounds(run: Run) -> Iterator[Departure]:
         yield from differ(f"the status with a nonce of {length} characters", 200, answer.status)
 
 
-@check("auth-timestamp-format", "5.1", "X-Timestamp is Unix time in seconds")
-def auth_timestamp_format(run: Run) -> Iterator[Departure]:
-    for value in ("2026-11-21T04:00:00Z", "now", "1.5e9"):
-        yield from _refused(run, _with(run, **{TIMESTAMP: value}), "invalid_timestamp_format", f"with {value!r}")
-
-
-@check("auth-timestamp-window", "5.1", "A timestamp more than 5 minutes off is refused, in either direction")
-def auth_timestamp_window(run: Run) -> Iterator[Departure]:
-    for age_s, what in ((STALE_S, "too old"), (-STALE_S, "ahead")):
-        answer = run.session.call("GET", PATH, age_s=age_s)
-        yield from _refused(run, answer, "timestamp_expired", f"with a timestamp that is {what}")
-
-
 @check("auth-timestamp-tolerance", "5.1", "A timestamp 4 minutes off is accepted")
 def auth_timestamp_tolerance(run: Run) -> Iterator[Departure]:
     for age_s in (240, -240):
         answer = run.session.call("GET", PATH, age_s=age_s)
         yield from unless(answer.status == 200, f"the status with an age of {age_s} s", "200", answer)
-
-
-@check("auth-signature-format", "5.1", "A signature begins with v1=")
-def auth_signature_format(run: Run) -> Iterator[Departure]:
-    for value in ("v2=AAAA", "AAAA"):
-        yield from _refused(run, _with(run, **{SIGNATURE: value}), "invalid_signature_format", f"with {value}")
-
-
-@check("auth-signature", "5.2", "A signature of another secret is refused")
-def auth_signature(run: Run) -> Iterator[Departure]:
-    answer = run.session.call("GET", PATH, secret=b64encode(token_bytes(32)).decode())
-    yield from _refused(run, answer, "invalid_signature", "with another secret")
-
-
-@check("auth-signed-method", "5.1", "The method is signed")
-def auth_signed_method(run: Run) -> Iterator[Departure]:
-    answer = run.session.call("GET", PATH, signed=Signed(method="POST"))
-    yield from _refused(run, answer, "invalid_signature", "with the signature of a POST")
-
-
-@check("auth-signed-query", "5.1", "The query is signed")
-def auth_signed_query(run: Run) -> Iterator[Departure]:
-    answer = run.session.call("GET", "/v2/catalog?is_active=true", signed=Signed(query="is_active=false"))
-    yield from _refused(run, answer, "invalid_signature", "with the signature of another query")
-
-
-@check("auth-signed-body", "5.1", "The body is signed")
-def auth_signed_body(run: Run) -> Iterator[Departure]:
-    # What is sent names no transaction, so that a service which accepted it would do nothing.
-    answer = run.session.call("POST", "/v2/transactions/check", {}, signed=Signed(body=b'{"refid":"another"}'))
-    yield from _refused(run, answer, "invalid_signature", "with the signature of another body")
 
 
 @check("auth-query-order", "5.1", "The query is signed in the order of its keys, whatever order is sent")
@@ -166,3 +149,84 @@ def auth_everywhere(run: Run) -> Iterator[Departure]:
 def auth_bearer(run: Run) -> Iterator[Departure]:
     answer = run.session.plain("GET", "/v1/interbank/billers", headers={"Authorization": "Bearer not.a.token"})
     yield from unless(answer.status == 401, "the status with an invalid token", "401", answer)
+
+
+TOKEN, REFRESH = "/v2/token", "/v2/token/refresh"  # paths
+
+
+def post(run: Run, path: str, body: Any, media: str = "application/json") -> Answer:
+    """An unsigned POST. Tokens of its answer are masked in the report."""
+    content = body if isinstance(body, bytes) else dumps(body).encode()
+    answer = run.session.plain("POST", path, content, {"Content-Type": media})
+    if answer.status == 200:
+        run.secrets.add(str(value) for value in result_of(answer).values())
+    return answer
+
+
+def result_of(answer: Answer) -> Mapping[str, Any]:
+    """The five members, in either shape of the register (`token-answer`). Raises `Departs`."""
+    value = answer.json
+    inner = value.get("AuthenticationResult", value) if isinstance(value, dict) else None
+    if not isinstance(inner, dict):
+        raise Departs("AuthenticationResult", "an object", value)
+    return inner
+
+
+def login(run: Run) -> Answer:
+    """The tokens of the caller's user, asked for once."""
+    if run.permissions.login is None:
+        raise NotExercised("no user was named")
+    name, password = run.permissions.login
+    if run.tokens is None:
+        run.tokens = post(run, TOKEN, {"username": name, "password": password})
+    if run.tokens.status != 200:
+        raise Departs("the status of the login", 200, run.tokens.status)
+    return run.tokens
+
+
+@check("token-missing", "4.2", "A token without username or password is refused")
+def token_missing(run: Run) -> Iterator[Departure]:
+    for body, field in (({"password": "x"}, "username"), ({"username": "x"}, "password")):
+        answer = post(run, TOKEN, body)
+        yield from run.expected(answer, 400)
+        if answer.status == 400:
+            yield from unless(field in answer.at("errors"), f"errors.{field}", "a list of texts", answer.at("errors"))
+
+
+@check("token-wrong", "4.2", "An unknown user gets no token")
+def token_wrong(run: Run) -> Iterator[Departure]:
+    answer = post(run, TOKEN, {"username": f"conform-{token_hex(8)}", "password": token_hex(8)})
+    yield from run.expected(answer, 401)
+
+
+@check("token-refresh-missing", "4.3", "A refresh without refresh_token is refused")
+def token_refresh_missing(run: Run) -> Iterator[Departure]:
+    yield from run.expected(post(run, REFRESH, {"other": "x"}), 400)
+
+
+@check("token-refresh-wrong", "4.3", "A refresh token that the service never gave is refused")
+def token_refresh_wrong(run: Run) -> Iterator[Departure]:
+    yield from run.expected(post(run, REFRESH, {"refresh_token": f"conform-{token_hex(16)}"}), 401)
+
+
+@check("token-answer", "4.2", "A login answers with the five members", needs="login")
+def token_answer(run: Run) -> Iterator[Departure]:
+    answer = login(run)
+    yield from run.expected(answer, 200)
+    result = result_of(answer)
+    yield from unless(int(result["ExpiresIn"]) > 0, "ExpiresIn", "seconds above 0", result["ExpiresIn"])
+
+
+@check("token-accepted", "5.4", "The IdToken is accepted, the AccessToken is not", needs="login")
+def token_accepted(run: Run) -> Iterator[Departure]:
+    result = result_of(login(run))
+    for name, status in (("IdToken", 200), ("AccessToken", 401)):
+        answer = run.session.plain("GET", "/v1/interbank/billers", headers={"Authorization": f"Bearer {result[name]}"})
+        yield from differ(f"the status with the {name}", status, answer.status)
+
+
+@check("token-refresh", "4.3", "A refresh answers with a new IdToken", needs="login")
+def token_refresh(run: Run) -> Iterator[Departure]:
+    answer = post(run, REFRESH, {"refresh_token": result_of(login(run))["RefreshToken"]})
+    yield from run.expected(answer, 200)
+    yield from unless(bool(result_of(answer).get("IdToken")), "IdToken", "a token", "empty or absent")

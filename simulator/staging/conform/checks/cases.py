@@ -6,10 +6,9 @@ from secrets import token_hex
 from typing import Any
 
 from simulator.staging.conform.checks.payments import paid
-from simulator.staging.conform.context import Run
+from simulator.staging.conform.context import Run, check
 from simulator.staging.conform.findings import Departs, Departure, NotExercised, differ, unless
 from simulator.staging.conform.payments import POLL_S, STATUSES, Payment
-from simulator.staging.conform.registry import check
 from simulator.staging.service import Answer
 from simulator.staging.session import target
 

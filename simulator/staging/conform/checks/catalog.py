@@ -1,13 +1,21 @@
 """The catalog agrees with itself, with its filters and with the older product list (SPEC 2.1, 4.4, 4.7, 9)."""
 
-from collections.abc import Iterator
-from decimal import Decimal
+from collections.abc import Callable, Iterator
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from simulator.staging.conform.context import Run
+from simulator.staging.conform.context import (
+    Run,
+    an_option_list,
+    categories,
+    check,
+    known_lists,
+    lists,
+    products_of,
+    selects,
+)
 from simulator.staging.conform.findings import Departure, NotExercised, differ, unless
-from simulator.staging.conform.registry import check
-from simulator.staging.conform.selection import categories, products_of, selects
+from simulator.staging.service import Answer
 
 UNKNOWN = "CONFORM-NO-SUCH-PRODUCT"
 
@@ -124,3 +132,167 @@ def product_list_status(run: Run) -> Iterator[Departure]:
     for row in run.good("/v2/product-list").rows():
         is_active = row["product_code"] in run.products
         yield from differ(f"data {row['product_code']}.status", "Active" if is_active else "Inactive", row["status"])
+
+
+PAGES = 3
+CENT = Decimal("0.01")
+VERSION = "2026-09-16"
+
+
+def pages_of(
+    read: Callable[[int, int], Answer], total: int, dotted: str
+) -> Iterator[tuple[int, int, Answer, list[Any]]]:
+    """Read `total` rows on about three pages: number, size, answer and rows of each."""
+    size = max(1, -(-total // PAGES))
+    for number in range(1, -(-total // size) + 1):
+        answer = read(number, size)
+        yield number, size, answer, answer.rows(dotted)
+
+
+def compared(field: str, whole: list[Any], paged: list[Any]) -> Iterator[Departure]:
+    """A departure unless the pages have what the whole list has, in its order."""
+    if whole == paged:
+        return
+    missing = [one for one in whole if one not in paged]
+    twice = sorted({str(one) for one in paged if paged.count(one) > 1})
+    words = "; ".join(
+        text
+        for text in (
+            f"without {', '.join(map(str, missing[:5]))}" if missing else "",
+            f"twice {', '.join(twice[:5])}" if twice else "",
+        )
+        if text
+    )
+    yield Departure(
+        field, f"the {len(whole)} of the whole list, in its order", f"{len(paged)} {words or 'in another order'}"
+    )
+
+
+@check("options-pages", "4.5", "The pages of options are complete and without duplicates")
+def options_pages(run: Run) -> Iterator[Departure]:
+    where = max(lists(run), key=lambda one: _total(run, one), default=None)
+    if where is None:
+        raise NotExercised("no product of the catalog has a select field with static options")
+    whole = [item["code"] for item in run.good("/v2/options", **where, limit=25000).rows("items")]
+    if len(whole) < 2:
+        raise NotExercised("no list of options has two items")
+    paged: list[str] = []
+
+    def read(number: int, size: int) -> Answer:
+        return run.good("/v2/options", **where, limit=size, page=number)
+
+    for number, size, answer, rows in pages_of(read, len(whole), "items"):
+        meta = {"current_page": number, "per_page": size, "total": len(whole), "last_page": -(-len(whole) // size)}
+        for name, wanted in meta.items():
+            yield from differ(f"meta.{name} of page {number}", wanted, answer.at(f"meta.{name}"))
+        paged += [row["code"] for row in rows]
+    yield from compared("items of all pages", whole, paged)
+
+
+def _total(run: Run, where: dict[str, str]) -> int:
+    return int(run.good("/v2/options", **where, limit=25000).at("meta.total"))
+
+
+@check("options-default-page", "4.5", "Without limit a page has at most 100 options, and per_page is an alias of limit")
+def options_default_page(run: Run) -> Iterator[Departure]:
+    where = an_option_list(run)
+    answer = run.good("/v2/options", **where)
+    yield from differ("meta.per_page", 100, answer.at("meta.per_page"))
+    alias = run.good("/v2/options", **where, per_page=1)
+    yield from differ("meta.per_page with per_page=1", 1, alias.at("meta.per_page"))
+    yield from unless(len(alias.rows("items")) <= 1, "items with per_page=1", "at most 1", len(alias.rows("items")))
+
+
+@check("options-codes", "2.2", "The codes of a list of options are unique")
+def options_codes(run: Run) -> Iterator[Departure]:
+    for where in lists(run)[:5]:
+        codes = [item["code"] for item in run.good("/v2/options", VERSION, **where).rows("items")]
+        twice = sorted({code for code in codes if codes.count(code) > 1})
+        yield from differ(f"items of {where['product_code']}", [], twice)
+
+
+@check("options-denomination", "2.2", "From version 2026-09-16 the options of a pricing select have a denomination")
+def options_denomination(run: Run) -> Iterator[Departure]:
+    for where in known_lists(run, "pricing")[:5] or [an_option_list(run, "pricing")]:
+        for item in run.good("/v2/options", VERSION, **where).rows("items"):
+            field = f"items {item['code']}.denomination of {where['product_code']}"
+            yield from unless("denomination" in item, field, "present", "absent")
+
+
+@check("options-cost", "2.1", "An option costs what the product's pricing says")
+def optionscost_of(run: Run) -> Iterator[Departure]:
+    for where in known_lists(run, "pricing")[:5] or [an_option_list(run, "pricing")]:
+        product = run.products[where["product_code"]]
+        for item in run.good("/v2/options", VERSION, **where).rows("items"):
+            if "denomination" in item and "cost" in item:
+                wanted, found = cost_of(product, item["denomination"]), Decimal(item["cost"]["amount"])
+                field = f"items {item['code']}.cost.amount of {where['product_code']}"
+                yield from unless(abs(wanted - found) <= CENT, field, str(wanted), found)
+
+
+def cost_of(product: dict[str, Any], denomination: Any) -> Decimal:
+    """What a denomination costs by the product's pricing."""
+    face = Decimal(denomination) * Decimal(product["denomination_unit_price"])
+    price = Decimal(product["pricing"]["unit_price"])
+    cost = face * price if product["pricing"]["discount"]["type"] == "percentage" else face - abs(price)
+    return max(cost, Decimal(0)).quantize(CENT, ROUND_HALF_UP)
+
+
+@check("subproducts-codes", "4.8", "The older sub-products and the options have the same codes")
+def subproducts_codes(run: Run) -> Iterator[Departure]:
+    has_some = {row["product_code"] for row in run.good("/v2/product-list").rows() if row["has_subproduct"]}
+    found = [one for one in known_lists(run, "pricing") if one["product_code"] in has_some]
+    if not found:
+        raise NotExercised("no product with sub-products has options that can be read; --pay an account of one")
+    for where in found[:5]:
+        wanted = [item["code"] for item in run.good("/v2/options", VERSION, **where, limit=25000).rows("items")]
+        older = {name: value for name, value in where.items() if name != "field_id"}
+        rows = run.good("/v2/subproducts", **older).rows()
+        yield from differ("data", sorted(wanted), sorted(str(row["subproduct_code"]) for row in rows))
+
+
+@check("billers-pages", "4.6", "The pages of billers are complete, and their meta and links agree")
+def billers_pages(run: Run) -> Iterator[Departure]:
+    whole = [row["biller_code"] for row in run.good("/v1/interbank/billers").rows()]
+    if len(whole) < 2:
+        raise NotExercised("there are fewer than two billers")
+    paged: list[str] = []
+
+    def read(number: int, size: int) -> Answer:
+        return run.good("/v1/interbank/billers", page=number, limit=size)
+
+    for number, size, answer, rows in pages_of(read, len(whole), "data"):
+        last = -(-len(whole) // size)
+        yield from paging(answer, number, size, len(whole), len(rows))
+        yield from differ(f"meta.last_page of page {number}", last, answer.at("meta.last_page"))
+        paged += [row["biller_code"] for row in rows]
+    yield from compared("data of all pages", whole, paged)
+
+
+def paging(answer: Answer, number: int, size: int, total: int, rows: int) -> Iterator[Departure]:
+    """The meta and links of a page that has both (SPEC 2.5, 2.14)."""
+    start = (number - 1) * size + 1
+    meta = {"current_page": number, "from": start, "to": start + rows - 1, "total": total, "per_page": size}
+    for name, wanted in meta.items():
+        yield from differ(f"meta.{name} of page {number}", wanted, answer.at(f"meta.{name}"))
+    is_last = number * size >= total
+    for name, is_null in (("prev", number == 1), ("next", is_last)):
+        link = answer.at(f"links.{name}")
+        yield from unless(
+            (link is None) == is_null, f"links.{name} of page {number}", "null" if is_null else "a link", link
+        )
+
+
+@check("billers-filter", "4.6", "biller_code and suggested_category choose billers")
+def billers_filter(run: Run) -> Iterator[Departure]:
+    rows = run.good("/v1/interbank/billers").rows()
+    if not rows:
+        raise NotExercised("there are no billers")
+    code = rows[-1]["biller_code"]
+    found = run.good("/v1/interbank/billers", biller_code=code).rows()
+    yield from differ(f"data with biller_code={code}", [code], [row["biller_code"] for row in found])
+    category = next((row["suggested_category"] for row in rows if row["suggested_category"]), None)
+    if category:
+        wanted = [row["biller_code"] for row in rows if row["suggested_category"] == category]
+        some = run.good("/v1/interbank/billers", suggested_category=category).rows()
+        yield from differ(f"data of {category}", wanted, [row["biller_code"] for row in some])

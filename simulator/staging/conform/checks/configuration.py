@@ -6,9 +6,8 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote
 
-from simulator.staging.conform.context import Run
+from simulator.staging.conform.context import Run, check
 from simulator.staging.conform.findings import Departs, Departure, NotExercised, differ, unless
-from simulator.staging.conform.registry import check
 from simulator.staging.service import Answer, NoAnswer
 
 CALLBACK, WEBHOOK = "/v2/callback-url", "/v2/balance-webhook"

@@ -1,18 +1,106 @@
 """The rules of payments: what each product's had for outcomes, in which order, and what decided that."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from simulator.domain.model.transactions import STATUS_CODES, Reason
-from simulator.staging.recorder import timelines
-from simulator.staging.recorder.bodies import short
-from simulator.staging.recorder.courses import NOTE, Course, by_stamps, clocks_differ, courses_of
-from simulator.staging.recorder.explained import Observed, Part, explain
-from simulator.staging.recorder.fitting import Probe
+from simulator.staging.importer.fitting import Probe
+from simulator.staging.recorder.courses import (
+    Course,
+    courses_of,
+    described,
+    distorted_callbacks,
+    timeline,
+)
 from simulator.staging.recorder.payments import Payments, SeenPayment, SeenRefusal
-from simulator.staging.recorder.writing import Notes, counted, plain_line
+from simulator.staging.recorder.values import Notes, counted, plain_line, short
+
+VALUES_MAX = 50  # accounts or amounts that are named
+IN_ORDER_MAX = 40  # exceptions that are named by their place
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9+@._-]{0,59}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One of them: whose it was, how much, and the place of its outcome among all outcomes."""
+
+    account: str
+    amount: str
+    outcome: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A rule: conditions, counts beside them, outcomes with how often each was seen, and what it is for people."""
+
+    outcomes: Mapping[int, int]
+    when: Mapping[str, Any] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    said: str = ""
+
+
+def explain(observed: Sequence[Observed], *, names_accounts: bool, by_amount: bool = True) -> list[Part]:
+    """The rules of one product, in order. `names_accounts` allows accounts in them."""
+    counts = Counter(one.outcome for one in observed)
+    usual = max(counts, key=lambda outcome: (counts[outcome], -_first(observed, outcome)))
+    if len(counts) == 1:
+        return [Part(counts)]
+    for key, is_allowed, value_of in (
+        ("account", names_accounts, _account),
+        ("amount", by_amount, _amount),
+    ):
+        values = _by_value(observed, value_of, usual) if is_allowed else None
+        if values is not None:
+            return [*_named(key, values, observed, value_of), Part({usual: counts[usual]}, said="all others")]
+    return _in_order(observed, usual, counts)
+
+
+def _account(one: Observed) -> str:
+    return one.account
+
+
+def _amount(one: Observed) -> str:
+    return one.amount
+
+
+def _first(observed: Sequence[Observed], outcome: int) -> int:
+    return next(place for place, one in enumerate(observed) if one.outcome == outcome)
+
+
+def _by_value(observed: Sequence[Observed], value_of: Callable[[Observed], str], usual: int) -> dict[str, int] | None:
+    """The outcome of each value that has another one than the usual; None when a value had several, when there are too
+    many of them, or when one cannot be written."""
+    outcome_of: dict[Hashable, int] = {}
+    for one in observed:
+        if outcome_of.setdefault(value_of(one), one.outcome) != one.outcome:
+            return None
+    found = {str(value): outcome for value, outcome in outcome_of.items() if outcome != usual}
+    return found if len(found) <= VALUES_MAX and all(map(_PLAIN.fullmatch, found)) else None
+
+
+def _named(
+    key: str, values: Mapping[str, int], observed: Sequence[Observed], value_of: Callable[[Observed], str]
+) -> list[Part]:
+    parts = []
+    for outcome in dict.fromkeys(values.values()):
+        named = [value for value, of in values.items() if of == outcome]
+        seen = sum(value_of(one) in named for one in observed)
+        parts.append(Part({outcome: seen}, {key: named[0] if len(named) == 1 else named}))
+    return parts
+
+
+def _in_order(observed: Sequence[Observed], usual: int, counts: Counter[int]) -> list[Part]:
+    drawn = Part(dict(sorted(counts.items())), said="drawn by weight")
+    exceptions = [(place, one.outcome) for place, one in enumerate(observed, 1) if one.outcome != usual]
+    if len(exceptions) > IN_ORDER_MAX:
+        return [drawn]
+    parts = [Part({outcome: 1}, counts={"nth": place}) for place, outcome in exceptions]
+    return [*parts, Part({usual: counts[usual]}, counts={"times": counts[usual]}, said="the others, in order"), drawn]
+
 
 REASONS = {one.value: one for one in Reason}
 _Seen = TypeVar("_Seen", SeenPayment, SeenRefusal)
@@ -46,9 +134,6 @@ def payment_rules(
     made = PaymentRules()
     scripted = [one for one in seen.refusals if not _follows(one, probe)]
     followed = list(seen.followed.values())
-    if clocks_differ(followed):
-        followed = [by_stamps(one) for one in followed]
-        made.notes.append(NOTE)
     payments_of = _by_product(followed)
     refusals_of = _by_product(scripted)
     for product in sorted({*payments_of, *refusals_of} & products):
@@ -58,7 +143,7 @@ def payment_rules(
         made.timelines |= of_product.timelines
         made.rules += [notes.put(rule, lines) for rule, lines in rules]
     del made.rules[RULES_MAX:]
-    used = set(_named(made.rules))
+    used = set(_timeline_names(made.rules))
     made.timelines = {name: one for name, one in made.timelines.items() if name in used}
     made.notes += _said(seen, len(seen.refusals) - len(scripted), _unpaid(seen, probe))
     return made
@@ -167,7 +252,7 @@ class _ProductRules:
 
 
 def _course(course: Course) -> _Outcome:
-    return _Outcome(timelines.steps(course), timelines.callbacks(course), timelines.words(course))
+    return _Outcome(timeline(course), distorted_callbacks(course), described(course))
 
 
 def _refused(one: SeenRefusal) -> _Outcome:
@@ -175,7 +260,7 @@ def _refused(one: SeenRefusal) -> _Outcome:
     return _Outcome(shown, None, f"refused with {plain_line(one.remarks) or one.code}")
 
 
-def _named(rules: Iterable[dict[str, Any]]) -> Iterator[str]:
+def _timeline_names(rules: Iterable[dict[str, Any]]) -> Iterator[str]:
     for rule in rules:
         then = rule["then"]
         variants = then["one_of"] if isinstance(then, dict) and "one_of" in then else [rule]

@@ -1,0 +1,201 @@
+"""A message on its way through the proxy: where it goes, which fields it has, and what is kept of it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from urllib.parse import unquote_to_bytes, urlsplit
+
+from simulator.options import CONTROL_PATH
+from simulator.wire.traffic import Headers
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class BadAddress(ValueError):
+    """The text is no address to pass requests to; it says why, without repeating the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An http(s) server; `base` is put in front of every target, empty or a path without a slash at its end."""
+
+    is_tls: bool
+    host: str
+    port: int
+    base: str = ""
+
+    @property
+    def authority(self) -> str:
+        """The value of Host: without the port where it is the scheme's own (RFC 9110 7.2)."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    @property
+    def scheme(self) -> str:
+        """`http` or `https`."""
+        return "https" if self.is_tls else "http"
+
+    @property
+    def url(self) -> str:
+        """The address as text."""
+        return f"{self.scheme}://{self.authority}{self.base}"
+
+
+def parse_address(text: str) -> Address:
+    """The address in `http(s)://HOST[:PORT][/PATH]`. Raises `BadAddress`."""
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        raise BadAddress("is not a URL") from None
+    if parts.scheme not in DEFAULT_PORTS:
+        raise BadAddress("must begin with http:// or https://")
+    if "@" in parts.netloc:
+        raise BadAddress("must not carry a user name or password")
+    if "?" in text or "#" in text:
+        raise BadAddress("must not have a query or a fragment")
+    if not parts.hostname or port == 0 or not all("!" <= character <= "~" for character in text):
+        raise BadAddress("must name a host, or a host and a port, in visible ASCII characters")
+    is_tls = parts.scheme == "https"
+    return Address(is_tls, parts.hostname, port or DEFAULT_PORTS[parts.scheme], parts.path.rstrip("/"))
+
+
+_DOTS = (b".", b"..")
+
+
+def has_dots(path: bytes) -> bool:
+    """True when a segment is `.` or `..`: below a base path it could lead out of it."""
+    return any(segment in _DOTS for segment in _segments(path))
+
+
+def is_control(path: bytes) -> bool:
+    """True for what a simulator may take for its control API: escapes undone, dot segments and empty ones resolved."""
+    kept: list[bytes] = []
+    for segment in _segments(path):
+        if segment == b"..":
+            kept[-1:] = []
+        elif segment not in (b"", b"."):
+            kept.append(segment)
+    return bool(kept) and kept[0] == CONTROL_PATH[1:].encode()
+
+
+def _segments(path: bytes) -> Iterator[bytes]:
+    """As servers may read them: some take a backslash for a slash, and cut parameters off at a semicolon."""
+    for segment in unquote_to_bytes(path).replace(b"\\", b"/").split(b"/"):
+        yield segment.partition(b";")[0]
+
+
+MESSAGE_BYTES_MAX: Final = 16 * 1024 * 1024
+IN_FLIGHT_BYTES_MAX: Final = 128 * 1024 * 1024
+
+
+class Shelf:
+    """The bytes that are kept of all messages in flight, at most `bytes_max`."""
+
+    def __init__(self, bytes_max: int = IN_FLIGHT_BYTES_MAX) -> None:
+        self.bytes_max = bytes_max
+        self.used = 0
+
+
+class Kept:
+    """A body on its way. `total` counts its bytes; `body` is empty when it was too long to be kept."""
+
+    def __init__(self, shelf: Shelf, bytes_max: int = MESSAGE_BYTES_MAX) -> None:
+        self.total = 0
+        self.is_whole = True
+        self._shelf = shelf
+        self._bytes_max = bytes_max
+        self._pieces: list[bytes] = []
+        self._held = 0
+
+    def add(self, piece: bytes) -> None:
+        """Keep one more piece, or give up and let go of those before it."""
+        self.total += len(piece)
+        shelf = self._shelf
+        if not self.is_whole or not piece:
+            return
+        if self.total > self._bytes_max or shelf.used + len(piece) > shelf.bytes_max:
+            self.is_whole = False
+            self.release()
+            return
+        self._held += len(piece)
+        shelf.used += len(piece)
+        self._pieces.append(piece)
+
+    @property
+    def body(self) -> bytes:
+        """What was kept."""
+        return b"".join(self._pieces)
+
+    def release(self) -> None:
+        """Let go of it."""
+        self._shelf.used -= self._held
+        self._held = 0
+        self._pieces = []
+
+
+_HOP_BY_HOP = frozenset(
+    {
+        b"connection",
+        b"keep-alive",
+        b"proxy-authenticate",
+        b"proxy-authorization",
+        b"proxy-connection",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+    }
+)
+# The proxy's own server has answered it with 100 Continue, and the body is on its way (RFC 9110 10.1.1).
+_ANSWERED_HERE = frozenset({b"expect"})
+# Connection may not name what the message cannot do without.
+_END_TO_END = frozenset({b"content-length", b"content-type", b"host", b"authorization"})
+
+
+def passed_on(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
+    """The end-to-end fields, in their order, each as it came."""
+    fields = tuple(headers)
+    named = b",".join(value for name, value in fields if name.lower() == b"connection").split(b",")
+    dropped = _HOP_BY_HOP | ({name.strip().lower() for name in named} - _END_TO_END)
+    return tuple((name, value) for name, value in fields if name.lower() not in dropped)
+
+
+def to_upstream(headers: Iterable[tuple[bytes, bytes]], authority: str, *, is_chunked: bool) -> Headers:
+    """A request's fields with the upstream's Host in the place of the client's; `is_chunked` frames its body anew."""
+    fields = tuple((name, value) for name, value in passed_on(headers) if name.lower() not in _ANSWERED_HERE)
+    host = authority.encode()
+    if not any(name.lower() == b"host" for name, _ in fields):  # HTTP/1.0 may omit it
+        fields = ((b"host", host), *fields)
+    replaced = tuple((name, host if name.lower() == b"host" else value) for name, value in fields)
+    return (*replaced, (b"transfer-encoding", b"chunked")) if is_chunked else replaced
+
+
+def value_of(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes:
+    """The last value of a field, whose `name` is in lower case; empty when there is none."""
+    return next((value for each, value in reversed(tuple(headers)) if each.lower() == name), b"")
+
+
+@dataclass(frozen=True, slots=True)
+class Exchanged:
+    """What went by. `headers` and `answer_headers` are those that came, each from its side; `status` is 0 when no
+    answer came. `error` is a code of ours and `words` say what failed; the client then has the `own_status`, 0 when its
+    connection was cut. The counts are of the whole bodies, which are kept unless they were too long."""
+
+    at: datetime
+    method: str
+    target: bytes
+    headers: Headers
+    client: str
+    body: bytes
+    body_bytes: int
+    status: int
+    answer_headers: Headers
+    answer: bytes
+    answer_bytes: int
+    is_whole: bool
+    duration_us: int
+    error: str = ""
+    words: str = ""
+    own_status: int = 0
