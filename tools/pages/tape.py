@@ -17,15 +17,15 @@ BESIDE_REQUESTS = ("control", "runtime")
 """The parts whose commands are entries of their own; those of requests are not on a tape, since the requests are."""
 
 _INTRODUCTION = """
-What `command` lines have, all members of each. Amounts are numbers, times are text as elsewhere.
+The members of each `command`. Amounts are numbers, times are text.
 
-| `command` | members | |
+| `command` | members | meaning |
 |---|---|---|
 """
 _PARTS = """
-What these consist of:
+The objects in these members:
 
-| | members | |
+| object | members | meaning |
 |---|---|---|
 """
 _SIMPLE = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false", "null": "null"}
