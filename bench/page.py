@@ -12,7 +12,7 @@ HOW = """\
 One core is for the load and one for the servers, of which one at a time is asked. Rounds are interleaved, bare and
 ours, and ratios are taken pair by pair; of several the median is told. The bare app is an ASGI application on the same
 uvicorn (uvloop, httptools) that answers fixed bytes: 300 or, for a catalog, as many as ours.
-[docs/speed.md](../docs/speed.md) tells more."""
+[docs/speed.md](../docs/speed.md) has more."""
 CELLS = """\
 `ratio` is ours a second divided by bare's, in pairs of rounds; `by CPU` is bare's CPU time for a request divided by
 ours, which other work on the machine disturbs less. Where a row says "to", the other side is not the bare app but what

@@ -14,7 +14,7 @@ from tests.support.sharded import Proxy, haproxy
 pytestmark = [pytest.mark.slow, pytest.mark.needs("haproxy")]
 
 PAGE = (ROOT / "docs" / "scale.md").read_text("utf-8")
-PLAYED = PAGE.partition("## What goes where")[0]
+PLAYED = PAGE.partition("## Owners of requests")[0]
 
 
 class Terminals:
