@@ -1,4 +1,4 @@
-"""The recipes of docs/scenarios.md, each played in an empty folder against a server that began with its file."""
+"""The recipes of docs/recipes.md, each played in an empty folder against a server that began with its file."""
 
 import re
 from pathlib import Path
@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from simulator.scenario.library import problems
-from tests.support.pages import SCENARIOS, blocks, empty_folder, follow, printed_on_terminal
+from tests.support.pages import RECIPES as PAGE
+from tests.support.pages import blocks, empty_folder, follow, printed_on_terminal
 from tests.support.processes import serving
 
 pytestmark = pytest.mark.slow
 
 SERVE = "reseller-sim serve "
-_SECTION = SCENARIOS.partition("\n## Recipes\n")[2].partition("\n## ")[0]
-RECIPES = dict(re.findall(r"^#### (.+?)\n(.*?)(?=^#{3,4} |\Z)", _SECTION, re.DOTALL | re.MULTILINE))
+RECIPES = dict(re.findall(r"^### (.+?)\n(.*?)(?=^#{2,3} |\Z)", PAGE, re.DOTALL | re.MULTILINE))
 
 
 @pytest.mark.parametrize("title", RECIPES)

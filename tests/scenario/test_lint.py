@@ -108,7 +108,7 @@ def test_two_thousand_rules_are_compared_with_two_hundred_each(tmp_path: Path) -
 
 EXAMPLES = re.findall(
     r"(?:<!-- file: (\S+) -->\n)?```yaml\n(.*?)```",
-    (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text(),
+    "\n".join((Path(__file__).parents[2] / "docs" / name).read_text() for name in ("scenarios.md", "recipes.md")),
     re.DOTALL,
 )
 # What a part of a file lacks when it is taken for a whole one.
@@ -127,7 +127,7 @@ def test_as_many_alternatives_of_two_rules_are_compared(tmp_path: Path, above: i
 
 
 @pytest.mark.slow
-def test_the_examples_of_the_page_have_no_useless_parts(tmp_path: Path) -> None:
+def test_the_examples_of_the_pages_have_no_useless_parts(tmp_path: Path) -> None:
     assert len(EXAMPLES) > 10
     for name, text in EXAMPLES:
         path = tmp_path / (name or "f.yaml")  # a file with a name may be extended by those below it

@@ -17,6 +17,7 @@ from tests.support.processes import DEADLINE_S, PROGRAM, ROOT, Serving, environm
 from tests.support.terminal import shown_on_terminal
 
 SCENARIOS = (ROOT / "docs" / "scenarios.md").read_text("utf-8")
+RECIPES = (ROOT / "docs" / "recipes.md").read_text("utf-8")
 ADDRESS = "http://127.0.0.1:8080"
 _BLOCK = re.compile(r"(?:<!-- (file|append): (\S+) -->\n)?```(\w+)\n(.*?)```", re.DOTALL)
 CURL = """#!{python}
