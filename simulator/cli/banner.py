@@ -11,12 +11,12 @@ from simulator.cli.program import pasted
 from simulator.cli.request import DEFAULT_URL
 from simulator.cli.running import Running
 from simulator.control.api_docs import swagger_ui
+from simulator.control.curl_commands import curl_command
 from simulator.control.render import moment
 from simulator.domain.model.resellers import Reseller
 from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.staging.signing import Credentials, sign
-from simulator.wire.curl import curl_command
 from simulator.wire.json import encode
 
 # The payment in the request to paste, where the scenario sells it: an ordinary account, a common denomination.

@@ -13,8 +13,8 @@ from simulator.cli.control import Control
 from simulator.cli.errors import CannotStart, Refused
 from simulator.cli.flags import json_flag, option, running_flags, verb
 from simulator.cli.output import echo, echo_json, one_line
-from simulator.wire.curl_options import WITH_VALUE
-from simulator.wire.pasted_curl import NotCurl, Pasted, read_curl, stdin_of, words_of
+from simulator.control.pasted_curl import WITH_VALUE, Pasted, read_curl
+from simulator.control.shell_words import NotCurl, stdin_of, words_of
 
 if TYPE_CHECKING:
     from simulator.cli.explained import Explained

@@ -17,11 +17,11 @@ from simulator.auth.canonical import body_hash, canonical_string, signature
 from simulator.auth.form import FIX
 from simulator.auth.signature import BODY_BYTES_MAX, MILLISECONDS_DIGITS, Denied, check_headers
 from simulator.control.autopsies import joined, rendered
+from simulator.control.pasted_curl import Pasted
 from simulator.domain.model.instants import sandbox_time
 from simulator.domain.model.likeness import nearest
 from simulator.redaction import redact_urls
 from simulator.staging.signing import CannotSign, secret_bytes
-from simulator.wire.pasted_curl import Pasted
 from simulator.wire.tokens import PATHS
 
 TOLERANCE_S = 300.0

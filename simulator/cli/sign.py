@@ -6,8 +6,8 @@ from simulator.cli.flags import json_flag, option, request_flags, verb
 from simulator.cli.numbers import Whole
 from simulator.cli.output import echo, echo_json
 from simulator.cli.request import signed_request
+from simulator.control.curl_commands import curl_command
 from simulator.staging.signing import SignedRequest
-from simulator.wire.curl import curl_command
 
 
 @verb("sign")

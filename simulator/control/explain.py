@@ -16,6 +16,7 @@ from simulator.auth.autopsy.signing import Facts, Parts
 from simulator.auth.canonical import body_hash, canonical_query, canonical_string, signature
 from simulator.auth.signature import Denied, check_headers
 from simulator.control.autopsies import joined, others_of, query_rules, rendered, search
+from simulator.control.curl_commands import curl_command
 from simulator.control.explain_input import Given, read_given
 from simulator.control.http import base_url, bytes_of, refuse_lost_sandbox, reply, sandbox_of, sandboxes_of
 from simulator.control.masking import Mask, mask_of
@@ -25,7 +26,6 @@ from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.shortened import shortened
-from simulator.wire.curl import curl_command
 
 TEXT_CHARS_MAX: Final = 16_000
 CURL_BODY_BYTES_MAX: Final = 64 * 1024

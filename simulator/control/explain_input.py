@@ -7,7 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from simulator.auth.headers import API_KEY
 from simulator.control.http import InvalidInput, decoded
-from simulator.wire.pasted_curl import NotCurl, read_curl, stdin_of, words_of
+from simulator.control.pasted_curl import read_curl
+from simulator.control.shell_words import NotCurl, stdin_of, words_of
 
 HEADERS_MAX: Final = 200
 HEADERS_BYTES_MAX: Final = 64 * 1024

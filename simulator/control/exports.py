@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from simulator import __version__
+from simulator.control.curl_commands import call_command, exact_curl_command
 from simulator.control.http import base_url, sandbox_of
 from simulator.control.masking import Mask
 from simulator.control.parameters import page_of
@@ -18,7 +19,6 @@ from simulator.control.requests import exchange_of, filters_of, masks, matching,
 from simulator.runtime.journal import Exchange
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.shortened import one_line
-from simulator.wire.curl import call_command, exact_curl_command
 from simulator.wire.json import encode
 
 

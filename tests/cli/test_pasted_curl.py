@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from simulator.cli.main import cli
 from simulator.cli.request import defaultcredentials
-from simulator.wire.pasted_curl import NotCurl, read_curl, words_of
-from simulator.wire.shell_words import shell_words
+from simulator.control.pasted_curl import read_curl
+from simulator.control.shell_words import NotCurl, words_of
 from tests.support.mistaken_clients import NONCE, NOW, POST, Request, Signer
 
 CREDENTIALS = defaultcredentials()
@@ -42,13 +42,13 @@ def signed(body: bytes) -> list[str]:
 @pytest.mark.parametrize("spelt", BODIES)
 def test_a_word_is_read_as_bash_reads_it(spelt: str) -> None:
     printed = subprocess.run(["bash", "-c", f"printf %s {spelt}"], capture_output=True, check=True).stdout
-    assert [os.fsencode(one) for one in shell_words(spelt)] == [printed]
+    assert [os.fsencode(one) for one in words_of(spelt)] == [printed]
 
 
 @pytest.mark.parametrize("prompt", ["", "$ ", "  $ "])
 @pytest.mark.parametrize("spelt", BODIES[:1])
 def test_a_command_copied_from_a_browser_is_right(spelt: str, prompt: str) -> None:
-    body = os.fsencode(shell_words(spelt)[0])
+    body = os.fsencode(words_of(spelt)[0])
     text = f"{prompt}curl 'http://h/v2/topup' \\\n  {shlex.join(signed(body))} \\\n  --data-raw {spelt}\n"
     said = run("-", stdin=text)
     assert (said.exit_code, said.stdout.splitlines()[-1]) == (0, "the signature is right"), said.output
@@ -76,7 +76,18 @@ def test_an_open_quote_is_refused(text: str) -> None:
         ('curl http://h/ -d "$(cat x)" | jq', "the shell replaces '$(cat x)'"),
         ("curl $URL/v2/balance", "the shell replaces '$URL/v2/balance'"),
         ('curl http://h/ -H "X: `date`"', "the shell replaces '`date`'"),
-        ("curl http://h/x?a=1;b=2", "the shell ends it at the ; behind 'http://h/x?a=1': put the URL in quotes"),
+        ("curl http://h/x < file", "the shell takes '<' for something else: put it in quotes"),
+        ("curl http://h/x > 'a file'", "the shell takes '>' for something else"),
+        ("curl http://h/x>file", "the shell takes '>file' for something else"),
+        ("curl http://h/ -d ~/x", "the shell takes '~/x' for something else"),
+        ("curl http://h/ -d {a,b}", "the shell takes '{a,b}' for something else"),
+        ('curl http://h/ -d {"a":1}', "the shell takes '{' for something else"),
+        ("curl http://h/ -d @<(echo)", "the shell takes '<(echo)' for something else"),
+        ('curl http://h/ -d $"local"', "the shell replaces '$'"),
+        (
+            "curl http://h/x?a=1;b=2",
+            "the shell ends it at the ; behind 'http://h/x?a=1': put the URL in quotes",
+        ),
         ("curl http://h/x?a=1|b=2", "the shell ends it at the | behind"),
     ],
 )
@@ -134,8 +145,8 @@ def test_what_is_read_is_bounded(tmp_path: Path) -> None:
 COMMAND = "curl http://h/v2/x -H 'a: b;|&>'"
 TAILS = [
     ";", " ;", "; echo done", " | jq .", "|jq", " |& cat", " && echo ok", "&&echo", " || exit 1", " &", "&",
-    " & curl http://h/v2/other", " 2>&1", " 2>/dev/null", " > file", " >file", " >> 'a file'", " >| file", " &> file",
-    " &>>file", " < file", " <<< 'in it'", " > file 2>&1 | jq .", " {out}>file", "\ncurl http://h/v2/other",
+    " & curl http://h/v2/other", " 2>&1", " 2>/dev/null", " > file", " >file", " >> file", " &> file",
+    " &>>file", " > file 2>&1 | jq .", "\ncurl http://h/v2/other",
     "\r\necho done", "\n\necho done", " ;\ncurl 'http://h/v2/other' \\\n  -H 'a: b'", " # a comment", " #it's one",
     ' | grep ^"id"', " | grep '^\"id\"'", "; echo 'open", " \\\n  2>&1 \\\n  | jq .",
 ]  # fmt: skip
@@ -154,8 +165,6 @@ def test_what_follows_the_command_is_left_out(tail: str) -> None:
         ("curl 2>err http://h/x >out", ["curl", "http://h/x"]),
         ("curl -m 2 >out http://h/x", ["curl", "-m", "2", "http://h/x"]),
         ("curl -m 2>out http://h/x", ["curl", "-m", "http://h/x"]),
-        ("curl -d a2>out http://h/x", ["curl", "-d", "a2", "http://h/x"]),
-        ("curl -d '2'>out http://h/x", ["curl", "-d", "2", "http://h/x"]),
         (
             "curl -d \\; -d ';' -d \"|\" -d $'&' -d a\\&b",
             ["curl", "-d", ";", "-d", ";", "-d", "|", "-d", "&", "-d", "a&b"],
@@ -191,7 +200,7 @@ def test_a_command_that_shlex_reads_alone_is_read_the_same_with_a_tail(values: l
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("piece", ["\n", " ", "^ a ", "a ", "> ", "2>", "'a'", "\\\n", "#", "\n "])
+@pytest.mark.parametrize("piece", ["\n", " ", "^ a ", "a ", "2>a ", "'a'", "\\\n", "#", "\n "])
 def test_a_long_command_is_read_in_time_in_proportion_to_its_length(piece: str) -> None:
     assert words_of("curl " + piece * 500_000 + "\n -x")[0] == "curl"  # in the square of it, this took an hour
 

@@ -12,9 +12,10 @@ from urllib.parse import quote, unquote
 
 import pytest
 
+from simulator.control.curl_commands import call_command, exact_curl_command
+from simulator.control.pasted_curl import read_curl
+from simulator.control.shell_words import stdin_of, words_of
 from simulator.runtime.journal import Exchange
-from simulator.wire.curl import call_command, exact_curl_command
-from simulator.wire.pasted_curl import read_curl, stdin_of, words_of
 from tests.support.client import running
 from tests.support.processes import DEADLINE_S, ask, serving
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.wire.pasted_curl import NotCurl, read_curl, stdin_of, words_of
-from simulator.wire.shell_words import PLAIN_CHARS_MAX, _pieces, shell_words
+from simulator.control.pasted_curl import read_curl
+from simulator.control.shell_words import NotCurl, stdin_of, words_of
 from tests.support.curl_listener import IS_CURL_HERE, Listener, Sent, listening
 from tests.support.tiers import examples
 
@@ -66,13 +66,11 @@ BODIES = [
     ("-d '' -d a", b"&a"),
     ("-d a --json b -d c --json d", b"ab&cd"),
     ("--json a --json b", b"ab"),
-    ("-G --no-get -d a", b"a"),
     (r"-d $'a\r\nb'", b"a\r\nb"),
     (r"""-d $'\ud800'""", b"\xed\xa0\x80"),
     (r"""-d $'\ud83d\ude00'""", b"\xed\xa0\xbd\xed\xb8\x80"),
     (r"""-d $'a\0b'c""", b"ac"),
     (r"""-d $'a\u0000b\'c'""", b"a"),
-    ('-d $"loc"', b"loc"),
     ("-d a\\\nb", b"ab"),
 ]
 TARGETS = [
@@ -90,18 +88,11 @@ TARGETS = [
     ("'/t?a' -G -d x --url-query b", b"/t?a&x"),
     ("/t -G --data-raw 'a#b'", b"/t?a"),
     ("/t?a=%C3 -G -d %C3%zA --data-urlencode +", b"/t?a=%C3&%c3%zA&%2b"),
-    ("/a/../b/./c/.", b"/b/c/"),
-    ("/a/../b/..", b"/"),
-    ("/..", b"/"),
-    ("/a//../b", b"/a/b"),
     ("//a/%2e%2e/.../..b", b"//a/%2e%2e/.../..b"),
     ("'/a?/../b'", b"/a?/../b"),
     ("/a/../b --path-as-is", b"/a/../b"),
-    ("/a/../b --path-as-is --no-path-as-is", b"/b"),
-    ("/a/../b --path-as-is -G -d c", b"/b?c"),
     ("'?a'", b"/?a"),
     ("'/é?é'", b"/%c3%a9?\xc3\xa9"),
-    ("'/a\\{b\\[c\\}[]\\d'", b"/a{b[c}[]\\d"),
     ("'/{a}[1-3]\\{' -g", b"/{a}[1-3]\\{"),
     ("/a --request-target '/b/../{c}?d e'", b"/b/../{c}?d e"),
     ("/a --request-target '/b#c?d'", b"/b#c?d"),
@@ -207,36 +198,30 @@ def test_what_curl_refuses_is_refused_and_said(listener: Listener, words: str, s
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("http://h/{a}", "curl takes the { of 'http://h/{a}' for a pattern of URLs: give --globoff, or escape it"),
+        ("'http://h/{a}'", "curl takes the { of 'http://h/{a}' for a pattern of URLs: give --globoff, or escape it"),
         ("ftp://h/", "the URL 'ftp://h/' is none of HTTP"),
         ("http://h/ -H 'X'", "the header 'X' has no colon, so that curl does not send it"),
         ("http://h/ -H 'X; '", "has no colon"),
         ("http://h/ -H 'X;y'", "has no colon"),
-        ("http://h/ -H ';'", "has no colon"),
-        ("http://h/ -H ''", "has no colon"),
-        ("http://h/ -H ': x'", "has no name"),
-        ("http://h/ -H $'X: a\\nY: b'", "has a line end: give each header a --header of its own"),
+        ("http://h/ -H ';'", "has a name that HTTP has not"),
+        ("http://h/ -H ': x'", "has a name that HTTP has not"),
+        ("http://h/ -H $'X: a\\nY: b'", "the value of --header has a line end: give it as one line"),
         ("http://h/ --request-target ''", "--request-target '' does not begin with /, so that no server reads it"),
         ("http://h/ --request-target b", "--request-target 'b' does not begin with /"),
         ("http://h/ -X ''", "curl sends the method '' as it stands, which no server reads"),
         ("http://h/ -X 'a b'", "curl sends the method 'a b' as it stands"),
-        ("http://h/ -H 'X-Api-Key : k'", "the header 'X-Api-Key : k' has a blank beside its name, so that servers"),
-        ("http://h/ -H ' X;'", "the header ' X:' has a blank beside its name"),
+        ("http://h/ -H 'X-Api-Key : k'", "the header 'X-Api-Key : k' has a name that HTTP has not, so that servers"),
+        ("http://h/ -H ' X;'", "the header ' X;' has a name that HTTP has not"),
         ("http://h/ -H 'X Y: k'", "the header 'X Y: k' has a name that HTTP has not"),
         ("http://h/ -u user", "curl asks for the password of --user: give --user NAME:PASSWORD"),
         ("http://h/ -u a:b --digest", "--digest of the command is not read, since curl makes the credentials"),
-        ("http://h/ -n", "--netrc of the command is not read, since curl reads the credentials from a file"),
-        ("http://h/ --basic --oauth2-bearer T", "curl sends no credentials for --basic beside --oauth2-bearer"),
-        ("http://h/ --oauth2-bearer $'T\\nX: y'", "the token of --oauth2-bearer has a line end"),
+        ("http://h/ -n", "--netrc of the command is not read, since curl makes the credentials"),
+        ("http://h/ --oauth2-bearer $'T\\nX: y'", "the value of --oauth2-bearer has a line end"),
         ("http://a:b@c@h/", "curl refuses a URL with two @, or %00, before its host"),
         ("http://a%00@h/", "curl refuses a URL with two @, or %00, before its host"),
-        ("http://h/ -d ~/x", "the shell replaces the ~ of '~/' by a folder: put it in quotes"),
-        ("http://h/ -d ~", "the shell replaces the ~ of '~' by a folder"),
-        ("http://h/ -d a=b:~", "the shell replaces the ~ of 'a=b:~' by a folder"),
-        ("http://h/ -d {a,b}", "the shell expands '{a,b}': put it in quotes"),
-        ("http://h/ -d {1..3}", "the shell expands '{1..3}': put it in quotes"),
+        ("http://h/a/../b", "curl sends /./ and /../ of a path otherwise: give the path that is sent"),
+        ("http://h/a/. --path-as-is -G -d c", "curl sends /./ and /../ of a path otherwise"),
         ("http://h/ -d $[1+1]", "the shell replaces '$[1+1]'"),
-        ("http://h/ -d @<(echo)", "the shell takes an opening parenthesis for itself: put it in quotes"),
         ("http://h/ -d @-", "the command reads its body from stdin"),
     ],
 )
@@ -252,30 +237,21 @@ def test_an_ipv6_address_and_a_scheme_in_capitals_are_read() -> None:
 
 
 WORDS = [
-    ('$"loc" a$"l o"c "$"x', [b"loc", b"al oc", b"$x"]),
-    (r"$'a\x00b'c $'\c@b'c $'\400b' $'\x{0}z'q", [b"ac", b"c", b"", b"q"]),
-    (r"$'\x{41}b' $'\x{4142}\x{41b\x4g' $'\c\\a\c?\ca\cA'", [b"Ab", b"B\x1b\x04g", b"\x1ca\x7f\x01\x01"]),
+    (r"$'a\x00b'c $'\400b'", [b"ac", b""]),
     (r"$'\udfffx' $'\uD7FF\uE000'", [b"\xed\xbf\xbfx", b"\xed\x9f\xbf\xee\x80\x80"]),
     (r"$'\u7f\u80\u7ff\u800\uffff\U10000'", [b"\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80"]),
-    (r"$'\U10ffff' $'\U110000' $'\U1fffff'", [b"\xf4\x8f\xbf\xbf", b"\xf4\x90\x80\x80", b"\xf7\xbf\xbf\xbf"]),
-    (r"$'\U200000' $'\U4000000'", [b"\xf8\x88\x80\x80\x80", b"\xfc\x84\x80\x80\x80\x80"]),
-    (r"$'\U7fffffff\U80000000x'", [b"\xfd\xbf\xbf\xbf\xbf\xbfx"]),
-    (r"$'\xc3\xa9\303\251\351' $'\cé'", [b"\xc3\xa9\xc3\xa9\xe9", b"\x03\xa9"]),
+    (r"$'\xc3\xa9\303\251\351'", [b"\xc3\xa9\xc3\xa9\xe9"]),
     ("a\\\nb 'a'\\\n-b a\\\n\\\n c a\\\n#b", [b"ab", b"a-b", b"a", b"c", b"a#b"]),
-    ("$é a$ b$. {a}", [b"$\xc3\xa9", b"a$", b"b$.", b"{a}"]),
-    ("{'a,b'} {a','b} {a,b a}", [b"{a,b}", b"{a,b}", b"{a,b", b"a}"]),
+    ("a$ b$. {} a}", [b"a$", b"b$.", b"{}", b"a}"]),
     ("\xa0a a\x0bb\x0cc\x1cd\x85e a\rb", [b"\xc2\xa0a", b"a\x0bb\x0cc\x1cd\xc2\x85e", b"a\rb"]),
-    ("a~ a:~ =~ -d=~ 1a=~ é=~ a=b~ a==~ a=b=~ a:=~ '~' \\~ ~'a' ~\"\" a=~'' a=\\~ a=':~' \"a\"=~ ~$'/x' http://h/~u", [
-        b"a~", b"a:~", b"=~", b"-d=~", b"1a=~", b"\xc3\xa9=~", b"a=b~", b"a==~", b"a=b=~", b"a:=~", b"~", b"~", b"~a",
-        b"~", b"a=~", b"a=~", b"a=:~", b"a=~", b"~/x", b"http://h/~u",
-    ]),
+    ("a~ '~' \\~ http://h/~u", [b"a~", b"~", b"~", b"http://h/~u"]),
     (r"$'\r\n\t\v\f\a\b\e\E\?\"\'\\\q\xg\ug\Ug'", [b"\r\n\t\v\f\a\b\x1b\x1b?\"'\\\\q\\xg\\ug\\Ug"]),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "words"), WORDS)
 def test_words_are_those_of_bash(text: str, words: list[bytes]) -> None:
-    assert [one.encode("utf-8", "surrogateescape") for one in shell_words(text)] == words
+    assert [one.encode("utf-8", "surrogateescape") for one in words_of(text)] == words
 
 
 @needs_bash
@@ -332,9 +308,7 @@ def commands(draw: st.DrawFn) -> str:
     return draw(st.sampled_from([" ", " \\\n  ", "\\\n\\\n "])).join(words)
 
 
-FEWER = re.compile(
-    r"the header '.*' has no colon|the command sends no request: curl takes the .* for a pattern", re.DOTALL
-)
+FEWER = re.compile(r"the header '.*' has no colon|curl takes the .* for a pattern|.* of a path otherwise", re.DOTALL)
 
 
 @needs_curl
@@ -372,9 +346,6 @@ def test_our_own_pipe_is_read_and_no_other() -> None:
             read(f"{other} | {command}")
 
 
-@pytest.mark.parametrize("run", ["1" * 800_000 + ">x", "a" * 800_000, "{" * 800_000, "," * 400_000 + "}" * 400_000])
-def test_nothing_waits_for_a_long_run_of_plain_text(run: str) -> None:
-    pieces = [piece for kind, piece, _ in _pieces(run) if kind == "plain"]
-    assert max(map(len, pieces)) <= PLAIN_CHARS_MAX
-    assert "".join(pieces) == run.replace(">", "")
-    assert words_of(f"curl {run}")[1] == run.partition(">")[0]
+@pytest.mark.parametrize("run", ["1" * 800_000, "a" * 800_000, "," * 400_000 + "}" * 400_000])
+def test_a_long_run_of_plain_text_is_one_word(run: str) -> None:
+    assert words_of(f"curl {run} >x") == ["curl", run]
