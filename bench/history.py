@@ -24,7 +24,7 @@ from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.library import scenario_from_object
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 DAYS = 30

@@ -11,7 +11,7 @@ from simulator.api.clients import ROOT_KEY, ProxyPrefix
 from simulator.options import CONTROL_PATH, DOCUMENT_PATH
 from simulator.server.asgi import source_of, unusual_target
 from simulator.server.responder import responder_of
-from simulator.wire.headers import as_sent
+from simulator.wire.traffic import as_sent
 
 
 class AsgiEndpoint:

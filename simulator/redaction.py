@@ -22,7 +22,7 @@ from urllib.parse import quote, quote_plus, unquote_plus, unquote_to_bytes, urls
 
 import msgspec
 
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 
 MASKED: Final = "(not shown)"
 MASKED_IN_URL: Final = quote(MASKED, safe="()")

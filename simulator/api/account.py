@@ -20,7 +20,7 @@ from simulator.domain.model.money import parse_amount
 from simulator.http_client.targets import reason_to_refuse
 from simulator.runtime.inboxes import INBOX_PATH
 from simulator.wire import account, errors, webhooks
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 
 
 def balance(call: Call) -> Reply:

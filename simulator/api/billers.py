@@ -7,10 +7,10 @@ from simulator.api.refusals import invalid_parameters
 from simulator.contract.query import whole
 from simulator.domain.model.catalog import OptionList, Product
 from simulator.domain.model.options import biller_field, biller_product, offered
-from simulator.wire import billers as wire
+from simulator.wire import options as wire
 from simulator.wire.diagnoses import shown
-from simulator.wire.json import encode
-from simulator.wire.paging import Page
+from simulator.wire.money import encode
+from simulator.wire.options import Page
 
 FILTERS = ("biller_code", "suggested_category")
 NONE = OptionList()

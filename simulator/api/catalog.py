@@ -16,7 +16,7 @@ from simulator.domain.model.tree import Group, tree_of
 from simulator.domain.queries import last_updated, older
 from simulator.wire import catalog as wire
 from simulator.wire import legacy
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 
 
 class CatalogEndpoint:

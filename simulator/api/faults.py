@@ -32,7 +32,7 @@ from simulator.domain.model.rules import Fields
 from simulator.domain.queries import payment_with
 from simulator.runtime.journal import CONTENT_TYPE
 from simulator.wire import errors
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 
 REFUSED_FROM = 400  # the lowest status of a refusal
 ONE_SECOND = timedelta(seconds=1)

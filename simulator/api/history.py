@@ -8,7 +8,7 @@ from simulator.contract.query import whole
 from simulator.domain.model.history import HistoryQuery, figures_of
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.wallet import EntryType
-from simulator.wire import history, statement
+from simulator.wire import account, history
 
 HISTORY_LIMIT_MAX = 1000
 
@@ -79,7 +79,7 @@ def balance_statement(call: Call) -> Reply:
     newest_first = not state.assumes("statement-order", "oldest_first")
     entries, totals = call.owner.wallet.find(*days, types, (page - 1) * limit, limit, newest_first=newest_first)
     asked = {name: call.fields[name] for name in ("date", "type") if call.fields.get(name)}
-    shown = statement.StatementPage(
+    shown = account.StatementPage(
         page=page,
         limit=limit,
         total=sum(each.entries for each in totals.values()),
@@ -87,7 +87,7 @@ def balance_statement(call: Call) -> Reply:
         query=asked,
     )
     note_empty(call, days, shown.total, (page - 1) * limit, "entries")
-    body = statement.body(
+    body = account.statement(
         entries,
         shown,
         totals,

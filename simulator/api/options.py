@@ -16,8 +16,8 @@ from simulator.domain.state import State
 from simulator.wire import errors
 from simulator.wire import options as wire
 from simulator.wire.diagnoses import shown
-from simulator.wire.json import encode
-from simulator.wire.paging import Page
+from simulator.wire.money import encode
+from simulator.wire.options import Page
 
 LIMIT_MAX = 25_000
 

@@ -12,7 +12,7 @@ from simulator.contract.body import BadJson, decode_any
 from simulator.contract.query import whole
 from simulator.domain.model import draw
 from simulator.domain.model.money import SERVICE_ZONE
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 from simulator.wire.timestamps import day_range
 
 LIMIT_DEFAULT = 100

@@ -36,7 +36,7 @@ from simulator.domain.model.faults import FaultThen
 from simulator.runtime.journal import Exchange, decode_rule_names, packed, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.quotas import NONE
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 
 
 class Pipeline:

@@ -187,7 +187,7 @@ def _where_named() -> str:
 
 def _encoded(body: Mapping[str, Any]) -> bytes:
     """As JSON; decimals of a scenario keep their digits."""
-    from simulator.wire.json import encode
+    from simulator.wire.money import encode
 
     try:
         return encode(body)

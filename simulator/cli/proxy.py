@@ -221,7 +221,7 @@ def _refuse_problems(path: Path) -> None:
 
 def _json_line(flags: ProxyFlags, server: "Server") -> str:
     """`{"url", "upstream", "callbacks_url", "callbacks_to", "control_url", "control_token"}`."""
-    from simulator.wire.json import encode
+    from simulator.wire.money import encode
 
     fields = {
         "url": server.url,

@@ -71,7 +71,7 @@ def _show(wanted: str, json: bool) -> int:
 
     try:
         if json:
-            from simulator.wire.json import encode
+            from simulator.wire.money import encode
 
             echo_json(encode(load_scenario(wanted).document).decode())
         else:

@@ -21,7 +21,7 @@ from simulator.control.events import EventQuery, EventSource
 from simulator.control.masking import mask_of
 from simulator.runtime.operations import report
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 
 if TYPE_CHECKING:
     from simulator.persistence.gate import Gate

@@ -15,7 +15,7 @@ from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled
 from simulator.contract.register import assumptions
 from simulator.control.http import error
 from simulator.runtime.background import in_background
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 
 _OURS = Path(__file__).resolve().parent.parent / "console" / "api_docs"
 _TYPES = {"page.css": "text/css", "page.js": "text/javascript", "sign.js": "text/javascript"}

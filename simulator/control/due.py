@@ -30,7 +30,7 @@ from simulator.domain.model.wallet import Entry
 from simulator.domain.model.webhooks import Delivery
 from simulator.domain.state import State
 from simulator.redaction import redact_urls
-from simulator.wire.json import number
+from simulator.wire.money import number
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 LISTED_MAX = 2_000

@@ -18,7 +18,7 @@ from simulator.runtime.event_reader import EventReader
 from simulator.runtime.events import EventLog
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 
 Event = dict[str, Any]
 

@@ -19,7 +19,7 @@ from simulator.control.requests import exchange_of, filters_of, masks, matching,
 from simulator.runtime.journal import Exchange
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.shortened import one_line
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 
 
 async def as_har(request: Request) -> Response:

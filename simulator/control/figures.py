@@ -30,7 +30,7 @@ from simulator.domain.state import State
 from simulator.redaction import redact_urls
 from simulator.runtime.attempt_log import ReceiverTimes, by_receiver
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.wire.json import number
+from simulator.wire.money import number
 from simulator.wire.payments import STATUS_NAMES
 
 WALLETS_MAX = 50

@@ -15,7 +15,7 @@ from simulator.runtime.operations import STARTING, NotReady, Operations
 from simulator.shards.ring import NAME_HEADER, NAMES_HEADER
 from simulator.shards.servers import is_name
 from simulator.shards.shards import Shards
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 
 
 async def health(request: Request) -> Response:

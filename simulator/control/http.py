@@ -25,7 +25,7 @@ from simulator.runtime.sandboxes import Sandboxes
 from simulator.scenario.library import BODY
 from simulator.scenario.reading.document import ScenarioError
 from simulator.shortened import shortened
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
 OUTLINE_BYTES_MAX = 512 * 1024  # a scenario has more structure than any request of the reseller API

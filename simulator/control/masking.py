@@ -28,7 +28,7 @@ from simulator.redaction import (
 )
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 from simulator.wire.tokens import HARMLESS_MEMBERS, MEMBERS, form_parameters, is_token_path
 
 _API_KEY: Final = names.API_KEY.decode()

@@ -10,7 +10,7 @@ from simulator.domain.model.rules import Origin, Place
 from simulator.domain.model.wallet import Entry
 from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.wire.json import number
+from simulator.wire.money import number
 from simulator.wire.timestamps import iso_utc_exact
 
 

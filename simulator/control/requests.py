@@ -23,7 +23,7 @@ from simulator.runtime.background import in_background, place
 from simulator.runtime.journal import Exchange, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.ring import Tally
-from simulator.wire.headers import as_sent
+from simulator.wire.traffic import as_sent
 
 _FILTERS: Mapping[str, Callable[[Exchange], Any]] = {
     name: attrgetter(name)

@@ -20,7 +20,7 @@ from simulator.http_client.targets import reason_to_refuse
 from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.build import build_reseller
-from simulator.wire.json import number
+from simulator.wire.money import number
 from simulator.wire.webhooks import SECRET_SHOWN_CHARS
 
 

@@ -16,7 +16,7 @@ from simulator.runtime.sandboxes import DEFAULT
 from simulator.shards.asking import ASKED_BY, Answer, NotAnsweredError, ask
 from simulator.shards.servers import Server
 from simulator.shards.shards import Shards
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 
 LIST_TIMEOUT_S: Final = 5.0
 LISTS_TIMEOUT_S: Final = 15.0

@@ -20,7 +20,7 @@ from simulator.domain.model.transactions import Result, Transaction
 from simulator.domain.queries import payment_with
 from simulator.domain.state import State
 from simulator.runtime.attempt_log import SentRequests
-from simulator.wire.json import number
+from simulator.wire.money import number
 from simulator.wire.payments import STATUS_NAMES
 
 SHOWN_MAX = 100

@@ -21,7 +21,7 @@ from simulator.runtime.background import in_background, place
 from simulator.runtime.expectations import verdicts_in_slices
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.traffic_log import Log, log_in_slices, log_of
-from simulator.wire.json import number
+from simulator.wire.money import number
 
 
 async def show_expectations(request: Request) -> Response:

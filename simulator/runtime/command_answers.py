@@ -12,7 +12,7 @@ from simulator.domain.model.rules import Rule
 from simulator.domain.model.wallet import Entry
 from simulator.domain.model.webhooks import Delivery
 from simulator.wire.catalog import product_body, tree_part
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 
 DONE = "done"
 SCENARIO = "scenario"  # the code of a scenario that is not accepted

@@ -1,12 +1,18 @@
-"""What an account reads of itself: balance, threshold of alerts, configuration of callbacks (SPEC 2.8, 2.9, 4.15)."""
+"""What an account reads of itself: balance, threshold of alerts, configuration of callbacks, and the balance statement
+(SPEC 2.5, 2.8, 2.9, 4.15)."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+import msgspec
+
 from simulator.domain.model.callbacks import CallbackConfig
-from simulator.wire.json import number
-from simulator.wire.timestamps import day_first, year_first
+from simulator.domain.model.wallet import Entry, EntryType, StatementTotals
+from simulator.wire.money import number
+from simulator.wire.options import link
+from simulator.wire.timestamps import day_first, year_first, year_first_ms
 
 
 def balance(amount: Decimal, *, flat: bool = False) -> dict[str, Any]:
@@ -30,3 +36,90 @@ def configuration(config: CallbackConfig, now: datetime) -> dict[str, Any]:
         "data": {"Status": "Success", "CallbackUrl": config.url, "Method": config.method},
         "@metadata": {"status_code": 200, "last_updated": day_first(config.updated or now)},
     }
+
+
+SUMMARY: Mapping[str, EntryType] = {
+    "total_transactions": EntryType.TRANSACTION,
+    "total_deposit": EntryType.DEPOSIT,
+    "total_refund": EntryType.REFUND,
+}
+
+
+class StatementPage(msgspec.Struct, frozen=True, kw_only=True):
+    """One page: its number from 1, its length, the number of entries in the search; `address` is the statement's URL
+    and `query` the parameters other than page and limit."""
+
+    page: int
+    limit: int
+    total: int
+    address: str
+    query: Mapping[str, str]
+
+    @property
+    def last(self) -> int:
+        """The last page's number; an empty statement has one."""
+        return max(1, -(-self.total // self.limit))
+
+
+def statement(
+    entries: list[Entry],
+    sheet: StatementPage,
+    totals: Mapping[EntryType, StatementTotals],
+    *,
+    unsigned: bool = False,
+    commissions: bool = False,
+) -> dict[str, Any]:
+    """The body of a 200. StatementTotals cover the whole search; `unsigned` omits their sign, and `commissions` counts
+    commissions as deposits."""
+    if commissions:
+        deposits, others = totals[EntryType.DEPOSIT], totals[EntryType.COMMISSION]
+        both = StatementTotals(deposits.entries + others.entries, deposits.amount + others.amount)
+        totals = {**totals, EntryType.DEPOSIT: both}
+    return {
+        "data": [_entry(one) for one in entries],
+        "links": _links(sheet),
+        "meta": _meta(sheet, len(entries)),
+        "summary": {name: _total(totals[type_], unsigned) for name, type_ in SUMMARY.items()},
+    }
+
+
+def _entry(one: Entry) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "date": year_first_ms(one.at),
+        "amount": number(one.amount),
+        "balance": number(one.balance),
+        "remarks": one.remarks,
+        "type": one.type.value,
+    }
+
+
+def _links(sheet: StatementPage) -> dict[str, str | None]:
+    before, after = min(sheet.page - 1, sheet.last), sheet.page + 1
+    return {
+        "first": _link(sheet, 1),
+        "last": _link(sheet, sheet.last),
+        "prev": _link(sheet, before) if before else None,
+        "next": _link(sheet, after) if after <= sheet.last else None,
+    }
+
+
+def _link(sheet: StatementPage, page: int) -> str:
+    return link(sheet.address, {**sheet.query, "page": page, "limit": sheet.limit})
+
+
+def _meta(sheet: StatementPage, count: int) -> dict[str, Any]:
+    before = (sheet.page - 1) * sheet.limit
+    return {
+        "current_page": sheet.page,
+        "from": before + 1 if count else 0,
+        "last_page": sheet.last,
+        "path": sheet.address,
+        "per_page": sheet.limit,
+        "to": before + count if count else 0,
+        "total": sheet.total,
+    }
+
+
+def _total(totals: StatementTotals, unsigned: bool) -> dict[str, Any]:
+    return {"amount": number(abs(totals.amount) if unsigned else totals.amount), "count": totals.entries}

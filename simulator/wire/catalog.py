@@ -8,8 +8,7 @@ from typing import Any
 from simulator.domain.model import pricing
 from simulator.domain.model.catalog import Adjustment, DataSource, FormField, Fulfillment, Overlay, Product, Source
 from simulator.domain.model.tree import Category, Group
-from simulator.wire.json import number
-from simulator.wire.money import money
+from simulator.wire.money import money, number
 from simulator.wire.timestamps import iso_utc
 
 

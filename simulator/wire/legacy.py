@@ -12,8 +12,7 @@ from simulator.domain.model.catalog import (
     Product,
 )
 from simulator.domain.model.options import account_source, amount_range, subproduct_field
-from simulator.wire.json import number
-from simulator.wire.money import amount_text, limit_text
+from simulator.wire.money import amount_text, limit_text, number
 
 NO_CATEGORY = ("", "")
 

@@ -1,14 +1,50 @@
-"""The options response of SPEC 2.2."""
+"""Pages of options (SPEC 2.2) and of billers (SPEC 2.14)."""
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
+from urllib.parse import quote, urlencode
+
+import msgspec
 
 from simulator.domain.model import pricing
 from simulator.domain.model.catalog import Option, OptionList, Product
-from simulator.wire.json import number
-from simulator.wire.money import amount_text, money
-from simulator.wire.paging import Page
+from simulator.domain.model.options import amount_range
+from simulator.wire.money import amount_text, limit_text, money, number
+
+
+class Page(msgspec.Struct, frozen=True):
+    """Page `current` of `last`, each with `size` items of a list of `total`. An empty list has one empty page, and a
+    page beyond the last is empty."""
+
+    current: int
+    last: int
+    size: int
+    total: int
+
+    @classmethod
+    def of(cls, total: int, current: int, size: int) -> "Page":
+        """The requested page; the size is 0 only for all of an empty list."""
+        return cls(current, max(1, -(-total // max(1, size))), size, total)
+
+    @property
+    def items(self) -> slice:
+        """The slice of its items in the list."""
+        first = (self.current - 1) * self.size
+        return slice(first, first + self.size)
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The positions of its first and last item, counted from 1; both 0 when it is empty."""
+        first = (self.current - 1) * self.size
+        return (first + 1, min(first + self.size, self.total)) if first < self.total else (0, 0)
+
+
+def link(path: str, query: Mapping[str, object]) -> str:
+    """A relative link; spaces become `%20`, which is valid in queries and paths."""
+    return f"{path}?{urlencode(query, quote_via=quote)}" if query else path
+
 
 _BEFORE = " -–,/|·"  # noqa: RUF001  # labels contain this dash
 _OPENING, _CLOSING = "([", ")]"
@@ -83,3 +119,61 @@ def label_without_validity(option: Option) -> str:
     after = after.strip(_BEFORE) if not before or before[-1] in _OPENING else after.strip()
     gap = "" if before[-1:] in _OPENING or after[:1] in _CLOSING or after[:1] == "," else " "
     return f"{before}{gap if before and after else ''}{after}" or option.label
+
+
+BILLERS_PATH = "/v1/interbank/billers"
+
+
+def billers(
+    product: Product | None, found: OptionList, page: Page, prefix: str, filters: dict[str, str], *, is_paged: bool
+) -> Any:
+    """The whole body. `prefix` is the path of the sandbox and `filters` are repeated in the links; without paging there
+    is one page and one link."""
+    path = prefix + BILLERS_PATH
+    first, last = page.bounds
+    return {
+        "message": "Success",
+        "data": [] if product is None else [_biller(product, option) for option in found[page.items]],
+        "links": _links(path, page, filters, is_paged),
+        "meta": {
+            "current_page": page.current,
+            "from": first,
+            "last_page": page.last,
+            "path": path,
+            "per_page": page.size,
+            "to": last,
+            "total": page.total,
+        },
+    }
+
+
+def _biller(product: Product, option: Option) -> dict[str, Any]:
+    low, high = amount_range(product, option)
+    shown: dict[str, Any] = {
+        "biller_code": option.code,
+        "display_name": option.label,
+        "denomination": None,
+        "face_value": None,
+        "validity": option.validity,
+        "account_number": None,
+        "additional_description": list(option.additional_description),
+        "min": limit_text(low),
+        "max": limit_text(high),
+        "suggested_category": option.suggested_category,
+    }
+    if option.description:
+        shown["description"] = option.description
+    return shown
+
+
+def _links(path: str, page: Page, filters: dict[str, str], is_paged: bool) -> dict[str, str | None]:
+    def to(number: int) -> str:
+        return link(path, filters | ({"page": str(number), "limit": str(page.size)} if is_paged else {}))
+
+    before, after = min(page.current - 1, page.last), page.current + 1
+    return {
+        "first": to(1),
+        "last": to(page.last),
+        "prev": to(before) if before >= 1 else None,
+        "next": to(after) if after <= page.last else None,
+    }

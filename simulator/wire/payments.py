@@ -10,7 +10,7 @@ from simulator.domain.model.catalog import Product
 from simulator.domain.model.money import ZERO, parse_number
 from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.transactions import Result, Status, Transaction
-from simulator.wire.json import known_number, number
+from simulator.wire.money import known_number, number
 from simulator.wire.timestamps import day_first, year_first, year_first_ms
 
 # `Succesful` is the service's own spelling and must be matched as written.

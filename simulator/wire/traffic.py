@@ -5,6 +5,8 @@ from typing import Literal
 
 import msgspec
 
+from simulator.domain.model.faults import WITHOUT_BODY
+
 Headers = tuple[tuple[bytes, bytes], ...]
 
 
@@ -59,3 +61,10 @@ class Notification(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     trxid: str = ""
     probe: str = ""
     is_forged: bool = False
+
+
+def as_sent(status: int, lines: bytes, body: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:
+    """Return the headers of these lines as pairs, and the body; 204 and 304 have none, and no length of it."""
+    pairs = (line.partition(b": ") for line in lines.split(b"\r\n") if line)
+    headers = [(name, value) for name, _, value in pairs if status not in WITHOUT_BODY or name != b"content-length"]
+    return headers, b"" if status in WITHOUT_BODY else body

@@ -15,7 +15,7 @@ from simulator.domain.model.webhooks import (
     Webhook,
 )
 from simulator.wire import catalog, options
-from simulator.wire.json import number
+from simulator.wire.money import number
 from simulator.wire.timestamps import iso_utc
 
 EVENT_VERSION = "1.0"

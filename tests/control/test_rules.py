@@ -10,7 +10,7 @@ from simulator.scenario.build import DEFINITIONS
 from simulator.scenario.library import check_text, load_scenario, names
 from simulator.scenario.reading.files import bundled_path
 from simulator.scenario.reading.load import load_text
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 from tests.support.client import Client, running
 
 RULES = "/sandboxes/default/rules"

@@ -25,7 +25,7 @@ from simulator.runtime.attempt_log import SentRequests
 from simulator.runtime.journal import Exchange, Journal
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 
 SANDBOXES_MAX = 200
 PAYMENTS_MAX = 5_000

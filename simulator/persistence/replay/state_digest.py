@@ -12,7 +12,7 @@ from simulator.domain.state import State
 from simulator.runtime.command_answers import digest
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.catalog import product_body, tree_part
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 
 NO_JOBS = JobCounts()
 LATEST: Final = 300

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from simulator.scenario.yaml import flow
 from simulator.shortened import one_line, shortened
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 
 SHOWN_CHARS_MAX = 300
 

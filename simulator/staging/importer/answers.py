@@ -17,7 +17,7 @@ import msgspec
 
 from simulator.staging.service import Answer, NoAnswer
 from simulator.staging.session import Session
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 
 EXPONENT_MAX = 60  # a number beyond it would be written with as many digits
 

@@ -14,9 +14,9 @@ from simulator.domain.model.catalog import Catalog, OptionList, Product
 from simulator.shortened import one_line
 from simulator.staging.importer.account import Offer, ProductAnswers, biller_field
 from simulator.staging.importer.answers import as_dict, as_text
-from simulator.wire import billers, catalog, legacy, options
-from simulator.wire.json import encode
-from simulator.wire.paging import Page
+from simulator.wire import catalog, legacy, options
+from simulator.wire.money import encode
+from simulator.wire.options import Page
 
 KINDS_MAX = 40
 VALUE_CHARS_MAX = 80
@@ -65,7 +65,7 @@ def _of_offer(answers: ProductAnswers, product: Product, field_id: str, offer: O
     yield from _lines(f"{place}, inactive", _by_code(offer.inactive, shown(ours.inactive), "code"))
     if field_id == biller_field(answers.body) and answers.billers:
         page = Page.of(len(ours.active), 1, max(1, len(ours.active)))
-        body = billers.billers(product, ours.active, page, "", {}, is_paged=False)
+        body = options.billers(product, ours.active, page, "", {}, is_paged=False)
         yield from _lines("billers", _by_code(answers.billers, _ours(body)["data"], "biller_code"))
     elif offer.account in answers.subproducts:
         body = legacy.subproducts(product, ours.active)

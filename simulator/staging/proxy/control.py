@@ -36,7 +36,7 @@ from simulator.runtime.ring import Ring, RingRecord, Tally
 from simulator.staging.proxy import shown
 from simulator.staging.proxy.log import SeenCall, SeenDeparture, SeenNotification
 from simulator.staging.proxy.watcher import Watcher
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 from simulator.wire.traffic import Call, Notification
 
 HEALTH_PATH = "/_sim/health"

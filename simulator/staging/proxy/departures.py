@@ -17,7 +17,7 @@ from simulator.domain.model.instants import instant
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.shortened import shortened
 from simulator.staging.proxy.messages import value_of
-from simulator.wire.json import is_integer_when_whole
+from simulator.wire.money import is_integer_when_whole
 from simulator.wire.traffic import Headers
 
 JUDGED_BYTES_MAX: Final = 1024 * 1024

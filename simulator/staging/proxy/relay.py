@@ -18,7 +18,7 @@ from simulator.http_client.dialer import Dialer, NotConnectedError, Origin
 from simulator.server.message import header_lines
 from simulator.server.responder import OVER, STATUS_LINE_KEY, responder_of
 from simulator.staging.proxy.messages import Address, Exchanged, Kept, Shelf, passed_on, to_upstream, value_of
-from simulator.wire.json import encode
+from simulator.wire.money import encode
 from simulator.wire.traffic import Headers
 
 CONNECT_TIMEOUT_S: Final = 10.0

@@ -11,7 +11,7 @@ from simulator.staging.conform.payments import FINAL_NAMES, PAID, PENDING, STATU
 from simulator.staging.conform.spending import Order
 from simulator.staging.service import Answer
 from simulator.staging.session import target
-from simulator.wire.json import is_integer_when_whole
+from simulator.wire.money import is_integer_when_whole
 
 KEPT = ("refid", "product", "account", "amount", "productName")
 
