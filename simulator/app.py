@@ -234,7 +234,7 @@ class App(Starlette):
         self._is_started = True
         if self.kept is not None:
             self.kept.start()
-        follow_machine(self.wall, self.sandboxes, self.operations, self.kept)
+        follow_machine(self.wall, self.sandboxes, self.operations)
         self.sandboxes.start(asyncio.get_running_loop().time)
 
     @asynccontextmanager

@@ -1,16 +1,8 @@
-"""A data folder of a server: opened, read, and written from then on.
-
-A note in the folder says when the machine was started, by its clock, and which real clocks are ahead of the wall. A
-server that finds another time for the same start knows how far the clock was set since.
-"""
+"""A data folder of a server: opened, read, and written from then on."""
 
 from collections.abc import Callable
-from contextlib import suppress
-from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final, Protocol
-
-import msgspec
+from typing import Protocol
 
 from simulator import __version__
 from simulator.domain.errors import DomainError
@@ -27,7 +19,6 @@ from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.keepers import Kept
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.machine_time import Boot, MachineTime, note_clock
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 
 
@@ -76,8 +67,6 @@ class DataFolder:
         self._followed = follows
         keeper = StoreKeeper(self._store, self.gate)
         self._schedule = SnapshotSchedule(self._store, self.gate, app.sandboxes)
-        noted = read_note(self.path)
-        step = step_since(noted, app.wall)
         restorer = Restorer(self._store.reader, app.again, app.surroundings(), app.scenario)
         for sandbox in self._store.reader.sandboxes():
             try:
@@ -85,10 +74,7 @@ class DataFolder:
             except CannotResume as error:
                 raise CannotResume(f"{self.path}: {error}") from None
             keeper.follow(found.player.live, found.last_serial)
-            ahead = still_ahead(noted, sandbox.name, found.player.now)
-            app.adopt(live := return_to_life(found.player, app.wall, found.left_at, step, ahead))
-            if step:
-                note_clock(live)
+            app.adopt(return_to_life(found.player, app.wall, found.left_at))
             self.sandboxes.append(sandbox.name)
             for line in found.passed_over:
                 self._tell(f"{self.path}: a snapshot was passed over: {line}")
@@ -98,12 +84,6 @@ class DataFolder:
             if live.id not in self.sandboxes:
                 keeper.begin(live)
         app.kept, self._app = self, app
-        write_note(self.path, app)
-
-    def wall_was_set(self) -> None:
-        """Note how the wall and the clocks are now."""
-        if self._app is not None:
-            write_note(self.path, self._app)
 
     def start(self) -> None:
         """Commit at the end of each turn; needs a running event loop."""
@@ -144,48 +124,3 @@ class DataFolder:
     def gated(self, sender: Sender) -> Sender:
         """A sender that waits for the gate."""
         return GatedSender(sender, self.gate)
-
-
-BOOT_FILE: Final = ".boot"
-CLOCK_NOISE: Final = timedelta(milliseconds=10)  # two clocks are read one after the other
-
-
-class ClockNote(msgspec.Struct):
-    """The machine's start, None where it is not known, and how far real clocks are ahead, each with its time then."""
-
-    boot: Boot | None = None
-    ahead: dict[str, tuple[timedelta, datetime]] = {}
-
-
-def read_note(folder: Path) -> ClockNote:
-    """Return the note of a folder, an empty one where there is none."""
-    try:
-        return msgspec.json.decode((folder / BOOT_FILE).read_bytes(), type=ClockNote)
-    except (OSError, ValueError):
-        return ClockNote()
-
-
-def step_since(noted: ClockNote, wall: Wall) -> timedelta | None:
-    """How far the wall was set since the note; None when that is not known: without a note, or after another start."""
-    boot = wall.boot() if isinstance(wall, MachineTime) else None
-    if boot is None or noted.boot is None or boot.id != noted.boot.id:
-        return None
-    step = boot.at - noted.boot.at
-    return step if abs(step) > CLOCK_NOISE else timedelta()
-
-
-def still_ahead(noted: ClockNote, sandbox: str, now: datetime) -> timedelta:
-    """How far a real clock is ahead at its time `now`, as a negative span: since the note it runs at half speed. One
-    that was moved meanwhile, or began anew, is where it belongs."""
-    by, at = noted.ahead.get(sandbox, (timedelta(), now))
-    return min(timedelta(), by + (now - at)) if now >= at else timedelta()
-
-
-def write_note(folder: Path, app: Application) -> None:
-    """Note the present. Without room on the disk there is no note."""
-    boot = app.wall.boot() if isinstance(app.wall, MachineTime) else None
-    clocks = {live.id: live.clock for live in app.sandboxes}
-    ahead = {name: (clock.behind, clock.now()) for name, clock in clocks.items() if clock.behind < timedelta()}
-    with suppress(OSError):
-        (folder / BOOT_FILE).unlink(missing_ok=True)
-        (folder / BOOT_FILE).write_bytes(msgspec.json.encode(ClockNote(boot, ahead)))

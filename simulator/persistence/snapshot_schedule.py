@@ -1,22 +1,20 @@
 """Takes snapshots of sandboxes into a store, so that a restart has few entries to repeat.
 
 One is due when `ENTRIES` have come since the last, more where there are many payments, or some have and then nothing
-for a while; and at the end of the server. At most half of a processor's time is spent on them. While a request waits
+for a while; and at the end of the server. At most half of the time is spent on them. While a request waits
 or an advance runs there is none.
 """
 
 import asyncio
-import os
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
 from time import monotonic
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from simulator.persistence.gate import Gate
-from simulator.persistence.lives import Life
 from simulator.persistence.snapshot.capture import parts_of, refuse_not_now
 from simulator.persistence.snapshot.document import NotNow
-from simulator.persistence.snapshot.forked_writer import CAN_FORK, pieces_apart
+from simulator.persistence.snapshot.forked_writer import pieces_apart
 from simulator.persistence.store import Store
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.operations import report
@@ -34,19 +32,10 @@ RESTED_ENTRIES: Final = 1_000
 
 LOOK_S: Final = 0.25
 SHARE: Final = 1
-"""How many times the processor's time that a snapshot took it is until the next one."""
+"""How many times as long as the snapshot took it is until the next one."""
 
 END_S: Final = 5.0
 """How long the end of a server may be held up by them."""
-
-
-@dataclass(slots=True)
-class _Seen:
-    """A life as it was when it was looked at last: its entries, and those before its newest snapshot."""
-
-    life: Life
-    n: int
-    saved: int
 
 
 class SnapshotSchedule:
@@ -56,7 +45,7 @@ class SnapshotSchedule:
         self._store = store
         self._gate = gate
         self._sandboxes = sandboxes
-        self._seen: dict[str, _Seen] = {}
+        self._lengths: WeakKeyDictionary[LiveSandbox, int] = WeakKeyDictionary()  # when they were looked at last
         self._not_before_s = 0.0
         self._looking: asyncio.Task[None] | None = None
 
@@ -88,28 +77,21 @@ class SnapshotSchedule:
         for live in self._sandboxes:
             if self._may_save(live) and self._is_due(live):
                 await self.save(live)
-        there = {live.id for live in self._sandboxes}
-        self._seen = {id_: seen for id_, seen in self._seen.items() if id_ in there}
 
     def _may_save(self, live: LiveSandbox) -> bool:
         """Not what was deleted while another one was saved, nor anything when the disk fails."""
         return not live.is_deleted and self._gate.failure is None
 
     def _is_due(self, live: LiveSandbox) -> bool:
-        new = self._new(live)
-        seen = self._seen[live.id]
-        rests, seen.n = seen.n == seen.life.n, seen.life.n
-        is_time = monotonic() >= self._not_before_s
-        return is_time and (new >= _due_behind(live) or (rests and new >= RESTED_ENTRIES))
+        new, n = self._new(live), self._store.writer.life_of(live.id).n
+        rests, self._lengths[live] = self._lengths.get(live) == n, n
+        due = max(ENTRIES, len(live.core.state.transactions) // PAYMENTS)
+        return monotonic() >= self._not_before_s and new >= (min(due, RESTED_ENTRIES) if rests else due)
 
     def _new(self, live: LiveSandbox) -> int:
         """How many entries have come since the newest snapshot."""
         life = self._store.writer.life_of(live.id)
-        seen = self._seen.get(live.id)
-        if seen is None or seen.life is not life or life.n < seen.saved:  # it began anew, or was rewound
-            newest = life.snapshots[-1].n if life.snapshots else 0
-            seen = self._seen[live.id] = _Seen(life, -1, newest)
-        return life.n - seen.saved
+        return life.n - (life.snapshots[-1].n if life.snapshots else 0)
 
     async def save(self, live: LiveSandbox) -> bool:
         """Take one now; False when there is none at this moment."""
@@ -117,9 +99,7 @@ class SnapshotSchedule:
             refuse_not_now(live)
         except NotNow:
             return False
-        began_s = _spent_s()
-        life = self._store.writer.life_of(live.id)
-        n = life.n
+        began_s = monotonic()
         writer = self._store.writer.begin_snapshot(live.id)
         pieces = pieces_apart(lambda: parts_of(live))
         try:
@@ -132,19 +112,5 @@ class SnapshotSchedule:
             report(error, "a snapshot")
             return False
         finally:
-            self._not_before_s = monotonic() + SHARE * (_spent_s() - began_s)
-        if not writer.complete():  # the sandbox was rewound, reset or deleted meanwhile
-            return False
-        self._seen[live.id] = _Seen(life, n, n)
-        return True
-
-
-def _due_behind(live: LiveSandbox) -> int:
-    """How many entries lead to a snapshot while more come."""
-    return max(ENTRIES, len(live.core.state.transactions) // PAYMENTS)
-
-
-def _spent_s() -> float:
-    """What snapshots have taken: the processor's time of the copies, or the time where they are taken here."""
-    times = os.times()
-    return times.children_user + times.children_system if CAN_FORK else monotonic()
+            self._not_before_s = monotonic() + SHARE * (monotonic() - began_s)
+        return writer.complete()  # not when the sandbox was rewound, reset or deleted meanwhile

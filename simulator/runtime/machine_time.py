@@ -10,14 +10,11 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from simulator.persistence.tape.entries import ClockSet
 from simulator.runtime.clock import Wall
 from simulator.runtime.event_items import Action
-from simulator.runtime.keepers import Kept
-from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.operations import Operations
 from simulator.runtime.sandboxes import Sandboxes
 
@@ -27,22 +24,6 @@ COMPARED_EVERY_S: Final = 60.0
 wall_clock: Wall = partial(datetime.now, UTC)  # the current time
 
 
-class Boot(NamedTuple):
-    """A start of the machine: its id, and when it was by the wall."""
-
-    id: str
-    at: datetime
-
-
-def since_boot() -> tuple[str, float] | None:
-    """The id of the machine's last start and the seconds since, its suspensions included; None where it has none."""
-    try:
-        id_ = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-        return id_, time.clock_gettime(time.CLOCK_BOOTTIME)
-    except (OSError, AttributeError):
-        return None
-
-
 class MachineTime:
     """A wall clock. `on_step` is called with each difference by which the machine's own was set."""
 
@@ -50,10 +31,8 @@ class MachineTime:
         self,
         wall: Wall,
         monotonic_s: Callable[[], float] = time.monotonic,
-        since_boot: Callable[[], tuple[str, float] | None] = since_boot,
     ) -> None:
         self._wall = wall
-        self._since_boot = since_boot
         self._monotonic_s = monotonic_s
         self._base, self._began_s = wall(), monotonic_s()
         self.on_step: Callable[[timedelta], None] = lambda step: None
@@ -61,11 +40,6 @@ class MachineTime:
 
     def __call__(self) -> datetime:
         return self._base + timedelta(seconds=self._monotonic_s() - self._began_s)
-
-    def boot(self) -> Boot | None:
-        """The machine's last start by this clock: it changes when the clock is set, and only then."""
-        found = self._since_boot()
-        return None if found is None else Boot(found[0], self() - timedelta(seconds=found[1]))
 
     def compare(self) -> None:
         """Follow the machine's clock when it was set by more than `DIFFERENCE_MAX`."""
@@ -92,10 +66,10 @@ class MachineTime:
             self._timer = None
 
 
-def follow_machine(wall: Wall, sandboxes: Sandboxes, operations: Operations, kept: Kept | None) -> None:
+def follow_machine(wall: Wall, sandboxes: Sandboxes, operations: Operations) -> None:
     """Compare the machine's clocks from now on, if the wall is the machine's; needs a running event loop."""
     if isinstance(wall, MachineTime):
-        wall.on_step = partial(_wall_was_set, sandboxes, operations, kept)
+        wall.on_step = partial(_wall_was_set, sandboxes, operations)
         wall.start()
 
 
@@ -111,21 +85,14 @@ def leave_machine(wall: Wall) -> None:
         wall.close()
 
 
-def note_clock(live: LiveSandbox) -> None:
-    """Put on the tape where a fast clock is by the wall, from which a restart counts."""
-    if live.clock.mode == "xN":
-        live.tape.add(ClockSet(live.clock.now(), live.clock.mode, live.clock.rate))
-
-
-def _wall_was_set(sandboxes: Sandboxes, operations: Operations, kept: Kept | None, step: timedelta) -> None:
+def _wall_was_set(sandboxes: Sandboxes, operations: Operations, step: timedelta) -> None:
     operations.wall_steps += 1
     text = f"the machine's clock was set by {step.total_seconds():+.1f} s"
     for live in sandboxes:
         live.clock.wall_was_set(step)
         live.driver.caught_up_at = None
         live.driver.rearm(live.clock.now(), is_anew=True)
-        note_clock(live)
+        if live.clock.mode == "xN":  # a restart counts from here
+            live.tape.add(ClockSet(live.clock.now(), live.clock.mode, live.clock.rate))
         live.events.note(Action("wall_set", live.clock.now(), text))
-    if kept is not None:
-        kept.wall_was_set()
     print(f"{text}: no sandbox leaps; see docs/time.md", file=sys.stderr, flush=True)

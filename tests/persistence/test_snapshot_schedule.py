@@ -70,17 +70,6 @@ def test_one_is_due_behind_many_entries_or_when_no_more_come(tmp_path: Path, mon
         assert [is_due(more) for more in (4, 7, 1)] == [False, False, True], "36, two for each of 18 payments"
 
 
-def test_what_was_seen_of_a_sandbox_goes_with_it(tmp_path: Path) -> None:
-    with serving(tmp_path / "data", FIRST) as client:
-        saver = saving_of(client)
-        assert client.sim("POST", "/sandboxes", {"id": "short"}).status == 201
-        client.run(saver._save_due())
-        assert set(saver._seen) == {"default", "short"}
-        assert client.sim("DELETE", "/sandboxes/short").status == 204
-        client.run(saver._save_due())
-        assert set(saver._seen) == {"default"}
-
-
 def noted_forks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The pids of the processes that are forked from now on."""
     pids: list[int] = []

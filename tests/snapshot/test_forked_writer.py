@@ -14,7 +14,7 @@ from simulator.persistence.snapshot.forked_writer import pieces_apart
 pytestmark = pytest.mark.skipif(not forked_writer.CAN_FORK, reason="processes are not forked here")
 
 LOOPS = [uvloop.new_event_loop, asyncio.new_event_loop]
-LARGE = os.urandom(3 * forked_writer.PIPE_BYTES)
+LARGE = os.urandom(3_000_000)
 
 
 def parts() -> Iterator[tuple[str, bytes]]:

@@ -96,22 +96,15 @@ def go_on(player: Player, wall: Wall, at: datetime | None = None, error: str = E
     return player.live
 
 
-def return_to_life(
-    player: Player, wall: Wall, left_at: datetime, step: timedelta | None, ahead: timedelta = timedelta()
-) -> LiveSandbox:
-    """The same after a restart of the server: a clock that runs has run on since `left_at`, a time of the wall, which
-    was set by `step` meanwhile, None when nobody knows. A real clock follows the wall, but waits for one that was set
-    back, also for what it was `ahead` of it before, negative; a faster one takes the time that has passed."""
+def return_to_life(player: Player, wall: Wall, left_at: datetime) -> LiveSandbox:
+    """The same after a restart of the server: a clock that runs has run on since `left_at`, a time of the wall. A real
+    one waits for a wall that was set back."""
     live, clock = player.live, left(player, wall)
     if clock.runs:
         by_wall = wall() - left_at
-        passed = by_wall - (step or timedelta())
+        clock = Clock(wall, clock.mode, clock.rate, clock.now() + max(timedelta(), by_wall) * clock.rate)
         if clock.mode == "real":
-            passed = max(by_wall, passed)
-        passed = max(timedelta(), passed)
-        clock = Clock(wall, clock.mode, clock.rate, clock.now() + passed * clock.rate)
-        if clock.mode == "real":
-            clock.behind = min(timedelta(), by_wall - passed) + ahead
+            clock.behind = min(timedelta(), by_wall)
     live.go_on(clock)
     return live
 

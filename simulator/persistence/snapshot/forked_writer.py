@@ -1,4 +1,4 @@
-"""The parts of a snapshot, made by a copy of this process while this one goes on.
+"""The parts of a snapshot, made by a copy of this process while this one continues.
 
 A process that is forked has the memory of that moment for itself, so the sandbox may change while its snapshot is
 written, however large it is. The copy closes all that it has in common with this process, writes the parts into a pipe
@@ -13,8 +13,8 @@ import struct
 import sys
 import warnings
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import aclosing, contextmanager, suppress
-from typing import Final, NoReturn
+from contextlib import aclosing, suppress
+from typing import IO, Final, NoReturn
 
 from simulator.persistence.snapshot.document import NotNow
 
@@ -27,9 +27,6 @@ _END = b"\0" * _HEAD.size
 """A head without a name: there are no more parts."""
 
 NICENESS: Final = 5
-PIPE_BYTES: Final = 1024 * 1024
-"""How much the copy may be ahead of this process, which reads it in one turn."""
-
 CAN_FORK: Final = hasattr(os, "fork") and sys.platform != "win32"
 
 
@@ -49,54 +46,39 @@ async def _here(parts: Parts) -> Pieces:
 
 async def _forked(parts: Parts) -> Pieces:
     pid, descriptor = _fork(parts)
-    try:
-        with _read_from(descriptor) as reader:
-            while (head := await reader.readexactly(_HEAD.size)) != _END:
-                name_size, size = _HEAD.unpack(head)
-                name = (await reader.readexactly(name_size)).decode()
-                content = await reader.readexactly(size)
+    with open(descriptor, "rb") as pipe:  # noqa: ASYNC230 - a thread reads it
+        try:
+            while (piece := await asyncio.to_thread(_read_piece, pipe)) is not None:
+                name, content = piece
                 if not name:
                     raise RuntimeError(f"a snapshot failed: {content.decode()}")
                 yield name, content
-    except asyncio.IncompleteReadError:
-        raise NotNow("the process that wrote the snapshot ended too early") from None
-    finally:
-        os.close(descriptor)
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)  # it has nothing left to do
-        with suppress(ChildProcessError):
-            os.waitpid(pid, 0)  # noqa: ASYNC222 - it has ended
+        finally:  # it has nothing left to do, and the thread finds the end of the pipe
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            with suppress(ChildProcessError):
+                os.waitpid(pid, 0)  # noqa: ASYNC222 - it has ended
 
 
-@contextmanager
-def _read_from(descriptor: int) -> Iterator[asyncio.StreamReader]:
-    """What comes out of a pipe, which stays the caller's. A transport would own it: when one is cancelled while it is
-    made, not every event loop leaves it to somebody else to close."""
-    loop, reader = asyncio.get_running_loop(), asyncio.StreamReader(limit=PIPE_BYTES)
+def _read_piece(pipe: IO[bytes]) -> tuple[str, bytes] | None:
+    """Return the next part, None when there are no more. Raises `NotNow`."""
+    head = _read_whole(pipe, _HEAD.size)
+    if head == _END:
+        return None
+    name_size, size = _HEAD.unpack(head)
+    return _read_whole(pipe, name_size).decode(), _read_whole(pipe, size)
 
-    def feed() -> None:
-        try:
-            content = os.read(descriptor, PIPE_BYTES)
-        except BlockingIOError:
-            return
-        if content:
-            reader.feed_data(content)
-        else:
-            loop.remove_reader(descriptor)
-            reader.feed_eof()
 
-    os.set_blocking(descriptor, False)
-    loop.add_reader(descriptor, feed)
-    try:
-        yield reader
-    finally:
-        loop.remove_reader(descriptor)
+def _read_whole(pipe: IO[bytes], size: int) -> bytes:
+    found = pipe.read(size)
+    if len(found) < size:
+        raise NotNow("the process that wrote the snapshot ended too early")
+    return found
 
 
 def _fork(parts: Parts) -> tuple[int, int]:
     """Start the copy. Answers its pid, and the end of the pipe that it writes into."""
     reading, writing = os.pipe()
-    _widen(writing)
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     try:
         with warnings.catch_warnings():
@@ -108,15 +90,6 @@ def _fork(parts: Parts) -> tuple[int, int]:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     os.close(writing)
     return pid, reading
-
-
-def _widen(descriptor: int) -> None:
-    """Let a pipe have more room, where that can be set."""
-    import fcntl
-
-    if hasattr(fcntl, "F_SETPIPE_SZ"):
-        with suppress(OSError):  # the system allows less
-            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
 
 def _write(parts: Parts, descriptor: int) -> NoReturn:
@@ -144,8 +117,7 @@ def _write(parts: Parts, descriptor: int) -> NoReturn:
 
 def _write_piece(descriptor: int, name: str, content: bytes) -> None:
     called = name.encode()
-    _write_all(descriptor, _HEAD.pack(len(called), len(content)) + called)
-    _write_all(descriptor, content)
+    _write_all(descriptor, _HEAD.pack(len(called), len(content)) + called + content)
 
 
 def _write_all(descriptor: int, content: bytes) -> None:
