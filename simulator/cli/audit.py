@@ -1,21 +1,20 @@
-"""`reseller-sim audit`: what the service asks of a client, and whether the one of a running simulator does it."""
+"""`reseller-sim audit` and `expectations`: whether a client and a scenario did what is asked of them."""
 
 import json as json_module
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
 from simulator.cli.control import NO_SANDBOX, Control
-from simulator.cli.errors import Refused
-from simulator.cli.flags import CannotStart, json_flag, own_option, running_flags, verb
-from simulator.cli.output import echo, echo_json, one_line
-from simulator.cli.reports.audit import NOTHING, cases_of, ending, lines_of
-from simulator.cli.reports.cases import Case, Suite
-from simulator.cli.reports.junit import junit
-from simulator.cli.tables import is_terminal
+from simulator.cli.flags import json_flag, own_option, running_flags
+from simulator.cli.output import echo, echo_json, echo_value, is_terminal, one_line, print_line
+from simulator.cli.reports.cases import Case, Suite, junit
+from simulator.cli.reports.verdicts import NOTHING, audit_cases, ending, lines_of
+from simulator.cli.usage import CannotStart, Refused, verb
 
-TITLE = "reseller-sim audit"
+AUDIT = "reseller-sim audit"
 
 
 @verb("audit")
@@ -29,7 +28,7 @@ TITLE = "reseller-sim audit"
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the result to this file as JUnit XML, too.",
 )
-def command(
+def audit_command(
     url: str | None,
     sandbox: str,
     control_token: str | None,
@@ -51,18 +50,18 @@ def command(
       reseller-sim audit --sandbox mine --junit audit.xml
       reseller-sim audit --json | jq '.obligations[] | select(.state == "violated")'
     """
-    control = Control(TITLE, url, sandbox, control_token)
+    control = Control(AUDIT, url, sandbox, control_token)
     made = control.get("/audit", "audit-answer")
     unseen = _unseen(control, made)
     if junit_file is not None:
-        suite = Suite(f"sandbox {sandbox}", (*cases_of(made["obligations"]), *unseen))
-        _write(junit_file, junit(TITLE, [suite]))
+        suite = Suite(f"sandbox {sandbox}", (*audit_cases(made["obligations"]), *unseen))
+        _write(junit_file, junit(AUDIT, [suite]))
     if json:
         echo_json(json_module.dumps(made, indent=2))
     else:
         echo("\n".join(map(one_line, _lines(made, is_short=is_terminal() and not all_of_them))))
     for one in unseen:
-        raise Refused(one_line(f"{TITLE}: {one.message}"))
+        raise Refused(one_line(f"{AUDIT}: {one.message}"))
     return 0 if made["ok"] else 1
 
 
@@ -101,4 +100,47 @@ def _write(path: Path, content: bytes) -> None:
     try:
         path.write_bytes(content)
     except OSError as error:
-        raise CannotStart(one_line(f"{TITLE}: {path} cannot be written: {error.strerror}")) from None
+        raise CannotStart(one_line(f"{AUDIT}: {path} cannot be written: {error.strerror}")) from None
+
+
+@verb("expectations")
+@running_flags
+@json_flag(help="Print the answer of the control API.")
+def expectations_command(json: bool, **running: Any) -> int:
+    """Say whether a scenario's expectations are met.
+
+    They are what the scenario has under `expect`. They are judged as things stand now, since the start of the sandbox
+    or its last reset. Below one that is not met stands what came nearest, and what is still to come. Exit code 1 means
+    that one is not met.
+
+    \b
+    Examples:
+      reseller-sim expectations
+      reseller-sim expectations --sandbox mine
+      reseller-sim expectations --json | jq '.expectations[] | select(.ok | not) | .message'
+    """
+    answer = Control("reseller-sim expectations", **running).get("/expectations", "expectations-answer")
+    if json:
+        echo_value(answer)
+    else:
+        _print(answer["expectations"])
+    return 0 if answer["ok"] else 1
+
+
+def _print(rows: list[dict[str, Any]]) -> None:
+    for one in rows:
+        echo(one_line(f"{'ok' if one['ok'] else 'NOT MET':<8}  {_where(one)}{one['message']}"))
+        for line in _helpful(one):
+            echo(one_line(f"          {line}"))
+    met = sum(one["ok"] for one in rows)
+    print_line(f"{met} of {len(rows)} met" if rows else "the scenario expects nothing")
+
+
+def _where(one: dict[str, Any]) -> str:
+    place = one["place"]
+    return f"{place['file']}:{place['line']}: " if place else ""
+
+
+def _helpful(one: dict[str, Any]) -> Iterator[str]:
+    yield from (f"nearest: {text}" for text in one["nearest"])
+    yield from (f"pending: {text}" for text in one["pending"])

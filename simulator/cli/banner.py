@@ -6,10 +6,10 @@ from typing import Any
 
 from reseller_sim.times import shown_time
 from simulator import __version__
+from simulator.cli.child import pasted
+from simulator.cli.control import DEFAULT_URL
 from simulator.cli.output import one_line, printable_json
-from simulator.cli.program import pasted
-from simulator.cli.request import DEFAULT_URL
-from simulator.cli.running import Running
+from simulator.cli.server import Running
 from simulator.control.api_docs import swagger_ui
 from simulator.control.curl_commands import curl_command
 from simulator.control.render import moment

@@ -1,18 +1,25 @@
-"""`reseller-sim call`: one signed request, sent, and its answer."""
+"""`reseller-sim call` and `sign`: one signed request, sent or shown."""
 
+import json as json_module
+import os
+import stat
 import sys
 from collections.abc import Mapping
 from http.client import responses
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import click
 
 from reseller_sim.exchange import Answer, Unanswered, Unreachable, exchange
 from simulator.cli import values
-from simulator.cli.flags import CannotStart, option, own_option, request_flags, verb
-from simulator.cli.output import one_line, print_to_stderr, printable_body
-from simulator.cli.request import signed_request
-from simulator.staging.signing import SignedRequest, with_bearer
+from simulator.cli.control import DEFAULT_URL, SANDBOX_PREFIX
+from simulator.cli.flags import json_flag, option, own_option, request_flags
+from simulator.cli.output import echo, echo_json, one_line, print_to_stderr, printable_body
+from simulator.cli.usage import CannotStart, verb
+from simulator.cli.values import Whole
+from simulator.control.curl_commands import curl_command
+from simulator.options import CONTROL_PATH
+from simulator.staging.signing import CannotSign, Credentials, SignedRequest, sign, with_bearer
 
 TIMEOUT_S = 60.0
 
@@ -41,7 +48,7 @@ class Lines(click.types.StringParamType):
     help="One more header; it replaces a generated header of that name.",
 )
 @own_option("--include", "-i", is_flag=True, help="Print all headers of the response, not only the simulator's.")
-def command(
+def call_command(
     method: str,
     path: str,
     data: str | None,
@@ -110,3 +117,155 @@ def _indented(body: bytes) -> bytes:
         return msgspec.json.format(body, indent=2)
     except msgspec.DecodeError:
         return body
+
+
+@verb("sign")
+@request_flags
+@option("--timestamp", metavar="N", type=Whole(0), help="X-Timestamp in Unix seconds; by default now.")
+@option("--nonce", metavar="TEXT", help="X-Nonce; by default a new one.")
+@json_flag(help="Print one JSON object instead.")
+def sign_command(
+    method: str,
+    path: str,
+    data: str | None,
+    url: str | None,
+    sandbox: str | None,
+    key: str | None,
+    secret: str | None,
+    timestamp: int | None,
+    nonce: str | None,
+    json: bool,
+) -> None:
+    """Print a request's canonical string, headers and curl command.
+
+    Nothing is sent. Compare the canonical string with the one that your client signs: it is
+    v1:<timestamp>:<nonce>:<METHOD>:<query>:<hash of the body>, without the path. The curl command comes last, on its
+    own line; it is valid for 5 minutes and one use.
+
+    \b
+    Examples:
+      reseller-sim sign GET '/v2/catalog?include_inactive=true'
+      reseller-sim sign POST /v2/topup -d @payment.json --key KEY --secret SECRET
+      reseller-sim sign GET /v2/balance | tail -n 1 | sh
+    """
+    request = signed_request(method, path, data, url, sandbox, key, secret, timestamp, nonce)
+    if json:
+        echo_json(_as_json(request))
+    else:
+        echo(_readable(request))
+
+
+def _readable(request: SignedRequest) -> str:
+    headers = [f"{name}: {value}" for name, value in request.headers.items()]
+    return "\n".join(
+        [request.canonical, "", *headers, "", curl_command(request.method, request.url, request.headers, request.body)]
+    )
+
+
+def _as_json(request: SignedRequest) -> str:
+    return json_module.dumps(
+        {
+            "method": request.method,
+            "url": request.url,
+            "canonical_string": request.canonical,
+            "headers": request.headers,
+            "curl": curl_command(request.method, request.url, request.headers, request.body),
+        }
+    )
+
+
+def signed_request(
+    method: str,
+    path: str,
+    data: str | None,
+    url: str | None,
+    sandbox: str | None,
+    key: str | None,
+    secret: str | None,
+    timestamp: int | None = None,
+    nonce: str | None = None,
+) -> SignedRequest:
+    """Build and sign the request. Input that cannot be signed is a usage error.
+
+    A URL may end in `/_sim`, since RESELLER_SIM_URL does so for programs under `exec`. A `sandbox` is below it, unless
+    the URL names one already.
+    """
+    base_url = (url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
+    if sandbox and SANDBOX_PREFIX not in base_url:
+        base_url += SANDBOX_PREFIX + quote(sandbox, safe="")
+    try:
+        return sign(method, base_url, path, read_body(data), credentials(key, secret), timestamp, nonce)
+    except CannotSign as wrong:
+        raise click.UsageError(str(wrong), click.get_current_context()) from None
+
+
+def read_body(data: str | None) -> bytes:
+    """The bytes of `--data`. What cannot be read, or is over 10 MB, is a usage error."""
+    try:
+        if data == "-":
+            return read_stdin()
+        if data is not None and data.startswith("@"):
+            return read_file(data[1:])
+    except CannotRead as error:
+        raise click.UsageError(str(error), click.get_current_context()) from None
+    return os.fsencode(data or "")
+
+
+def credentials(key: str | None, secret: str | None) -> Credentials:
+    """The given key and secret, or those of the default scenario. One without the other is a usage error."""
+    if key is not None and secret is not None:
+        return Credentials(key, secret)
+    if key is not None or secret is not None:
+        missing = "--secret" if secret is None else "--key"
+        raise click.UsageError(f"{missing} is missing: give both, or neither", click.get_current_context())
+    return defaultcredentials()
+
+
+def defaultcredentials() -> Credentials:
+    """The first active key of the default scenario."""
+    from simulator.scenario.library import load_scenario
+
+    for reseller in load_scenario("default").resellers:
+        for one in reseller.keys:
+            if one.state == "active":
+                return Credentials(one.key, one.secret)
+    raise CannotStart("reseller-sim: the default scenario has no active API key: give --key and --secret")
+
+
+BYTES_MAX = 10 * 1024 * 1024
+
+
+class CannotRead(Exception):
+    """It cannot be read, or is too long; the text of the exception says which."""
+
+
+def read_file(name: str, what: str = "the body", bytes_max: int = BYTES_MAX) -> bytes:
+    """The bytes of a regular file; `what` it is called. Raises `CannotRead`, also for a device, a pipe or a folder."""
+    try:
+        if not stat.S_ISREG(os.stat(name).st_mode):
+            raise CannotRead(f"{what} {name!r} is no regular file")
+        with open(name, "rb") as file:
+            raw = file.read(bytes_max + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise CannotRead(f"{what} {name!r} cannot be read: {reason}") from None
+    return bounded(raw, f"{what} {name!r}", bytes_max)
+
+
+def read_stdin(bytes_max: int = BYTES_MAX) -> bytes:
+    """All of stdin. Raises `CannotRead`."""
+    if sys.stdin is None:
+        raise CannotRead("stdin is closed")
+    try:
+        raw = sys.stdin.buffer.read(bytes_max + 1)
+    except OSError as error:
+        raise CannotRead(f"stdin cannot be read: {error.strerror or error}") from None
+    return bounded(raw, "what stdin has", bytes_max)
+
+
+def bounded(raw: bytes, what: str, bytes_max: int) -> bytes:
+    """The same bytes. Raises `CannotRead` when they are more than `bytes_max`."""
+    if len(raw) > bytes_max:
+        size = f"{bytes_max // 1024 // 1024} MB" if bytes_max >= 1024 * 1024 else f"{bytes_max} bytes"
+        raise CannotRead(f"{what} is over {size}")
+    return raw

@@ -1,25 +1,26 @@
-"""`reseller-sim clock`: shows a sandbox's clock, sets its mode, and stops an advance that runs."""
+"""`reseller-sim clock` and `advance`: the time of a sandbox, and what happens when it moves."""
 
+import re
 from typing import Any
 
 import click
 
-from simulator.cli import complete, values
+from simulator.cli import completion, values
 from simulator.cli.control import Control
-from simulator.cli.flags import json_flag, running_flags, verb
-from simulator.cli.output import echo_value
-from simulator.cli.tables import clock_time, print_line
+from simulator.cli.flags import json_flag, running_flags
+from simulator.cli.output import clock_time, echo_value, one_line, print_line, print_table, times_of_day
+from simulator.cli.usage import Refused, verb
 
-TITLE = "reseller-sim clock"
+CLOCK = "reseller-sim clock"
 STOP = "stop"
 
 
 @verb("clock")
-@click.argument("what", metavar="[real|manual|xN|stop]", required=False, shell_complete=complete.clock_actions)
+@click.argument("what", metavar="[real|manual|xN|stop]", required=False, shell_complete=completion.clock_actions)
 @running_flags
 @json_flag(help="Print the answer of the control API.")
 @click.pass_context
-def command(ctx: click.Context, /, what: str | None, json: bool, **running: Any) -> None:
+def clock_command(ctx: click.Context, /, what: str | None, json: bool, **running: Any) -> None:
     """Print the clock, set its mode, or stop an advance.
 
     The clock follows the wall clock (`real`), moves only when it is advanced (`manual`), or runs N times as fast
@@ -32,7 +33,7 @@ def command(ctx: click.Context, /, what: str | None, json: bool, **running: Any)
       reseller-sim clock x60
       reseller-sim clock stop
     """
-    control = Control(TITLE, **running)
+    control = Control(CLOCK, **running)
     if what is None:
         clock = control.get("/clock", "clock-answer")
     elif what == STOP:
@@ -61,3 +62,122 @@ def _line(clock: dict[str, Any]) -> str:
     due = f"the next of {clock['pending']} is due at {clock_time(clock['next_due'])}" if clock["next_due"] else ""
     moves = "it is being advanced" if clock["advancing"] else ""
     return ", ".join(filter(None, (f"{mode}: it is {clock_time(clock['now'])}", due, moves)))
+
+
+ADVANCE = "reseller-sim advance"
+TIMEOUT_S = 3600.0
+INTERRUPTED = 130
+USAGE = "write a duration such as 90s, 1h30m or 1.5d, or `idle`, or `to` and a time such as 2027-01-10T23:59:00+08:00"
+COLUMNS = ("what", "refid", "status", "to", "answered", "skipped")
+_NUMBER = re.compile(r"[0-9]{1,10}([.][0-9]{1,6})?")
+FACTS = ("product", "category", "group", "api_key", "rule", "status", "state")  # of what a scenario scheduled
+
+
+@verb("advance")
+@click.argument("how", metavar="DURATION|idle|to ISO", nargs=-1, required=True)
+@running_flags
+@json_flag(help="Print the answer of the control API.")
+@click.pass_context
+def advance_command(ctx: click.Context, /, how: tuple[str, ...], json: bool, **running: Any) -> int:
+    """Move the clock, and print what happened.
+
+    Statuses, callbacks, webhooks and what the scenario scheduled happen on the way, each at its time. `idle` goes on
+    until nothing is due any more; `to` takes a time with its offset. A running clock can be advanced, too. Exit code 1
+    means that it stopped before, and the last line says why. Ctrl-C stops it after what it is at (130).
+
+    \b
+    Examples:
+      reseller-sim advance 90s
+      reseller-sim advance idle
+      reseller-sim advance to 2027-01-10T23:59:00+08:00
+      reseller-sim advance 5m --json | jq '.fired[] | select(.kind == "callback")'
+    """
+    control = Control(ADVANCE, **running)
+    try:
+        done = control.post("/clock/advance", _asked(ctx, how), "advance-answer", timeout_s=TIMEOUT_S)
+    except KeyboardInterrupt:
+        return _stop(control)
+    except Refused as refused:  # it names the field of the request
+        raise Refused(refused.message.replace(f"{ADVANCE}: to ", f"{ADVANCE}: {how[-1]} ", 1), refused.code) from None
+    if json:
+        echo_value(done)
+    else:
+        _print(done)
+    return 1 if done.get("reason") else 0
+
+
+def _stop(control: Control) -> int:
+    """Stop the advance that runs, and say where the clock stands. It may have ended by itself meanwhile."""
+    try:
+        clock = control.delete("/clock/advance", "clock-answer")
+    except Refused as refused:
+        if refused.code != "not_advancing":
+            raise
+        clock = control.get("/clock", "clock-answer")
+    where = f"the clock of {control.sandbox} stands at {clock_time(clock['now'])}"
+    if clock["advancing"]:
+        where = f"{where} and will stop when the receiver that is being called has answered"
+    click.echo(one_line(f"{ADVANCE}: interrupted; {where}"), err=True)
+    return INTERRUPTED
+
+
+def _asked(ctx: click.Context, how: tuple[str, ...]) -> dict[str, Any]:
+    """The body of the request."""
+    if how == ("idle",):
+        return {"until": "idle"}
+    if len(how) == 2 and how[0] == "to":
+        values.time(ctx, ctx.command.params[0], how[1])
+        return {"to": how[1]}
+    try:
+        return {"seconds": _seconds(" ".join(how))}
+    except ValueError as wrong:
+        raise click.UsageError(f"{' '.join(how)!r} {wrong}", ctx) from None
+
+
+def _seconds(text: str) -> float:
+    """Seconds of a duration, or of a bare number, from 0. Raises `ValueError`, said behind the argument."""
+    from simulator.scenario.reading.reader import DURATION_MAX, duration
+
+    is_number = _NUMBER.fullmatch(text) is not None
+    if is_number and float(text) > DURATION_MAX.total_seconds():
+        raise ValueError(f"is longer than {DURATION_MAX.days} days")
+    try:
+        seconds = float(text) if is_number else duration(text).total_seconds()
+    except ValueError as wrong:
+        if str(wrong).startswith("is longer"):
+            raise
+        raise ValueError(f"is no time to advance by: {USAGE}") from None
+    if seconds < 0:
+        raise ValueError("is before the present: time never goes back")
+    return seconds
+
+
+def _print(done: dict[str, Any]) -> None:
+    heading, times = times_of_day([one["at"] for one in done["fired"]])
+    rows = [(at, *_row(one)) for one, at in zip(done["fired"], times, strict=True)]
+    if rows:
+        print_table((heading, *COLUMNS), rows)
+        print_line("")
+    if done["left_out"]:
+        print_line(f"and {done['left_out']} more before these")
+    what = "nothing more is due" if done["idle"] else "more is due later"
+    print_line(f"It is {clock_time(done['now'])}; {what}." if rows else f"It is {clock_time(done['now'])}.")
+    if done.get("reason"):
+        print_line(f"It stopped here: {done['reason']}", red=True)
+
+
+def _row(one: dict[str, Any]) -> tuple[object, ...]:
+    """A callback tells the status that it carries, a webhook the type of its event."""
+    answered = one.get("answered") or one.get("ending") or ""
+    return one["kind"], one.get("refid", ""), _status(one), one.get("url", ""), answered, one.get("skipped", "")
+
+
+def _status(one: dict[str, Any]) -> str:
+    """What became of it: of a payment its status, of anything else what changed."""
+    if "status_code" in one:
+        return f"{one['status']} {one['status_code']}"
+    if one["kind"] in ("callback", "webhook"):
+        return one.get("status") or one.get("type") or ""
+    facts = [str(one[name]) for name in FACTS if one.get(name)]
+    amount = [f"{one['amount']:.2f} MYR"] if "amount" in one else []
+    return " ".join([*facts, *amount]) or ", ".join(one.get("changed", ()))

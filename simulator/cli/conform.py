@@ -3,21 +3,21 @@
 import signal
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from simulator.cli import permissions
-from simulator.cli.flags import CannotStart, option, verb
-from simulator.cli.numbers import Number, Whole
+from simulator.cli.call import credentials
+from simulator.cli.control import DEFAULT_URL
+from simulator.cli.flags import option
 from simulator.cli.output import echo, one_line
+from simulator.cli.reports.cases import UNWRITABLE
 from simulator.cli.reports.conform import ConformFiles
-from simulator.cli.reports.flags import UNWRITABLE
-from simulator.cli.request import DEFAULT_URL, credentials
-from simulator.cli.spans import Span
+from simulator.cli.usage import CannotStart, verb
+from simulator.cli.values import Number, Span, Whole
 from simulator.options import CONTROL_PATH
 from simulator.shortened import shortened
 from simulator.staging.signing import CannotSign, secret_bytes, split_base
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from simulator.staging.session import Session
     from simulator.staging.signing import Credentials
 
+
 TITLE = "reseller-sim conform"
 URL_VARIABLES = ["RESELLER_SIM_BASE_URL", "RESELLER_SIM_URL"]
 WAIT_S_MAX = 3600
@@ -35,6 +36,58 @@ WAIT_S_MAX = 3600
 file_option = partial(
     click.option, metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), allow_from_autoenv=False
 )
+
+
+def _orders(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> "tuple[Order, ...]":
+    """`PRODUCT:ACCOUNT:AMOUNT` and extras."""
+    from simulator.staging.conform.spending import BadOrder, Order
+
+    try:
+        return tuple(map(Order.parse, texts))
+    except BadOrder as wrong:
+        raise click.BadParameter(str(wrong), ctx, param) from None
+
+
+def _bills(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> "tuple[Bill, ...]":
+    """`PRODUCT:ACCOUNT` and more parameters."""
+    from simulator.staging.conform.context import Bill
+
+    bills = []
+    for text in texts:
+        product, account, *more = [*text.split(":"), ""][: max(2, text.count(":") + 1)]
+        pairs = [one.partition("=") for one in more]
+        if not product or not account or not all(sign for _, sign, _ in pairs):
+            raise click.BadParameter(f"{text!r} is not PRODUCT:ACCOUNT, with :NAME=VALUE for more", ctx, param)
+        bills.append(Bill(product, account, {name: value for name, _, value in pairs}))
+    return tuple(bills)
+
+
+def _money(ctx: click.Context, param: click.Parameter, text: str | None) -> Decimal | None:
+    """An amount in MYR above 0."""
+    if text is None:
+        return None
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        value = Decimal(-1)
+    if not (value.is_finite() and value > 0):
+        raise click.BadParameter(f"{text!r} is not an amount of money above 0", ctx, param)
+    return value
+
+
+def _only(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of checks and questions."""
+    from simulator.domain.model.likeness import nearest
+    from simulator.staging.conform.run import known_names
+
+    known = known_names()
+    for name in names:
+        if name not in known:
+            near = nearest(name, sorted(known))
+            hint = f"; did you mean {near!r}?" if near else ""
+            text = f"there is no check or question {name!r}{hint} --list prints all"
+            raise click.BadParameter(text, ctx, param)
+    return names
 
 
 @verb("conform")
@@ -47,7 +100,7 @@ file_option = partial(
     "--bill",
     metavar="PRODUCT:ACCOUNT",
     multiple=True,
-    callback=permissions.bills,
+    callback=_bills,
     help="An account whose bill may be looked up; :biller_code=CODE and the like may follow.",
 )
 @option("--allow-payments", is_flag=True, help="Make the payments that --pay names, dispute and void some of them.")
@@ -55,10 +108,10 @@ file_option = partial(
     "--pay",
     metavar="PRODUCT:ACCOUNT:AMOUNT",
     multiple=True,
-    callback=permissions.orders,
+    callback=_orders,
     help="A payment; :subproduct_code=CODE and other extras may follow.",
 )
-@option("--spend-at-most", metavar="MYR", callback=permissions.money, help="The most that all payments may cost.")
+@option("--spend-at-most", metavar="MYR", callback=_money, help="The most that all payments may cost.")
 @option(
     "--allow-configuration",
     is_flag=True,
@@ -96,14 +149,14 @@ file_option = partial(
     show_default=True,
     help="How long payments may take to become final, and voids to be refunded.",
 )
-@option("--only", metavar="NAME", multiple=True, callback=permissions.only, help="Only this check or question.")
+@option("--only", metavar="NAME", multiple=True, callback=_only, help="Only this check or question.")
 @click.option(
     "--list", "is_list", is_flag=True, allow_from_autoenv=False, help="Print the checks and questions; send nothing."
 )
 @file_option("--junit", "junit_file", help="Write the results to this file as JUnit XML.")
 @file_option("--json-report", "json_file", help="Write the results to this file as JSON.")
 @file_option("--html", "html", help="Write the results to this file as one HTML page.")
-def command(
+def conform_command(
     base_url: str | None,
     key: str | None,
     secret: str | None,
@@ -138,7 +191,7 @@ def command(
       reseller-sim conform --base-url https://staging.example.com --key KEY --secret SECRET --junit conform.xml
       reseller-sim conform --allow-payments --pay RELOAD:0123456789:10 --spend-at-most 30
     """
-    from simulator.cli.reports.conform_text import ending, line_of, names
+    from simulator.cli.reports.conform import ending, line_of, names
     from simulator.staging.conform.context import Permissions, Run
     from simulator.staging.conform.run import report
     from simulator.staging.service import HttpService

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from simulator.cli.flags import CannotStart, own_option, verb
+from simulator.cli.flags import own_option
 from simulator.cli.output import echo, one_line, print_to_stderr
-from simulator.cli.secret_files import SECRET_MODE
+from simulator.cli.server_files import SECRET_MODE
+from simulator.cli.usage import CannotStart, verb
 
 if TYPE_CHECKING:
     from simulator.api.request_replayer import RequestReplayer
     from simulator.persistence.reader import Reader
+
 
 PIECE_BYTES: Final = 1024 * 1024
 ACTIONS: Final = ("check", "export", "import", "remove", "compact", "backup")
@@ -32,7 +34,7 @@ ACTIONS: Final = ("check", "export", "import", "remove", "compact", "backup")
 @own_option("--tape-secrets", is_flag=True, help="With the secrets that are on it.")
 @own_option("--replace", is_flag=True, help="Import in the place of the sandbox of this name.")
 @click.pass_context
-def command(
+def data_command(
     ctx: click.Context,
     /,
     action: str,

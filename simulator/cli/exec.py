@@ -9,19 +9,19 @@ import click
 from click.shell_completion import CompletionItem
 
 from reseller_sim.exchange import bypass
-from simulator.cli.child import STOP_TIMEOUT_S, run
-from simulator.cli.complete import BEHIND_DASHES
-from simulator.cli.flags import CannotStart, ServerFlags, option, own_option, server_flags, verb
+from simulator.cli.child import STOP_TIMEOUT_S, on_path, run
+from simulator.cli.completion import BEHIND_DASHES
+from simulator.cli.flags import option, own_option
 from simulator.cli.output import print_to_stderr
-from simulator.cli.program import on_path
-from simulator.cli.reports import earlier
-from simulator.cli.reports.flags import Reports, report_flags
+from simulator.cli.reports.cases import Reports, report_flags
 from simulator.cli.reports.judge import Judge
 from simulator.cli.reports.tapes import Tapes
-from simulator.cli.spans import Span
+from simulator.cli.server_flags import ServerFlags, server_flags
+from simulator.cli.usage import CannotStart, verb
+from simulator.cli.values import Span
 
 if TYPE_CHECKING:
-    from simulator.cli.running import Running
+    from simulator.cli.server import Running
 
 
 class WithCommand(click.Command):
@@ -78,7 +78,7 @@ class WithCommand(click.Command):
     "--tape-secrets", is_flag=True, allow_from_autoenv=False, help="Leave the scenario's secrets on the tape."
 )
 @click.pass_context
-def command(
+def exec_command(
     ctx: click.Context,
     /,
     timeout: float | None,
@@ -126,7 +126,9 @@ def command(
     except CannotStart as refused:
         reports.not_run(refused.message)
         if report is not None:
-            earlier.not_run(report, refused.message)
+            from simulator.cli.reports.folder import write_why_not
+
+            write_why_not(report, refused.message)
         if tapes is not None:
             tapes.not_run()
         raise
@@ -148,7 +150,7 @@ def _reported(
         running.server.should_exit = True
         thread.join(STOP_TIMEOUT_S)
     if keeps_coverage:
-        from simulator.cli.coverage import page
+        from simulator.cli.reports.coverage import page
 
         print_to_stderr(page(running))
     return judge.exit_code(status)
@@ -156,7 +158,7 @@ def _reported(
 
 def _serve_in_thread(flags: ServerFlags, judge: Judge, *, keeps_coverage: bool) -> "tuple[Running, threading.Thread]":
     """Start a server. A thread ends with this process, however that ends, unlike a child process."""
-    from simulator.cli.running import of_one_command, prepare
+    from simulator.cli.server import of_one_command, prepare
 
     answers_or_ended = threading.Event()
     running = prepare(of_one_command(flags), lambda _: answers_or_ended.set(), keeps_coverage=keeps_coverage)

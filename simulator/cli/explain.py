@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simulator.cli.bounded import CannotRead, bounded, read_file, read_stdin
+from simulator.cli.call import CannotRead, bounded, read_file, read_stdin
 from simulator.cli.control import Control
-from simulator.cli.errors import CannotStart, Refused
-from simulator.cli.flags import json_flag, option, running_flags, verb
+from simulator.cli.flags import json_flag, option, running_flags
 from simulator.cli.output import echo, echo_json, one_line
+from simulator.cli.usage import CannotStart, Refused, verb
 from simulator.control.pasted_curl import WITH_VALUE, Pasted, read_curl
 from simulator.control.shell_words import NotCurl, stdin_of, words_of
 
 if TYPE_CHECKING:
-    from simulator.cli.explained import Explained
+    from simulator.cli.explanation import Explanation
+
 
 TITLE = "reseller-sim explain"
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH")
@@ -41,7 +42,7 @@ own_option = partial(click.option, allow_from_autoenv=False)
 )
 @running_flags
 @json_flag(help="Print one JSON object.")
-def command(
+def explain_command(
     words: tuple[str, ...],
     header: tuple[str, ...],
     data: str | None,
@@ -71,7 +72,7 @@ def command(
       reseller-sim explain -- curl -X POST http://127.0.0.1:8080/v2/topup -H 'X-Api-Key: ...' -d @body.json
       reseller-sim explain GET '/v2/catalog?is_active=true' -H 'X-Api-Key: ...' -H 'X-Timestamp: ...' --secret SECRET
     """
-    from simulator.cli.explained import explained, has_authorization, is_open, key_of, known_locally, read_time
+    from simulator.cli.explanation import explained, has_authorization, is_open, key_of, known_locally, read_time
 
     control = Control(TITLE, url, sandbox, control_token)
     is_number = len(words) == 1 and words[0].isascii() and words[0].isdecimal()
@@ -103,15 +104,15 @@ def command(
     return 0 if made.is_right else 1
 
 
-def _open(request: Pasted) -> "Explained":
-    from simulator.cli.explained import Explained
+def _open(request: Pasted) -> "Explanation":
+    from simulator.cli.explanation import Explanation
 
-    return Explained(request.method, request.target, accepted="this endpoint takes no credentials in its headers")
+    return Explanation(request.method, request.target, accepted="this endpoint takes no credentials in its headers")
 
 
-def _judged(control: Control, request: Pasted) -> "Explained":
+def _judged(control: Control, request: Pasted) -> "Explanation":
     """What a running simulator says of a request without an API key: it alone knows its tokens. They cover no body."""
-    from simulator.cli.explained import Explained
+    from simulator.cli.explanation import Explanation
 
     headers = [[name, value] for name, _, value in (line.partition(":") for line in request.headers)]
     asked = {"method": request.method, "path": request.target, "headers": headers}
@@ -121,8 +122,8 @@ def _judged(control: Control, request: Pasted) -> "Explained":
         raise CannotStart(f"{missing.message}; only a running simulator knows which tokens it issued") from None
     verdict, text = found["verdict"], found["message"]
     if verdict == "valid":
-        return Explained(request.method, request.target, accepted=text)
-    return Explained(request.method, request.target, [(verdict, text)])
+        return Explanation(request.method, request.target, accepted=text)
+    return Explanation(request.method, request.target, [(verdict, text)])
 
 
 def _refuse_flags_of_signatures(*names: str) -> None:
@@ -239,8 +240,8 @@ def _read_curl(words: list[str], stdin: bytes | None) -> Pasted:
 def _curl(words: tuple[str, ...]) -> tuple[list[str], bytes | None] | None:
     """The words of a curl command and what is piped into it, None if it is none."""
     if words == ("-",) or (len(words) == 1 and " " in words[0]):
-        stdin, command = stdin_of(os.fsdecode(read_stdin()) if words == ("-",) else words[0])
-        return words_of(command), stdin
+        stdin, explain_command = stdin_of(os.fsdecode(read_stdin()) if words == ("-",) else words[0])
+        return words_of(explain_command), stdin
     return (list(words), None) if words and words[0].endswith(("curl", "curl.exe")) else None
 
 
@@ -251,7 +252,7 @@ def _body(data: str | None) -> bytes:
 
 
 def _of_journal(exchange: dict[str, Any], as_json: bool) -> int:
-    from simulator.cli.explained import lines_of_autopsy
+    from simulator.cli.explanation import lines_of_autopsy
 
     found = exchange.get("autopsy")
     is_right = not (exchange["error"] or exchange["status"] >= 400) if found is None else found["is_right"]
@@ -275,8 +276,8 @@ def _of_journal(exchange: dict[str, Any], as_json: bool) -> int:
     return 0 if is_right else 1
 
 
-def _print(made: "Explained", as_json: bool) -> None:
-    from simulator.cli.explained import lines_of
+def _print(made: "Explanation", as_json: bool) -> None:
+    from simulator.cli.explanation import lines_of
 
     if as_json:
         echo_json(json_module.dumps(made.as_json(), indent=2))

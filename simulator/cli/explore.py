@@ -12,18 +12,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reseller_sim.exchange import bypass
+from simulator.cli.child import on_path
 from simulator.cli.exec import WithCommand
-from simulator.cli.flags import CannotStart, ServerFlags, own_option, server_flags, verb
-from simulator.cli.numbers import Number, Whole
+from simulator.cli.flags import own_option
 from simulator.cli.output import one_line, print_to_stderr
-from simulator.cli.program import on_path
-from simulator.cli.reports.flags import Reports
-from simulator.cli.spans import Span
+from simulator.cli.reports.cases import Reports
+from simulator.cli.server_flags import ServerFlags, server_flags
+from simulator.cli.usage import CannotStart, verb
+from simulator.cli.values import Number, Span, Whole
 
 if TYPE_CHECKING:
-    from simulator.cli.explore_report import Screen
+    from simulator.cli.reports.explore import Screen
     from simulator.explore.campaign import Campaign
     from simulator.explore.findings import Report
+
 
 TITLE = "reseller-sim explore"
 MINUTES = 10.0
@@ -82,7 +84,7 @@ class CommandOrProof(WithCommand):
 @own_option("--before", metavar="CMD", help="The command that fails under the finding of --prove.")
 @own_option("--after", metavar="CMD", help="The command that does not fail any more.")
 @click.pass_context
-def command(
+def explore_command(
     ctx: click.Context,
     /,
     minutes: float,
@@ -151,7 +153,7 @@ def _explored(
     workers: int,
     how: tuple[float, bool, bool, float | None],
 ) -> int:
-    from simulator.cli.explore_report import exit_code, suites
+    from simulator.cli.reports.explore import exit_code, suites
     from simulator.domain.errors import DomainError
     from simulator.explore.record import OtherRun
     from simulator.explore.trials import AsksNothing, BaselineFails
@@ -182,7 +184,7 @@ def _explored(
 @contextmanager
 def _written_when_stopped(reports: Reports, campaign: "Campaign") -> Iterator[None]:
     """Write what has been run until a signal ends it."""
-    from simulator.cli.explore_report import suites_when_stopped
+    from simulator.cli.reports.explore import suites_when_stopped
 
     try:
         yield
@@ -199,8 +201,8 @@ def _campaign(
     workers: int,
     how: tuple[float, bool, bool, float | None],
 ) -> "Report":
-    from simulator.cli.explore_report import Screen, about, base_of, repeated
-    from simulator.cli.running import of_one_command, options_of
+    from simulator.cli.reports.explore import Screen, about, base_of, repeated
+    from simulator.cli.server import of_one_command, options_of
     from simulator.explore.campaign import Campaign, Plan
     from simulator.explore.findings import joined
     from simulator.explore.record import Record

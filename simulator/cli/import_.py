@@ -4,13 +4,27 @@ from pathlib import Path
 
 import click
 
-from simulator.cli import values
-from simulator.cli.flags import CannotStart, option, verb
-from simulator.cli.numbers import Number, Whole
+from simulator.cli.flags import option
 from simulator.cli.output import one_line, print_to_stderr
-from simulator.cli.spans import Span
+from simulator.cli.usage import CannotStart, verb
+from simulator.cli.values import Number, Span, Whole
 
 PROGRAM = "reseller-sim import"
+
+
+def _account_numbers(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, list[str]]:
+    """`PRODUCT=NUMBER` each: the numbers of each product, in their order."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        product, _, number = text.partition("=")
+        if not product or not number:
+            raise click.BadParameter(
+                f"{text!r} is not a product and an account number such as DATA=0123456789", ctx, param
+            )
+        numbers = found.setdefault(product, [])
+        if number not in numbers:
+            numbers.append(number)
+    return found
 
 
 @verb("import")
@@ -21,7 +35,7 @@ PROGRAM = "reseller-sim import"
     "--account",
     metavar="PRODUCT=NUMBER",
     multiple=True,
-    callback=values.account_numbers,
+    callback=_account_numbers,
     help="Ask for the options that this account number has of this product; may be repeated.",
 )
 @option("--keep-urls", is_flag=True, help="Send callbacks and webhooks to the account's own addresses.")
@@ -49,7 +63,7 @@ PROGRAM = "reseller-sim import"
     show_default=True,
     help="Where an interrupted run leaves what it knows, and the next one takes it from.",
 )
-def command(
+def import_command(
     base_url: str,
     key: str,
     secret: str,

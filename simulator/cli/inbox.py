@@ -1,26 +1,46 @@
-"""`reseller-sim inbox`: what a receiver inside a sandbox got, and how it answers."""
+"""`reseller-sim inbox` and `trigger`: what receivers got, and what they are sent now."""
 
+import secrets
+from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
 import click
 
-from simulator.cli import complete, values
+from reseller_sim.story import outcome
+from simulator.cli import completion, values
 from simulator.cli.control import TIMEOUT_S, Control, path_part
-from simulator.cli.flags import json_flag, own_option, running_flags, verb
-from simulator.cli.numbers import Whole
-from simulator.cli.output import echo_value, one_line, print_to_stderr
-from simulator.cli.spans import Span
-from simulator.cli.tables import print_line, print_table, times_of_day
+from simulator.cli.flags import json_flag, own_option, running_flags
+from simulator.cli.journal import trxid_of
+from simulator.cli.output import echo_value, one_line, print_line, print_table, print_to_stderr, times_of_day
+from simulator.cli.sandbox import deposit, reseller
+from simulator.cli.usage import Refused, verb
+from simulator.cli.values import Span, Whole
 
-TITLE = "reseller-sim inbox"
+INBOX = "reseller-sim inbox"
 COLUMNS = ("method", "answered", "refid", "status", "body")
 WAIT_MAX_S = 300.0
 MESSAGES_MAX = 10_000
+SPAN = Span()
+
+
+def _replies(ctx: click.Context, param: click.Parameter, text: str | None) -> list[dict[str, Any]] | None:
+    """What an inbox answers, in order: statuses with a delay if any, or `disconnect`; "500,200:1.5"."""
+    return None if text is None else [_reply(ctx, param, one.strip()) for one in text.split(",")]
+
+
+def _reply(ctx: click.Context, param: click.Parameter, text: str) -> dict[str, Any]:
+    status, colon, delay = text.partition(":")
+    if status == "disconnect" and not colon:
+        return {"disconnect": True}
+    if not (status.isascii() and status.isdigit() and 200 <= int(status[:4]) <= 599):
+        example = "such as 500,500,200, 200:1.5s for one after 1.5 seconds, or disconnect"
+        raise click.BadParameter(f"{text!r} is no reply {example}", ctx, param)
+    return {"status": int(status)} | ({"delay": SPAN.convert(delay, param, ctx)} if colon else {})
 
 
 @verb("inbox")
-@click.argument("name", default="callbacks", shell_complete=complete.inboxes)
+@click.argument("name", default="callbacks", shell_complete=completion.inboxes)
 @own_option("--wait-for", metavar="N", type=Whole(1, MESSAGES_MAX), help="Wait until it has this many.")
 @own_option(
     "--timeout",
@@ -34,13 +54,13 @@ MESSAGES_MAX = 10_000
     "--reply",
     "replies",
     metavar="STATUS,...",
-    callback=values.replies,
+    callback=_replies,
     help="Answer the next messages so, the last one again and again: 500,500,200; 200:1.5 waits; or disconnect.",
 )
 @own_option("--clear", is_flag=True, help="Delete its messages and replies first.")
 @running_flags
 @json_flag(help="Print JSON.")
-def command(
+def inbox_command(
     name: str,
     wait_for: int | None,
     timeout: float,
@@ -61,7 +81,7 @@ def command(
       reseller-sim inbox callbacks --reply 500,500,200
       reseller-sim inbox callbacks --json | jq '.items[].json.data.status'
     """
-    control = Control(TITLE, **running)
+    control = Control(INBOX, **running)
     path = f"/inbox/{path_part(name)}"
     if clear:
         control.delete(path)
@@ -80,7 +100,7 @@ def command(
     else:
         _print(name, items, "" if items else _hint(control, name))
     if not complete_:
-        print_to_stderr(one_line(f"{TITLE}: {name}: {len(items)} of {wait_for} came in time"))
+        print_to_stderr(one_line(f"{INBOX}: {name}: {len(items)} of {wait_for} came in time"))
     return 0 if complete_ else 1
 
 
@@ -124,3 +144,166 @@ def _row(one: dict[str, Any]) -> tuple[object, ...]:
     status = told.get("status") or (body.get("type") if isinstance(body, dict) else "") or ""
     sent = one["body"] or " ".join(f"{key}={value}" for key, value in (one.get("query") or {}).items())
     return one["method"], one["status"], told.get("refid", ""), status, sent
+
+
+TRIGGER = "reseller-sim trigger"
+BALANCE, PRODUCT, CALLBACK, PROBES = "balance.added", "product.updated", "callback", "probes"
+WHAT = {PRODUCT: "the code of a product", CALLBACK: "the refid of a payment"}
+NOBODY = {
+    BALANCE: "the deposit is made, but the balance webhook of {} was changed meanwhile, and nothing is sent",
+    PRODUCT: "{} is changed, but the webhook of the catalog was changed meanwhile, and nothing is sent",
+}
+NO_CATALOG_WEBHOOK = (
+    "nothing is done, since nobody would be told: the scenario has no `webhooks: {catalog: {url: …}}` that is enabled"
+)
+NO_WEBHOOK = "nothing is done, since {} has no balance webhook that is enabled: PUT /v2/balance-webhook sets one"
+WAIT_S = 5
+PROBES_TIMEOUT_S = 600.0
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    """A product or a payment, whichever the event is about."""
+    offered = {PRODUCT: completion.products, CALLBACK: completion.refids}.get(str(ctx.params.get("event")))
+    return offered(ctx, param, incomplete) if offered else []
+
+
+@verb("trigger")
+@click.argument("event", type=click.Choice((BALANCE, PRODUCT, CALLBACK, PROBES)))
+@click.argument("about", metavar="[CODE|REFID]", required=False, shell_complete=_complete)
+@own_option("--amount", callback=values.amount, metavar="MYR", help="Of balance.added: the deposit.  [default: 10]")
+@own_option(
+    "--reseller",
+    "whose",
+    metavar="CODE",
+    help="Whose wallet, payment or receivers; by default the sandbox's first reseller's.",
+)
+@running_flags
+@json_flag(help="Print the delivery or the callback with its attempts.")
+@click.pass_context
+def trigger_command(
+    ctx: click.Context,
+    /,
+    event: str,
+    about: str | None,
+    amount: str | None,
+    whose: str | None,
+    json: bool,
+    **running: Any,
+) -> int:
+    """Send a webhook or a callback now.
+
+    It is caused as the service causes it: balance.added by a deposit, product.updated CODE by another note of the
+    product, callback REFID by telling the present status of that payment once more. probes are messages that a receiver
+    must not believe: forged, stale and repeated ones. Exit code 1 means that nothing is sent, and says why, or that the
+    receiver believed a probe.
+
+    \b
+    Examples:
+      reseller-sim trigger balance.added --amount 250
+      reseller-sim trigger product.updated RELOAD
+      reseller-sim trigger callback order-1
+      reseller-sim trigger probes
+    """
+    _check_usage(ctx, event, about, amount)
+    control = Control(TRIGGER, **running)
+    if event == PROBES:
+        return _send_probes(control, whose, json)
+    if event == CALLBACK:
+        sent = _callback(control, trxid_of(control, str(about), whose))
+    else:
+        since = control.get("/clock", "clock-answer")["now"]
+        if event == BALANCE:
+            about = _reseller_to_tell(control, whose)
+            deposit(control, amount or "10", about)
+        else:
+            _refuse_if_nobody_is_told(control)
+            _change(control, str(about))
+        sent = _delivery(control, event, str(about), since)
+    if json:
+        echo_value(sent)
+    else:
+        print_line(f"{event} to {sent['url']}: {_outcome(sent)}")
+    return 0
+
+
+def _send_probes(control: Control, whose: str | None, json: bool) -> int:
+    """Send all of them; the exit code."""
+    wanted = {} if whose is None else {"reseller": whose}
+    answer = control.post("/probes", wanted, "probes-answer", timeout_s=PROBES_TIMEOUT_S)
+    if json:
+        echo_value(answer)
+    else:
+        rows = [(one["probe"], one["verdict"], one["reason"] or one["about"]) for one in answer["probes"]]
+        reds = [one["verdict"] == "finding" for one in answer["probes"]]
+        print_table(("probe", "verdict", "about"), rows, reds=reds, wraps=True)
+    return 1 if answer["findings"] else 0
+
+
+def _reseller_to_tell(control: Control, whose: str | None) -> str:
+    """The code of a reseller that is told of a deposit. Raises `Refused` before anything is changed."""
+    found = reseller(control, whose)
+    # Older simulators do not say where webhooks go; then the delivery is looked for afterwards.
+    if found.get("balance_webhook", "") is None:
+        raise Refused(f"{TRIGGER}: {NO_WEBHOOK.format(found['code'])}")
+    return str(found["code"])
+
+
+def _refuse_if_nobody_is_told(control: Control) -> None:
+    """Raises `Refused` before a product is changed, where the catalog has no webhook that is enabled."""
+    webhook = control.get("/resellers", "resellers-answer", query={"limit": 1})["catalog_webhook"]
+    if webhook is None or not webhook["enabled"]:
+        raise Refused(f"{TRIGGER}: {NO_CATALOG_WEBHOOK}")
+
+
+def _check_usage(ctx: click.Context, event: str, about: str | None, amount: str | None) -> None:
+    if not about and event in WHAT:
+        raise click.UsageError(f"{event} needs {WHAT[event]}", ctx)
+    if about is not None and event == BALANCE:
+        raise click.UsageError(f"{event} takes no {about!r}; --amount says how much, --reseller whose wallet", ctx)
+    if about is not None and event == PROBES:
+        raise click.UsageError(f"{event} takes no {about!r}; --reseller says whose receivers", ctx)
+    if amount is not None and event != BALANCE:
+        raise click.UsageError(f"--amount is for {BALANCE}", ctx)
+
+
+def _change(control: Control, code: str) -> None:
+    """Change a product so that it differs from what it was."""
+    note = f"changed by reseller-sim trigger {secrets.token_hex(4)}"
+    control.patch(f"/catalog/products/{path_part(code)}", {"note": note}, "product-answer")
+
+
+def _delivery(control: Control, event: str, about: str, since: str) -> dict[str, Any]:
+    """The delivery that began since then, once it has ended or the time to wait is over. Raises `Refused`."""
+    path, answers = "/deliveries", "sandbox-deliveries-answer"
+    rows = control.rows(path, "deliveries", answers)
+    latest = None
+    for one in rows:
+        if one["type"] == event and one["created"] >= since:
+            latest = one
+    if latest is None:
+        raise Refused(f"{TRIGGER}: {NOBODY[event].format(about)}")
+    _run_what_is_due(control)
+    query = {"event": latest["event_id"], "wait_for": 1, "timeout": WAIT_S}
+    found: list[dict[str, Any]] = control.get(path, answers, query=query)["deliveries"]
+    return found[-1] if found else latest
+
+
+def _callback(control: Control, trxid: str) -> dict[str, Any]:
+    """The callback that is sent, once it is answered or the time to wait is over."""
+    path, answers = "/callbacks", "callbacks-answer"
+    ended = sum(1 for one in control.rows(path, "callbacks", answers, {"trxid": trxid}) if one["ending"])
+    made: dict[str, Any] = control.post(f"/transactions/{path_part(trxid)}/callbacks", {}, "sent-callback-answer")
+    _run_what_is_due(control)
+    control.get(path, answers, query={"trxid": trxid, "wait_for": ended + 1, "timeout": WAIT_S, "limit": 1})
+    story = control.get(f"/transactions/{path_part(trxid)}", "transaction-answer")
+    return next((one for one in story["callbacks"] if one["id"] == made["id"]), made)
+
+
+def _run_what_is_due(control: Control) -> None:
+    """Let a clock that stands do what is due at its time, which a running one does by itself."""
+    if control.get("/clock", "clock-answer")["mode"] == "manual":
+        control.post("/clock/advance", {"seconds": 0}, "advance-answer")
+
+
+def _outcome(sent: Mapping[str, Any]) -> str:
+    return outcome(sent["attempts"][-1]) if sent["attempts"] else "it is due"

@@ -3,67 +3,76 @@
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from keyword import iskeyword
 from os import environ
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import click
 
 from simulator import __version__
-from simulator.cli.complete import VARIABLE
-from simulator.cli.hints import SWITCHES
+from simulator.cli.completion import VARIABLE
 from simulator.cli.output import give_up, open_what_is_closed, print_to_stderr
-from simulator.cli.wrong_usage import text_of
+from simulator.cli.usage import SWITCHES, text_of
 from simulator.domain.model.likeness import nearest
 
 PROGRAM = "reseller-sim"
 INTERRUPTED = 130
 UNWRITABLE = 3
 
+
+class Verb(NamedTuple):
+    """The group of the help that a verb is in, the module that has it, and what it does."""
+
+    group: str
+    module: str
+    help: str
+
+
+TEST, WATCH, CHANGE = "Serve and test", "Watch", "Change a sandbox"
+SCENARIOS, JUDGE, STAGING, DATA = "Scenarios and contract", "Judge and explain", "Real deployments and teams", "Data"
 VERBS = {
-    "serve": "Run the simulator.",
-    "exec": "Run a command against a simulator of its own.",
-    "explore": "Find the faults under which a command fails.",
-    "tail": "Print what happens in a running simulator, as it happens.",
-    "listen": "Pass callbacks and webhooks on to an address of yours.",
-    "call": "Send one signed request and print the response.",
-    "explain": "Say why a signature or another credential is refused.",
-    "sign": "Print a request's canonical string, headers and curl command.",
-    "advance": "Move the clock, and print what happened.",
-    "clock": "Print the clock, set its mode, or stop an advance.",
-    "requests": "Print the requests that a sandbox received.",
-    "story": "Print all that happened to a payment.",
-    "inbox": "Print what an inbox received, or program its replies.",
-    "deposit": "Put money into a wallet.",
-    "trigger": "Send a webhook or a callback now.",
-    "rule": "Add, list and remove rules.",
-    "hold": "List and release what rules hold.",
-    "network": "Show, interrupt or restore a product's network.",
-    "product": "Take a product on or off sale, or change it.",
-    "sandbox": "Make, list and delete sandboxes.",
-    "mark": "Name, list and forget moments of a sandbox.",
-    "rewind": "Return a sandbox to a moment.",
-    "fork": "Make a second sandbox that begins at a moment of another one.",
-    "expectations": "Say whether a scenario's expectations are met.",
-    "health": "Say whether a simulator answers.",
-    "import": "Print a scenario that serves a real account's catalog.",
-    "scenarios": "Print bundled scenarios, magic accounts or the JSON Schema.",
-    "check": "Report the problems of scenario files.",
-    "prove": "Play a finding of explore against a command.",
-    "replay": "Rebuild a sandbox from its tape, and say what differs.",
-    "data": "Check, move, remove, compact or back up a data folder.",
-    "shard-config": "Print the HAProxy that makes several servers one.",
-    "audit": "Check a client's behaviour against what the service asks of it.",
-    "conform": "Check a deployment of the service against its contract.",
-    "proxy": "Pass a client's requests to a deployment, and explain them.",
-    "assumptions": "Print what the specification leaves open, and what we chose.",
-    "openapi": "Print the contract as one OpenAPI 3.1 document.",
-    "completion": "Print what completes this command in a shell.",
+    "serve": Verb(TEST, "serve", "Run the simulator."),
+    "exec": Verb(TEST, "exec", "Run a command against a simulator of its own."),
+    "explore": Verb(JUDGE, "explore", "Find the faults under which a command fails."),
+    "tail": Verb(WATCH, "watch", "Print what happens in a running simulator, as it happens."),
+    "listen": Verb(WATCH, "watch", "Pass callbacks and webhooks on to an address of yours."),
+    "call": Verb(TEST, "call", "Send one signed request and print the response."),
+    "explain": Verb(JUDGE, "explain", "Say why a signature or another credential is refused."),
+    "sign": Verb(TEST, "call", "Print a request's canonical string, headers and curl command."),
+    "advance": Verb(CHANGE, "clock", "Move the clock, and print what happened."),
+    "clock": Verb(CHANGE, "clock", "Print the clock, set its mode, or stop an advance."),
+    "requests": Verb(WATCH, "journal", "Print the requests that a sandbox received."),
+    "story": Verb(WATCH, "journal", "Print all that happened to a payment."),
+    "inbox": Verb(WATCH, "inbox", "Print what an inbox received, or program its replies."),
+    "deposit": Verb(CHANGE, "sandbox", "Put money into a wallet."),
+    "trigger": Verb(CHANGE, "inbox", "Send a webhook or a callback now."),
+    "rule": Verb(CHANGE, "rule", "Add, list and remove rules."),
+    "hold": Verb(CHANGE, "rule", "List and release what rules hold."),
+    "network": Verb(CHANGE, "catalog", "Show, interrupt or restore a product's network."),
+    "product": Verb(CHANGE, "catalog", "Take a product on or off sale, or change it."),
+    "sandbox": Verb(CHANGE, "sandbox", "Make, list and delete sandboxes."),
+    "mark": Verb(CHANGE, "mark", "Name, list and forget moments of a sandbox."),
+    "rewind": Verb(CHANGE, "mark", "Return a sandbox to a moment."),
+    "fork": Verb(CHANGE, "mark", "Make a second sandbox that begins at a moment of another one."),
+    "expectations": Verb(JUDGE, "audit", "Say whether a scenario's expectations are met."),
+    "health": Verb(TEST, "serve", "Say whether a simulator answers."),
+    "import": Verb(STAGING, "import_", "Print a scenario that serves a real account's catalog."),
+    "scenarios": Verb(SCENARIOS, "scenarios", "Print bundled scenarios, magic accounts or the JSON Schema."),
+    "check": Verb(SCENARIOS, "scenarios", "Report the problems of scenario files."),
+    "prove": Verb(JUDGE, "prove", "Play a finding of explore against a command."),
+    "replay": Verb(DATA, "replay", "Rebuild a sandbox from its tape, and say what differs."),
+    "data": Verb(DATA, "data", "Check, move, remove, compact or back up a data folder."),
+    "shard-config": Verb(STAGING, "shard_config", "Print the HAProxy that makes several servers one."),
+    "audit": Verb(JUDGE, "audit", "Check a client's behaviour against what the service asks of it."),
+    "conform": Verb(STAGING, "conform", "Check a deployment of the service against its contract."),
+    "proxy": Verb(STAGING, "proxy", "Pass a client's requests to a deployment, and explain them."),
+    "assumptions": Verb(SCENARIOS, "contract", "Print what the specification leaves open, and what we chose."),
+    "openapi": Verb(SCENARIOS, "contract", "Print the contract as one OpenAPI 3.1 document."),
+    "completion": Verb(TEST, "completion", "Print what completes this command in a shell."),
 }
 
 
 class Verbs(click.Group):
-    """Finds a verb in the module of its name; prints errors as one line on stderr."""
+    """Finds a verb in its module; prints errors as one line on stderr."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The verbs in the order of `VERBS`."""
@@ -73,8 +82,8 @@ class Verbs(click.Group):
         """Import a verb; None for an unknown name."""
         if cmd_name not in VERBS:
             return None
-        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name.replace("-", "_")
-        command: click.Command = import_module(f"simulator.cli.{module}").command
+        module = import_module(f"simulator.cli.{VERBS[cmd_name].module}")
+        command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
     def resolve_command(
@@ -88,9 +97,13 @@ class Verbs(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the verbs without importing them."""
-        with formatter.section("Verbs"):
-            formatter.write_dl(list(VERBS.items()))
+        """List the verbs in groups, without importing them."""
+        width = max(map(len, VERBS))
+        for group in (TEST, WATCH, CHANGE, SCENARIOS, JUDGE, STAGING, DATA):
+            with formatter.section(group):
+                formatter.write_dl(
+                    [(f"{name:<{width}}", verb.help) for name, verb in VERBS.items() if verb.group == group]
+                )
 
     def main(  # type: ignore[override]  # the overloads of click only tell apart what standalone_mode returns
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any

@@ -1,21 +1,54 @@
-"""`reseller-sim mark`: names moments of a sandbox, to return to with `rewind`."""
+"""`reseller-sim mark`, `rewind` and `fork`: moments of a sandbox, to return to or to begin another one at."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
-from simulator.cli import complete
+from simulator.cli import completion, values
 from simulator.cli.control import Control, path_part
-from simulator.cli.flags import json_flag, running_flags, verb, verb_group
-from simulator.cli.output import echo_value
-from simulator.cli.tables import clock_time, print_line, print_table
+from simulator.cli.flags import json_flag, own_option, running_flags
+from simulator.cli.output import clock_time, echo_value, print_line, print_table
+from simulator.cli.sandbox import export_flag, show_made
+from simulator.cli.usage import verb, verb_group
 
-TITLE = "reseller-sim mark"
+MARK = "reseller-sim mark"
 COLUMNS = ("mark", "entries", "time")
 
 
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+METAVAR = "MARK|ISO|N"
+DIGITS_MAX = 18
+
+
+def moment_flags(*, required: bool) -> Callable[[Decorated], Decorated]:
+    """MOMENT, and a flag for marks that look like something else: `moment`, `is_mark`."""
+    metavar = METAVAR if required else f"[{METAVAR}]"
+    argument = click.argument("moment", metavar=metavar, required=required, shell_complete=completion.marks)
+    flag = own_option(
+        "--mark", "is_mark", is_flag=True, help="It is a mark, though its name looks like a number or a time."
+    )
+
+    def decorate(function: Decorated) -> Decorated:
+        return argument(flag(function))
+
+    return decorate
+
+
+def moment_of(ctx: click.Context, text: str, *, is_mark: bool) -> dict[str, Any]:
+    """What the control API is asked for: by its form a number, a time with its offset, or else the name of a mark."""
+    if is_mark:
+        return {"mark": text}
+    if text.isascii() and text.isdigit():
+        return {"n": int(text[:DIGITS_MAX])}
+    if ":" in text:  # which no name of a mark has
+        values.time(ctx, ctx.command.params[0], text)
+        return {"to": text}  # as it was written, since milliseconds mean more than themselves
+    return {"mark": text}
+
+
 @verb_group("mark")
-def command() -> None:
+def mark_command() -> None:
     """Name, list and forget moments of a sandbox.
 
     A mark is a place on the tape of a sandbox, to which `rewind` returns, and at which `fork` begins another one.
@@ -43,7 +76,7 @@ def add(name: str, json: bool, **running: Any) -> None:
       reseller-sim mark add ordered
       reseller-sim mark add 'before the order' --sandbox mine
     """
-    mark = Control(f"{TITLE} add", **running).post("/marks", {"name": name}, "mark-answer")
+    mark = Control(f"{MARK} add", **running).post("/marks", {"name": name}, "mark-answer")
     if json:
         echo_value(mark)
     else:
@@ -61,7 +94,7 @@ def list_all(json: bool, **running: Any) -> None:
       reseller-sim mark list
       reseller-sim mark list --json | jq -r '.marks[].name'
     """
-    answer = Control(f"{TITLE} list", **running).get("/marks", "marks-answer")
+    answer = Control(f"{MARK} list", **running).get("/marks", "marks-answer")
     if json:
         echo_value(answer)
     else:
@@ -69,7 +102,7 @@ def list_all(json: bool, **running: Any) -> None:
 
 
 @verb("rm")
-@click.argument("names", metavar="NAME...", nargs=-1, required=True, shell_complete=complete.marks)
+@click.argument("names", metavar="NAME...", nargs=-1, required=True, shell_complete=completion.marks)
 @running_flags
 def remove(names: tuple[str, ...], **running: Any) -> None:
     """Forget marks; the tape stays.
@@ -80,10 +113,73 @@ def remove(names: tuple[str, ...], **running: Any) -> None:
     Examples:
       reseller-sim mark rm ordered
     """
-    control = Control(f"{TITLE} rm", **running)
+    control = Control(f"{MARK} rm", **running)
     for one in names:
         control.delete(f"/marks/{path_part(one)}")
 
 
 for each in (add, list_all, remove):
-    command.add_command(each)
+    mark_command.add_command(each)
+
+
+@verb("rewind")
+@moment_flags(required=True)
+@running_flags
+@json_flag(help="Print the answer of the control API.")
+@click.pass_context
+def rewind_command(ctx: click.Context, /, moment: str, is_mark: bool, json: bool, **running: Any) -> None:
+    """Return a sandbox to a moment.
+
+    To a mark, to a time of the sandbox, or behind the Nth entry of its tape. Everything is as it was then, and what
+    came later is gone. A time in milliseconds means the end of that millisecond. Exit code 1 means that the sandbox has
+    no such mark or moment.
+
+    \b
+    Examples:
+      reseller-sim rewind ordered
+      reseller-sim rewind 2026-11-21T12:00:05+08:00
+      reseller-sim rewind 40
+    """
+    asked = moment_of(ctx, moment, is_mark=is_mark)
+    answer = Control("reseller-sim rewind", **running).post("/rewind", asked, "sandbox-answer")
+    if json:
+        echo_value(answer)
+    else:
+        print_line(f"{answer['id']}: rewound, it is {clock_time(answer['clock']['now'])}")
+
+
+@verb("fork")
+@moment_flags(required=False)
+@own_option("--id", "fork_id", metavar="ID", help="The id of the fork; by default a new one.")
+@export_flag
+@running_flags
+@json_flag(help="Print the answer of the control API, as in a pipe.")
+@click.pass_context
+def fork_command(
+    ctx: click.Context,
+    /,
+    moment: str | None,
+    is_mark: bool,
+    fork_id: str | None,
+    export: bool,
+    json: bool,
+    **running: Any,
+) -> None:
+    """Make a second sandbox that begins at a moment of another one.
+
+    Of --sandbox as it is now, or as it was at a mark, at a time, or behind the Nth entry of its tape. Both go on, each
+    in its own way. Exit code 1 means that there is no such mark or moment, or that the id is taken.
+
+    \b
+    Examples:
+      reseller-sim fork --id what-if
+      reseller-sim fork ordered --id what-if
+      eval "$(reseller-sim fork ordered --export)"
+    """
+    if is_mark and moment is None:
+        raise click.UsageError("--mark belongs to the name of a mark", ctx)
+    control = Control("reseller-sim fork", **running)
+    at = moment_of(ctx, moment, is_mark=is_mark) if moment is not None else {}
+    wanted = {"fork": {"of": control.sandbox, **at}} | ({"id": fork_id} if fork_id is not None else {})
+    made = control.post("/sandboxes", wanted, "sandbox-answer", is_root=True)
+    show_made(control, made, export=export, json=json)

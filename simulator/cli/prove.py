@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from simulator.cli.child import on_path
 from simulator.cli.exec import WithCommand
-from simulator.cli.flags import CannotStart, own_option, verb
-from simulator.cli.numbers import Whole
-from simulator.cli.output import echo, one_line
-from simulator.cli.program import on_path
-from simulator.cli.spans import Span
-from simulator.cli.tables import print_table
+from simulator.cli.flags import own_option
+from simulator.cli.output import echo, one_line, print_table
+from simulator.cli.usage import CannotStart, verb
+from simulator.cli.values import Span, Whole
 
 if TYPE_CHECKING:
     from simulator.explore.proof import Finding, Proof
+
 
 TITLE = "reseller-sim prove"
 TIMES = 3
@@ -30,7 +30,7 @@ COLUMNS = ("command", "verdict", "failed", "why")
 @own_option("--times", metavar="N", type=Whole(1, TIMES_MAX), default=TIMES, show_default=True, help="Runs.")
 @own_option("--timeout", metavar="DURATION", type=Span(0.1), help="End a run that takes longer: it hangs.")
 @click.pass_context
-def command(ctx: click.Context, /, finding: Path, times: int, timeout: float | None) -> int:
+def prove_command(ctx: click.Context, /, finding: Path, times: int, timeout: float | None) -> int:
     """Play a finding of explore against a command.
 
     Runs COMMAND once without the finding's faults, which it has to survive, and then --times times with them. Prints

@@ -1,17 +1,22 @@
 """`reseller-sim proxy`: between a client and a deployment of the service, in the foreground, until it is stopped."""
 
 import os
+import socket
 import sys
 from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from simulator.cli.flags import CannotStart, control_flags, json_flag, option, verb
+from simulator.cli.flags import json_flag, option
 from simulator.cli.output import give_up, one_line, print_to_stderr, printable_json
 from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
-from simulator.cli.spans import Span
+from simulator.cli.server import WILDCARDS
+from simulator.cli.server_flags import control_flags
+from simulator.cli.usage import CannotStart, verb
+from simulator.cli.values import Span
 from simulator.options import CONTROL_PATH
 from simulator.whole_files import refuse_other_than_file, write_whole
 
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
     from simulator.staging.proxy.app import Proxy
     from simulator.staging.proxy.messages import Address
     from simulator.staging.proxy.watcher import Watcher
+
 
 PROGRAM = "reseller-sim proxy"
 PROXY_PORT = 8090
@@ -88,7 +94,7 @@ class ProxyFlags:
 )
 @control_flags(PROXY_PORT)
 @json_flag(help="Print one line of JSON when it is ready, and nothing else.")
-def command(
+def proxy_command(
     json: bool, control_token: str | None, control_token_file: "TokenFile | None", host: str, **flags: Any
 ) -> int | None:
     """Pass a client's requests to a deployment, and explain them.
@@ -102,7 +108,7 @@ def command(
       reseller-sim proxy --upstream https://staging.example.com --callbacks-to http://127.0.0.1:3000/callback
       reseller-sim proxy --upstream https://staging.example.com --record seen.yaml
     """
-    from simulator.cli.running import token_for
+    from simulator.cli.server import token_for
 
     given = control_token if control_token_file is None else control_token_file.token
     token = given or token_for(host)
@@ -141,7 +147,6 @@ def _run(flags: ProxyFlags, *, as_json: bool) -> int | None:
 
 def _refuse_circle(flags: ProxyFlags, server: "Server") -> None:
     """A proxy in front of itself would pass one request on without end."""
-    from simulator.cli.own_address import is_own
 
     for flag, address in (("--upstream", flags.upstream), ("--callbacks-to", flags.callbacks_to)):
         if address is not None and address.port == server.port and is_own(address.host, flags.host):
@@ -151,8 +156,8 @@ def _refuse_circle(flags: ProxyFlags, server: "Server") -> None:
 
 def _proxy(flags: ProxyFlags) -> "Proxy":
     """The composition: the only place that knows all of the proxy's parts."""
-    from simulator.cli.logs import hide_secrets
-    from simulator.cli.running import WILDCARDS
+    from simulator.cli.process import hide_secrets
+    from simulator.cli.server import WILDCARDS
     from simulator.control.access import Guard
     from simulator.staging.proxy.app import Proxy
     from simulator.staging.proxy.secrets import SeenSecrets, Signatures
@@ -256,3 +261,43 @@ def _banner(flags: ProxyFlags, server: "Server") -> str:
         facts.append(("recorded in", str(flags.record)))
     lines = [f"  {name:<11} {one_line(text)}" for name, text in facts]
     return "\n".join([f"reseller-sim {__version__} passes requests on at {server.url}", "", *lines])
+
+
+Ip = IPv4Address | IPv6Address
+
+
+def is_own(host: str, listens: str) -> bool:
+    """True when a connection to `host` may come to a socket of the same port bound to `listens`. Both are names or
+    addresses; a name that does not resolve leads nowhere."""
+    reached = _ips(host)
+    if listens in WILDCARDS:
+        return any(map(_is_local, reached))
+    return not reached.isdisjoint(_ips(listens))
+
+
+def _ips(host: str) -> set[Ip]:
+    """What a connection to a host reaches; one to a wildcard reaches this machine (RFC 1122 3.2.1.3)."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return set()
+    return {_reached(ip_address(str(each[4][0]).partition("%")[0])) for each in found}
+
+
+def _reached(address: Ip) -> Ip:
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    if address.is_unspecified:
+        return IPv4Address("127.0.0.1") if address.version == 4 else IPv6Address("::1")
+    return address
+
+
+def _is_local(address: Ip) -> bool:
+    """Only an address of this machine can be bound to."""
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as bound:
+            bound.bind((str(address), 0))
+    except OSError:
+        return False
+    return True

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simulator.cli.errors import Refused
-from simulator.cli.flags import ServerFlags, going_on_flags, own_option, verb
-from simulator.cli.numbers import Whole
+from simulator.cli.flags import own_option
 from simulator.cli.output import echo, one_line, print_to_stderr
+from simulator.cli.server_flags import ServerFlags, going_on_flags
+from simulator.cli.usage import Refused, verb
+from simulator.cli.values import Whole
 from simulator.domain.model.instants import Times, times_of
 
 if TYPE_CHECKING:
-    from simulator.cli.taped import Life, TapeFile
+    from simulator.cli.tape_file import Life, TapeFile
     from simulator.persistence.replay.head import Head
     from simulator.scenario.reading.document import ScenarioError
+
 
 Until = int | Times | None
 NUMBER_DIGITS_MAX = 18
@@ -57,7 +59,7 @@ def _until(ctx: click.Context, param: click.Parameter, text: str | None) -> Unti
 )
 @own_option("--serve", is_flag=True, help="Then let the sandbox go on, and serve it.")
 @going_on_flags
-def command(
+def replay_command(
     tape: Path, until: Until, wanted: str | None, life: int | None, lists: bool, serve: bool, **flags: Any
 ) -> int:
     """Rebuild a sandbox from its tape, and say what differs.
@@ -65,7 +67,7 @@ def command(
     TAPE is a file of `exec --tape` or of the control API. Every input on it is played again, and each answer, callback,
     webhook and entry of the journal is compared with what the tape has, byte for byte. The exit code is 0 when all is
     the same; 1 when something differs, of which the first is printed with both sides, or when the file ends too early;
-    3 when it cannot be read, or has no such sandbox, life or moment.
+    3 when it cannot be read_tape_file, or has no such sandbox, life or moment.
 
     With --serve the sandbox goes on where the tape ends, or at --until: its clock runs again if it ran, and attempts
     that were in flight are made once more. The other flags are those of `serve`.
@@ -78,11 +80,11 @@ def command(
       reseller-sim replay failed.tape --life 1 --until 40
       reseller-sim replay failed.tape --sandbox sb-1 --until 2026-11-21T12:00:05+08:00
     """
-    from simulator.cli.taped import EMPTY, read
+    from simulator.cli.tape_file import EMPTY, read_tape_file
 
     if lists and (serve or until is not None):
         raise click.UsageError("--list plays nothing: leave --until and --serve out", click.get_current_context())
-    file = read(tape)
+    file = read_tape_file(tape)
     if not file.lives and file.is_cut:
         raise Refused(file.refusal(file.damage_behind(None)).message)
     if not file.lives:
@@ -98,7 +100,7 @@ def command(
 
 
 def _list(file: "TapeFile", chosen: "list[Life]", *, wants_all: bool) -> int:
-    from simulator.cli.listed import print_listed
+    from simulator.cli.tape_file import print_listed
 
     for one in chosen:
         print_listed(one, echo)
@@ -121,7 +123,7 @@ def _is_whole(file: "TapeFile", played: "list[Life]", *, wants_all: bool) -> boo
 @contextmanager
 def _playing(file: "TapeFile", life: "Life") -> Iterator[None]:
     """What is on a tape and cannot be played was written by hand, or by another version."""
-    from simulator.cli.taped import ANEW
+    from simulator.cli.tape_file import ANEW
     from simulator.domain.errors import DomainError
     from simulator.scenario.reading.document import ScenarioError
 
@@ -139,7 +141,7 @@ def _playing(file: "TapeFile", life: "Life") -> Iterator[None]:
 def _not_accepted(error: "ScenarioError", head: "Head") -> str:
     """Why the scenario of a tape is refused, and what to do."""
     from simulator import __version__
-    from simulator.cli.taped import ANEW
+    from simulator.cli.tape_file import ANEW
 
     first, *others = error.problems
     more = f", and {len(others)} more" if others else ""
@@ -154,7 +156,7 @@ def _is_proved(file: "TapeFile", life: "Life", until: Until) -> bool:
     from simulator.api.pipeline import Pipeline
     from simulator.api.request_replayer import RequestReplayer
     from simulator.api.routes import routes
-    from simulator.cli.replayed import difference, proved
+    from simulator.cli.tape_file import difference, proved
     from simulator.persistence.replay.proof import prove
     from simulator.persistence.replay.rebuilding import nowhere
 
@@ -173,8 +175,8 @@ def _serve(file: "TapeFile", life: "Life", until: Until, flags: dict[str, Any]) 
     """Replay a tape and go on with the sandbox until the server is stopped."""
     from simulator.cli import banner
     from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
-    from simulator.cli.replayed import difference, served
-    from simulator.cli.running import Running, prepare
+    from simulator.cli.server import Running, prepare
+    from simulator.cli.tape_file import difference, served
     from simulator.persistence.replay.head import beginning_of
     from simulator.persistence.replay.proof import compiler_for, prove
     from simulator.persistence.replay.rebuilding import go_on

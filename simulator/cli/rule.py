@@ -1,4 +1,4 @@
-"""`reseller-sim rule`: adds, lists and removes rules of a running sandbox."""
+"""`reseller-sim rule` and `hold`: the rules of a running sandbox, and what they hold."""
 
 import sys
 from pathlib import Path
@@ -6,25 +6,24 @@ from typing import Any
 
 import click
 
-from simulator.cli import complete
+from simulator.cli import completion
 from simulator.cli.control import Control, path_part
-from simulator.cli.errors import Refused
-from simulator.cli.flags import json_flag, own_option, running_flags, verb, verb_group
-from simulator.cli.numbers import Whole
-from simulator.cli.output import echo_value, one_line
-from simulator.cli.tables import print_line, print_table
+from simulator.cli.flags import json_flag, own_option, running_flags
+from simulator.cli.output import clock_time, echo_value, one_line, print_line, print_table
+from simulator.cli.usage import Refused, verb, verb_group
+from simulator.cli.values import Whole
 
-TITLE = "reseller-sim rule"
+RULE = "reseller-sim rule"
 SECTIONS = ("payments", "voids", "disputes", "bills", "faults")
 BY_FLAGS = ("payments", "faults")
-COLUMNS = ("section", "id", "fallback", "matched", "chosen", "name")
+RULE_COLUMNS = ("section", "id", "fallback", "matched", "chosen", "name")
 BYTES_MAX = 2 * 1024 * 1024
 EITHER = "write the rule as text, or give it with --file, or by flags such as --account and --status"
 BOTH = "write the rule as text, or give it with --file, or by flags, not both"
 
 
 @verb_group("rule")
-def command() -> None:
+def rule_command() -> None:
     """Add, list and remove rules.
 
     Rules decide what becomes of payments, voids, disputes and bills, and faults break answers; they are written as in a
@@ -42,7 +41,7 @@ def command() -> None:
 @click.argument("section", type=click.Choice(SECTIONS))
 @click.argument("text", metavar="[RULE]", required=False)
 @own_option(
-    "--file", "-f", metavar="FILE|-", shell_complete=complete.yaml_files, help="A file with the rule, or stdin."
+    "--file", "-f", metavar="FILE|-", shell_complete=completion.yaml_files, help="A file with the rule, or stdin."
 )
 @own_option("--name", metavar="NAME", help="Its name, as the journal and X-Sim-Rule tell it.")
 @own_option("--product", metavar="CODE", help="Only for this product.")
@@ -55,7 +54,7 @@ def command() -> None:
 @own_option("--after-commit", is_flag=True, help="A fault that comes when the payment has been made.")
 @running_flags
 @json_flag(help="Print the answer of the control API.")
-def add(section: str, text: str | None, file: str | None, json: bool, **flags: Any) -> None:
+def add_rule(section: str, text: str | None, file: str | None, json: bool, **flags: Any) -> None:
     """Add a rule, and print its id.
 
     RULE is YAML or JSON, as an item of this section in a scenario file. For payments and faults flags do, too. Exit
@@ -69,7 +68,7 @@ def add(section: str, text: str | None, file: str | None, json: bool, **flags: A
       reseller-sim rule add faults -f fault.yaml
     """
     running = {name: flags.pop(name) for name in ("url", "sandbox", "control_token")}
-    control = Control(f"{TITLE} add", **running)
+    control = Control(f"{RULE} add", **running)
     given = {name: value for name, value in flags.items() if value not in (None, False)}
     rule = _read(text, file, given)
     if given:
@@ -84,7 +83,7 @@ def add(section: str, text: str | None, file: str | None, json: bool, **flags: A
 @verb("list")
 @running_flags
 @json_flag(help="Print the answer of the control API.")
-def list_all(json: bool, **running: Any) -> None:
+def list_rules(json: bool, **running: Any) -> None:
     """List the rules with their counts.
 
     They are in the order in which they are tried. `matched` counts the requests that a rule applies to, `chosen` those
@@ -95,17 +94,17 @@ def list_all(json: bool, **running: Any) -> None:
       reseller-sim rule list
       reseller-sim rule list --json | jq '.rules[] | select(.chosen == 0)'
     """
-    found = list(Control(f"{TITLE} list", **running).rows("/rules", "rules", "rules-answer"))
+    found = list(Control(f"{RULE} list", **running).rows("/rules", "rules", "rules-answer"))
     if json:
         echo_value({"rules": found})
     else:
-        print_table(COLUMNS, [_row(one) for one in found])
+        print_table(RULE_COLUMNS, [_rule_row(one) for one in found])
 
 
 @verb("rm")
-@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete.rules)
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completion.rules)
 @running_flags
-def remove(ids: tuple[str, ...], **running: Any) -> None:
+def remove_rules(ids: tuple[str, ...], **running: Any) -> None:
     """Remove rules.
 
     Payments that they decided go on. Exit code 1 means that there is no such rule.
@@ -116,11 +115,11 @@ def remove(ids: tuple[str, ...], **running: Any) -> None:
       reseller-sim rule rm added-1 added-2
     """
     for one in ids:
-        Control(f"{TITLE} rm", **running).delete(f"/rules/{path_part(one)}")
+        Control(f"{RULE} rm", **running).delete(f"/rules/{path_part(one)}")
 
 
-for each in (add, list_all, remove):
-    command.add_command(each)
+for each in (add_rule, list_rules, remove_rules):
+    rule_command.add_command(each)
 
 
 def _from_flags(section: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -170,7 +169,7 @@ def _read(text: str | None, file: str | None, from_flags: dict[str, Any]) -> Any
     except ScenarioError as error:
         raise Refused("\n".join(map(one_line, error.problems))) from None
     if not isinstance(document.data, dict):
-        raise Refused(f"{TITLE} add: a rule is a mapping such as {{when: {{}}, then: [{{status: Failed}}]}}")
+        raise Refused(f"{RULE} add: a rule is a mapping such as {{when: {{}}, then: [{{status: Failed}}]}}")
     return document.data
 
 
@@ -185,7 +184,7 @@ def _content(file: str) -> bytes:
         raise click.UsageError(f"{file!r} cannot be read: {why}", click.get_current_context()) from None
 
 
-def _row(one: dict[str, Any]) -> tuple[object, ...]:
+def _rule_row(one: dict[str, Any]) -> tuple[object, ...]:
     return (
         one["section"],
         one["id"],
@@ -194,3 +193,70 @@ def _row(one: dict[str, Any]) -> tuple[object, ...]:
         one["chosen"],
         one["name"] or "",
     )
+
+
+HOLD = "reseller-sim hold"
+HOLD_COLUMNS = ("hold", "kind", "what", "refid", "since", "waited")
+HELD_MAX = 100
+
+
+@verb_group("hold")
+def hold_command() -> None:
+    """List and release what rules hold.
+
+    A rule holds with `then: {hold: NAME}`, `callbacks: {hold: NAME}` or `webhooks: {hold: NAME}`.
+
+    \b
+    Examples:
+      reseller-sim hold list
+      reseller-sim hold release topup
+    """
+
+
+@verb("list")
+@running_flags
+@json_flag(help="Print the answer of the control API.")
+def list_holds(json: bool, **running: Any) -> None:
+    """List what is held, in the order in which it came.
+
+    \b
+    Examples:
+      reseller-sim hold list
+      reseller-sim hold list --json | jq -r '.holds[].name'
+    """
+    answer = Control(f"{HOLD} list", **running).get("/holds", "holds-answer")
+    if json:
+        echo_value(answer)
+    else:
+        print_table(HOLD_COLUMNS, [_held_row(held) for held in answer["holds"]])
+
+
+@verb("release")
+@click.argument("name", shell_complete=completion.holds)
+@own_option("--count", metavar="N", type=Whole(1, HELD_MAX), help="Release the first N; all without it.")
+@running_flags
+@json_flag(help="Print the answer of the control API.")
+def release(name: str, count: int | None, json: bool, **running: Any) -> None:
+    """Let what is held under NAME go on.
+
+    \b
+    Examples:
+      reseller-sim hold release topup
+      reseller-sim hold release topup --count 1
+    """
+    control = Control(f"{HOLD} release", **running)
+    body = {} if count is None else {"count": count}
+    answer = control.post(f"/holds/{path_part(name)}/release", body, "release-answer")
+    if json:
+        echo_value(answer)
+    else:
+        print_line(f"{name}: {answer['released']} released, {answer['held']} held")
+
+
+def _held_row(held: dict[str, Any]) -> tuple[str, ...]:
+    waited = f"{held['waited']:.1f} s"
+    return held["name"], held["kind"], held["what"], held["refid"], clock_time(held["since"]), waited
+
+
+for each in (list_holds, release):
+    hold_command.add_command(each)

@@ -1,28 +1,34 @@
-"""`reseller-sim sandbox`: makes, lists and deletes sandboxes of a running simulator."""
+"""`reseller-sim sandbox` and `deposit`: the sandboxes of a running simulator, and the money of their resellers."""
 
 from datetime import datetime
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
 
-from simulator.cli import complete, values
-from simulator.cli.control import Control
-from simulator.cli.errors import Refused
-from simulator.cli.flags import SEED_MAX, json_flag, own_option, running_flags, verb, verb_group
-from simulator.cli.made import export_flag, show_made
-from simulator.cli.numbers import Whole
-from simulator.cli.output import echo_value, one_line, print_to_stderr
-from simulator.cli.tables import clock_time, print_table
+from simulator.cli import completion, values
+from simulator.cli.control import Control, path_part
+from simulator.cli.flags import json_flag, own_option, running_flags
+from simulator.cli.output import clock_time, echo, echo_value, one_line, print_line, print_table, print_to_stderr
+from simulator.cli.server_flags import SEED_MAX
+from simulator.cli.usage import Refused, verb, verb_group
+from simulator.cli.values import Whole
+from simulator.options import CONTROL_PATH
 
-TITLE = "reseller-sim sandbox"
+SANDBOX = "reseller-sim sandbox"
 EITHER = "name SCENARIO, which is a bundled one or a file here, or --server-file, not both"
 COLUMNS = ("id", "scenario", "clock", "time", "balance", "url")
 DROPPABLE = ("time", "balance", "clock", "scenario")  # the URL is what people copy
 
 
+export_flag = own_option(
+    "--export", is_flag=True, help="Print lines for a shell to eval; then all verbs use this sandbox."
+)
+
+
 @verb_group("sandbox")
-def command() -> None:
+def sandbox_command() -> None:
     """Make, list and delete sandboxes.
 
     A sandbox is a whole service of its own in a running simulator: clock, accounts, payments, rules and journal. One
@@ -37,13 +43,13 @@ def command() -> None:
 
 
 @verb("new")
-@click.argument("scenario", required=False, shell_complete=complete.scenarios)
+@click.argument("scenario", required=False, shell_complete=completion.scenarios)
 @own_option("--id", "sandbox_id", metavar="ID", help="Its id; by default a new one.")
 @own_option(
     "--clock",
     metavar="real|manual|xN",
     callback=values.clock_mode,
-    shell_complete=complete.clock_modes,
+    shell_complete=completion.clock_modes,
     help="By default the scenario's.",
 )
 @own_option("--start", metavar="ISO", callback=values.time, help="Its time when it starts; by default the present.")
@@ -87,7 +93,7 @@ def new(
     """
     if scenario is not None and server_file is not None:
         raise click.UsageError(EITHER, click.get_current_context())
-    control = Control(f"{TITLE} new", sandbox=sandbox, **running)
+    control = Control(f"{SANDBOX} new", sandbox=sandbox, **running)
     wanted = {
         "scenario": {"file": server_file} if server_file is not None else _scenario(scenario),
         "id": sandbox_id,
@@ -115,18 +121,18 @@ def list_all(json: bool, **running: Any) -> None:
       reseller-sim sandbox list
       reseller-sim sandbox list --json | jq -r '.sandboxes[].id'
     """
-    answer = Control(f"{TITLE} list", **running).get("/sandboxes", "sandboxes-answer", is_root=True)
+    answer = Control(f"{SANDBOX} list", **running).get("/sandboxes", "sandboxes-answer", is_root=True)
     if json:
         echo_value(answer)
     else:
         print_table(COLUMNS, [_row(one) for one in answer["sandboxes"]], droppable=DROPPABLE)
     for server in answer.get("servers", []):
         for line in _lacking(server):
-            print_to_stderr(one_line(f"{TITLE} list: {line}"))
+            print_to_stderr(one_line(f"{SANDBOX} list: {line}"))
 
 
 @verb("rm")
-@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete.sandboxes)
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completion.sandboxes)
 @running_flags
 def remove(ids: tuple[str, ...], sandbox: str, **running: Any) -> None:
     """Delete sandboxes.
@@ -139,11 +145,11 @@ def remove(ids: tuple[str, ...], sandbox: str, **running: Any) -> None:
       reseller-sim sandbox list --json | jq -r '.sandboxes[].id' | grep ^test- | xargs reseller-sim sandbox rm
     """
     for one in ids:
-        Control(f"{TITLE} rm", sandbox=one, **running).delete("")
+        Control(f"{SANDBOX} rm", sandbox=one, **running).delete("")
 
 
 for each in (new, list_all, remove):
-    command.add_command(each)
+    sandbox_command.add_command(each)
 
 
 def _scenario(wanted: str | None) -> Any:
@@ -185,3 +191,90 @@ def _row(one: dict[str, Any]) -> tuple[object, ...]:
     mode = f"x{clock['rate']:g}" if clock["mode"] == "xN" else clock["mode"]
     balance = f"{one['resellers'][0]['balance']:.2f}" if one["resellers"] else ""
     return one["id"], one["scenario"], mode, clock_time(clock["now"]), balance, one["url"]
+
+
+def show_made(control: Control, made: dict[str, Any], *, export: bool, json: bool) -> None:
+    """Print the sandbox of an answer."""
+    if export:
+        echo("\n".join(f"export {name}={quote(one_line(value))}" for name, value in _variables(control, made).items()))
+    elif json:
+        echo_value(made)
+    else:
+        _print_made(made)
+
+
+def _variables(control: Control, made: dict[str, Any]) -> dict[str, str]:
+    """What programs and these verbs read, as `exec` sets it, for this sandbox."""
+    first = made["resellers"][0] if made["resellers"] else {}
+    named = {
+        "RESELLER_BASE_URL": made["url"],
+        "RESELLER_API_KEY": first.get("api_key"),
+        "RESELLER_API_SECRET": first.get("api_secret"),
+        "RESELLER_USERNAME": first.get("username"),
+        "RESELLER_PASSWORD": first.get("password"),
+        "RESELLER_SANDBOX": made["id"],
+        "RESELLER_SIM_URL": control.base + CONTROL_PATH,
+        "RESELLER_SIM_SANDBOX": made["id"],
+        "RESELLER_SIM_KEY": first.get("api_key"),
+        "RESELLER_SIM_SECRET": first.get("api_secret"),
+    }
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def _print_made(made: dict[str, Any]) -> None:
+    clock = made["clock"]
+    print_line(f"sandbox    {made['id']}, scenario {made['scenario']}, seed {made['seed']}")
+    print_line(f"url        {made['url']}")
+    print_line(f"clock      {clock['mode']}, {clock_time(clock['now'])}")
+    for one in made["resellers"][:1]:
+        print_line(f"reseller   {one['code']}, balance {one['balance']:.2f} MYR")
+        print_line(f"API key    {one['api_key']}")
+        print_line(f"secret     {one['api_secret']}")
+    print_line("")
+    print_line(f"reseller-sim call --sandbox {made['id']} GET /v2/balance")
+    print_line(f"reseller-sim sandbox rm {made['id']}")
+
+
+@verb("deposit")
+@click.argument("amount", callback=values.amount)
+@own_option("--reseller", metavar="CODE", help="Whose wallet; by default that of the sandbox's first reseller.")
+@own_option("--description", metavar="TEXT", help="What the statement says of it.")
+@running_flags
+@json_flag(help="Print the ledger entry.")
+def deposit_command(amount: str, reseller: str | None, description: str | None, json: bool, **running: Any) -> None:
+    """Put money into a wallet.
+
+    AMOUNT is in MYR with at most two decimals. A reseller with a balance webhook gets `balance.added`. Exit code 1
+    means that there is no such reseller.
+
+    \b
+    Examples:
+      reseller-sim deposit 500
+      reseller-sim deposit 19.90 --reseller RS001 --description 'bank transfer'
+      reseller-sim deposit 500 --json | jq .balance
+    """
+    code, entry = deposit(Control("reseller-sim deposit", **running), amount, reseller, description)
+    if json:
+        echo_value(entry)
+    else:
+        print_line(f"{code}: {entry['amount']:.2f} MYR added, balance {entry['balance']:.2f} MYR")
+
+
+def deposit(
+    control: Control, amount: str, code: str | None = None, description: str | None = None
+) -> tuple[str, dict[str, Any]]:
+    """Add money to the wallet of a reseller, by default the first one; returns its code and the ledger entry."""
+    code = code or reseller(control)["code"]
+    body = {"amount": amount} | ({"description": description} if description is not None else {})
+    return code, control.post(f"/resellers/{path_part(code)}/deposits", body, "deposit-answer")
+
+
+def reseller(control: Control, code: str | None = None) -> dict[str, Any]:
+    """A reseller of the sandbox, by default the first one, as the control API shows it. Raises `Refused`."""
+    found: list[dict[str, Any]] = control.get("", "sandbox-answer")["resellers"]
+    if code is not None and not any(one["code"] == code for one in found):
+        raise Refused(f"{control.verb}: the sandbox {control.sandbox} has no reseller {code!r}")
+    found = [one for one in found if code in (None, one["code"])]
+    if not found:
+        raise Refused(f"{control.verb}: the sandbox {control.sandbox} has no reseller")
+    return found[0]

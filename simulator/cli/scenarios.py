@@ -1,24 +1,31 @@
-"""`reseller-sim scenarios`: the bundled scenarios."""
+"""`reseller-sim scenarios` and `check`: the bundled scenarios, and what is wrong with scenario files."""
 
 import json as json_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from simulator.cli import complete
-from simulator.cli.flags import json_flag, verb
+from simulator.cli import completion
+from simulator.cli.flags import json_flag
 from simulator.cli.output import echo, echo_json, one_line, print_to_stderr
+from simulator.cli.reports.cases import UNWRITABLE, Case, Reports, Suite, all_ok, report_flags
+from simulator.cli.usage import verb
+
+if TYPE_CHECKING:
+    from simulator.scenario.reading.document import Problem
 
 
 @verb("scenarios")
 @click.argument(
-    "action", metavar="[show NAME|FILE | magic | schema]", nargs=-1, shell_complete=complete.scenario_actions
+    "action", metavar="[show NAME|FILE | magic | schema]", nargs=-1, shell_complete=completion.scenario_actions
 )
 @json_flag(
     help="Print JSON: the list, the table, the schema, or with show the scenario merged with all that it extends, as "
     "`sandbox new` and POST /_sim/sandboxes accept it."
 )
 @click.pass_context
-def command(ctx: click.Context, /, action: tuple[str, ...], json: bool) -> int:
+def scenarios_command(ctx: click.Context, /, action: tuple[str, ...], json: bool) -> int:
     """Print bundled scenarios, magic accounts or the JSON Schema.
 
     Without arguments it lists the bundled scenarios. `show` prints one, to start your own file from; with
@@ -102,3 +109,62 @@ def _magic(json: bool) -> None:
     echo("\nOO  what happens")
     for code, text in magic.outcomes.items():
         echo(f"{code}  {text}")
+
+
+@verb("check")
+@report_flags
+@click.argument(
+    "files",
+    metavar="FILE...",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path),
+    shell_complete=completion.yaml_files,
+)
+def check_command(files: tuple[Path, ...], **flags: Any) -> int:
+    """Report the problems of scenario files.
+
+    Each problem is one line, `file:line:column: code message`, as editors read it. Problems are errors, and
+    whatever has no effect, such as a rule that an earlier rule shadows. A file without problems is `ok`. Exit code 1
+    means that there are problems, 3 that a report could not be written.
+
+    \b
+    Examples:
+      reseller-sim check mine.yaml
+      reseller-sim check scenarios/*.yaml
+      reseller-sim check --format github scenarios/*.yaml
+      reseller-sim check --junit check.xml scenarios/*.yaml
+    """
+    from simulator.scenario.library import problems
+
+    reports = Reports(title="reseller-sim check", **flags)
+    suites = []
+    for file in files:
+        found = problems(file)
+        suites.append(_suite(file, found))
+        if reports.is_text:
+            for problem in found:
+                echo(one_line(problem))
+        if not found:
+            echo(one_line(f"{file}: ok"))
+    is_written = reports.write(suites)
+    reports.show(suites)
+    if not is_written:
+        return UNWRITABLE
+    return 0 if all_ok(suites) else 1
+
+
+def _suite(file: Path, found: "list[Problem]") -> Suite:
+    cases = [
+        Case(
+            name=f"{one.code} {one.path}".strip() + (f" (line {one.line})" if one.line else ""),
+            ok=False,
+            message=one.message,
+            code=one.code,
+            file=one.source,
+            line=one.line,
+            column=one.column,
+        )
+        for one in found
+    ]
+    return Suite(str(file), tuple(cases) or (Case("no problems", ok=True, file=str(file)),))

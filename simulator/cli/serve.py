@@ -1,22 +1,29 @@
-"""`reseller-sim serve`: the simulator in the foreground, until it is stopped."""
+"""`reseller-sim serve` and `health`: the simulator in the foreground, and whether one answers."""
 
 import gc
+import re
 import signal
 import sys
+from collections.abc import Iterable
 from os import environ
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from click.core import ParameterSource
 
-from simulator.cli.flags import CannotStart, ServerFlags, json_flag, option, server_flags, shared_server_flags, verb
-from simulator.cli.output import give_up, print_to_stderr
+from simulator.cli.control import NOT_READY, Control
+from simulator.cli.flags import json_flag, option, own_option, running_flags
+from simulator.cli.output import echo_value, give_up, print_line, print_to_stderr
 from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, raise_file_limit
-from simulator.cli.spans import Span
+from simulator.cli.server_flags import ServerFlags, server_flags, shared_server_flags
+from simulator.cli.usage import VARIABLES, CannotStart, Refused, verb
+from simulator.cli.values import Span
 
 if TYPE_CHECKING:
-    from simulator.cli.showing import Showing
+    from simulator.cli.event_writer import EventWriter
+
 
 DRAIN_MAX_S = 3600.0
 
@@ -63,7 +70,7 @@ DRAIN_MAX_S = 3600.0
     help="How these lines are written.  [default: text; with --json there are none]",
 )
 @click.pass_context
-def command(
+def serve_command(
     ctx: click.Context, /, json: bool, watch: bool, quiet: bool, log: str | None, until_stdin_ends: bool, **flags: Any
 ) -> int:
     """Run the simulator.
@@ -89,10 +96,9 @@ def command(
         end_with_stdin()
     gc.disable()  # objects created at start-up stay: scanning them repeatedly would take a tenth of the time
     from simulator.cli import banner
-    from simulator.cli.logs import log_as_json
-    from simulator.cli.running import Running, prepare
-    from simulator.cli.staging import let_reload, reads_again
-    from simulator.cli.unknown_variables import unknown_variables
+    from simulator.cli.process import log_as_json
+    from simulator.cli.server import Running, prepare
+    from simulator.cli.server_files import let_reload, reads_again
     from simulator.runtime.watch import ScenarioWatch
 
     if log == "json":
@@ -101,7 +107,7 @@ def command(
     if unknown := unknown_variables(ctx.command, environ):
         _print_lines([f"reseller-sim {ctx.command.name}: {unknown}"])
     unwritable: list[OSError] = []
-    showing: list[Showing] = []
+    showing: list[EventWriter] = []
 
     def first_line(running: Running) -> str:
         if not json and log == "json":
@@ -119,11 +125,13 @@ def command(
         if files is not None:
             files.start()
         if not (quiet or unwritable or (json and log is None)):
-            from simulator.cli.showing import Showing  # with what renders events, for those that want lines
+            from simulator.cli.event_writer import (
+                EventWriter,  # with what renders events, for those that want lines
+            )
 
             stream = sys.stderr if json else sys.stdout  # whose first line alone is for programs then
             gate = running.folder.gate if running.folder is not None else None
-            showing.append(Showing(running.app.sandboxes, stream, as_json=log == "json", gate=gate))
+            showing.append(EventWriter(running.app.sandboxes, stream, as_json=log == "json", gate=gate))
 
     def on_stop() -> None:
         for each in showing:
@@ -146,3 +154,89 @@ def command(
 
 def _print_lines(lines: list[str]) -> None:
     print_to_stderr("\n".join(lines))  # one that cannot be written is no reason to stop serving
+
+
+# Kubernetes sets such for each Service, of which `reseller-sim` is one.
+_OF_SERVICES: Final = re.compile(r"(\w+_)?(SERVICE_(HOST|PORT\w*)|PORT(_\d+_\w+)?)")
+
+
+def unknown_variables(command: click.Command, names: Iterable[str]) -> str:
+    """A line about those of these names that neither `command` nor another verb reads; empty for none."""
+    own = {f"{VARIABLES}_{parameter.name}".upper() for parameter in command.params}
+    given = {name for name in names if name.startswith(f"{VARIABLES}_") and name.isascii() and name.isprintable()}
+    unknown = {name for name in given - own if not _OF_SERVICES.fullmatch(name.removeprefix(f"{VARIABLES}_"))}
+    unknown = unknown and unknown - _of_all_verbs()
+    return f"unknown environment variables, ignored: {', '.join(sorted(unknown))}"[:300] if unknown else ""
+
+
+def _of_all_verbs() -> set[str]:
+    """The variables of all verbs, whose modules are imported for it."""
+    from simulator.cli.main import VERBS, cli
+
+    commands = [cli.get_command(click.Context(cli), name) for name in VERBS]
+    return set().union(*(_of_verb(command) for command in commands if command is not None))
+
+
+def _of_verb(command: click.Command) -> set[str]:
+    if isinstance(command, click.Group):
+        return set().union(*map(_of_verb, command.commands.values()))
+    found: set[str] = set()
+    for flag in command.params:
+        if isinstance(flag, click.Option) and flag.allow_from_autoenv:
+            found.add(f"{VARIABLES}_{flag.name}".upper())
+        found.update([flag.envvar] if isinstance(flag.envvar, str) else flag.envvar or ())
+    return found
+
+
+PAUSE_S = 0.05
+WAIT_MAX_S = 3600.0
+HEALTH, READY = ("/health", "health-answer"), ("/ready", "ready-answer")
+
+
+@verb("health")
+@own_option(
+    "--wait",
+    "wait_s",
+    metavar="DURATION",
+    type=Span(0, WAIT_MAX_S),
+    default=0.0,
+    help="Ask until one answers, for so long at most.",
+)
+@own_option("--ready", is_flag=True, help="Say whether requests may be sent, and if not why.")
+@option("--tls-cert", metavar="FILE", help="The simulator's own certificate, whatever name it has.")
+@running_flags
+@json_flag(help="Print the answer of the control API.")
+def health_command(wait_s: float, ready: bool, tls_cert: str | None, json: bool, **running: Any) -> None:
+    """Say whether a simulator answers.
+
+    It asks for what every simulator answers without a token, so it can be a container's health check, or wait in a
+    script until a simulator has started. Exit code 3 means that no simulator is there. With --ready exit code 1 means
+    that one is there and requests may not be sent, since it starts or is about to stop. Beside a server that speaks
+    TLS, --tls-cert is the file of `serve`: what answers has to have that certificate, which need not be of 127.0.0.1.
+
+    \b
+    Examples:
+      reseller-sim health
+      reseller-sim health --url http://simulator:8080
+      reseller-sim health --wait 30s
+      reseller-sim health --ready --wait 30s
+      reseller-sim health --url https://127.0.0.1:8443 --tls-cert cert.pem
+    """
+    control = Control("reseller-sim health", certificate=tls_cert, **running)
+    answer = _asked(control, READY if ready else HEALTH, monotonic() + wait_s)
+    if json:
+        echo_value(answer)
+    else:
+        does = "is ready" if ready else "answers"
+        print_line(f"reseller-sim {answer['version']} {does} at {control.base}")
+
+
+def _asked(control: Control, question: tuple[str, str], until: float) -> Any:
+    """The answer, or why there is none at this time of the monotonic clock."""
+    while True:
+        try:
+            return control.get(*question, is_root=True)
+        except (CannotStart, Refused) as no:
+            if monotonic() >= until or (isinstance(no, Refused) and no.code not in NOT_READY):
+                raise
+        sleep(PAUSE_S)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from simulator.cli import complete
-from simulator.cli.errors import Refused
-from simulator.cli.flags import CannotStart, own_option, verb
+from simulator.cli import completion
+from simulator.cli.flags import own_option
 from simulator.cli.output import echo, one_line
+from simulator.cli.usage import CannotStart, Refused, verb
 
 TITLE = "reseller-sim shard-config"
 
@@ -35,11 +35,13 @@ TITLE = "reseller-sim shard-config"
     metavar="SCENARIO",
     default="default",
     show_default=True,
-    shell_complete=complete.scenarios,
+    shell_complete=completion.scenarios,
     help="The scenario that the servers are started with.",
 )
 @click.pass_context
-def command(ctx: click.Context, /, servers: tuple[str, ...], listen: str, map_file: Path | None, scenario: str) -> None:
+def shard_config_command(
+    ctx: click.Context, /, servers: tuple[str, ...], listen: str, map_file: Path | None, scenario: str
+) -> None:
     """Print the HAProxy that makes several servers one.
 
     That is its configuration. The servers are those of a YAML file, such as

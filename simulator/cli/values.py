@@ -1,28 +1,126 @@
-"""Parsers of flag values that click has no type for, as callbacks: invalid text is a usage error."""
+"""Parsers of flag values: durations and numbers within bounds, times, addresses, tokens. Bad text is a usage error."""
 
+import math
 import re
 from datetime import datetime
 from ipaddress import IPv6Address
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from simulator.cli.spans import Span
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.instants import sandbox_time
 from simulator.runtime.clock import parse_mode
 from simulator.shortened import one_line
 
+SHOWN_CHARS_MAX = 60
+EXAMPLES = "a duration such as 90s, 1h30m or 500ms, or a number of seconds"
+
+if TYPE_CHECKING:
+    _Seconds = click.ParamType[float]
+else:
+    _Seconds = click.ParamType  # click 8.2 and older know no types of values
+
+
+class Span(_Seconds):
+    """Seconds from `least_s` to `most_s`; without `least_s` any above 0."""
+
+    name = "duration"
+
+    def __init__(self, least_s: float | None = None, most_s: float = math.inf) -> None:
+        self._least_s = least_s
+        self._most_s = most_s
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The seconds that a text means; numbers are defaults, and stay."""
+        if not isinstance(value, str):
+            return float(value)
+        try:
+            seconds = seconds_of(value)
+        except ValueError:
+            self.fail(f"{one_line(value, SHOWN_CHARS_MAX)!r} is no length of time: write {EXAMPLES}", param, ctx)
+        if not self._is_allowed(seconds):
+            self.fail(f"{one_line(value, SHOWN_CHARS_MAX)!r} is not {self._allowed()}: write {EXAMPLES}", param, ctx)
+        return seconds
+
+    def _is_allowed(self, seconds: float) -> bool:
+        is_enough = seconds > 0 if self._least_s is None else seconds >= self._least_s
+        return is_enough and seconds <= self._most_s
+
+    def _allowed(self) -> str:
+        least = "above 0 s" if self._least_s is None else f"at least {self._least_s:g} s"
+        return least if self._most_s == math.inf else f"{least} and at most {self._most_s:g} s"
+
+
+def seconds_of(text: str) -> float:
+    """The seconds of a duration, or of a plain number. Raises `ValueError` for anything else."""
+    from simulator.scenario.reading.reader import duration
+
+    try:
+        seconds = float(text)
+    except ValueError:
+        return duration(text).total_seconds()
+    if not math.isfinite(seconds):
+        raise ValueError("is no finite number")
+    return seconds
+
+
+_OF_A_SERVICE = re.compile(r"(?:tcp|udp|sctp)://\S+:\d+")
+
+
+class Whole(click.IntRange):
+    """A whole number within bounds."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number; what is none is a usage error."""
+        _check(self, int, "whole number", value, param, ctx)
+        number: int = super().convert(value, param, ctx)
+        return number
+
+
+class Number(click.FloatRange):
+    """A number within bounds."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number; what is none is a usage error."""
+        _check(self, float, "number", value, param, ctx)
+        number: float = super().convert(value, param, ctx)
+        return number
+
+
+def _check(
+    bounds: click.IntRange | click.FloatRange,
+    read: type[int] | type[float],
+    what: str,
+    value: Any,
+    param: click.Parameter | None,
+    ctx: click.Context | None,
+) -> None:
+    try:
+        read(value)
+    except ValueError:
+        bounds.fail(f"{shown(str(value))} is no {what} {_of(bounds)}", param, ctx)
+
+
+def _of(bounds: click.IntRange | click.FloatRange) -> str:
+    """The bounds in words."""
+    least = f"above {bounds.min}" if bounds.min_open else f"from {bounds.min}"
+    return f"{least} on" if bounds.max is None else f"{least} to {bounds.max}"
+
+
+class Port(click.Option):
+    """A port, which a variable may set, but not one that Kubernetes makes."""
+
+    def resolve_envvar_value(self, ctx: click.Context) -> str | None:
+        """None for `tcp://10.0.0.1:8080`, which every container has beside a Service of our name, asked for or not."""
+        text = super().resolve_envvar_value(ctx)
+        return None if text is not None and _OF_A_SERVICE.fullmatch(text) else text
+
+
 TOKEN_CHARS_MAX = 4096
 HOST_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}")
 AMOUNT_DIGITS_MAX = 15
-NUMBER_MAX = 2**63 - 1
-NUMBER_DIGITS_MAX = 19
-STATUS_MAX = 599
-SHOWN_CHARS_MAX = 60
-SPAN = Span()
 
 
 class ClockMode(NamedTuple):
@@ -85,50 +183,6 @@ def amount(ctx: click.Context, param: click.Parameter, text: str | None) -> str 
         what = "an amount of money above 0 with at most two decimals such as 500 or 19.90"
         raise click.BadParameter(f"{text!r} is not {what}", ctx, param)
     return text
-
-
-def request_number(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
-    """The number of a request in the journal."""
-    if text is None:
-        return None
-    if not (text.isascii() and text.isdigit() and 0 < int(text[: NUMBER_DIGITS_MAX + 1]) <= NUMBER_MAX):
-        what = "the number of a request: write one of the first column, or the X-Sim-Request-Id of an answer"
-        raise click.BadParameter(f"{one_line(text, SHOWN_CHARS_MAX)!r} is not {what}", ctx, param)
-    return int(text)
-
-
-def statuses(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, int] | None:
-    """The journal's filters that mean one HTTP status, 0 for none, or several."""
-    from simulator.control.filters import status_filters  # imported lazily, since it takes a while
-
-    if text is None:
-        return None
-    if text.isascii() and text.isdigit() and len(text) <= len("599") and (int(text) == 0 or 100 <= int(text) <= 599):
-        return {"status": int(text)}
-    meant = status_filters(text)
-    if not meant or any(value > STATUS_MAX for value in meant.values()) or not _is_range(meant):
-        what = "a status: write one such as 401, 0 for none, or several as 2xx, 500-599, >=400 or !404"
-        raise click.BadParameter(f"{one_line(text, SHOWN_CHARS_MAX)!r} is not {what}", ctx, param)
-    return meant
-
-
-def _is_range(meant: dict[str, int]) -> bool:
-    return meant.get("status_min", 0) <= meant.get("status_max", STATUS_MAX)
-
-
-def replies(ctx: click.Context, param: click.Parameter, text: str | None) -> list[dict[str, Any]] | None:
-    """What an inbox answers, in order: statuses with a delay if any, or `disconnect`; "500,200:1.5"."""
-    return None if text is None else [_reply(ctx, param, one.strip()) for one in text.split(",")]
-
-
-def _reply(ctx: click.Context, param: click.Parameter, text: str) -> dict[str, Any]:
-    status, colon, delay = text.partition(":")
-    if status == "disconnect" and not colon:
-        return {"disconnect": True}
-    if not (status.isascii() and status.isdigit() and 200 <= int(status[:4]) <= 599):
-        example = "such as 500,500,200, 200:1.5s for one after 1.5 seconds, or disconnect"
-        raise click.BadParameter(f"{text!r} is no reply {example}", ctx, param)
-    return {"status": int(status)} | ({"delay": SPAN.convert(delay, param, ctx)} if colon else {})
 
 
 def ca_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
@@ -217,48 +271,3 @@ def _header(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str,
     if not value.isprintable():
         raise click.BadParameter(f"the header {name} has control characters", ctx, param)
     return name, value
-
-
-def account_numbers(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, list[str]]:
-    """`PRODUCT=NUMBER` each: the numbers of each product, in their order."""
-    found: dict[str, list[str]] = {}
-    for text in texts:
-        product, _, number = text.partition("=")
-        if not product or not number:
-            raise click.BadParameter(
-                f"{text!r} is not a product and an account number such as DATA=0123456789", ctx, param
-            )
-        numbers = found.setdefault(product, [])
-        if number not in numbers:
-            numbers.append(number)
-    return found
-
-
-def http_url(ctx: click.Context, param: click.Parameter, text: str) -> str:
-    """A URL with a host, of http or https."""
-    try:
-        parts = urlsplit(text)
-        is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_usable = False
-    if not is_usable:
-        raise click.BadParameter(f"{text!r} is no http or https URL, such as http://localhost:3000", ctx, param)
-    return text
-
-
-def event_kinds(ctx: click.Context, param: click.Parameter, text: str | None) -> str:
-    """Kinds of events with commas between them, each in the singular or the plural; empty for all."""
-    if text is None:
-        return ""
-    kinds = [_KINDS.get(part.strip().lower()) for part in text.split(",")]
-    if None in kinds:
-        raise click.BadParameter(f"{text!r} is not made of {', '.join(dict.fromkeys(_KINDS.values()))}", ctx, param)
-    return ",".join(filter(None, kinds))
-
-
-_PLURALS = {"status": "statuses", "entry": "entries"}
-_KINDS = {
-    spelling: kind
-    for kind in ("request", "status", "entry", "callback", "webhook", "notification", "action")
-    for spelling in (kind, _PLURALS.get(kind, kind + "s"))
-}

@@ -4,7 +4,7 @@ from threading import Event
 
 import pytest
 
-from simulator.cli.reports.backlog import Backlog
+from simulator.cli.reports.judge import Backlog
 
 
 def test_nobody_waits_behind_work_that_takes_long() -> None:

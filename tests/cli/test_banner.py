@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from simulator.cli import running as running_module
+from simulator.cli import server as server_module
 from simulator.cli.banner import page
-from simulator.cli.errors import CannotStart
-from simulator.cli.flags import ServerFlags
-from simulator.cli.running import Running
+from simulator.cli.server import Running
+from simulator.cli.server_flags import ServerFlags
+from simulator.cli.usage import CannotStart
 from tests.support.client import running
 from tests.support.runner import invoke
 
@@ -44,6 +44,6 @@ def test_an_address_of_ipv6_may_have_its_brackets(host: str, monkeypatch: pytest
         seen.append(flags)
         raise CannotStart("seen")
 
-    monkeypatch.setattr(running_module, "prepare", prepare)
+    monkeypatch.setattr(server_module, "prepare", prepare)
     assert invoke("serve", "--host", host).stderr == "seen\n"
     assert seen[0].host == "::1"

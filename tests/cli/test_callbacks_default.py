@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from simulator.cli import banner
-from simulator.cli.flags import ServerFlags
-from simulator.cli.running import Running, of_one_command, options_of, prepare
+from simulator.cli.server import Running, of_one_command, options_of, prepare
+from simulator.cli.server_flags import ServerFlags
 from simulator.cli.values import TokenFile
 
 FILE = TokenFile("token", "let-me-in")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from simulator.cli.coverage import text
+from simulator.cli.reports.coverage import text
 from simulator.control.verdicts import coverage_shown
 from simulator.domain.model.outcomes import OUTCOMES, AnswerKind
 from simulator.domain.model.rule_counts import RuleCount

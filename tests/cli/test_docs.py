@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 import pytest
 
-from simulator.cli.flags import VARIABLES
 from simulator.cli.main import VERBS, cli
+from simulator.cli.usage import VARIABLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
 SECTIONS = {title: text for title, _, text in (part.partition("\n") for part in PAGE.split("\n## ")[1:])}

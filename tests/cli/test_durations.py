@@ -6,7 +6,7 @@ import click
 import pytest
 
 from simulator.cli.main import cli
-from simulator.cli.spans import Span
+from simulator.cli.values import Span
 from tests.support import durations
 from tests.support.asking import Asking
 from tests.support.runner import invoke, refusal

@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 import pytest
 from click.testing import CliRunner, Result
 
+from simulator.cli.call import defaultcredentials
 from simulator.cli.control import Control
-from simulator.cli.errors import CannotStart, Refused
 from simulator.cli.main import cli
-from simulator.cli.request import defaultcredentials
+from simulator.cli.usage import CannotStart, Refused
 from tests.support.mistaken_clients import NONCE, NOW, POST, Request, Signer
 
 CREDENTIALS = defaultcredentials()

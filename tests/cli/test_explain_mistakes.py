@@ -54,7 +54,7 @@ def test_a_curl_command_is_enough(client: Mistaken) -> None:
 
 def test_the_secret_of_another_key_is_named_when_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {KEY: (SECRET, "ME"), OTHER_KEY: (OTHER_SECRET, "THEM")}
-    monkeypatch.setattr("simulator.cli.explained.known_locally", lambda: known)
+    monkeypatch.setattr("simulator.cli.explanation.known_locally", lambda: known)
     theirs = [one for one in CLIENTS if one.id == "secret-of-another"]
     assert theirs
     for client in theirs:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from simulator.cli.call import defaultcredentials
 from simulator.cli.main import cli
-from simulator.cli.request import defaultcredentials
 from tests.support.mistaken_clients import NONCE, NOW
 
 KEY = defaultcredentials().key

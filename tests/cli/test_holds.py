@@ -16,7 +16,7 @@ def test_what_is_held_is_listed_and_released(asking: Asking, monkeypatch: pytest
         payments = [threads.submit(sandbox.call, "POST", "/v2/topup", _payment(refid)) for refid in ("a", "b")]
         sandbox.hold("topup").wait(2)
         with monkeypatch.context() as people:
-            people.setattr("simulator.cli.tables.is_terminal", lambda: True)
+            people.setattr("simulator.cli.output.is_terminal", lambda: True)
             head, first, _ = asking.verb("hold", "list").stdout.splitlines()
             assert head.split()[:4] == ["hold", "kind", "what", "refid"]
             assert first.split()[:4] == ["topup", "answer", "POST", "/v2/topup"]

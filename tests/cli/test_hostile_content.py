@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.audit.audit import as_json, audited
-from simulator.cli.coverage import text
-from simulator.cli.flags import ServerFlags
 from simulator.cli.main import VERBS
 from simulator.cli.output import one_line, printable, printable_body, printable_json
+from simulator.cli.reports.coverage import text
+from simulator.cli.server_flags import ServerFlags
 from simulator.control.verdicts import coverage_shown
 from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
@@ -169,7 +169,7 @@ def test_the_problems_of_a_scenario_that_is_served_are_harmless(tmp_path: Path) 
 
 def test_the_banner_is_harmless(hostile_file: Path) -> None:
     from simulator.cli import banner
-    from simulator.cli.running import Running, prepare
+    from simulator.cli.server import Running, prepare
 
     flags: dict[str, Any] = dict.fromkeys(ServerFlags._fields)
     flags |= {"scenario": str(hostile_file), "host": "127.0.0.1", "port": 0, "allow_host": (), "callbacks": "any"}

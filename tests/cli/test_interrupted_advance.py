@@ -10,8 +10,8 @@ from contextlib import contextmanager
 import pytest
 
 from simulator.cli.control import Control
-from simulator.cli.errors import Refused
-from simulator.cli.tables import clock_time
+from simulator.cli.output import clock_time
+from simulator.cli.usage import Refused
 from tests.support.asking import Asking
 from tests.support.runner import invoke, refusal
 

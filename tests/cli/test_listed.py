@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli import listed
+from simulator.cli import tape_file
 from simulator.persistence.replay.head import taken
 from simulator.persistence.replay.tape_writer import packed, tape_lines
 from tests.support.client import Client, running
@@ -51,7 +51,7 @@ def test_each_entry_is_a_line_with_its_number_time_and_life(tape: Path) -> None:
 def test_a_line_is_bounded_and_one_line(tape: Path) -> None:
     lines = invoke("replay", str(tape), "--list", "--sandbox", "default").stdout.splitlines()
     assert {"default (life 1 of 2)" in line for line in lines} == {True, False}
-    assert max(map(len, lines)) < listed.WHAT_CHARS_MAX + 80
+    assert max(map(len, lines)) < tape_file.WHAT_CHARS_MAX + 80
     assert all(line.lstrip()[0].isdigit() for line in lines)
 
 
@@ -66,7 +66,7 @@ def test_the_number_of_a_line_is_what_until_takes(tape: Path) -> None:
 
 @pytest.mark.parametrize("happens", PLAYS)
 def test_every_kind_of_entry_has_words(happens: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listed, "AT_ONCE", 2)
+    monkeypatch.setattr(tape_file, "AT_ONCE", 2)
     assert callable(happens)
     with running(FIRST) as client:
         set_callback(client)

@@ -15,9 +15,9 @@ from urllib.request import urlopen
 import pytest
 
 from simulator.app import App, build_app
-from simulator.cli.flags import ServerFlags
-from simulator.cli.logs import LOGGERS, AsJson, WithoutSecrets, hide_secrets
-from simulator.cli.running import Running, prepare
+from simulator.cli.process import LOGGERS, AsJson, WithoutSecrets, hide_secrets
+from simulator.cli.server import Running, prepare
+from simulator.cli.server_flags import ServerFlags
 from simulator.options import Options
 from simulator.redaction import MASKED
 from tests.support.processes import ROOT
@@ -113,7 +113,7 @@ def test_as_json_each_record_is_a_line_whatever_is_in_it(app: App) -> None:
 
 def test_what_a_process_logs_is_json_where_that_is_asked_for() -> None:
     program = (
-        "import logging\nfrom simulator.cli.logs import log_as_json\nlog_as_json()\n"
+        "import logging\nfrom simulator.cli.process import log_as_json\nlog_as_json()\n"
         "logging.getLogger('uvicorn.error').error('it failed')\nlogging.getLogger('other').info('unseen')"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulator.cli.call import defaultcredentials
 from simulator.cli.main import cli
-from simulator.cli.request import defaultcredentials
 from simulator.control.pasted_curl import read_curl
 from simulator.control.shell_words import NotCurl, words_of
 from tests.support.mistaken_clients import NONCE, NOW, POST, Request, Signer

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli.own_address import is_own
+from simulator.cli.proxy import is_own
 from tests.support.connections import closed_port
 from tests.support.runner import invoke
 

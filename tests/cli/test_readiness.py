@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from simulator.cli.flags import ServerFlags
-from simulator.cli.running import Running, prepare
+from simulator.cli.server import Running, prepare
+from simulator.cli.server_flags import ServerFlags
 from simulator.persistence.restoration import CannotResume, Restorer
 from simulator.server import serve
 from tests.support.certificates import Pair, pair
@@ -59,7 +59,7 @@ class Starting:
             return self.server
 
         monkeypatch.setattr(Restorer, "restore", restore)
-        monkeypatch.setattr("simulator.cli.running.make_server", make_server)
+        monkeypatch.setattr("simulator.cli.server.make_server", make_server)
         self._thread.start()
         assert bind.wait(DEADLINE_S)
         assert self.is_rebuilding.wait(DEADLINE_S)

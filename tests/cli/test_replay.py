@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from simulator.cli import taped
+from simulator.cli.tape_file import read_tape_file
 from simulator.persistence.replay.head import taken
 from simulator.persistence.replay.tape_reader import read_file
 from simulator.persistence.replay.tape_writer import packed, tape_lines
@@ -181,7 +181,7 @@ def test_wherever_a_file_is_cut_it_is_said_where_that_was(lives: list[list[bytes
     said = set()
     for size in sorted({*near, *range(1, 20), *range(1, len(content), 97)} & set(range(1, len(content)))):
         file.write_bytes(content[:size])
-        found = taped.read(file)
+        found = read_tape_file(file)
         if size in ends:  # as `exec --tape` leaves it when it is killed
             assert (found.damage, len(found.lives)) == ("", ends.index(size) + 1)
             continue

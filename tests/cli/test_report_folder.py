@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from simulator.cli.reports import earlier
-from simulator.cli.reports.flags import Reports
-from simulator.cli.reports.folder import Folder
+from simulator.cli.reports.cases import Reports
+from simulator.cli.reports.folder import Folder, begin_folder
 from simulator.cli.reports.judge import Judge
-from simulator.cli.reports.lives import cases_of
-from simulator.cli.running import Running
+from simulator.cli.reports.verdicts import expectation_cases
+from simulator.cli.server import Running
 from simulator.control.verdicts import answer_of
 from simulator.runtime.expectations import verdicts
 from tests.support.client import Client, running
@@ -23,7 +22,7 @@ EXPECT: list[Any] = [{"payments": {"refid": "<script>alert(1)</script>"}}, {"cal
 
 
 def written(client: Client, folder: Path, times: int = 1) -> Folder:
-    earlier.begin(folder)
+    begin_folder(folder)
     report = Folder(folder, client.app.sandboxes, "http://127.0.0.1:1")
     for _ in range(times):
         found = verdicts(client.live)
@@ -31,7 +30,7 @@ def written(client: Client, folder: Path, times: int = 1) -> Folder:
             client.live,
             "sandbox default",
             found,
-            cases_of(found, client.live.secrets),
+            expectation_cases(found, client.live.secrets),
             answer_of(client.live),
             report.masks(client.live),
         )
@@ -136,7 +135,7 @@ def test_a_report_ends_at_its_bytes(bound: str, said: str, tmp_path: Path, monke
 
 def test_a_sandbox_is_judged_and_written_beside_the_event_loop(tmp_path: Path) -> None:
     flags = Reports("exec", None, None, "text")
-    earlier.begin(tmp_path)
+    begin_folder(tmp_path)
     with running({"expect": EXPECT}) as client:
         judge = Judge(flags, tmp_path)
         judge.follow(Running(SimpleNamespace(url="http://127.0.0.1:1"), client.app), "mine.yaml")  # type: ignore[arg-type]
@@ -187,7 +186,7 @@ def test_folders_beside_a_page_of_somebody_else_stay(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<title>mine</title>")
     (tmp_path / "001-mine").mkdir()
     (tmp_path / "001-mine" / "payments.json").write_text("mine")
-    earlier.begin(tmp_path)
+    begin_folder(tmp_path)
     assert (tmp_path / "001-mine" / "payments.json").read_text() == "mine"
 
 

@@ -10,12 +10,9 @@ from click.testing import CliRunner
 
 from simulator import __version__
 from simulator.cli.main import cli
-from simulator.cli.reports.as_json import as_json
-from simulator.cli.reports.cases import Case, Suite
-from simulator.cli.reports.github import annotations
-from simulator.cli.reports.junit import junit
-from simulator.cli.reports.lives import CASES_MAX, Lives
-from simulator.cli.reports.page import page, section
+from simulator.cli.reports.cases import Case, Suite, annotations, as_json, junit
+from simulator.cli.reports.html import page, section
+from simulator.cli.reports.verdicts import CASES_MAX, Lives
 from simulator.domain.errors import DomainError
 from tests.support.client import running
 

@@ -19,7 +19,7 @@ HOSTILE = "r\x1b[31m\u202e-1"
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if people read what is printed, on a wide terminal without colours."""
-    monkeypatch.setattr("simulator.cli.tables.is_terminal", lambda: True)
+    monkeypatch.setattr("simulator.cli.output.is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("NO_COLOR", "1")
 
@@ -57,7 +57,7 @@ def test_an_advance_that_stopped_before_its_end_exits_with_1(
     with answering_by_path({path: sends(json.dumps(done).encode())}) as url:
         stopped = Asking(url, asking.sandbox)
         assert stopped.json("advance", "1s", status=1 if reason else 0) == done
-        monkeypatch.setattr("simulator.cli.tables.is_terminal", lambda: True)
+        monkeypatch.setattr("simulator.cli.output.is_terminal", lambda: True)
         last = shown(stopped, "advance", "1s", status=1 if reason else 0).splitlines()[-1]
     assert (last == f"It stopped here: {reason}") == bool(reason)
 

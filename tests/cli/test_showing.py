@@ -12,8 +12,8 @@ from typing import TextIO, cast
 
 import pytest
 
-from simulator.cli import showing
-from simulator.cli.showing import Showing
+from simulator.cli import event_writer
+from simulator.cli.event_writer import EventWriter
 from simulator.persistence.errors import WriteFailed
 from simulator.persistence.gate import Gate
 from simulator.persistence.store import Store
@@ -47,7 +47,7 @@ class Shown:
 
     def _begin(self) -> None:
         self._gate.start()
-        self.showing = Showing(self._client.app.sandboxes, StringIO(), as_json=False, gate=self._gate)
+        self.showing = EventWriter(self._client.app.sandboxes, StringIO(), as_json=False, gate=self._gate)
 
     def turns(self, act: Callable[[], object] = lambda: None) -> None:
         """Do something in the event loop, and let it do what follows from that."""
@@ -73,7 +73,7 @@ class Shown:
 
 @contextmanager
 def shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shown]:
-    monkeypatch.setattr(showing, "Writer", Written)
+    monkeypatch.setattr(event_writer, "Writer", Written)
     with running() as client:
         yield Shown(client)
 
@@ -139,11 +139,11 @@ def test_lines_go_on_when_a_full_disk_has_room_and_end_when_nobody_reads_them_an
     disk = Disk(error, 3)
     said: list[str] = []
     monkeypatch.setattr(os, "write", disk.write)
-    monkeypatch.setattr(showing, "RETRY_S", 0)
+    monkeypatch.setattr(event_writer, "RETRY_S", 0)
 
     async def write() -> None:
         with (tmp_path / "lines").open("w") as stream:
-            writer = showing.Writer(stream, said.append)
+            writer = event_writer.Writer(stream, said.append)
             writer.write(b"one\n")
             assert await asyncio.to_thread(writer.is_idle.wait, 10)
             if not writer.is_broken:

@@ -11,12 +11,11 @@ from typing import Any
 
 import pytest
 
-from simulator.cli import stream as stream_module
-from simulator.cli.flags import CannotStart
-from simulator.cli.lines import Lines
-from simulator.cli.listen import _forwarded, target_of
-from simulator.cli.showing import Writer
-from simulator.cli.stream import Stream
+from simulator.cli import control as control_module
+from simulator.cli.control import Stream
+from simulator.cli.event_writer import Writer
+from simulator.cli.usage import CannotStart
+from simulator.cli.watch import Lines, _forwarded, target_of
 from tests.support.receivers import refused_url
 from tests.support.runner import invoke, refusal
 from tests.support.watchers import target
@@ -67,8 +66,8 @@ def attempt(n: int, **fields: object) -> bytes:
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream_module, "PATIENCE_S", 0.0)
-    monkeypatch.setattr(stream_module, "PAUSE_S", 0.0)
+    monkeypatch.setattr(control_module, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(control_module, "PAUSE_S", 0.0)
 
 
 def test_an_interrupted_stream_goes_on_behind_the_last_event_that_came_whole() -> None:
@@ -152,7 +151,7 @@ def test_what_has_no_shape_of_an_event_is_said(verb: list[str], answer: bytes) -
 
 
 def test_a_line_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream_module, "LINE_BYTES_MAX", 1000)
+    monkeypatch.setattr(control_module, "LINE_BYTES_MAX", 1000)
     with server(HEAD + b"data: " + b"x" * 2000) as (url, _):
         assert "is no event" in refusal(invoke("tail", "--url", url), 3)
 

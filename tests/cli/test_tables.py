@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from simulator.cli.output import one_line
-from simulator.cli.tables import clock_time, cut, print_table, times_of_day
+from simulator.cli.output import clock_time, cut, one_line, print_table, times_of_day
 from tests.support.asking import Asking
 from tests.support.processes import PROGRAM, environment
 from tests.support.terminal import shown_on_terminal

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from reseller_sim.times import shown_time
-from simulator.cli.lines import Lines
+from simulator.cli.watch import Lines
 from tests.support.asking import Asking
 from tests.support.runner import invoke
 

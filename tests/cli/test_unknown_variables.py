@@ -2,14 +2,13 @@
 
 import pytest
 
-from simulator.cli.flags import VARIABLES
-from simulator.cli.serve import command
-from simulator.cli.unknown_variables import unknown_variables
+from simulator.cli.serve import serve_command, unknown_variables
+from simulator.cli.usage import VARIABLES
 from tests.support.runner import invoke
 
 
 def said(*names: str) -> str:
-    return unknown_variables(command, [f"{VARIABLES}_{name}" for name in names])
+    return unknown_variables(serve_command, [f"{VARIABLES}_{name}" for name in names])
 
 
 @pytest.mark.parametrize("name", ["PROT", "DATADIR", "TOKENS", "port", "VERSION"])
@@ -28,7 +27,7 @@ def test_variables_of_other_verbs_of_kubernetes_and_of_others_are_none() -> None
         said("SERVICE_HOST", "SERVICE_PORT_HTTP", "PORT_8080_TCP_PROTO", "A_SERVICE_HOST", "A_PORT", "TLS_PORT") == ""
     )
     assert said("PORT\n", "PÖRT") == ""
-    assert unknown_variables(command, ["RESELLER_PROT", "PROT", "PATH"]) == ""
+    assert unknown_variables(serve_command, ["RESELLER_PROT", "PROT", "PATH"]) == ""
 
 
 def test_the_server_says_it_and_starts() -> None:

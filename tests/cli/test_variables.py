@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from click import Argument, Context, Option
 
-from simulator.cli import running
-from simulator.cli.errors import CannotStart
-from simulator.cli.flags import VARIABLES, ServerFlags
-from simulator.cli.serve import command
+from simulator.cli import server
+from simulator.cli.serve import serve_command
+from simulator.cli.server_flags import ServerFlags
+from simulator.cli.usage import VARIABLES, CannotStart
 from tests.support.certificates import pair
 from tests.support.processes import ROOT
 from tests.support.runner import invoke, refusal
@@ -22,9 +22,9 @@ PAGE = (ROOT / "docs" / "container.md").read_text("utf-8")
 
 def variables() -> dict[str, str]:
     """The variable of each flag, and of the argument, as click reads them."""
-    context = Context(command, auto_envvar_prefix=VARIABLES)
+    context = Context(serve_command, auto_envvar_prefix=VARIABLES)
     found = {}
-    for parameter in command.params:
+    for parameter in serve_command.params:
         given = parameter.envvar or (
             parameter.allow_from_autoenv and isinstance(parameter, Option) and f"{VARIABLES}_{parameter.name}".upper()
         )
@@ -46,7 +46,7 @@ def test_all_of_them_reach_the_server(tmp_path: Path, monkeypatch: pytest.Monkey
         seen.append(flags)
         raise CannotStart("seen")
 
-    monkeypatch.setattr(running, "prepare", prepare)
+    monkeypatch.setattr(server, "prepare", prepare)
     token = tmp_path / "token"
     token.write_text("secret\n")
     given = {
@@ -197,7 +197,7 @@ def test_names_of_hosts_have_commas_or_spaces_between_them(
     text: str, names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(f"{VARIABLES}_ALLOW_HOST", text)
-    context = command.make_context("serve", [], auto_envvar_prefix=VARIABLES)
+    context = serve_command.make_context("serve", [], auto_envvar_prefix=VARIABLES)
     assert context.params["allow_host"] == names
 
 

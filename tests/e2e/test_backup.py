@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from simulator.cli.signing import Credentials, sign
+from simulator.staging.signing import Credentials, sign
 from tests.support.client import Response
 from tests.support.processes import Serving, ask, run, serving
 

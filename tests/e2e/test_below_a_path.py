@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from simulator.cli.control import path_before
-from simulator.cli.stream import Stream
+from simulator.cli.control import Stream, path_before
 from tests.support.console import Console, console
 from tests.support.prefixed import prefixed
 from tests.support.processes import ask

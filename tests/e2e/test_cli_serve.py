@@ -136,10 +136,10 @@ def test_a_signal_ends_it_with_exit_code_0_though_clients_are_connected(number: 
 def test_a_signal_during_start_up_ends_it_with_exit_code_0() -> None:
     script = (
         "import os, signal, sys\n"
-        "from simulator.cli import banner, running\n"
-        "prepare = running.prepare\n"
+        "from simulator.cli import banner, server\n"
+        "prepare = server.prepare\n"
         "def late(*arguments):\n    os.kill(os.getpid(), signal.SIGTERM)\n    return prepare(*arguments)\n"
-        "running.prepare = late\n"
+        "server.prepare = late\n"
         "from simulator.cli.main import cli\n"
         "cli.main(['serve', '--port', '0'])\n"
     )

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from simulator.cli.signing import Credentials, sign
 from simulator.persistence.schema import DATABASE
+from simulator.staging.signing import Credentials, sign
 from tests.support.client import Response
 from tests.support.processes import DEADLINE_S, PROGRAM, ROOT, Serving, ask, environment, run, serving
 from tests.support.stores import change_entries

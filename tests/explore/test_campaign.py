@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli.explore_report import UNREPEATED, Screen, result, suites
+from simulator.cli.reports.explore import UNREPEATED, Screen, result, suites
 from simulator.explore import campaign
 from simulator.explore.campaign import Campaign, Plan
 from simulator.explore.faults import single_faults

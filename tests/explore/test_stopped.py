@@ -1,6 +1,6 @@
 """What CI shows of an exploration that a signal has ended."""
 
-from simulator.cli.explore_report import suites, suites_when_stopped
+from simulator.cli.reports.explore import suites, suites_when_stopped
 from simulator.explore.faults import single_faults
 from simulator.explore.findings import Report
 from simulator.explore.record import Verdict

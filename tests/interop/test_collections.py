@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli.known import known
+from simulator.cli.contract import example_values
 from simulator.contract.openapi import CONTROL, OPENAPI
 from simulator.contract.postman import collection as postman
 from simulator.contract.postman import plan
@@ -19,7 +19,7 @@ from tests.support.programs import node_command
 pytestmark = pytest.mark.slow
 
 DEADLINE_S = 240.0
-COLLECTIONS = {name: plan.plan(name, known()) for name in (OPENAPI, CONTROL)}
+COLLECTIONS = {name: plan.plan(name, example_values()) for name in (OPENAPI, CONTROL)}
 STATUSES = (0, 1)  # of a run of all requests, whether or not their checks held
 
 

@@ -9,8 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from simulator.cli.replayed import difference
-from simulator.cli.taped import Life
+from simulator.cli.tape_file import Life, difference
 from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.head import taken
 from simulator.persistence.replay.proof import prove

@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from simulator.cli import listed
+from simulator.cli import tape_file
 from simulator.persistence.replay import codec, player
 from simulator.persistence.tape.entries import Entry, Line, Recorded
 from simulator.runtime.journal import Exchange
@@ -16,10 +16,10 @@ KINDS = [Exchange if kind is Recorded else kind for kind in get_args(Entry)]
 def test_each_kind_of_entry_is_written_played_and_listed(kind: type) -> None:
     assert kind in codec._LINES or issubclass(kind, Line)
     assert kind in player._PLAYS
-    assert kind in listed._what.registry
+    assert kind in tape_file._what.registry
 
 
 def test_no_other_kind_is_and_each_line_is_read() -> None:
     assert player._PLAYS.keys() == set(KINDS)
-    assert set(listed._what.registry) - {object} == set(KINDS)
+    assert set(tape_file._what.registry) - {object} == set(KINDS)
     assert codec._LINES.keys() <= set(KINDS)

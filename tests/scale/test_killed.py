@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from simulator.cli.signing import Credentials
 from simulator.shards.haproxy import READ_TIMEOUT
+from simulator.staging.signing import Credentials
 from tests.support.processes import DEADLINE_S, run
 from tests.support.sharded import SHARD, Sharded, sharded
 

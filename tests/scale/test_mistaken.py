@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from simulator.cli.signing import Credentials
+from simulator.staging.signing import Credentials
 from tests.support.pages import await_line
 from tests.support.sharded import SHARD, Sharded, sharded
 

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 import yaml
 
-from simulator.cli.signing import Credentials
+from simulator.staging.signing import Credentials
 from tests.support.browser import page
 from tests.support.sharded import SHARD, Sharded, sharded
 

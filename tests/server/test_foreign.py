@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from simulator.cli.running import note_foreign
+from simulator.cli.server import note_foreign
 from simulator.runtime.event_items import Action
 from simulator.server.foreign import TEXTS, ForeignClients
 from simulator.server.limits import HttpRefusal

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from simulator.app import App
-from simulator.cli.ignored_flags import ignored_flags
+from simulator.cli.server import ignored_flags
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.snapshot_schedule import SnapshotSchedule
 from simulator.runtime.background import in_background

@@ -13,9 +13,9 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
 
-from simulator.cli.signing import Credentials, sign
 from simulator.shards.haproxy import SHARD_HEADER
 from simulator.shards.ring import Ring
+from simulator.staging.signing import Credentials, sign
 from tests.support.client import Response
 from tests.support.processes import DEADLINE_S, Serving, ask, environment, free_port, run, serving
 from tests.support.programs import program

@@ -1,9 +1,20 @@
-"""What a verb examined: cases in suites, whatever format they are written in."""
+"""What a verb examined, as cases in suites, and the files and annotations that CI servers read."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+from xml.etree import ElementTree as ET
+
+import click
 
 from simulator import __version__
+from simulator.cli.flags import option
+from simulator.cli.output import echo, one_line, print_to_stderr, printable, printable_json
+from simulator.cli.usage import CannotStart
 
 NOT_RUN = "not_run"
 """The code of a case that says why nothing was examined."""
@@ -75,3 +86,212 @@ class Run:
 def all_ok(suites: Iterable[Suite]) -> bool:
     """True when every case is ok."""
     return not any(suite.failures for suite in suites)
+
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+UNWRITABLE = 3
+UNFINISHED = "the run has not ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """What is to be written, as the flags of `report_flags` say. `title` is the command's name."""
+
+    title: str
+    junit: Path | None
+    json_file: Path | None
+    format: str
+
+    @property
+    def is_text(self) -> bool:
+        """True when people read the result."""
+        return self.format == "text"
+
+    def begin(self) -> None:
+        """Write into the files that the run has not ended, so that none has the result of an earlier one whatever
+        happens. Raises `CannotStart` for one that cannot be written, before anything is done."""
+        suites = [_not_run(self.title, UNFINISHED)]
+        for path, make in self._contents:
+            try:
+                path.write_bytes(make(self.title, suites, None))
+            except OSError as error:
+                raise CannotStart(self._unwritable(path, error)) from None
+
+    def not_run(self, message: str) -> None:
+        """Write and print that nothing was examined, and why. A file that cannot be written is left out."""
+        suites = [_not_run(self.title, message)]
+        for path, make in self._contents:
+            with suppress(OSError):
+                path.write_bytes(make(self.title, suites, None))
+        self.show(suites)
+
+    def show(self, suites: Sequence[Suite], *, is_after_others: bool = False) -> None:
+        """Print what goes to stdout. Files are written before, since nobody may be reading this.
+
+        What others have printed there may have no line end, so an empty line comes first; GitHub ignores it.
+        """
+        lines = list(annotations(suites)) if self.format == "github" else []
+        if lines and is_after_others:
+            echo("")
+        for line in lines:
+            echo(line)
+
+    def write(self, suites: Sequence[Suite], run: Run | None = None) -> bool:
+        """Write the files; False when one could not be written, which is reported."""
+        written = [self._written(path, make(self.title, suites, run)) for path, make in self._contents]
+        return all(written)
+
+    @property
+    def _contents(self) -> "list[tuple[Path, Callable[[str, Sequence[Suite], Run | None], bytes]]]":
+        both = ((self.junit, junit), (self.json_file, as_json))
+        return [(path, make) for path, make in both if path is not None]
+
+    def _unwritable(self, path: Path, error: OSError) -> str:
+        return one_line(f"{self.title}: {path} cannot be written: {error.strerror}")
+
+    def _written(self, path: Path, content: bytes) -> bool:
+        try:
+            path.write_bytes(content)
+        except OSError as error:
+            print_to_stderr(self._unwritable(path, error))
+            return False
+        return True
+
+
+def _not_run(title: str, message: str) -> Suite:
+    """`message` may have several lines."""
+    first, *others = message.split("\n")
+    return Suite(title, (Case("start", ok=False, message=first, details=tuple(others), code=NOT_RUN),))
+
+
+def report_flags(function: Decorated) -> Decorated:
+    """The three flags; keywords `junit`, `json_file`, `format`. The files have no variable: each is about one run."""
+    path = click.Path(path_type=Path, dir_okay=False)
+    for decorate in reversed(
+        (
+            _own_option("--junit", metavar="FILE", type=path, help="Write the result to this file as JUnit XML."),
+            _own_option("--json-report", "json_file", metavar="FILE", type=path, help="Write it to this file as JSON."),
+        )
+    ):
+        function = decorate(function)
+    return option(
+        "--format",
+        type=click.Choice(["text", "github"]),
+        default="text",
+        show_default=True,
+        help="Print what is wrong as text, or on stdout as annotations of GitHub Actions.",
+    )(function)
+
+
+def _own_option(*names: str, **more: Any) -> Callable[[Decorated], Decorated]:
+    made: Callable[[Decorated], Decorated] = click.option(*names, allow_from_autoenv=False, **more)
+    return made
+
+
+def as_json(title: str, suites: Sequence[Suite], run: Run | None = None) -> bytes:
+    """`{title, ok, version, suites: [{name, ok, cases: [{name, ok, message, details, code, file, line, column,
+    skipped}]}]}`, with all members of `Run` after `ok` when there was one."""
+    whole = {
+        "title": title,
+        "ok": all_ok(suites),
+        **(asdict(run) if run else {"version": __version__}),
+        "suites": [
+            {"name": suite.name, "ok": not suite.failures, "cases": [_case_as_json(case) for case in suite.cases]}
+            for suite in suites
+        ],
+    }
+    return (printable_json(json.dumps(whole, indent=2)) + "\n").encode()
+
+
+def _case_as_json(one: Case) -> dict[str, Any]:
+    """Without its duration: of the verbs that write JSON none has measured one."""
+    return {name: value for name, value in asdict(one).items() if name != "duration_s"}
+
+
+def annotations(suites: Sequence[Suite]) -> Iterator[str]:
+    """The lines to print. Of several sandboxes the message says which; a file is named anyway."""
+    for suite in suites:
+        for case in suite.cases:
+            if not case.ok:
+                yield _annotation(case, f"{suite.name}: " if len(suites) > 1 and suite.name != case.file else "")
+
+
+def _annotation(case: Case, where: str) -> str:
+    """A workflow command, which escapes the ends of properties and of the line."""
+    properties = {"file": case.file, "line": case.line, "col": case.column, "title": case.code}
+    written = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value)
+    return f"::error {written}::{_escaped_command(chr(10).join((where + case.message, *case.details)))}"
+
+
+def _property(text: str) -> str:
+    return _escaped_command(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _escaped_command(text: str) -> str:
+    return one_line(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
+
+
+_NOT_IN_XML = re.compile("[\ufffe\uffff]")  # the control characters are escaped as everywhere
+
+
+def junit(title: str, suites: Sequence[Suite], run: Run | None = None) -> bytes:
+    """The document; `run`, or the version alone, is in the properties of each suite. Control characters, which XML
+    cannot hold, are written as their escapes."""
+    root = ET.Element("testsuites", _counts(title, suites))
+    for suite in suites:
+        part = ET.SubElement(root, "testsuite", _counts(suite.name, [suite]))
+        _add_properties(part, asdict(run) if run is not None else {"version": __version__})
+        for case in suite.cases:
+            _add(part, suite, case)
+    ET.indent(root)
+    document: bytes = ET.tostring(root, "utf-8", xml_declaration=True)
+    return document + b"\n"
+
+
+def _counts(name: str, suites: Sequence[Suite]) -> dict[str, str]:
+    errors = sum(one.errors for one in suites)
+    return {
+        "name": _line(name),
+        "tests": str(sum(len(one.cases) for one in suites)),
+        "failures": str(sum(one.failures for one in suites) - errors),
+        "errors": str(errors),
+        "skipped": str(sum(one.skipped for one in suites)),
+        "time": _seconds(sum(case.duration_s for one in suites for case in one.cases)),
+    }
+
+
+def _seconds(duration_s: float) -> str:
+    return f"{duration_s:.3f}" if duration_s else "0"
+
+
+def _add_properties(part: ET.Element, values: Mapping[str, object]) -> None:
+    properties = ET.SubElement(part, "properties")
+    for name, value in values.items():
+        ET.SubElement(properties, "property", {"name": name, "value": _line(str(value))})
+
+
+def _add(part: ET.Element, suite: Suite, case: Case) -> None:
+    about = {"name": _line(case.name), "classname": _line(suite.name), "time": _seconds(case.duration_s)}
+    if case.file:
+        about["file"] = _line(case.file)
+    if case.line:
+        about["line"] = str(case.line)
+    element = ET.SubElement(part, "testcase", about)
+    if case.skipped:
+        ET.SubElement(element, "skipped", {"message": _line(case.skipped)})
+    if not case.ok:
+        kind = "error" if case.is_error else "failure"
+        failure = ET.SubElement(element, kind, {"message": _line(case.message), "type": _line(case.code)})
+        failure.text = _text("\n".join((case.message, *case.details)))
+
+
+def _line(text: str) -> str:
+    return _NOT_IN_XML.sub(_escaped, one_line(text))
+
+
+def _text(text: str) -> str:
+    return _NOT_IN_XML.sub(_escaped, printable(text))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"

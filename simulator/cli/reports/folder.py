@@ -1,15 +1,18 @@
 """The folder of a run: what each of its sandboxes did, as files, and all of it on one page."""
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from simulator.cli.coverage import text as coverage_text
-from simulator.cli.reports.cases import Case
-from simulator.cli.reports.earlier import FILES, INDEX
-from simulator.cli.reports.page import ROWS_MAX, Rows, page, section
+from simulator.cli.output import one_line
+from simulator.cli.reports.cases import UNFINISHED, Case
+from simulator.cli.reports.coverage import text as coverage_text
+from simulator.cli.reports.html import ROWS_MAX, TITLE, Rows, page, section
+from simulator.cli.usage import CannotStart
 from simulator.control.callbacks import attempt_row
 from simulator.control.callbacks import callback as rendered_callback
 from simulator.control.exports import exported, har
@@ -27,6 +30,59 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.money import encode
 
+INDEX = "index.html"
+FILES = ("journal.har", "payments.json", "callbacks.json", "audit.json", "coverage.json", "expectations.json")
+"""The files of one sandbox."""
+
+_NAME = re.compile(r"[0-9]{3}-[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_HEAD_CHARS = 2000
+
+
+def begin_folder(folder: Path) -> None:
+    """Create the folder, or remove what an earlier report wrote there. Raises `CannotStart` when it cannot."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if _has_report(folder):
+            for path in filter(_is_of_report, list(folder.iterdir())):
+                _remove(path)
+        (folder / INDEX).write_text(page((), (), UNFINISHED), "utf-8")
+    except OSError as error:
+        text = f"reseller-sim exec: the folder {folder} cannot be written: {error.strerror}"
+        raise CannotStart(one_line(text)) from None
+
+
+def write_why_not(folder: Path, message: str) -> None:
+    """Write a page that says why there is no result, if it can be written."""
+    with suppress(OSError, CannotStart):
+        begin_folder(folder)
+        (folder / INDEX).write_text(page((), (), *message.split("\n")), "utf-8")
+
+
+def _has_report(folder: Path) -> bool:
+    try:
+        with (folder / INDEX).open(encoding="utf-8", errors="replace") as file:
+            return f"<title>{TITLE}</title>" in file.read(_HEAD_CHARS)
+    except FileNotFoundError:
+        return False
+
+
+def _is_of_report(path: Path) -> bool:
+    """True for a folder that is named as those of sandboxes are and has only their files, so that nothing else is ever
+    removed."""
+    return (
+        _NAME.fullmatch(path.name) is not None
+        and path.is_dir()
+        and not path.is_symlink()
+        and all(one.name in FILES and one.is_file() and not one.is_symlink() for one in path.iterdir())
+    )
+
+
+def _remove(path: Path) -> None:
+    for name in FILES:
+        (path / name).unlink(missing_ok=True)
+    path.rmdir()
+
+
 SANDBOXES_MAX = 200
 PAYMENTS_MAX = 5_000
 BYTES_MAX = 256 * 1024 * 1024
@@ -34,7 +90,7 @@ PAGE_BYTES_MAX = 16 * 1024 * 1024
 
 
 class Folder:
-    """Writes files below a folder that `earlier` has begun, which may have files of others. An error is kept
+    """Writes files below a folder that `begin_folder` has begun, which may have files of others. An error is kept
     for the end, since a sandbox is deleted whether or not it can be written."""
 
     def __init__(self, folder: Path, sandboxes: Sandboxes, url: str) -> None:

@@ -1,25 +1,23 @@
 """What `exec` says at the end of a run about all of its sandboxes."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, ParamSpec
 
 from reseller_sim.exchange import proxy_hint
 from simulator.cli.output import one_line, print_to_stderr
-from simulator.cli.reports import earlier
-from simulator.cli.reports.audit import CODE, WARNING, Totals
-from simulator.cli.reports.audit import cases_of as cases_of_audit
-from simulator.cli.reports.backlog import Backlog
-from simulator.cli.reports.cases import Case, Run, Suite, all_ok
-from simulator.cli.reports.flags import UNWRITABLE, Reports
+from simulator.cli.reports.cases import UNWRITABLE, Case, Reports, Run, Suite, all_ok
+from simulator.cli.reports.verdicts import AUDIT, WARNING, Totals, audit_cases
 
 if TYPE_CHECKING:
     from simulator.cli.reports.folder import Folder
-    from simulator.cli.reports.lives import Lives
     from simulator.cli.reports.tapes import Tapes
-    from simulator.cli.running import Running
+    from simulator.cli.reports.verdicts import Lives
+    from simulator.cli.server import Running
     from simulator.control.masking import Mask
     from simulator.runtime.live_sandbox import LiveSandbox
     from simulator.runtime.sandbox_start import Ending
@@ -45,13 +43,15 @@ class Judge:
         """Write into all files that the run has not ended. Raises `CannotStart` for one that cannot be written."""
         self._reports.begin()
         if self._path is not None:
-            earlier.begin(self._path)
+            from simulator.cli.reports.folder import begin_folder
+
+            begin_folder(self._path)
         if self._tapes is not None:
             self._tapes.begin()
 
     def follow(self, running: "Running", scenario: str) -> None:
         """Judge the sandboxes of a server that is about to start from this scenario."""
-        from simulator.cli.reports.lives import Lives
+        from simulator.cli.reports.verdicts import Lives
 
         self._running = running
         if self._tapes is not None:
@@ -80,12 +80,12 @@ class Judge:
     def _add_life(
         self, life: "LiveSandbox", ended: datetime, ending: "Ending", label: str, masks: "Mapping[str, Mask]"
     ) -> None:
-        from simulator.cli.reports.lives import cases_of
+        from simulator.cli.reports.verdicts import expectation_cases
 
         if self._tapes is not None:
             self._tapes.add(life, ended, ending)
         found = self._lives.add(life, label)
-        cases = cases_of(found, life.secrets)
+        cases = expectation_cases(found, life.secrets)
         is_asked = self._audits and life.life_journal.last_n > 0
         audit = self._audit(life) if is_asked or self._folder is not None else {}
         if is_asked and not life.spec.is_audited:
@@ -105,9 +105,9 @@ class Judge:
         return answer_of(life)
 
     def _audit_cases(self, life: "LiveSandbox", audit: Mapping[str, Any]) -> tuple[Case, ...]:
-        from simulator.cli.reports.lives import without_secrets
+        from simulator.cli.reports.verdicts import without_secrets
 
-        return without_secrets(cases_of_audit(audit["obligations"]), life.secrets)
+        return without_secrets(audit_cases(audit["obligations"]), life.secrets)
 
     def exit_code(self, status: int) -> int:
         """Judge what is left, write all reports; returns our exit code for the command's `status`. The sandboxes are
@@ -177,8 +177,43 @@ def _print(suites: Sequence[Suite]) -> None:
 
 def _print_case(suite: Suite, case: Case, verdict: str) -> None:
     place = f"{case.file}:{case.line}: " if case.line else ""
-    if case.code in (CODE, WARNING):
+    if case.code in (AUDIT, WARNING):
         place = f"{case.name.partition(':')[0]}: "
     print_to_stderr(one_line(f"reseller-sim exec: {verdict}: {suite.name}: {place}{case.message}"))
     for line in case.details:
         print_to_stderr(one_line(f"reseller-sim exec:   {line}"))
+
+
+P = ParamSpec("P")
+
+BACKLOG_BYTES_MAX: Final = 256 * 1024 * 1024
+"""What may wait together. Who adds more waits, and with it the whole event loop, so that it is enough for thousands of
+sandboxes behind one whose report takes a minute."""
+
+
+class Backlog:
+    """A thread, and the work that waits for it."""
+
+    def __init__(self, name: str, bytes_max: int = BACKLOG_BYTES_MAX) -> None:
+        self._worker = ThreadPoolExecutor(1, name)
+        self._bytes_max = bytes_max
+        self._bytes = 0
+        self._waiting: deque[tuple[Future[None], int]] = deque()
+
+    def add(self, size: int, work: Callable[P, None], *arguments: P.args, **options: P.kwargs) -> None:
+        """Have work done that is about so many bytes; when too much waits, wait for the oldest. Raises what earlier
+        work has raised."""
+        while self._waiting and (self._waiting[0][0].done() or self._bytes + size > self._bytes_max):
+            self._end_oldest()
+        self._waiting.append((self._worker.submit(work, *arguments, **options), size))
+        self._bytes += size
+
+    def end(self) -> None:
+        """Wait for all of it. Raises what it has raised."""
+        while self._waiting:
+            self._end_oldest()
+
+    def _end_oldest(self) -> None:
+        done, size = self._waiting.popleft()
+        self._bytes -= size
+        done.result()

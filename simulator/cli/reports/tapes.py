@@ -5,9 +5,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from simulator.cli.flags import CannotStart
 from simulator.cli.output import one_line
-from simulator.cli.secret_files import SECRET_MODE
+from simulator.cli.server_files import SECRET_MODE
+from simulator.cli.usage import CannotStart
 
 if TYPE_CHECKING:
     from simulator.persistence.replay.player import Again

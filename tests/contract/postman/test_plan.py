@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from simulator.cli.known import known
+from simulator.cli.contract import example_values
 from simulator.contract.endpoints import METHODS
 from simulator.contract.openapi import CONTROL, OPENAPI, bundled
 from simulator.contract.postman import collection as postman
@@ -18,7 +18,7 @@ from simulator.contract.postman.journeys import JOURNEYS, REMEMBERED
 from tests.support.runner import invoke, refusal
 
 DOCUMENTS = (OPENAPI, CONTROL)
-COLLECTIONS = {name: plan.plan(name, known()) for name in DOCUMENTS}
+COLLECTIONS = {name: plan.plan(name, example_values()) for name in DOCUMENTS}
 
 
 def operations(name: str) -> dict[str, tuple[str, str, dict[str, Any]]]:
@@ -174,7 +174,7 @@ def test_a_new_operation_is_there_by_itself(monkeypatch: pytest.MonkeyPatch) -> 
     new = document["paths"]["/v2/balance"]["get"] | {"operationId": "getLoan", "tags": ["loans"], "summary": "A loan"}
     paths = document["paths"] | {"/v2/loans/{loan}": {"get": new}}
     monkeypatch.setattr(plan, "bundled", lambda name: document | {"paths": paths})
-    made = plan.plan(OPENAPI, known())
+    made = plan.plan(OPENAPI, example_values())
     loans = next(folder for folder in made.folders if folder.name == "loans")
     assert [(one.id, one.path) for one in loans.requests] == [("getLoan", "/v2/loans/{{loan}}")]
     assert made.remembered["loan"] == plan.NOT_YET
@@ -189,9 +189,9 @@ def test_parameters_of_a_path_are_variables_whose_names_say_what_they_are() -> N
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_same_contract_gives_the_same_bytes(name: str) -> None:
     bundled.cache_clear()
-    first = postman.render(plan.plan(name, known()))
+    first = postman.render(plan.plan(name, example_values()))
     bundled.cache_clear()
-    assert postman.render(plan.plan(name, known())) == first
+    assert postman.render(plan.plan(name, example_values())) == first
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -1,32 +1,34 @@
-"""`reseller-sim product`: changes a product of a running sandbox, for everybody or for one reseller."""
+"""`reseller-sim product` and `network`: the products of a running sandbox, and whether their networks answer."""
 
 import json as json_
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 import click
 
-from simulator.cli import complete
+from simulator.cli import completion
 from simulator.cli.control import Control, path_part
-from simulator.cli.errors import Refused
-from simulator.cli.flags import json_flag, own_option, running_flags, verb
-from simulator.cli.output import echo_value, one_line
-from simulator.cli.tables import print_line
+from simulator.cli.flags import json_flag, own_option, running_flags
+from simulator.cli.output import echo_value, one_line, print_line
+from simulator.cli.usage import Refused, verb
+from simulator.domain.model.likeness import nearest
 
-TITLE = "reseller-sim product"
+PRODUCT = "reseller-sim product"
 SWITCHED = {"on": {"is_active": True}, "off": {"is_active": False}}
 DEFAULT = {"is_active": None, "price_adjustment": None}
 
 
 @verb("product")
-@click.argument("code", shell_complete=complete.products)
-@click.argument("changes", metavar="on|off|default|CHANGES", shell_complete=complete.product_changes)
+@click.argument("code", shell_complete=completion.products)
+@click.argument("changes", metavar="on|off|default|CHANGES", shell_complete=completion.product_changes)
 @own_option("--reseller", metavar="CODE", help="Only for this reseller: on, off, default or its price_adjustment.")
 @running_flags
 @json_flag(help="Print the answer of the control API.")
 @click.pass_context
-def command(ctx: click.Context, /, code: str, changes: str, reseller: str | None, json: bool, **running: Any) -> None:
+def product_command(
+    ctx: click.Context, /, code: str, changes: str, reseller: str | None, json: bool, **running: Any
+) -> None:
     """Take a product on or off sale, or change it.
 
     CHANGES is YAML or JSON, as a scenario's schedule has it: price_adjustment, discount, name, note and options. The
@@ -45,7 +47,7 @@ def command(ctx: click.Context, /, code: str, changes: str, reseller: str | None
         raise click.UsageError("default is for one reseller, which it gives what all have: add --reseller CODE", ctx)
     wanted = DEFAULT if changes == "default" else SWITCHED.get(changes) or _read(ctx, changes)
     query = f"?{urlencode({'reseller': reseller}, errors='surrogateescape')}" if reseller is not None else ""
-    control = Control(TITLE, **running)
+    control = Control(PRODUCT, **running)
     answer = control.patch(f"/catalog/products/{path_part(code)}{query}", wanted, "product-answer")
     if json:
         echo_value(answer)
@@ -92,3 +94,68 @@ def _read(ctx: click.Context, text: str) -> dict[str, Any]:
     if not isinstance(document.data, dict) or not document.data:
         raise click.UsageError(f"{text!r} is neither on nor off, nor changes such as {{note: new}}", ctx)
     return document.data
+
+
+NETWORK = "reseller-sim network"
+STATUSES = {"on": "Healthy", "off": "Interruption"}
+
+
+@verb("network")
+@click.argument("product", metavar="[CODE]", required=False, shell_complete=completion.products)
+@click.argument("state", required=False, type=click.Choice(tuple(STATUSES)))
+@running_flags
+@json_flag(help="Print the answer of the control API.")
+def network_command(product: str | None, state: str | None, json: bool, **running: Any) -> None:
+    """Show, interrupt or restore a product's network.
+
+    Without a state it only shows: the network of CODE, or which ones are interrupted.
+    `off` is Interruption, `on` is Healthy, from now on: the scenario's plan for this product ends. Exit code 1 means
+    that there is no such product.
+
+    \b
+    Examples:
+      reseller-sim network
+      reseller-sim network RELOAD
+      reseller-sim network RELOAD off
+      reseller-sim network RELOAD on
+    """
+    control = Control(NETWORK, **running)
+    if product is None:
+        _show_all(_statuses(control), json)
+        return
+    if state is None:
+        answer = _status_of(control, product)
+    else:
+        answer = control.put(f"/network/{path_part(product)}", {"status": STATUSES[state]}, "network-answer")
+    if json:
+        echo_value(answer)
+    else:
+        print_line(f"{answer['product']}: {answer['status']}")
+
+
+def _statuses(control: Control) -> Iterator[dict[str, str]]:
+    for one in control.rows("/catalog", "products", "sandbox-catalog-answer"):
+        yield {"product": one["code"], "status": one["network"]}
+
+
+def _status_of(control: Control, product: str) -> dict[str, str]:
+    codes: list[str] = []
+    for one in _statuses(control):
+        if one["product"] == product:
+            return one
+        codes.append(one["product"])
+    near = nearest(product, codes)
+    hint = f"; did you mean {near!r}?" if near else ""
+    raise Refused(one_line(f"{NETWORK}: this sandbox has no product {product!r}{hint}"))
+
+
+def _show_all(found: Iterable[dict[str, str]], json: bool) -> None:
+    listed = list(found)
+    if json:
+        echo_value({"products": listed})
+        return
+    broken = [one for one in listed if one["status"] != STATUSES["on"]]
+    for one in broken:
+        print_line(f"{one['product']}: {one['status']}")
+    rest = len(listed) - len(broken)
+    print_line(f"{rest} {'product' if rest == 1 else 'products'}: {STATUSES['on']}")

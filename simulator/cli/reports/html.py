@@ -1,14 +1,13 @@
-"""The page of a run's report: plain HTML without scripts, which opens from a folder."""
+"""The pages of reports: plain HTML without scripts, which opens from a folder."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
 from simulator import __version__
-from simulator.cli.output import one_line, printable
-from simulator.cli.reports.audit import CODE, WARNING
+from simulator.cli.output import clock_time, one_line, printable
 from simulator.cli.reports.cases import Case
-from simulator.cli.tables import clock_time
+from simulator.cli.reports.verdicts import AUDIT, WARNING
 
 TITLE = "reseller-sim: report of a run"
 ROWS_MAX = 500
@@ -52,8 +51,8 @@ def section(
     """One sandbox: links to files, expectations, findings, the latest payments, callbacks and requests, coverage."""
     links = ", ".join(f'<a href="{escape(one_line(path))}">{_text(name)}</a>' for name, path in files.items())
     parts = [f"<h2>{_text(label)}</h2><p>Files: {links or 'none'}</p>", *(f"<p>{_text(one)}</p>" for one in notes)]
-    parts.append(_expectations([one for one in cases if one.code not in (CODE, WARNING)]))
-    parts.append(_audit([one for one in cases if one.code in (CODE, WARNING)]))
+    parts.append(_expectations([one for one in cases if one.code not in (AUDIT, WARNING)]))
+    parts.append(_audit([one for one in cases if one.code in (AUDIT, WARNING)]))
     names: tuple[str, ...] = ("trxid", "refid", "product", "account", "amount", "status", "updated")
     parts.append(_table("Payments", names, *payments))
     names = ("at", "refid", "status", "attempt", "answer", "state")

@@ -14,8 +14,9 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final, TextIO
 
-from simulator.cli.lines import Event, Lines
+from simulator.cli.control import Event
 from simulator.cli.output import is_coloured, print_to_stderr
+from simulator.cli.watch import Lines
 from simulator.control.event_rows import KINDS
 from simulator.control.events import EventQuery, EventSource
 from simulator.control.masking import mask_of
@@ -25,6 +26,7 @@ from simulator.wire.money import encode
 
 if TYPE_CHECKING:
     from simulator.persistence.gate import Gate
+
 
 SHOWN = frozenset({"request", "status", "callback", "webhook"})
 WAITING_BYTES_MAX = 256 * 1024
@@ -98,7 +100,7 @@ class Writer:
             self._tell("lines are written again")
 
 
-class Showing:
+class EventWriter:
     """Shows the events of all sandboxes, as text or as JSON, and those that are kept behind a `gate` when that opens.
     Needs a running event loop."""
 

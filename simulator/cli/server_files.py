@@ -1,17 +1,18 @@
 """What a server that a team shares reads from files: its certificate and the tokens of its control API."""
 
-from collections.abc import Iterator
+import asyncio
+import os
+import stat
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from simulator.cli.errors import CannotStart
-from simulator.cli.flags import ServerFlags
 from simulator.cli.output import one_line, print_to_stderr
-from simulator.cli.reloading import Apply, Reloading, Unusable
-from simulator.cli.secret_files import warn_of_readers
+from simulator.cli.server_flags import ServerFlags
+from simulator.cli.usage import CannotStart
 from simulator.cli.values import BadToken, token_of
 from simulator.server.regular_files import CannotRead, content_of
 
@@ -160,3 +161,71 @@ def _token(path: str) -> str:
 
 def _tell(line: str) -> None:
     print_to_stderr(one_line(f"reseller-sim: {line}"))
+
+
+PAUSE_S = 0.2  # between two rounds: whoever sends a thousand signals gets a few lines on stderr
+
+Apply = Callable[[], None]
+
+
+class Unusable(ValueError):
+    """What was read cannot be used; the text says which file, and why."""
+
+
+class Reloading:
+    """Reads again what can be: each part is read beside the event loop, and what it returns is then done in the loop,
+    or it raises `Unusable`. Signals that come meanwhile lead to one more round, however many there are."""
+
+    def __init__(
+        self, tell: Callable[[str], None], background: Callable[[Callable[[], Apply]], Awaitable[Apply]]
+    ) -> None:
+        self._tell = tell
+        self._background = background
+        self._parts: dict[str, Callable[[], Apply]] = {}
+        self._round: asyncio.Task[None] | None = None
+        self._is_asked_again = False
+
+    def add(self, what: str, read: Callable[[], Apply]) -> None:
+        """One more part; `what` is how it is told of."""
+        self._parts[what] = read
+
+    def __bool__(self) -> bool:
+        return bool(self._parts)
+
+    def on_hangup(self) -> None:
+        """Begin a round, or one more behind the one that is under way. In the event loop."""
+        if self._round is not None and not self._round.done():
+            self._is_asked_again = True
+        else:
+            self._round = asyncio.get_running_loop().create_task(self._rounds())
+
+    async def _rounds(self) -> None:
+        self._is_asked_again = True
+        while self._is_asked_again:
+            self._is_asked_again = False
+            for what, read in self._parts.items():
+                try:
+                    apply = await self._background(read)
+                except Unusable as wrong:
+                    self._tell(f"SIGHUP: {wrong}; {what} stays as it was")
+                else:
+                    apply()
+                    self._tell(f"SIGHUP: {what} is read again")
+            if self._is_asked_again:
+                await asyncio.sleep(PAUSE_S)
+
+
+SECRET_MODE: Final = 0o600
+"""Of a new file that has secrets."""
+
+
+def warn_of_readers(path: str | os.PathLike[str]) -> None:
+    """Say on stderr that others than its owner can read a file with secrets, if they can."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return
+    if stat.S_ISREG(mode) and mode & (stat.S_IRGRP | stat.S_IROTH):
+        who = "everybody" if mode & stat.S_IROTH else "its group"
+        name = os.fspath(path)
+        print_to_stderr(one_line(f"reseller-sim: {name}: {who} can read this secret; chmod 600 {name}"))

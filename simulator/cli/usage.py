@@ -1,9 +1,31 @@
-"""What somebody meant who wrote a word or a flag that a verb does not have."""
+"""How a verb ends that could not do its work, and what it says of wrong usage."""
+
+from functools import partial
+from os import environ
+from typing import ClassVar, Final
 
 import click
+from click.core import ParameterSource
 
 from simulator.domain.model.likeness import nearest
 from simulator.options import DEFAULT_PORT, LOOPBACK
+
+
+class CannotStart(click.ClickException):
+    """The start failed, or there was no answer; exit code 3."""
+
+    exit_code: ClassVar[int] = 3
+
+
+class Refused(click.ClickException):
+    """The answer is no; exit code 1. `code` is that of the control API's error, if it said so."""
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
 
 SPELT = {"remove": "rm", "delete": "rm", "del": "rm", "create": "new", "make": "new", "add": "new", "ls": "list"}
 SWITCHES = {"help": "--help", "version": "--version"}
@@ -47,3 +69,29 @@ def of_unknown_flag(wrong: click.UsageError) -> str | None:
         return f"what begins with {wrong.option_name} is below 0: write {what} above 0"
     near = nearest(wrong.option_name, sorted(flags))
     return f"there is no option {wrong.option_name}" + (f"; did you mean {near}?" if near else "")
+
+
+INVALID = "Invalid value for "
+
+
+def text_of(wrong: click.UsageError) -> str:
+    """One line; a value that a variable has is said to be the variable's, since nobody wrote the flag."""
+    text = of_unknown_flag(wrong) or of_former_output(wrong) or " ".join(wrong.format_message().split())
+    variable = _variable(wrong)
+    return text.replace(INVALID, f"Invalid value of {variable}, for ", 1) if variable else text
+
+
+def _variable(wrong: click.UsageError) -> str | None:
+    param, ctx = getattr(wrong, "param", None), wrong.ctx
+    if not isinstance(param, click.Parameter) or param.name is None or ctx is None:
+        return None
+    if ctx.get_parameter_source(param.name) is not ParameterSource.ENVIRONMENT:
+        return None
+    names = [param.envvar] if isinstance(param.envvar, str) else [*(param.envvar or ())]
+    return next((name for name in names if environ.get(name)), f"{ctx.auto_envvar_prefix}_{param.name}".upper())
+
+
+VARIABLES: Final = "RESELLER_SIM"
+_SETTINGS: Final = {"auto_envvar_prefix": VARIABLES, "max_content_width": 100}
+verb = partial(click.command, context_settings=_SETTINGS)
+verb_group = partial(click.group, cls=Actions, context_settings=_SETTINGS)

@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Any
 
 from simulator.cli.output import one_line
-from simulator.cli.running import Running
+from simulator.cli.server import Running
 from simulator.redaction import redact
 
 

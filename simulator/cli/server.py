@@ -4,21 +4,23 @@ import gc
 import secrets
 from collections.abc import Callable
 from ipaddress import ip_address
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from simulator.app import App, build_app
-from simulator.cli.flags import CannotStart, ServerFlags
-from simulator.cli.logs import hide_secrets
 from simulator.cli.output import one_line, print_to_stderr
-from simulator.cli.process import tune_gc
-from simulator.cli.staging import handshakes_of, tokens_of
+from simulator.cli.process import hide_secrets, tune_gc
+from simulator.cli.server_files import handshakes_of, tokens_of
+from simulator.cli.server_flags import ServerFlags
+from simulator.cli.usage import CannotStart
 from simulator.control import render
 from simulator.control.health import early_answers
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.options import CONTROL_PATH, Options
+from simulator.runtime.clock import effective_rate
 from simulator.runtime.event_items import Action
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.operations import DRAINING, REBUILDING, STARTING, STOPPING, NotReady
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from simulator.persistence.data_folder import DataFolder
     from simulator.persistence.tape.tape import TapeBudget
     from simulator.shards.shards import Shards
+
 
 MIB = 1024 * 1024
 WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with
@@ -166,7 +169,7 @@ def _tell_of_full_tapes(budget: "TapeBudget") -> None:
 
 
 def _keep(app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
-    from simulator.cli.ignored_flags import ignored_flags
+
     from simulator.persistence.errors import StoreError
     from simulator.persistence.restoration import CannotResume
 
@@ -258,3 +261,26 @@ def token_for(host: str) -> str | None:
     except ValueError:
         is_loopback = False
     return None if is_loopback else secrets.token_urlsafe(24)
+
+
+def ignored_flags(app: App, folder: Path, *, follows_scenario: bool) -> str:
+    """Return a line about those that differ from what it has; nothing without any. `--callback` is part of the scenario
+    that it follows."""
+    flags = _ignored(app, follows_scenario=follows_scenario)
+    own = "its own" if len(flags) == 1 else "its own of each"
+    return f"{', '.join(flags)}: ignored, since {folder} has the sandbox {DEFAULT} already, with {own}" if flags else ""
+
+
+def _ignored(app: App, *, follows_scenario: bool) -> list[str]:
+    options, live = app.options, app.sandboxes.get(DEFAULT)
+    state, resellers = live.core.state, live.spec.scenario.resellers
+    of_others = {
+        "--seed": options.seed not in (None, state.seed),
+        "--clock": options.mode is not None
+        and (options.mode, effective_rate(options.mode, options.rate or 1.0)) != (live.clock.mode, live.clock.rate),
+        "--start": options.start not in (None, live.beginning.started),
+        "--callback": not follows_scenario
+        and options.callback is not None
+        and any(one.callback.url != options.callback for one in resellers),
+    }
+    return [flag for flag, is_of_another in of_others.items() if is_of_another]

@@ -1,4 +1,4 @@
-"""Explains the credentials of one request that a client shows: what the headers lack, and what the signature shows."""
+"""What is wrong with the credentials of one request: what the headers lack, and what the signature shows."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -39,7 +39,7 @@ class _Key(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Explained:
+class Explanation:
     """What is wrong with a request: `problems` of its headers as codes and sentences, and the autopsy of its signature
     with the right signature, if nothing else is wrong."""
 
@@ -112,7 +112,7 @@ def _headers(request: Pasted) -> Mapping[bytes, bytes]:
     return joined(pairs)
 
 
-def explained(request: Pasted, known: Known, secret: str | None, now_s: float, given: bytes | None) -> Explained:
+def explained(request: Pasted, known: Known, secret: str | None, now_s: float, given: bytes | None) -> Explanation:
     """Explain a request that is sent at `now_s`; `secret` is that of its key, else it is looked up in `known`. `given`
     is the string that the client says it signed."""
     headers, key = _headers(request), key_of(request)
@@ -120,7 +120,7 @@ def explained(request: Pasted, known: Known, secret: str | None, now_s: float, g
         raise click.UsageError("--secret is empty; give the key's secret in Base64", click.get_current_context())
     secret_text = secret if secret is not None else known.get(key, ("", ""))[0]
     held = _Key(_decoded(secret_text)) if secret_text else None
-    made = Explained(request.method, request.target)
+    made = Explanation(request.method, request.target)
     checked = check_headers(headers, held, now_s, TOLERANCE_S)
     if isinstance(checked, Denied):
         made.problems.append(
@@ -135,7 +135,7 @@ def explained(request: Pasted, known: Known, secret: str | None, now_s: float, g
     if not found.is_right and "invalid_signature_format" not in dict(made.problems):
         made.problems.append(("invalid_signature", found.sentence))
     is_sendable = all(code in _OF_SIGNATURE for code, _ in made.problems)
-    return Explained(
+    return Explanation(
         made.method,
         made.target,
         made.problems,
@@ -207,7 +207,7 @@ def _facts(request: Pasted, headers: Mapping[bytes, bytes], secret: bytes, key: 
     )
 
 
-def lines_of(made: Explained) -> Iterator[str]:
+def lines_of(made: Explanation) -> Iterator[str]:
     """The same for people."""
     yield f"{made.method} {redact_urls(made.target)}"
     if (upper := made.method.upper()) != made.method:

@@ -1,4 +1,4 @@
-"""`reseller-sim requests`: the journal of a running sandbox, as a table, and single requests whole."""
+"""`reseller-sim requests` and `story`: what a sandbox received, and all that happened to one payment."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -6,26 +6,58 @@ from typing import Any
 
 import click
 
-from simulator.cli import values
-from simulator.cli.control import Control
-from simulator.cli.errors import Refused
-from simulator.cli.flags import json_flag, own_option, running_flags, verb
-from simulator.cli.numbers import Whole
-from simulator.cli.output import echo, echo_value
-from simulator.cli.tables import clock_time, cut, print_line, print_table, times_of_day
+from reseller_sim.story import Story
+from simulator.cli import completion, values
+from simulator.cli.control import Control, path_part
+from simulator.cli.flags import json_flag, own_option, running_flags
+from simulator.cli.output import clock_time, cut, echo, echo_value, one_line, print_line, print_table, times_of_day
+from simulator.cli.usage import Refused, verb
+from simulator.cli.values import Whole
 
-TITLE = "reseller-sim requests"
+REQUESTS = "reseller-sim requests"
 COLUMNS = ("method", "path", "status", "refid", "rule", "diagnosis")
 NO_ANSWER = "no answer"
 PATH_CHARS_MAX = 30
 REFUSED_FROM = 400
 SHOWN = 20
 SHOWN_MAX = 10_000
+NUMBER_MAX = 2**63 - 1
+NUMBER_DIGITS_MAX = 19
+STATUS_MAX = 599
 FILTERS = ("method", "path", "status", "refid", "rule")
 
 
+def _request_number(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
+    """The number of a request in the journal."""
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and 0 < int(text[: NUMBER_DIGITS_MAX + 1]) <= NUMBER_MAX):
+        what = "the number of a request: write one of the first column, or the X-Sim-Request-Id of an answer"
+        raise click.BadParameter(f"{values.shown(text)} is not {what}", ctx, param)
+    return int(text)
+
+
+def _statuses(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, int] | None:
+    """The journal's filters that mean one HTTP status, 0 for none, or several."""
+    from simulator.control.filters import status_filters  # imported lazily, since it takes a while
+
+    if text is None:
+        return None
+    if text.isascii() and text.isdigit() and len(text) <= len("599") and (int(text) == 0 or 100 <= int(text) <= 599):
+        return {"status": int(text)}
+    meant = status_filters(text)
+    if not meant or any(value > STATUS_MAX for value in meant.values()) or not _is_range(meant):
+        what = "a status: write one such as 401, 0 for none, or several as 2xx, 500-599, >=400 or !404"
+        raise click.BadParameter(f"{values.shown(text)} is not {what}", ctx, param)
+    return meant
+
+
+def _is_range(meant: dict[str, int]) -> bool:
+    return meant.get("status_min", 0) <= meant.get("status_max", STATUS_MAX)
+
+
 @verb("requests")
-@click.argument("n", metavar="[N]", callback=values.request_number, required=False)
+@click.argument("n", metavar="[N]", callback=_request_number, required=False)
 @own_option("--last", is_flag=True, help="Print the latest one whole.")
 @own_option("--replay", is_flag=True, help="Send N, or the latest one, again: signed anew, to the same sandbox.")
 @own_option("--refused", is_flag=True, help="Only those that were refused or failed: statuses from 400, and none.")
@@ -34,7 +66,7 @@ FILTERS = ("method", "path", "status", "refid", "rule")
 @own_option(
     "--status",
     metavar="STATUS",
-    callback=values.statuses,
+    callback=_statuses,
     help="Only those with this HTTP status, 0 for none, or with such: 2xx, 500-599, >=400, !404.",
 )
 @own_option("--refid", metavar="REFID", help="Only those of this payment.")
@@ -49,7 +81,9 @@ FILTERS = ("method", "path", "status", "refid", "rule")
 )
 @running_flags
 @json_flag(help="Print JSON, newest first; with N or --last one object.")
-def command(n: int | None, last: bool, replay: bool, refused: bool, limit: int, json: bool, **flags: Any) -> None:
+def requests_command(
+    n: int | None, last: bool, replay: bool, refused: bool, limit: int, json: bool, **flags: Any
+) -> None:
     """Print the requests that a sandbox received.
 
     A line each, the latest one last, with the rule that decided it and the diagnosis of what is wrong. N, the number in
@@ -69,12 +103,12 @@ def command(n: int | None, last: bool, replay: bool, refused: bool, limit: int, 
         meant = f"write --limit {n} for the latest {n}, or {n} without --last for the request of this number"
         raise click.UsageError(f"--last is one request, and takes no {n}: {meant}", click.get_current_context())
     wanted = {name: flags.pop(name) for name in FILTERS}
-    control = Control(TITLE, **flags)
+    control = Control(REQUESTS, **flags)
     is_one = n is not None or last or replay
     found = [] if n is not None else _found(control, wanted, refused, 1 if is_one else limit)
     if is_one:
         if n is None and not found:
-            raise Refused(f"{TITLE}: the sandbox {control.sandbox} has received no such request")
+            raise Refused(f"{REQUESTS}: the sandbox {control.sandbox} has received no such request")
         number = n or found[0]["n"]
         if replay:
             number = control.post(f"/requests/{number}/replay", {}, "replayed-request-answer")["n"]
@@ -147,3 +181,55 @@ def _print_unshortened(line: str) -> None:
     from simulator.cli.output import one_line
 
     echo(one_line(line))
+
+
+STORY = "reseller-sim story"
+
+
+@verb("story")
+@click.argument("refid", shell_complete=completion.refids)
+@own_option("--reseller", metavar="CODE", help="Whose payment, when several have one of this refid.")
+@running_flags
+@json_flag(help="Print the answer of the control API.")
+def story_command(refid: str, reseller: str | None, json: bool, **running: Any) -> None:
+    """Print all that happened to a payment.
+
+    Requests, statuses, the wallet, callbacks with what the receiver answered, disputes and voids, in the order of time.
+    A trxid does as well as a refid. Exit code 1 means that there is no such payment; when its request
+    was refused, the line says why.
+
+    \b
+    Examples:
+      reseller-sim story order-1
+      reseller-sim story order-1 --sandbox mine
+      reseller-sim story order-1 --json | jq '.statuses[].status'
+    """
+    control = Control(STORY, **running)
+    found = control.get(f"/transactions/{path_part(trxid_of(control, refid, reseller))}", "transaction-answer")
+    if json:
+        echo_value(found)
+    else:
+        echo("\n".join(map(one_line, Story(found).lines)))
+
+
+def trxid_of(control: Control, refid: str, reseller: str | None = None) -> str:
+    """The latest payment of this refid, or of this trxid. Raises `Refused`."""
+    query = {"refid": refid, "limit": 1} | ({"reseller": reseller} if reseller is not None else {})
+    found = control.get("/transactions", "transactions-answer", query=query)["transactions"]
+    if found:
+        return str(found[0]["trxid"])
+    why = _refusal(control, refid)
+    if why is not None:
+        raise Refused(one_line(f"{control.verb}: no payment was made; {why}"))
+    if refid.isascii() and refid.isdigit():
+        return refid
+    raise Refused(one_line(f"{control.verb}: the sandbox {control.sandbox} has no payment {refid!r}"))
+
+
+def _refusal(control: Control, refid: str) -> str | None:
+    """Which request with this refid was refused last, and why; None when none was."""
+    query = {"refid": refid, "status_min": REFUSED_FROM, "limit": 1}
+    for one in control.get("/requests", "journal-answer", query=query)["requests"]:
+        why = one["diagnosis"] or one.get("error") or f"status {one['status']}"
+        return f"request {one['n']} with this refid was refused: {why}"
+    return None

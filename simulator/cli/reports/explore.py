@@ -8,10 +8,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simulator.cli.flags import ServerFlags
 from simulator.cli.output import echo, one_line, print_to_stderr
-from simulator.cli.reports.cases import Case, Suite
-from simulator.cli.reports.flags import UNWRITABLE
+from simulator.cli.reports.cases import UNWRITABLE, Case, Suite
+from simulator.cli.server_flags import ServerFlags
 from simulator.domain.model.scenario import Scenario
 from simulator.explore.document import Base, receiver_timeouts
 from simulator.explore.findings import joined, quoted

@@ -1,0 +1,271 @@
+"""`reseller-sim openapi` and `assumptions`: the contract, and what the specification leaves open."""
+
+import json
+import json as json_module
+from dataclasses import asdict, dataclass
+from math import isfinite
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simulator.cli import completion
+from simulator.cli.flags import json_flag, option
+from simulator.cli.output import echo, echo_json, one_line
+from simulator.cli.usage import CannotStart, verb
+from simulator.domain.model.likeness import nearest
+from simulator.scenario.library import load_scenario
+from simulator.whole_files import write_whole
+
+if TYPE_CHECKING:
+    from simulator.contract.register import Assumption
+
+
+@verb("openapi")
+@option("--control", is_flag=True, help="The control API's contract instead of the reseller API's.")
+@option("--proxy", is_flag=True, help="The contract of the proxy's control API instead.")
+@json_flag(help="JSON instead of YAML.")
+@option(
+    "--as",
+    type=click.Choice(["postman"]),
+    help="Write signed and checked requests instead of the document: a Postman collection.",
+)
+@option("--to", metavar="FILE", type=click.Path(path_type=Path), help="Write to this file.")
+def openapi_command(control: bool, proxy: bool, json: bool, to: Path | None, **forms: str | None) -> None:
+    """Print the contract as one OpenAPI 3.1 document.
+
+    The simulator validates requests against this contract. All schemas are included, so generators, mock servers and
+    contract tests can use the document as it is. With --as it is written as requests that can be sent at once: every
+    operation, the test credentials as variables, and a script that signs.
+
+    \b
+    Examples:
+      reseller-sim openapi > openapi.yaml
+      reseller-sim openapi --json | jq '.paths | keys'
+      reseller-sim openapi --control
+      reseller-sim openapi --proxy
+      reseller-sim openapi --as postman > reseller.postman_collection.json
+    """
+    from simulator.contract.openapi import CONTROL, OPENAPI, PROXY
+
+    form = forms["as"]  # a keyword, so no parameter can be called so
+    if form is not None and json:
+        text = f"--json is a form of the document; --as {form} has a form of its own"
+        raise click.UsageError(text, click.get_current_context())
+    if proxy and (control or form):
+        raise click.UsageError(
+            "--proxy prints a document of its own, without --control and --as", click.get_current_context()
+        )
+    name = PROXY if proxy else CONTROL if control else OPENAPI
+    if to is not None:
+        _write_file(to, _text(name, form, json))
+    elif json:
+        echo_json(_text(name, form, json).rstrip("\n"))
+    else:
+        echo(_text(name, form, json), nl=False)
+
+
+def _text(name: str, form: str | None, json: bool) -> str:
+    """What has one file, with a line feed at its end."""
+    from simulator.contract.openapi import bundled
+
+    if form == "postman":
+        from simulator.contract.postman import collection, plan
+
+        return collection.render(plan.plan(name, example_values()))
+    if json:
+        return json_module.dumps(bundled(name), ensure_ascii=False) + "\n"
+    return _yaml(bundled(name))
+
+
+def _write_file(file: Path, text: str) -> None:
+    try:
+        write_whole(file, text.encode())
+    except OSError as error:
+        raise _unwritable(error, file) from None
+
+
+def _unwritable(error: OSError, path: Path) -> CannotStart:
+    return CannotStart(f"reseller-sim openapi: {str(path)!r} cannot be written: {error.strerror}")
+
+
+def _yaml(document: dict[str, Any]) -> str:
+    import yaml
+
+    class Plain(yaml.SafeDumper):
+        """Writes out whatever is shared: an alias saves a line and costs every reader."""
+
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
+    return yaml.dump(document, Dumper=Plain, sort_keys=False, allow_unicode=True, width=120)
+
+
+def example_values() -> dict[str, str]:
+    """Values of a collection's variables by their names (`collections.plan`)."""
+    scenario = load_scenario("default")
+    reseller = scenario.resellers[0]
+    key = next(one for one in reseller.keys if one.state == "active")
+    product = next(iter(scenario.catalog.products.values()))
+    assert product.account is not None
+    assert product.pricing is not None
+    assert product.denomination is not None
+    group = scenario.catalog.groups[0]
+    return {
+        "api_key": key.key,
+        "api_secret": key.secret,
+        "username": reseller.users[0].username,
+        "password": reseller.users[0].password,
+        "product": product.code,
+        "account": product.account.placeholder,
+        "amount": product.denomination.split(",")[0],
+        "field_id": product.pricing.id,
+        "callback_url": reseller.callback.url,
+        "callback_method": reseller.callback.method,
+        "control_token": "",
+        "reseller_code": reseller.code,
+        "product_code": product.code,
+        "category_id": group.categories[0].id,
+        "group_id": group.id,
+        "inbox_name": reseller.callback.url.removeprefix("inbox:"),
+        "sandbox": "default",
+        "request_n": "1",
+    }
+
+
+WIDTH = 100
+
+
+@verb("assumptions")
+@click.argument("id", required=False, shell_complete=completion.assumptions)
+@option(
+    "--observed",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="A report of `conform --json-report`: say which of them a deployment showed, and what it does.",
+)
+@json_flag(help="Print JSON: a list, or with ID one object.")
+def assumptions_command(id: str | None, observed: Path | None, json: bool) -> None:
+    """Print what the specification leaves open, and what we chose.
+
+    Every assumption has an id, its section, our choice and, where there is one, the scenario key that changes it.
+    With ID, one of them in full: the question and the reason too. With --observed each is marked: what `conform` saw a
+    deployment do is observed, the others stay assumed.
+
+    \b
+    Examples:
+      reseller-sim assumptions
+      reseller-sim assumptions failed-wallet
+      reseller-sim assumptions --observed staging.json
+      reseller-sim assumptions --json | jq -r '.assumptions[].id'
+    """
+    from simulator.contract.register import assumptions
+
+    register = assumptions()
+    seen = None if observed is None else read_observed(observed)
+    if id is None:
+        listed = {"assumptions": [_fields(one, seen) for one in register]}
+        _print(listed, "\n\n".join(_short(one) + _mark(one, seen) for one in register), json)
+        return
+    found = next((one for one in register if one.id == id), None)
+    if found is None:
+        near = nearest(id, [one.id for one in register])
+        hint = f"did you mean {near}?" if near else "`reseller-sim assumptions` lists them"
+        raise click.ClickException(f"reseller-sim assumptions: there is no assumption {id!r}; {hint}")
+    _print(_fields(found, seen), _whole(found) + _mark(found, seen), json)
+
+
+REPORT_BYTES_MAX = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What one knob would have to be to do what a deployment did, and what showed it."""
+
+    target: str
+    value: Any
+    evidence: str
+
+
+Seen = dict[str, Observed] | None
+
+
+def _fields(one: "Assumption", seen: Seen) -> dict[str, Any]:
+    """An entry as JSON; `observed` is there when a report was given, null for what it did not show."""
+    return asdict(one) | ({} if seen is None else {"observed": asdict(seen[one.id]) if one.id in seen else None})
+
+
+def _mark(one: "Assumption", seen: Seen) -> str:
+    """What a report says about an entry, below it."""
+    if seen is None:
+        return ""
+    if (found := seen.get(one.id)) is None:
+        return "\n  assumed"
+    same = bool(one.values) and found.value == one.values[0]
+    what = "as assumed" if same else f"set {one.knob}: {_value(found.value)}"
+    return "\n" + one_line(f"  observed at {found.target}: {what} ({found.evidence})")
+
+
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else json_module.dumps(value)
+
+
+def _print(fields: dict[str, Any], text: str, json: bool) -> None:
+    if json:
+        echo_json(json_module.dumps(fields))
+    else:
+        echo(text)
+
+
+def _short(one: "Assumption") -> str:
+    knob = f"; knob {one.knob}{_accepted(one)}" if one.knob else ""
+    return f"{one.id} (SPEC {one.spec}{knob})\n{_paragraph(one.choice)}"
+
+
+def _whole(one: "Assumption") -> str:
+    knob = f"{one.knob}{_accepted(one)}" if one.knob else "none"
+    parts = [("Question", one.question), ("Choice", one.choice), ("Why", one.why), ("Knob", knob)]
+    return "\n\n".join([f"{one.id} (SPEC {one.spec})", *(f"{name}\n{_paragraph(text)}" for name, text in parts)])
+
+
+def _accepted(one: "Assumption") -> str:
+    return f": {' | '.join(one.spellings)}" if one.values else ""
+
+
+def _paragraph(text: str) -> str:
+    return fill(text, WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+
+
+def read_observed(path: Path) -> dict[str, Observed]:
+    """What a report learned, by the assumption's id. Raises `ClickException` for a file that is no such report."""
+    try:
+        if not path.is_file():  # a pipe would be waited for
+            path.stat()
+            raise _refused(path, "is no regular file")
+        with path.open("rb") as file:
+            content = file.read(REPORT_BYTES_MAX + 1)
+    except OSError as error:
+        raise _refused(path, error.strerror or "cannot be read") from None
+    if len(content) > REPORT_BYTES_MAX:
+        raise _refused(path, f"has more than {REPORT_BYTES_MAX} bytes")
+    try:
+        report = json.loads(content, parse_float=_finite, parse_constant=_finite)
+        target, learned = report["target"], report["assume"]
+        found = {name: Observed(target, one["value"], one["evidence"]) for name, one in learned.items()}
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        raise _refused(path, "is not a report of `reseller-sim conform --json-report FILE`") from None
+    if not all(isinstance(text, str) for one in found.values() for text in (one.target, one.evidence)):
+        raise _refused(path, "is not a report of `reseller-sim conform --json-report FILE`")
+    return found
+
+
+def _finite(text: str) -> float:
+    """A number that JSON can say again. Raises `ValueError`."""
+    if not isfinite(number := float(text)):
+        raise ValueError(text)
+    return number
+
+
+def _refused(path: Path, reason: str) -> click.ClickException:
+    return click.ClickException(one_line(f"reseller-sim assumptions: {path} {reason}"))

@@ -1,0 +1,243 @@
+"""What expectations and the audit say of the sandboxes of a run, as lines and as cases."""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from reseller_sim.exchange import proxy_hint
+from simulator.cli.reports.cases import Case, Suite
+from simulator.redaction import Secrets, redact
+
+if TYPE_CHECKING:
+    from simulator.domain.model.expectations import Verdict
+    from simulator.runtime.live_sandbox import LiveSandbox
+
+AUDIT, WARNING, NOTHING = "audit", "audit_warning", "audit_of_nothing"
+NOT_EXERCISED = "not exercised"
+
+Row = Mapping[str, Any]
+
+
+def mark(row: Row) -> str:
+    """What became of an obligation, in one word."""
+    if row["state"] == "violated":
+        return "VIOLATED" if row["severity"] == "error" else "warning"
+    return "ok" if row["state"] == "met" else "-"
+
+
+def lines_of(row: Row) -> Iterator[str]:
+    """One obligation: its line, and below it what violates it and what to do."""
+    yield f"{mark(row):<8}  {row['section']:<5} {row['id']}: {row['title']}"
+    if row["state"] == "violated":
+        yield from (f"            {text}" for text in row["findings"])
+        more = row["violations"] - len(row["findings"])
+        if more > 0:
+            yield f"            and {more} more"
+        yield f"            do: {row['advice']}"
+
+
+def ending(made: Mapping[str, Any]) -> Iterator[str]:
+    """The counts in a line, and what the logs have lost."""
+    states = [row["state"] for row in made["obligations"]]
+    words = {"met": "met", "violated": "violated", "not_exercised": NOT_EXERCISED}
+    yield ", ".join(f"{states.count(state)} {word}" for state, word in words.items())
+    if made["left_out"]:
+        yield f"{made['left_out']} older requests and notifications were evicted, and are not judged"
+
+
+NO_REQUEST: Final = "no sandbox got a request; does the command send to RESELLER_BASE_URL?"
+NO_ENDPOINT: Final = (
+    "nothing was exercised: requests came, but only for unknown paths or sandboxes; "
+    "does the command send to RESELLER_BASE_URL and the paths of the service?"
+)
+_BEST_TO_WORST: Final = (NOT_EXERCISED, "met", "warning", "violated")
+
+
+class Totals:
+    """What became of the obligations in all sandboxes of a run: of each, the worst."""
+
+    def __init__(self) -> None:
+        self._worst: dict[str, int] = {}
+        self._sandboxes = 0
+        self._unreached = 0
+        self._passed_over = 0
+
+    def add(self, cases: Iterable[Case], *, has_reached_endpoint: bool) -> None:
+        """Count the obligations of one more sandbox, which has got a request. Requests that reach no endpoint exercise
+        nothing, though some obligations are about every request."""
+        self._sandboxes += has_reached_endpoint
+        self._unreached += not has_reached_endpoint
+        for one in cases:
+            found = _BEST_TO_WORST.index(_state(one))
+            self._worst[one.name] = max(found, self._worst.get(one.name, 0))
+
+    def pass_over(self) -> None:
+        """Count one more that has got a request, and that its maker wants not to be judged."""
+        self._passed_over += 1
+
+    @property
+    def of_nothing(self) -> list[Suite]:
+        """A case that is not ok when nothing was exercised: an audit of nothing shows nothing."""
+        if self._sandboxes:
+            return []
+        name = "a sandbox was judged" if self._passed_over or self._unreached else "a sandbox got a request"
+        return [Suite("audit", (Case(name=name, ok=False, message=self._why_nothing, code=NOTHING),))]
+
+    @property
+    def _why_nothing(self) -> str:
+        if self._unreached:
+            return NO_ENDPOINT
+        if not self._passed_over:
+            return NO_REQUEST + proxy_hint(os.environ)
+        those = "the only sandbox" if self._passed_over == 1 else f"all {self._passed_over} sandboxes"
+        were = "was" if self._passed_over == 1 else "were"
+        return f"nothing was judged: {those} that got a request {were} made with audit: false"
+
+    @property
+    def text(self) -> str:
+        """The counts in a line."""
+        if not self._sandboxes:
+            return self._why_nothing
+        states = list(self._worst.values())
+        met, warned, violated = (states.count(_BEST_TO_WORST.index(name)) for name in ("met", "warning", "violated"))
+        warnings = [f"{warned} {'warning' if warned == 1 else 'warnings'}"] if warned else []
+        counts = [f"{met} met", f"{violated} violated", *warnings, f"{states.count(0)} {NOT_EXERCISED}"]
+        many = "sandbox" if self._sandboxes == 1 else "sandboxes"
+        passed_over = [f"{self._passed_over} passed over (audit: false)"] if self._passed_over else []
+        return ", ".join([*counts, f"{self._sandboxes} {many}", *passed_over])
+
+
+def _state(case: Case) -> str:
+    if case.skipped:
+        return NOT_EXERCISED
+    return "violated" if not case.ok else "warning" if case.message else "met"
+
+
+def audit_cases(rows: Iterable[Row]) -> Iterator[Case]:
+    """Obligations as cases: only an error that is violated is not ok."""
+    for row in rows:
+        is_violated, is_error = row["state"] == "violated", row["severity"] == "error"
+        first, *others = row["findings"] or [""]
+        message = f"SPEC {row['section']}: {first}" if is_violated else ""
+        yield Case(
+            name=f"{row['id']}: {row['title']}",
+            ok=not (is_violated and is_error),
+            message=message,
+            details=(*others, f"do: {row['advice']}") if is_violated else (),
+            code=AUDIT if is_error else WARNING,
+            skipped=NOT_EXERCISED if row["state"] == "not_exercised" else "",
+        )
+
+
+CASES_MAX = 10_000
+BYTES_MAX = 8 * 1024 * 1024
+EXPECTATION = "expectation"
+
+
+class Lives:
+    """Collects the verdicts of sandboxes, bounded by number and bytes: what is met is left out first. Those that are
+    not met are counted beyond the bounds, too, so that nothing turns green by being forgotten."""
+
+    def __init__(self, what: str = "expectations") -> None:
+        self._what = what
+        self._suites: list[Suite] = []
+        self._deleted: Counter[str] = Counter()
+        self._cases = 0
+        self._bytes = 0
+        self.total = 0
+        self.unmet = 0
+        self.met_left_out = 0
+        self.unmet_left_out = 0
+
+    def add(self, live: "LiveSandbox", label: str) -> "list[Verdict]":
+        """Judge a sandbox as it is now, if it expects anything; returns its verdicts."""
+        from simulator.runtime.expectations import verdicts
+
+        found = verdicts(live) if live.counters.expected else []
+        self.add_cases(live, label, expectation_cases(found, live.secrets))
+        return found
+
+    def add_cases(self, live: "LiveSandbox", label: str, cases: Iterable[Case]) -> None:
+        """Keep cases of a sandbox, which show no secret, as far as there is room."""
+        kept = tuple(filter(self._keep, cases))
+        if kept:
+            self._suites.append(Suite(redact(label, live.secrets), kept))
+
+    def label(self, live: "LiveSandbox", ending: str = "") -> str:
+        """What the report calls a sandbox, `ending` being `deleted`, `reset`, `rewound` or empty for one that still
+        exists. To be called once for each, in their order: of several with one id, all but the first are numbered."""
+        number = self._deleted[live.id] + 1
+        self._deleted[live.id] += ending == "deleted"
+        name = f"sandbox {live.id}" + (f", {_ordinal(number)}" if number > 1 else "")
+        if ending == "reset":
+            return f"{name}, before its {_ordinal(live.resets + 1)} reset"
+        if ending == "rewound":
+            return f"{name}, before its {_ordinal(live.rewinds + 1)} rewind"
+        return name + (f", {ending}" if ending else "")
+
+    def _keep(self, case: Case) -> bool:
+        self.total += 1
+        self.unmet += not case.ok
+        part = 2 if case.ok else 1  # half of the room is for what is not met
+        if self._cases >= CASES_MAX // part or self._bytes + case.size > BYTES_MAX // part:
+            self.met_left_out += case.ok
+            self.unmet_left_out += not case.ok
+            return False
+        self._cases += 1
+        self._bytes += case.size
+        return True
+
+    def suites(self, secrets: Iterable[Secrets]) -> list[Suite]:
+        """Everything that was judged, without these secrets; a suite about what was left out, if anything was."""
+        all_secrets = tuple(secrets)
+        shown = [Suite(redact(one.name, all_secrets), without_secrets(one.cases, all_secrets)) for one in self._suites]
+        if self.met_left_out or self.unmet_left_out:
+            text = (
+                f"{self.unmet_left_out} more {self._what} were not met, and {self.met_left_out} more were met:"
+                f" a run keeps at most {CASES_MAX}"
+            )
+            shown.append(Suite("left out", (Case("left out", not self.unmet_left_out, text, code=EXPECTATION),)))
+        return shown
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def expectation_cases(found: "Iterable[Verdict]", secrets: Iterable[Secrets]) -> tuple[Case, ...]:
+    """Verdicts as cases, without secrets."""
+    return without_secrets(map(_case, found), secrets)
+
+
+def _case(one: "Verdict") -> Case:
+    from simulator.scenario.library import BODY
+
+    place = one.expectation.place
+    place = place if place and place.file != BODY else None  # there is no such file to open
+    details = [f"nearest: {line}" for line in one.nearest] + [f"pending: {line}" for line in one.pending]
+    return Case(
+        name=one.expectation.name,
+        ok=one.ok,
+        message=one.message,
+        details=tuple(details),
+        code=EXPECTATION,
+        file=place.file if place else "",
+        line=place.line if place else 0,
+    )
+
+
+def without_secrets(cases: Iterable[Case], secrets: Iterable[Secrets]) -> tuple[Case, ...]:
+    """The same cases, their texts without these secrets."""
+    known = tuple(secrets)
+    return tuple(
+        replace(
+            one,
+            name=redact(one.name, known),
+            message=redact(one.message, known),
+            details=tuple(redact(line, known) for line in one.details),
+        )
+        for one in cases
+    )

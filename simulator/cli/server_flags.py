@@ -1,0 +1,273 @@
+"""The flags of a server: where it listens, what it starts from, who may use it, and what a team shares it with."""
+
+import math
+import re
+from collections.abc import Callable
+from datetime import datetime
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from simulator.cli import completion, values
+from simulator.cli.flags import UTC_FLAG, Decorated, all_of, option
+from simulator.cli.usage import VARIABLES
+from simulator.cli.values import Number, Port, Span, Whole
+from simulator.options import DEFAULT_PORT, LOOPBACK
+
+SEED_MAX = 2**63 - 1
+TAPE_BUDGET_MAX = 1024 * 1024
+FORWARDERS_MAX = 64
+TRANSACTIONS_MAX, BYTES_MAX, RATE_MAX = 10_000_000, 2**40, 1_000_000  # as in the contract of POST /_sim/sandboxes
+_ROOT = re.compile(r"(?:/[A-Za-z0-9._~-]{1,100}){1,10}")
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+class ServerFlags(NamedTuple):
+    """The server options of `serve` and `exec`, as `server_flags` passes them; what only `serve` has comes last."""
+
+    scenario: str
+    host: str
+    port: int
+    clock: values.ClockMode | None
+    start: datetime | None
+    seed: int | None
+    control_token: str | None
+    control_token_file: values.TokenFile | None
+    allow_host: tuple[str, ...]
+    callbacks: str | None
+    trust_forwarded: bool
+    sandbox_ttl: float | None
+    scenarios: Path | None
+    callback: str | None
+    tape_budget: int | None = None
+    callbacks_ca: Path | None = None
+    data_dir: Path | None = None
+    durability: str = "process"
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    control_tokens: Path | None = None
+    trusted_forwarders: tuple[str, ...] = ()
+    root_path: str = ""
+    drain: float = 0.0
+    shards: Path | None = None
+    shard: str | None = None
+    quota_transactions: int | None = None
+    quota_bytes: int | None = None
+    quota_rate: float | None = None
+    names_scenario: bool = False  # the user does, and not the default
+
+
+def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Callable[[Decorated], Decorated]:
+    """The argument SCENARIO and the flags of a server, one keyword for each field of `ServerFlags`."""
+    decorators = [
+        click.argument(
+            "scenario", default="default", envvar=f"{VARIABLES}_SCENARIO", shell_complete=completion.scenarios
+        ),
+        *_listening(port, port_variable=port_variable),
+        option(
+            "--clock",
+            metavar="real|manual|xN",
+            callback=values.clock_mode,
+            shell_complete=completion.clock_modes,
+            help="Follow the wall clock, move only when advanced, or run N times as fast.",
+        ),
+        option(
+            "--start",
+            metavar="ISO",
+            callback=values.time,
+            help="The sandbox's time when it starts; by default the present.",
+        ),
+        option("--seed", metavar="N", type=Whole(0, SEED_MAX), help="The seed of all randomness."),
+        *_control(),
+        _callbacks_flag(),
+        option(
+            "--callbacks-ca",
+            metavar="FILE",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            callback=values.ca_file,
+            help="More certificate authorities, in PEM, that receivers of callbacks may have their certificates from.",
+        ),
+        option(
+            "--callback",
+            metavar="URL",
+            callback=values.target,
+            help="Where the callbacks of all the scenario's resellers go, by POST; or inbox:NAME.",
+        ),
+        option("--trust-forwarded", is_flag=True, help="Take a client's address from X-Forwarded-For."),
+        option(
+            "--sandbox-ttl",
+            metavar="DURATION",
+            type=Span(),
+            help="Delete a sandbox that is idle for so long.",
+        ),
+        option(
+            "--scenarios",
+            metavar="DIR",
+            type=click.Path(exists=True, file_okay=False, path_type=Path),
+            help="The folder of scenario files that `sandbox new` and POST /_sim/sandboxes may name, and no others.",
+        ),
+        option(
+            "--tape-budget",
+            metavar="MIB",
+            type=Whole(0, TAPE_BUDGET_MAX),
+            help="How much memory the tapes of all sandboxes may take together.  [default: 1024]",
+        ),
+    ]
+    return all_of([*decorators, UTC_FLAG])
+
+
+def _listening(port: int, *, port_variable: bool = True) -> list[Callable[[Any], Any]]:
+    """Where a server listens: `host`, `port`."""
+    return [
+        option(
+            "--host",
+            metavar="ADDRESS",
+            default=LOOPBACK,
+            show_default=True,
+            callback=values.listening_address,
+            help="The address to listen on.",
+        ),
+        option(
+            "--port",
+            cls=Port,
+            metavar="PORT",
+            type=Whole(0, 65535),
+            default=port,
+            show_default=True,
+            show_envvar=port_variable,
+            allow_from_autoenv=port_variable,
+            help="The port to listen on; 0 selects a free one.",
+        ),
+    ]
+
+
+def _callbacks_flag() -> Callable[[Any], Any]:
+    return option(
+        "--callbacks",
+        type=click.Choice(["any", "public"]),
+        help="Where callbacks may go: anywhere but to addresses of clouds' metadata, or to public addresses only.  "
+        "[default: public with a control token or on an address other than loopback, otherwise any]",
+    )
+
+
+def _control() -> list[Callable[[Any], Any]]:
+    """Who may use a server's control API: `control_token`, `control_token_file`, `allow_host`."""
+    return [
+        option(
+            "--control-token",
+            metavar="TOKEN",
+            callback=values.token,
+            help="The bearer token that /_sim requires. On a loopback address it is open unless this is given; on any "
+            "other a token is generated and printed.",
+        ),
+        option(
+            "--control-token-file",
+            metavar="FILE",
+            callback=values.token_in_file,
+            help="A file with this token, which then appears in no list of processes; it wins over --control-token.",
+        ),
+        option(
+            "--allow-host",
+            metavar="NAME",
+            multiple=True,
+            callback=values.host_names,
+            help="One more host name that /_sim accepts.",
+        ),
+    ]
+
+
+def going_on_flags(function: Decorated) -> Decorated:
+    """The flags of a server that has its scenario from elsewhere: where it listens, its control API, `callbacks`."""
+    return all_of([*_listening(DEFAULT_PORT), *_control(), _callbacks_flag()])(function)
+
+
+def control_flags(port: int) -> Callable[[Decorated], Decorated]:
+    """The flags of a server that is no simulator: where it listens, and who may use its control API."""
+    return all_of([*_listening(port, port_variable=False), *_control()])
+
+
+def shared_server_flags(function: Decorated) -> Decorated:
+    """The flags of a server that a team shares: `tls_cert`, `tls_key`, `control_tokens`, `trusted_forwarders`,
+    `root_path`, and the three quotas."""
+    decorators = [
+        option(
+            "--tls-cert", metavar="FILE", type=_FILE, help="Speak https, with this certificate in PEM and its chain."
+        ),
+        option("--tls-key", metavar="FILE", type=_FILE, help="The certificate's key. SIGHUP reads both again."),
+        option(
+            "--control-tokens",
+            metavar="FILE",
+            type=_FILE,
+            help="Tokens of /_sim, one a line: NAME read|full TOKEN [sandbox=ID]. SIGHUP reads it again.",
+        ),
+        option(
+            "--trusted-forwarders",
+            metavar="ADDRESS|NETWORK",
+            multiple=True,
+            callback=_networks,
+            help="A proxy whose X-Forwarded-For, -Proto and -Host count.",
+        ),
+        option(
+            "--root-path",
+            metavar="PATH",
+            default="",
+            callback=_root_path,
+            help="What such a proxy has before our paths, as /sim.",
+        ),
+        option(
+            "--quota-transactions",
+            metavar="N",
+            type=Whole(0, TRANSACTIONS_MAX),
+            help="How many payments a sandbox may have; 0 is no bound.",
+        ),
+        option(
+            "--quota-bytes",
+            metavar="N",
+            type=Whole(0, BYTES_MAX),
+            help="How many bytes of inputs a sandbox may keep; 0 is no bound.",
+        ),
+        option(
+            "--quota-rate",
+            metavar="N",
+            type=Number(0, RATE_MAX),
+            callback=_rate,
+            help="How many requests a second a sandbox answers; 0 is no bound.",
+        ),
+    ]
+    return all_of(decorators)(function)
+
+
+def _rate(ctx: click.Context, param: click.Parameter, rate: float | None) -> float | None:
+    if rate is not None and not math.isfinite(rate):
+        raise click.BadParameter("a rate is a number of requests a second", ctx, param)
+    return rate
+
+
+def _networks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Addresses and networks; several may stand in one value, with commas."""
+    found = tuple(one.strip() for text in texts for one in text.split(","))
+    if len(found) > FORWARDERS_MAX:
+        raise click.BadParameter(f"there are {len(found)}, and at most {FORWARDERS_MAX}", ctx, param)
+    for one in found:
+        try:
+            network = ip_network(one)
+        except ValueError:
+            example = "such as 10.0.0.5, 10.0.0.0/24 or fd00::/8"
+            text = f"{values.shown(one)} is no address and no network {example}, with no bit set behind its prefix"
+            raise click.BadParameter(text, ctx, param) from None
+        if network.prefixlen == 0:
+            raise click.BadParameter(f"{one} is everybody: name the proxies", ctx, param)
+    return found
+
+
+def _root_path(ctx: click.Context, param: click.Parameter, text: str) -> str:
+    root = text.rstrip("/")
+    if root and _ROOT.fullmatch(root) is None:
+        raise click.BadParameter(
+            f"{values.shown(text)} is no path such as /sim, of letters, digits, . _ ~ -", ctx, param
+        )
+    if root.startswith(("/_sim", "/s/", "/v1", "/v2")) or root == "/s":
+        raise click.BadParameter(f"{root} is one of the server's own paths: choose another", ctx, param)
+    return root

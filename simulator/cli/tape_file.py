@@ -1,0 +1,322 @@
+"""The lives that a file of tapes has, and what `replay` prints about them."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import singledispatch
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from simulator import __version__
+from simulator.cli.output import one_line
+from simulator.cli.usage import CannotStart
+from simulator.domain.commands import EndAttempt, PassTime
+from simulator.domain.model.instants import Times
+from simulator.persistence.replay.codec import BadTape
+from simulator.persistence.replay.differences import Difference
+from simulator.persistence.replay.proof import NoSuchMoment, TapePlace, now_of, place_until, shown_time
+from simulator.persistence.replay.tape_reader import CutShort, NoTape, ReadTape, TooLargeFile, read_file
+from simulator.persistence.tape.entries import (
+    AttemptSent,
+    ClockSet,
+    CommandApplied,
+    Entry,
+    InboxCleared,
+    InboxProgrammed,
+    InboxReceived,
+    RequestBegan,
+    RequestResumed,
+    RequestShown,
+)
+from simulator.runtime.journal import Exchange
+from simulator.shortened import shortened
+
+EMPTY = (
+    "it is empty: the run that was to write it could not start, was killed, or has not ended, or its secrets could not"
+    " be replaced, which the run says on stderr"
+)
+ANEW = "was it changed by hand, or on its way? Take it anew from where it was written"
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """The tape of one life of a sandbox, the `number`th of `count` in the file, as they ended."""
+
+    tape: ReadTape
+    number: int
+    count: int
+
+    def __str__(self) -> str:
+        """What people call it."""
+        name = self.tape.head.sandbox
+        return name if self.count == 1 else f"{name} (life {self.number} of {self.count})"
+
+
+@dataclass(frozen=True, slots=True)
+class TapeFile:
+    """All lives of a file. `damage` says why nothing more could be read, if so: it was `cut`, or has a line that cannot
+    be understood, against which `advice` helps."""
+
+    path: Path
+    lives: tuple[Life, ...]
+    damage: str = ""
+    is_cut: bool = False
+    advice: str = ANEW
+
+    def refusal(self, text: object) -> CannotStart:
+        """What is said of this file when nothing can be done with it."""
+        return CannotStart(one_line(f"reseller-sim replay: {self.path}: {text}"))
+
+    def chosen(self, sandbox: str | None, number: int | None, *, is_one: bool) -> list[Life]:
+        """Those of a sandbox, or of all; with a number that life, else the last one where only one can be played.
+        Raises `CannotStart` for what is not there, and `UsageError` where somebody has to choose."""
+        names = list(dict.fromkeys(one.tape.head.sandbox for one in self.lives))
+        if sandbox is not None and sandbox not in names:
+            raise self.refusal(f"it has no tape of {sandbox}; it has those of {', '.join(names)}")
+        if sandbox is None and len(names) > 1 and (is_one or number is not None):
+            text = f"{self.path} has the tapes of {', '.join(names)}; choose one with --sandbox"
+            raise click.UsageError(one_line(text), click.get_current_context())
+        found = [one for one in self.lives if sandbox in (None, one.tape.head.sandbox)]
+        if number is not None and number > len(found):
+            lives = "1 life" if len(found) == 1 else f"{len(found)} lives"
+            raise self.refusal(f"it has {lives} of {found[0].tape.head.sandbox}: --life is from 1 to {len(found)}")
+        if number is not None:
+            return [found[number - 1]]
+        return found[-1:] if is_one else found
+
+    def end_of(self, life: Life, until: int | Times | None) -> TapePlace:
+        """Where a life is to be played to. Raises `CannotStart` for a moment that its tape has not."""
+        if until is None:
+            return TapePlace(len(life.tape.entries))
+        try:
+            return place_until(life.tape, until)
+        except NoSuchMoment as error:
+            raise self.refusal(f"{life}: --until: {error}") from None
+
+    def damage_behind(self, life: Life | None, count: int = 0) -> str:
+        """What is to be said when all of this life was wanted, or of the file when it is None, and there is less."""
+        if not self.damage:
+            return ""
+        where = f"{life}: " if life is not None else ""
+        if self.is_cut:
+            return f"{where}{self.damage}, and its rest is missing"
+        before = f"; --until {count} has what comes before it" if life is not None else ""
+        return f"{where}{self.damage}{self.advice and ': '}{self.advice}{before}"
+
+
+def read_tape_file(path: Path) -> TapeFile:
+    """The lives of a file. Raises `CannotStart` when it cannot be read or has none."""
+    found: list[ReadTape] = []
+    damage, is_cut, advice = "", False, ANEW
+    try:
+        for one in read_file(path):
+            found.append(one)  # those before one that cannot be read are kept
+    except OSError as error:
+        raise CannotStart(one_line(f"reseller-sim replay: {path}: {error.strerror or error}")) from None
+    except TooLargeFile as large:
+        raise CannotStart(one_line(f"reseller-sim replay: {path}: {large}")) from None
+    except BadTape as bad:
+        damage, is_cut, advice = str(bad), isinstance(bad, CutShort), "" if isinstance(bad, NoTape) else ANEW
+    if found and found[-1].damage:
+        damage, is_cut = found[-1].damage, found[-1].is_cut
+    counts, numbers = Counter(one.head.sandbox for one in found), Counter[str]()
+    lives = []
+    for one in found:
+        name = one.head.sandbox
+        numbers[name] += 1
+        lives.append(Life(one, numbers[name], counts[name]))
+    return TapeFile(path, tuple(lives), damage, is_cut, advice)
+
+
+WHAT_CHARS_MAX: Final = 200
+AT_ONCE: Final = 1000
+_TOLD: Final = ("refid", "trxid", "reseller", "code", "section", "rule", "job", "attempt", "name")
+"""What is told of a command beside its name, where it has it."""
+
+
+def print_listed(life: Life, print_text: Callable[[str], object]) -> None:
+    """Print the lines of a life, so many at once: a tape may have millions."""
+    lines = listed(life)
+    while part := list(islice(lines, AT_ONCE)):
+        print_text("\n".join(part))
+
+
+def listed(life: Life) -> Iterator[str]:
+    """Number, time, life, and what came."""
+    width = len(str(len(life.tape.entries)))
+    for n, entry in enumerate(life.tape.entries, 1):
+        what = shortened(one_line(_what(entry)), WHAT_CHARS_MAX, "…")
+        yield f"{n:>{width}}  {shown_time(now_of(entry))}  {one_line(life)}  {what}"
+
+
+@singledispatch
+def _what(entry: Entry) -> str:
+    return type(entry).__name__
+
+
+@_what.register
+def _of_request(entry: Exchange) -> str:
+    return f"{_called(entry)}: {_answer(entry)}"
+
+
+def _answer(exchange: Exchange) -> str:
+    answer = str(exchange.status) if exchange.status else "no answer"
+    return f"{answer}, {exchange.refid}" if exchange.refid else answer
+
+
+def _called(exchange: Exchange) -> str:
+    number = f" {exchange.n}" if exchange.n else ""
+    return f"request{number}: {exchange.method} {exchange.path}"
+
+
+@_what.register
+def _of_beginning(entry: RequestBegan) -> str:
+    return f"{_called(_recorded(entry))}: begins to wait"
+
+
+@_what.register
+def _of_resumption(entry: RequestResumed) -> str:
+    exchange = _recorded(entry)
+    return f"{_called(exchange)}: goes on ({entry.how}): {_answer(exchange)}"
+
+
+@_what.register
+def _of_another_one(entry: RequestShown) -> str:
+    return f"{_called(_recorded(entry))}: handled elsewhere"
+
+
+def _recorded(entry: RequestBegan | RequestResumed | RequestShown) -> Exchange:
+    assert isinstance(entry.exchange, Exchange), "it is as the journal has it"
+    return entry.exchange
+
+
+@_what.register
+def _of_command(entry: CommandApplied) -> str:
+    told = ((name, getattr(entry.command, name, None)) for name in _TOLD)
+    about = ", ".join(f"{name} {value}" for name, value in told if isinstance(value, str | int) and value != "")
+    return f"command {type(entry.command).__name__}{f': {about}' if about else ''}"
+
+
+@_what.register
+def _of_attempt(entry: AttemptSent) -> str:
+    return f"attempt {entry.attempt} of {entry.job}"
+
+
+@_what.register
+def _of_clock(entry: ClockSet) -> str:
+    return f"clock: {f'x{entry.rate:g}' if entry.mode == 'xN' else entry.mode}"
+
+
+@_what.register
+def _of_message(entry: InboxReceived) -> str:
+    return f"inbox {entry.name}: {entry.method}"
+
+
+@_what.register
+def _of_replies(entry: InboxProgrammed) -> str:
+    return f"inbox {entry.name}: its replies are set"
+
+
+@_what.register
+def _of_clearing(entry: InboxCleared) -> str:
+    return f"inbox {entry.name}: is cleared"
+
+
+AROUND_CHARS = 60
+SIDE_CHARS = 400
+WHAT_CHARS = 200
+
+
+def proved(life: Life, played: int) -> str:
+    """All that was played is as it was."""
+    entries = life.tape.entries
+    text = f"{life}: {_of(played, len(entries))} replayed, {_counts(entries[:played])}: all as it was"
+    if played < len(entries):
+        return text
+    return text + _left_out(life.tape) + _ended(life.tape) + _without_state(life.tape)
+
+
+def _ended(tape: ReadTape) -> str:
+    """What ended the life, if something did before the tape was taken."""
+    return f"; then it was {tape.end.ended}" if tape.end is not None and tape.end.ended else ""
+
+
+def _without_state(tape: ReadTape) -> str:
+    """What a tape does not say, so that it could not be compared."""
+    if tape.end is None or tape.end.state or tape.end.left_out:
+        return ""
+    commands = (one for one in tape.entries if isinstance(one, CommandApplied))
+    if all(one.answer for one in commands if not isinstance(one.command, PassTime | EndAttempt)):
+        return "; it has no digest of the state"
+    return "; an earlier version wrote it, without answers of commands and without a digest of the state"
+
+
+def _left_out(tape: ReadTape) -> str:
+    """What came and is not on the tape, if anything did."""
+    count = tape.end.left_out if tape.end is not None else 0
+    if not count:
+        return ""
+    inputs = "1 input" if count == 1 else f"{count} inputs"
+    are = "is" if count == 1 else "are"
+    if not tape.entries:
+        return f"; the sandbox kept no tape, and {inputs} that came {are} not on it (limits.tape or --tape-budget)"
+    later = inputs.replace(" ", " later ")
+    return f"; the tape was full by then, and {later} {are} not on it (limits.tape or --tape-budget)"
+
+
+def served(life: Life, played: int, url: str) -> str:
+    """Where the sandbox goes on."""
+    name = life.tape.head.sandbox
+    where = url if name == "default" else f"{url}/s/{name}"
+    return f"{life} goes on behind {_of(played, len(life.tape.entries))} at {where}"
+
+
+def difference(life: Life, found: Difference) -> str:
+    """The first difference, in three lines."""
+    before, after = _text(found.recorded), _text(found.replayed)
+    at = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), None)
+    begins = max(0, (min(len(before), len(after)) if at is None else at) - AROUND_CHARS)
+    head = f"{life}: entry {found.entry} of {len(life.tape.entries)} differs: {_shortened(found.what)}"
+    if life.tape.head.version != __version__:
+        head = f"{head}; reseller-sim {life.tape.head.version} wrote it"
+    sides = (f"  {name:<7} {_part(text, begins)}" for name, text in (("tape", before), ("replay", after)))
+    return "\n".join(map(one_line, (head, *sides)))
+
+
+def _shortened(text: str) -> str:
+    """What differs has paths and jobs in it, which a tape may have of any length; its end says most."""
+    half = WHAT_CHARS // 2
+    return text if len(text) <= WHAT_CHARS else f"{text[:half]}…{text[-half:]}"
+
+
+def _part(text: str, begins: int) -> str:
+    shown = text[begins : begins + SIDE_CHARS]
+    return f"{'…' if begins else ''}{shown}{'…' if len(text) > begins + SIDE_CHARS else ''}"
+
+
+def _text(side: Any) -> str:
+    return side.decode("utf-8", "backslashreplace") if isinstance(side, bytes) else str(side)
+
+
+def _of(played: int, total: int) -> str:
+    entries = "entry" if total == 1 else "entries"
+    return f"{played} {entries}" if played == total else f"{played} of {total} entries"
+
+
+def _counts(entries: Iterable[Entry]) -> str:
+    kinds = Counter(_kind(entry) for entry in entries)
+    named = (
+        f"{kinds[name]} {name if kinds[name] != 1 else name[:-1]}" for name in ("requests", "callbacks", "webhooks")
+    )
+    return ", ".join(named)
+
+
+def _kind(entry: Entry) -> str:
+    if isinstance(entry, Exchange | RequestBegan):
+        return "requests"
+    if isinstance(entry, AttemptSent):
+        return "callbacks" if entry.job.startswith("cb-") else "webhooks"
+    return ""

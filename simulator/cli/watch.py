@@ -1,0 +1,317 @@
+"""`reseller-sim tail` and `listen`: the events of a running simulator as lines, as they happen."""
+
+import json as json_module
+import sys
+from collections.abc import Callable
+from time import monotonic
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import click
+
+from reseller_sim.exchange import Unanswered, exchange
+from reseller_sim.times import shown_time
+from simulator.cli.control import Event, Stream
+from simulator.cli.flags import json_flag, own_option, watching_flags
+from simulator.cli.output import is_coloured, one_line, printable_json
+from simulator.cli.usage import verb
+from simulator.cli.values import Span
+from simulator.domain.model.transactions import Status
+from simulator.shortened import shortened
+from simulator.wire.payments import STATUS_NAMES
+
+TAIL = "reseller-sim tail"
+
+
+def _http_url(ctx: click.Context, param: click.Parameter, text: str) -> str:
+    """A URL with a host, of http or https."""
+    try:
+        parts = urlsplit(text)
+        is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_usable = False
+    if not is_usable:
+        raise click.BadParameter(f"{text!r} is no http or https URL, such as http://localhost:3000", ctx, param)
+    return text
+
+
+def _event_kinds(ctx: click.Context, param: click.Parameter, text: str | None) -> str:
+    """Kinds of events with commas between them, each in the singular or the plural; empty for all."""
+    if text is None:
+        return ""
+    kinds = [_KINDS.get(part.strip().lower()) for part in text.split(",")]
+    if None in kinds:
+        raise click.BadParameter(f"{text!r} is not made of {', '.join(dict.fromkeys(_KINDS.values()))}", ctx, param)
+    return ",".join(filter(None, kinds))
+
+
+_PLURALS = {"status": "statuses", "entry": "entries"}
+_KINDS = {
+    spelling: kind
+    for kind in ("request", "status", "entry", "callback", "webhook", "notification", "action")
+    for spelling in (kind, _PLURALS.get(kind, kind + "s"))
+}
+
+
+@verb("tail")
+@watching_flags
+@own_option("--refid", metavar="REFID", help="Only what is about this payment.")
+@own_option(
+    "--only",
+    metavar="KINDS",
+    callback=_event_kinds,
+    help="Only these kinds of events, with commas: request, status, entry, callback, webhook, notification, action.",
+)
+@own_option("--history", is_flag=True, help="Begin with what the simulator still has.")
+@json_flag(help="Print each event as the control API has it, one on a line.")
+def tail_command(
+    url: str | None,
+    sandbox: str | None,
+    control_token: str | None,
+    refid: str | None,
+    only: str,
+    history: bool,
+    json: bool,
+) -> None:
+    """Print what happens in a running simulator, as it happens.
+
+    The lines are those that `serve` prints, and those of wallets, e-mails and what is done to sandboxes. It ends with
+    Ctrl-C (exit code 130), with the sandbox (0), or when the simulator is gone (3).
+
+    \b
+    Examples:
+      reseller-sim tail
+      reseller-sim tail --sandbox mine --only callbacks,webhooks
+      reseller-sim tail --refid order-17 --history
+      reseller-sim tail --json | jq 'select(.kind == "request" and .status >= 400)'
+    """
+
+    query = {name: value for name, value in (("refid", refid), ("only", only), ("after", "0" * history)) if value}
+    lines = Lines(coloured=is_coloured(sys.stdout))
+    for event in Stream(TAIL, url, control_token, sandbox, query).events():
+        click.echo(printable_json(json_module.dumps(event, ensure_ascii=False)) if json else lines.line(event))
+
+
+LISTEN = "reseller-sim listen"
+CHOICES = {"callbacks": "callback", "webhooks": "webhook"}
+OF_CONNECTIONS = frozenset({"host", "content-length", "connection", "transfer-encoding"})
+
+
+@verb("listen")
+@own_option("--forward-to", "target", metavar="URL", required=True, callback=_http_url, help="Where each message goes.")
+@watching_flags
+@own_option("--only", type=click.Choice(list(CHOICES)), help="Only these.")
+@own_option(
+    "--timeout",
+    metavar="DURATION",
+    type=Span(0.1, 300),
+    default="15s",
+    show_default=True,
+    help="How long one message may take until it is answered.",
+)
+def listen_command(
+    target: str, url: str | None, sandbox: str | None, control_token: str | None, only: str | None, timeout: float
+) -> None:
+    """Pass callbacks and webhooks on to an address of yours.
+
+    They are those of a running simulator, and what your address answers is printed. Each attempt is sent again, in
+    order, with the same method, query, headers and body, to the path of --forward-to, or to its own path when that has
+    none. What it answers changes nothing in the simulator, where the receiver of the
+    scenario, such as the built-in inbox, has answered already. It ends with Ctrl-C (exit code 130), with the sandbox
+    (0), or when the simulator is gone (3).
+
+    \b
+    Examples:
+      reseller-sim listen --forward-to http://localhost:3000/callbacks
+      reseller-sim listen --forward-to http://localhost:3000/hooks --only webhooks
+    """
+
+    wanted = CHOICES[only] if only else ",".join(CHOICES.values())
+    lines = Lines(coloured=is_coloured(sys.stdout))
+    stream = Stream(LISTEN, url, control_token, sandbox, {"only": wanted, "with": "bodies"})
+    for event in stream.events(f"{LISTEN}: passing on to {one_line(target)}"):
+        click.echo(lines.line(event))
+        if sent := event.get("sent"):
+            click.echo(f"  -> {_forwarded(target, sent, timeout)}")
+        elif "sent" in event:
+            click.echo("  -> not passed on: the simulator has evicted what was sent")
+
+
+def target_of(target: str, sent_url: str) -> str:
+    """The path and query to send to: those of the URL that was called, unless the target has a path of its own."""
+    base, sent = urlsplit(target), urlsplit(sent_url)
+    called = sent.path if sent.scheme in ("http", "https") else ""
+    path = base.path if base.path.strip("/") else called
+    query = "&".join(filter(None, (base.query, sent.query)))
+    return (path or "/") + (f"?{query}" if query else "")
+
+
+def _forwarded(target: str, sent: Event, timeout_s: float) -> str:
+    """Send a message to the target; answers a sentence on what came back."""
+    parts = urlsplit(target)
+    try:
+        path = target_of(target, sent["url"])
+    except ValueError as error:
+        return one_line(f"not passed on: the URL that was called cannot be read ({error})")
+    began, body = monotonic(), sent["body"].encode() or None
+    address = f"{parts.scheme}://{parts.netloc}"
+    try:
+        said = str(exchange(sent["method"], address + path, body, _headers_of(sent), timeout_s).status)
+    except Unanswered as error:
+        said = f"no answer ({error})"
+    return one_line(f"{sent['method']} {address}{path} {said} in {_ms(began)} ms")
+
+
+def _headers_of(sent: Event) -> dict[str, Any]:
+    """The headers of a message, but for those of its connection, which is for this message alone."""
+    headers = {name: value for name, value in sent["headers"] if name.lower() not in OF_CONNECTIONS}
+    return headers | {"Connection": "close"}
+
+
+def _ms(began: float) -> int:
+    return round((monotonic() - began) * 1000)
+
+
+FIELD_CHARS_MAX: Final = 300
+_KIND_CHARS: Final = 7
+_GOOD: Final = frozenset({STATUS_NAMES[Status.SUCCESSFUL], "delivered", "success"})
+_BAD: Final = frozenset({STATUS_NAMES[Status.FAILED], STATUS_NAMES[Status.REFUNDED], "failed"})
+
+
+class Lines:
+    """Makes one line of each event, with or without colours."""
+
+    def __init__(self, *, coloured: bool) -> None:
+        self._coloured = coloured
+
+    def line(self, event: Event) -> str:
+        """The line of an event, without its end; also of one with a kind that nobody knows yet."""
+        kind = event["kind"]
+        if kind == "gap":
+            return self._styled(one_line(_gap(event)), "yellow")
+        when = self._styled(one_line(_time(event.get("at"))), "bright_black")
+        try:
+            parts = _TEXTS.get(kind, _other)(event)
+        except (KeyError, TypeError, ValueError):  # of another version
+            parts = _other(event)
+        texts = [self._styled(one_line(text), colour) for text, colour in parts if text]
+        return " ".join([when, self._styled(one_line(event.get("sandbox", "")), "cyan"), *texts])
+
+    def _styled(self, text: str, colour: str) -> str:
+        text = shortened(text, FIELD_CHARS_MAX, "…")
+        return click.style(text, fg=colour) if self._coloured and colour else text
+
+
+Texts = list[tuple[str, str]]
+"""Parts of a line, and the colour of each; those that are empty are left out."""
+
+
+def _time(at: object) -> str:
+    """The time of day with its offset; empty for none."""
+    return shown_time(str(at))[11:] if at else ""
+
+
+def _request(event: Event) -> Texts:
+    status = event["status"]
+    colour = "green" if status < 400 else "red" if status >= 500 else "yellow"
+    target = event["path"] + (f"?{event['query']}" if event["query"] else "")
+    return [
+        (event["method"], ""),
+        (target, ""),
+        (str(status) if status else "no answer", colour if status else "red"),
+        (f"#{event['n']}", "bright_black"),
+        (event["refid"], ""),
+        (_named("rule", event["rule"]), "magenta"),
+        (_named("fault", event["fault"]), "magenta"),
+        (f"{event['duration_us'] / 1000:.1f} ms", "bright_black"),
+        (event["diagnosis"], "yellow"),
+    ]
+
+
+def _status(event: Event) -> Texts:
+    status = event["status"]
+    return [
+        (_kind("status"), ""),
+        (event["refid"], ""),
+        (status, _colour(status)),
+        (_named("rule", event["rule"]), "magenta"),
+    ]
+
+
+def _callback(event: Event) -> Texts:
+    return [
+        (_kind("callback"), ""),
+        (event["refid"], ""),
+        (event["status"], _colour(event["status"])),
+        *_attempt(event),
+    ]
+
+
+def _webhook(event: Event) -> Texts:
+    return [(_kind("webhook"), ""), (event["type"], ""), *_attempt(event)]
+
+
+def _attempt(event: Event) -> Texts:
+    answered, state = event["answered"], event["state"]
+    said = str(answered) if answered is not None else event["error"] or str(event["ending"])
+    is_more = event["attempt"] > 1 or event["next_due"]
+    tries = f"attempt {event['attempt']} of {event['attempts_max']}" if is_more else ""
+    due = f"next at {_time(event['next_due'])[:8]}" if event["next_due"] else ""
+    took = event.get("duration_us")
+    return [
+        (event["method"], ""),
+        (event["url"], ""),
+        (said, _colour(state)),
+        (state, ""),
+        (tries, ""),
+        (due, ""),
+        (f"{took / 1000:.1f} ms" if took is not None else "", "bright_black"),
+    ]
+
+
+def _entry(event: Event) -> Texts:
+    entry = event["entry"]
+    amount, balance = (f"{entry[name]:.2f}" for name in ("amount", "balance"))
+    return [(_kind("wallet"), ""), (event["refid"], ""), (f"{entry['type']} {amount}, balance {balance}", "")]
+
+
+def _notification(event: Event) -> Texts:
+    mail = event["notification"]
+    return [(_kind("e-mail"), ""), (event["refid"], ""), (f"to {', '.join(mail['to'])}: {mail['subject']}", "")]
+
+
+def _action(event: Event) -> Texts:
+    return [(_kind("sandbox"), ""), (event["action"].replace("_", " "), "blue"), (event["about"], "")]
+
+
+def _other(event: Event) -> Texts:
+    return [(_kind(str(event["kind"])), "")]
+
+
+_TEXTS: Final[dict[str, Callable[[Event], Texts]]] = {
+    "request": _request,
+    "status": _status,
+    "callback": _callback,
+    "webhook": _webhook,
+    "entry": _entry,
+    "notification": _notification,
+    "action": _action,
+}
+
+
+def _gap(event: Event) -> str:
+    missing = event.get("missing")
+    count = "events of which nobody knows the number" if missing is None else f"{missing} events"
+    return f"... {count} are missing here, of any kind and refid: they came faster than they were read, or were deleted"
+
+
+def _named(name: str, value: str) -> str:
+    return f"{name}={value}" if value else ""
+
+
+def _kind(kind: str) -> str:
+    return kind.ljust(_KIND_CHARS)
+
+
+def _colour(status: str) -> str:
+    return "green" if status in _GOOD else "red" if status in _BAD else "yellow"
