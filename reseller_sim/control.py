@@ -15,6 +15,7 @@ SHOWN_CHARS = 200
 REDIRECT = 300
 REFUSED = 400
 UNAUTHORIZED = 401
+NO_CODE = "unknown"
 WHERE_TO_AUTHORIZE = "; give the control API's token as `token`, or without a URL in RESELLER_SIM_TOKEN"
 Query = Mapping[str, str | int | float | bool | None]  # without those that are None
 
@@ -34,7 +35,11 @@ class SimulatorError(Exception):
 
 
 class NotRunning(ConnectionError):
-    """No simulator answers at the address; the text says what to start."""
+    """No simulator answers at the address; the text says what to start, `reason` why there was no answer."""
+
+    def __init__(self, message: str, reason: Unanswered | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class WrongAnswer(NotRunning):
@@ -58,12 +63,14 @@ class NoAnswer(ConnectionError):
 
 
 class Control:
-    """Asks the simulator at `url`, its root, with a bearer `token` where it wants one."""
+    """Asks the simulator at `url`, its root, with a bearer `token` where it wants one. With https, `certificate` is the
+    file of the only certificate that it may have; see `exchange`."""
 
-    def __init__(self, url: str, token: str | None = None) -> None:
+    def __init__(self, url: str, token: str | None = None, certificate: str = "") -> None:
         self.root = url.rstrip("/").removesuffix(CONTROL_PATH).rstrip("/")
         self.url = self.root + CONTROL_PATH
         self.token = token
+        self.certificate = certificate
 
     def ask(
         self, method: str, path: str, json: Any = None, *, query: Query | None = None, timeout_s: float = TIMEOUT_S
@@ -73,18 +80,20 @@ class Control:
         body = json.encode() if isinstance(json, str) else None if json is None else encoded(json)
         headers = {"Content-Type": "application/yaml" if isinstance(json, str) else "application/json"} if body else {}
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
-        asked = urlencode({name: _written(value) for name, value in (query or {}).items() if value is not None})
+        written = {name: _written(value) for name, value in (query or {}).items() if value is not None}
+        url = self.url + path + ("?" if written else "") + urlencode(written, errors="surrogateescape")
         try:
-            answer = exchange(method, f"{self.url}{path}{'?' if asked else ''}{asked}", body, headers, timeout_s)
+            answer = exchange(method, url, body, headers, timeout_s, self.certificate)
         except Unanswered as error:
             raise self.not_running(error) from None
-        return _decoded(f"{method} {self.url}{path}", answer)
+        return decoded(f"{method} {self.url}{path}", answer)
 
     def not_running(self, reason: Unanswered) -> NotRunning:
         """Return the error that says what to do."""
         return NotRunning(
             f"no simulator answers at {self.root} ({reason}): start one with `reseller-sim serve` or "
-            "`Simulator.start()`, or name another address in RESELLER_SIM_URL"
+            "`Simulator.start()`, or name another address in RESELLER_SIM_URL",
+            reason,
         )
 
     def pages(self, path: str, member: str, filters: Query) -> Iterator[dict[str, Any]]:
@@ -99,10 +108,11 @@ def _written(value: str | float) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _decoded(request: str, answer: Answer) -> Any:
+def decoded(request: str, answer: Answer) -> Any:
+    """Return what an answer has as JSON, None for nothing. Raises as `Control.ask`."""
     try:
         found = jsons.loads(answer.body or b"{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or REDIRECT <= answer.status < REFUSED:
         said = f"{answer.status} {answer.text[:SHOWN_CHARS]!r}"
@@ -116,7 +126,7 @@ def _refusal(status: int, said: Mapping[str, Any]) -> SimulatorError:
     hint = WHERE_TO_AUTHORIZE if status == UNAUTHORIZED else ""
     message = f"{said.get('message', 'the control API refused the request')}{hint}"
     problems = tuple(map(_problem, said.get("problems") or ()))
-    return SimulatorError(status, said.get("error", "unknown"), message, said.get("path") or "", problems)
+    return SimulatorError(status, said.get("error", NO_CODE), message, said.get("path") or "", problems)
 
 
 def _problem(problem: Mapping[str, Any]) -> str:

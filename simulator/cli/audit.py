@@ -51,7 +51,7 @@ def audit_command(
       reseller-sim audit --json | jq '.obligations[] | select(.state == "violated")'
     """
     control = Control(AUDIT, url, sandbox, control_token)
-    made = control.get("/audit", "audit-answer")
+    made = control.get("/audit")
     unseen = _unseen(control, made)
     if junit_file is not None:
         suite = Suite(f"sandbox {sandbox}", (*audit_cases(made["obligations"]), *unseen))
@@ -69,7 +69,7 @@ def _unseen(control: Control, made: dict[str, Any]) -> list[Case]:
     """A case that is not ok when there was nothing to judge: an audit of nothing shows nothing."""
     if not made["ok"]:
         return []
-    rows = control.get("/coverage", "coverage-answer")["endpoints"]
+    rows = control.get("/coverage")["endpoints"]
     of_receivers = [one for one in made["obligations"] if one["log"] == "notifications"]
     if any(map(_is_of_contract, rows)) or any(one["state"] != "not_exercised" for one in of_receivers):
         return []
@@ -119,7 +119,7 @@ def expectations_command(json: bool, **running: Any) -> int:
       reseller-sim expectations --sandbox mine
       reseller-sim expectations --json | jq '.expectations[] | select(.ok | not) | .message'
     """
-    answer = Control("reseller-sim expectations", **running).get("/expectations", "expectations-answer")
+    answer = Control("reseller-sim expectations", **running).get("/expectations")
     if json:
         echo_value(answer)
     else:

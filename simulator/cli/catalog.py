@@ -3,7 +3,6 @@
 import json as json_
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 import click
 
@@ -46,9 +45,8 @@ def product_command(
     if changes == "default" and reseller is None:
         raise click.UsageError("default is for one reseller, which it gives what all have: add --reseller CODE", ctx)
     wanted = DEFAULT if changes == "default" else SWITCHED.get(changes) or _read(ctx, changes)
-    query = f"?{urlencode({'reseller': reseller}, errors='surrogateescape')}" if reseller is not None else ""
     control = Control(PRODUCT, **running)
-    answer = control.patch(f"/catalog/products/{path_part(code)}{query}", wanted, "product-answer")
+    answer = control.patch(f"/catalog/products/{path_part(code)}", wanted, {"reseller": reseller})
     if json:
         echo_value(answer)
         return
@@ -126,7 +124,7 @@ def network_command(product: str | None, state: str | None, json: bool, **runnin
     if state is None:
         answer = _status_of(control, product)
     else:
-        answer = control.put(f"/network/{path_part(product)}", {"status": STATUSES[state]}, "network-answer")
+        answer = control.put(f"/network/{path_part(product)}", {"status": STATUSES[state]})
     if json:
         echo_value(answer)
     else:
@@ -134,7 +132,7 @@ def network_command(product: str | None, state: str | None, json: bool, **runnin
 
 
 def _statuses(control: Control) -> Iterator[dict[str, str]]:
-    for one in control.rows("/catalog", "products", "sandbox-catalog-answer"):
+    for one in control.rows("/catalog", "products"):
         yield {"product": one["code"], "status": one["network"]}
 
 

@@ -35,13 +35,13 @@ def clock_command(ctx: click.Context, /, what: str | None, json: bool, **running
     """
     control = Control(CLOCK, **running)
     if what is None:
-        clock = control.get("/clock", "clock-answer")
+        clock = control.get("/clock")
     elif what == STOP:
-        clock = control.delete("/clock/advance", "clock-answer")
+        clock = control.delete("/clock/advance")
     else:
         wanted = _mode(ctx, what)
         rate = {"rate": wanted.rate} if wanted.mode == "xN" else {}
-        clock = control.put("/clock", {"mode": wanted.mode, **rate}, "clock-answer")
+        clock = control.put("/clock", {"mode": wanted.mode, **rate})
     if json:
         echo_value(clock)
     else:
@@ -94,7 +94,7 @@ def advance_command(ctx: click.Context, /, how: tuple[str, ...], json: bool, **r
     """
     control = Control(ADVANCE, **running)
     try:
-        done = control.post("/clock/advance", _asked(ctx, how), "advance-answer", timeout_s=TIMEOUT_S)
+        done = control.post("/clock/advance", _asked(ctx, how), timeout_s=TIMEOUT_S)
     except KeyboardInterrupt:
         return _stop(control)
     except Refused as refused:  # it names the field of the request
@@ -109,11 +109,11 @@ def advance_command(ctx: click.Context, /, how: tuple[str, ...], json: bool, **r
 def _stop(control: Control) -> int:
     """Stop the advance that runs, and say where the clock stands. It may have ended by itself meanwhile."""
     try:
-        clock = control.delete("/clock/advance", "clock-answer")
+        clock = control.delete("/clock/advance")
     except Refused as refused:
         if refused.code != "not_advancing":
             raise
-        clock = control.get("/clock", "clock-answer")
+        clock = control.get("/clock")
     where = f"the clock of {control.sandbox} stands at {clock_time(clock['now'])}"
     if clock["advancing"]:
         where = f"{where} and will stop when the receiver that is being called has answered"

@@ -101,31 +101,31 @@ def paths(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
 
 def sandboxes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Ids of the running simulator's sandboxes."""
-    found = _asked(ctx, "/sandboxes", "sandboxes-answer", is_root=True)
+    found = _asked(ctx, "/sandboxes", is_root=True)
     return _beginning((one["id"] for one in found.get("sandboxes", ())), incomplete)
 
 
 def rules(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Ids of the sandbox's rules."""
-    found = _asked(ctx, "/rules", "rules-answer")
+    found = _asked(ctx, "/rules")
     return _beginning((one["id"] for one in found.get("rules", ())), incomplete)
 
 
 def refids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Refids of the sandbox's latest payments."""
-    found = _asked(ctx, "/transactions", "transactions-answer")
+    found = _asked(ctx, "/transactions")
     return _beginning((one["refid"] for one in found.get("transactions", ())), incomplete)
 
 
 def marks(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of the sandbox's marks."""
-    found = _asked(ctx, "/marks", "marks-answer")
+    found = _asked(ctx, "/marks")
     return _beginning((one["name"] for one in found.get("marks", ())), incomplete)
 
 
 def holds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of holds in which something waits."""
-    found = _asked(ctx, "/holds", "holds-answer")
+    found = _asked(ctx, "/holds")
     return _beginning((one["name"] for one in found.get("holds", ())), incomplete)
 
 
@@ -138,19 +138,19 @@ def products(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 
 def inboxes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Inboxes that callbacks of the sandbox went to, and the default scenario's."""
-    found = _asked(ctx, "/callbacks", "callbacks-answer")
+    found = _asked(ctx, "/callbacks")
     urls = [one["url"] for one in found.get("callbacks", ())]
     names = [url.removeprefix("inbox:") for url in urls if url.startswith("inbox:")]
     return _beginning(dict.fromkeys(["callbacks", *names]), incomplete)
 
 
-def _asked(ctx: click.Context, path: str, answers: str, *, is_root: bool = False) -> dict[str, Any]:
+def _asked(ctx: click.Context, path: str, *, is_root: bool = False) -> dict[str, Any]:
     from simulator.cli.control import Control
 
     flags = ctx.params
     try:
         control = Control("", flags.get("url"), flags.get("sandbox") or "default", flags.get("control_token"))
-        answer: dict[str, Any] = control.get(path, answers, is_root=is_root, timeout_s=ASK_S)
+        answer: dict[str, Any] = control.get(path, is_root=is_root, timeout_s=ASK_S)
     except click.ClickException:
         return {}
     return answer

@@ -15,7 +15,6 @@ from simulator.cli.flags import json_flag, option
 from simulator.cli.output import echo, echo_json, one_line
 from simulator.cli.usage import CannotStart, verb
 from simulator.domain.model.likeness import nearest
-from simulator.scenario.library import load_scenario
 from simulator.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -104,6 +103,8 @@ def _yaml(document: dict[str, Any]) -> str:
 
 def example_values() -> dict[str, str]:
     """Values of a collection's variables by their names (`collections.plan`)."""
+    from simulator.scenario.library import load_scenario
+
     scenario = load_scenario("default")
     reseller = scenario.resellers[0]
     key = next(one for one in reseller.keys if one.state == "active")

@@ -1,17 +1,18 @@
-"""Asks the control API of a running simulator, and reads its events; what it answers is bounded in size and in time."""
+"""Asks the control API of a running simulator by the client that tests import, and reads its events."""
 
+import json
 from collections.abc import Iterator, Mapping
-from contextlib import closing
-from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException, HTTPResponse
+from contextlib import closing, contextmanager
+from http.client import HTTPException, HTTPResponse
 from time import monotonic, sleep
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 import click
 from click.core import ParameterSource
 
-from reseller_sim.exchange import Connection, Unanswered, exchange
+from reseller_sim import control as client
+from reseller_sim.exchange import Answer, Connection, Unanswered
 from reseller_sim.parameters import is_url
 from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.usage import CannotStart, Refused
@@ -24,68 +25,82 @@ LOCKED = (401, 403)
 NO_SANDBOX = "unknown_sandbox"
 NO_PATH = "unknown_path"
 NOT_READY = ("starting", "rebuilding", "draining", "stopping")
-JSON_TYPE = "application/json"
-PAGE_ROWS = 1000
 PROBLEMS_MAX = 3
+OK = 200
+
+SILENCE_S = 40.0
+"""A server that says nothing for so long is gone: it sends a comment every 15 seconds."""
+
+PATIENCE_S = 3.0
+"""How long a server may be gone, such as one that is being started again."""
+
+PAUSE_S = 0.2
+LINE_BYTES_MAX = 4 * 1024 * 1024
+
+Event = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+class _Fields(dict[str, Any]):
+    """An object of an answer. What it lacks makes it the answer of no simulator, or of one of another version."""
+
+    def __init__(self, control: "Control", fields: Mapping[str, Any]) -> None:
+        super().__init__({name: control.fields(value) for name, value in fields.items()})
+        self._control = control
+
+    def __missing__(self, name: str) -> Any:
+        raise self._control.useless(f"answered without {name!r}: is it a simulator?")
+
+
 class Control:
-    """The control API at `url`, which may end in `/_sim` and by default is that of port 8080, for one sandbox.
+    """The control API at `url`, which may end in `/_sim` and by default is that of port 8080, for one sandbox. `verb`
+    is what messages begin with.
 
     Each method takes a path below the sandbox, or with `is_root` below `/_sim`, and returns the decoded answer, None
-    when it has no body. `answers` is the schema that an answer must have. They raise `Refused` when the simulator
-    refuses, and `CannotStart` for anything that is no answer of a simulator; an unusable URL is a usage error. With
-    https, `certificate` is the file of its own certificate, when that is known.
+    when it has no body. They raise `Refused` when the simulator refuses, and `CannotStart` for anything that is no
+    answer of a simulator; an unusable URL is a usage error. With https, `certificate` is the file of its own
+    certificate, when that is known.
     """
 
-    verb: str
-    url: str | None
-    sandbox: str
-    control_token: str | None
-    certificate: str | None = None
-
-    @property
-    def base(self) -> str:
-        """The simulator's address, without `/_sim`."""
-        return (self.url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
+    def __init__(
+        self, verb: str, url: str | None, sandbox: str, control_token: str | None, certificate: str | None = None
+    ) -> None:
+        self.verb = verb
+        self.sandbox = sandbox
+        self.base = (url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
+        if not is_url(self.base):
+            text = f"{self.base!r} is no http or https URL, such as {DEFAULT_URL}"
+            raise click.UsageError(text, click.get_current_context())
+        parts = urlsplit(self.base)
+        address = f"{parts.scheme}://{parts.netloc}{path_before(self.base)}"
+        self.client = client.Control(address, control_token, certificate or "")
 
     def get(
-        self,
-        path: str,
-        answers: str,
-        *,
-        is_root: bool = False,
-        query: Mapping[str, object] | None = None,
-        timeout_s: float | None = None,
+        self, path: str, *, is_root: bool = False, query: client.Query | None = None, timeout_s: float | None = None
     ) -> Any:
         """`GET`."""
-        target = f"{path}?{urlencode(query, errors='surrogateescape')}" if query else path
-        return self._ask("GET", target, None, answers, is_root=is_root, timeout_s=timeout_s)
+        return self._ask("GET", path, is_root=is_root, query=query, timeout_s=timeout_s)
 
-    def post(
-        self, path: str, body: Mapping[str, Any], answers: str, *, is_root: bool = False, timeout_s: float | None = None
-    ) -> Any:
+    def post(self, path: str, body: Mapping[str, Any], *, is_root: bool = False, timeout_s: float | None = None) -> Any:
         """`POST` with a JSON body."""
-        return self._ask("POST", path, body, answers, is_root=is_root, timeout_s=timeout_s)
+        return self._ask("POST", path, body, is_root=is_root, timeout_s=timeout_s)
 
-    def put(self, path: str, body: Mapping[str, Any], answers: str) -> Any:
+    def put(self, path: str, body: Mapping[str, Any]) -> Any:
         """`PUT` with a JSON body."""
-        return self._ask("PUT", path, body, answers)
+        return self._ask("PUT", path, body)
 
-    def patch(self, path: str, body: Mapping[str, Any], answers: str) -> Any:
+    def patch(self, path: str, body: Mapping[str, Any], query: client.Query | None = None) -> Any:
         """`PATCH` with a JSON body."""
-        return self._ask("PATCH", path, body, answers)
+        return self._ask("PATCH", path, body, query=query)
 
-    def delete(self, path: str, answers: str = "") -> Any:
-        """`DELETE`, whose answer is empty unless `answers` names a schema."""
-        return self._ask("DELETE", path, None, answers)
+    def delete(self, path: str) -> Any:
+        """`DELETE`."""
+        return self._ask("DELETE", path)
 
-    def rows(self, path: str, name: str, answers: str, query: Mapping[str, object] | None = None) -> Iterator[Any]:
+    def rows(self, path: str, name: str, query: client.Query | None = None) -> Iterator[Any]:
         """The rows of a list, page by page as they are asked for; `name` is the member that has them."""
-        asked = {"limit": PAGE_ROWS, **(query or {})}
+        asked = {"limit": client.PAGE, **(query or {})}
         while True:
-            page = self.get(path, answers, query=asked)
+            page = self.get(path, query=asked)
             yield from page[name]
             if not page["has_more"] or page["cursor"] == asked.get("cursor"):
                 return
@@ -95,85 +110,69 @@ class Control:
         self,
         method: str,
         path: str,
-        body: Mapping[str, Any] | None,
-        answers: str,
+        body: Mapping[str, Any] | None = None,
         *,
         is_root: bool = False,
+        query: client.Query | None = None,
         timeout_s: float | None = None,
     ) -> Any:
-        below = path if is_root else sandbox_path(self.sandbox) + path
-        limit_s = TIMEOUT_S if timeout_s is None else timeout_s
-        status, raw = self._exchange(method, path_before(self.base) + CONTROL_PATH + below, body, limit_s)
-        if status == 204 and not raw:
-            return None
-        answer = self._decoded(status, raw)
-        if not 200 <= status < 300:
-            raise self._refusal(status, answer)
-        if not answers:
-            raise self._useless(f"answered {status} where a simulator answers 204")
-        if not _has_shape(answers, answer):
-            raise self._useless(f"answered {status} with something that is no {answers.replace('-', ' ')}")
-        return answer
+        below = path if is_root else self._below(path)
+        with self.translating():
+            limit_s = TIMEOUT_S if timeout_s is None else timeout_s
+            answer = self.client.ask(method, below, body, query=query, timeout_s=limit_s)
+        if answer is None and method != "DELETE":
+            raise self.useless("answered nothing: is it a simulator?")
+        return self.fields(answer)
 
-    def _decoded(self, status: int, raw: bytes) -> Any:
-        import msgspec
+    def _below(self, path: str) -> str:
+        return f"/sandboxes/{path_part(self.sandbox)}{path}"
 
+    @contextmanager
+    def translating(self) -> Iterator[None]:
+        """Turn the errors of the client into ends of the verb."""
         try:
-            return msgspec.json.decode(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise self._useless(f"answered {status} without JSON: is it a simulator?") from None
-
-    def _refusal(self, status: int, answer: Any) -> click.ClickException:
-        """Why a simulator did not do it: a simulator or a sandbox that cannot be used is as if there were none."""
-        fields = answer if isinstance(answer, dict) else {}
-        code, said = str(fields.get("error", "")), str(fields.get("message", ""))
-        if code == NO_SANDBOX or (code == NO_PATH and self._is_odd()):
-            return self._useless(f"answered {status}: there is no sandbox {self.sandbox!r}{_where_named()}")
-        if code in NOT_READY and said:
-            return Refused(one_line(f"{self.verb}: {self.base}: {said}"), code)
-        if status in LOCKED or status >= 500 or not (code and said):
-            hint = "; give the control API's token with --token or RESELLER_SIM_TOKEN" if status == 401 else ""
-            return self._useless(f"answered {status}: {said}{hint}")
-        return Refused(one_line(f"{self.verb}: {_problems(fields) or said}"), code)
-
-    def _is_odd(self) -> bool:
-        """True for an id that no sandbox can have: a path with it is none of the control API's."""
-        return path_part(self.sandbox) != self.sandbox
-
-    def _useless(self, what: str) -> CannotStart:
-        return CannotStart(one_line(f"{self.verb}: {self.base} {what}"))
-
-    def _exchange(self, method: str, path: str, body: Mapping[str, Any] | None, timeout_s: float) -> tuple[int, bytes]:
-        content = None if body is None else _encoded(body)
-        headers = {"Authorization": f"Bearer {self.control_token}"} if self.control_token else {}
-        headers |= {"Content-Type": JSON_TYPE} if content is not None else {}
-        if not is_url(self.base):
-            text = f"{self.base!r} is no http or https URL, such as {DEFAULT_URL}"
-            raise click.UsageError(text, click.get_current_context())
-        parts = urlsplit(self.base)
-        url = f"{parts.scheme}://{parts.netloc}{path}"
-        try:
-            answer = exchange(method, url, content, headers, timeout_s, self.certificate or "")
-        except Unanswered as error:
-            if isinstance(error.__cause__, TimeoutError):
-                raise self._useless(f"did not answer within {timeout_s:g} seconds") from None
+            yield
+        except client.SimulatorError as refused:
+            raise self._refusal(refused) from None
+        except client.WrongAnswer as wrong:
+            raise self.useless(str(wrong).partition(" was ")[2] or str(wrong)) from None
+        except client.NotRunning as gone:
+            if gone.reason is not None and isinstance(gone.reason.__cause__, TimeoutError):
+                raise self.useless("did not answer in time") from None
             hint = "start `reseller-sim serve`, or name another address with --url"
-            raise self._useless(f"does not answer ({error}): {hint}") from None
-        return answer.status, answer.body
+            raise self.useless(f"does not answer ({gone.reason}): {hint}") from None
+
+    def _refusal(self, refused: client.SimulatorError) -> click.ClickException:
+        """Why a simulator did not do it: a simulator or a sandbox that cannot be used is as if there were none."""
+        status, code = refused.status, refused.code
+        said = refused.message.removesuffix(client.WHERE_TO_AUTHORIZE)
+        is_odd = path_part(self.sandbox) != self.sandbox  # a path with it is none of the control API's
+        if code == NO_SANDBOX or (code == NO_PATH and is_odd):
+            return self.useless(f"answered {status}: there is no sandbox {self.sandbox!r}{_where_named()}")
+        if code in NOT_READY:
+            return Refused(one_line(f"{self.verb}: {self.base}: {said}"), code)
+        if status in LOCKED or status >= 500 or code == client.NO_CODE:
+            hint = "; give the control API's token with --token or RESELLER_SIM_TOKEN" if status == 401 else ""
+            return self.useless(f"answered {status}: {said}{hint}")
+        left_out = len(refused.problems) - PROBLEMS_MAX
+        problems = "; ".join(refused.problems[:PROBLEMS_MAX]) + (f"; and {left_out} more" if left_out > 0 else "")
+        return Refused(one_line(f"{self.verb}: {problems or said}"), code)
+
+    def fields(self, value: Any) -> Any:
+        """A value of an answer, with objects that say what they lack."""
+        if isinstance(value, dict):
+            return _Fields(self, value)
+        return list(map(self.fields, value)) if isinstance(value, list) else value
+
+    def useless(self, what: str) -> CannotStart:
+        """The error about an answer, or about none."""
+        return CannotStart(one_line(f"{self.verb}: {self.base} {what}"))
 
 
 def path_before(base: str) -> str:
     """What a proxy has before our paths, of a simulator's address; empty for one without. What follows `/s/`, the part
     of the address of a sandbox, is none of it."""
-    try:
-        return quote(urlsplit(base).path.rstrip("/").partition(SANDBOX_PREFIX)[0], safe="/%")
-    except ValueError:
-        return ""  # it is no address, as whoever connects says
-
-
-def sandbox_path(sandbox: str) -> str:
-    """The path of a sandbox below `/_sim`."""
-    return f"/sandboxes/{path_part(sandbox)}"
+    return quote(urlsplit(base).path.rstrip("/").partition(SANDBOX_PREFIX)[0], safe="/%")
 
 
 def path_part(text: str) -> str:
@@ -189,61 +188,18 @@ def _where_named() -> str:
     return f"{variable}: `reseller-sim sandbox list` lists them"
 
 
-def _encoded(body: Mapping[str, Any]) -> bytes:
-    """As JSON; decimals of a scenario keep their digits."""
-    from simulator.wire.money import encode
-
-    try:
-        return encode(body)
-    except UnicodeError:
-        raise click.UsageError("an argument is not text in UTF-8", click.get_current_context()) from None
-
-
-def _has_shape(schema: str, answer: Any) -> bool:
-    from simulator.contract.validate import validator
-
-    return validator(schema).is_valid(answer)
-
-
-def _problems(fields: Mapping[str, Any]) -> str:
-    """What is wrong with a refused scenario or rule; empty when the refusal is of another kind."""
-    listed = fields.get("problems")
-    found = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    texts = [f"{one.get('path') or 'it'}: {one.get('message', '')}" for one in found[:PROBLEMS_MAX]]
-    left_out = len(found) - len(texts)
-    return "; ".join(texts) + (f"; and {left_out} more" if left_out else "")
-
-
-Event = dict[str, Any]
-
-SILENCE_S = 40.0
-"""A server that says nothing for so long is gone: it sends a comment every 15 seconds."""
-
-PATIENCE_S = 3.0
-"""How long a server may be gone, such as one that is being started again."""
-
-PAUSE_S = 0.2
-LINE_BYTES_MAX = 4 * 1024 * 1024
-FIELDS = frozenset({"id", "data"})
-OK = 200
-UNAUTHORIZED = 401
-
-
 class Stream:
-    """The events of a simulator, or of one `sandbox`. `verb` is what messages begin with."""
+    """The events of a simulator, or of one `sandbox`, as they happen, for as long as it runs."""
 
     def __init__(
         self, verb: str, url: str | None, token: str | None, sandbox: str | None, query: Mapping[str, str]
     ) -> None:
-        self._verb = verb
-        self._sandbox = sandbox
-        self._base = (url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
-        path = "/events" if sandbox is None else f"/sandboxes/{quote(sandbox, safe='')}/events"
-        self._target = path_before(self._base) + CONTROL_PATH + path + ("?" + urlencode(query) if query else "")
+        self._control = Control(verb, url, sandbox or "", token)
+        self._is_of_one = sandbox is not None
+        below = f"/sandboxes/{path_part(sandbox)}/events" if sandbox is not None else "/events"
+        self._url = f"{self._control.client.url}{below}" + (f"?{urlencode(query)}" if query else "")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._last_id = ""
-        self._is_over = False
-        self._connection: HTTPConnection
+        self._connection: Connection
 
     def events(self, greeting: str = "") -> Iterator[Event]:
         """The events from now on. A stream that was interrupted goes on where it ended. It ends with the sandbox.
@@ -255,9 +211,10 @@ class Stream:
             print_to_stderr(greeting)
         while True:
             with closing(self._connection), response:
-                yield from self._read(response)
-            if self._is_over:
-                return
+                for event in self._read(response):
+                    yield event
+                    if event.get("action") == "deleted" and self._is_of_one:
+                        return
             sleep(PAUSE_S)
             response = self._open_again()
 
@@ -266,46 +223,27 @@ class Stream:
         fields: dict[str, str] = {}
         try:
             while line := response.readline(LINE_BYTES_MAX):
-                if text := self._text(line):
-                    name, _, value = text.partition(": ")
-                    fields |= {name: value} if name in FIELDS else {}
+                name, _, value = line.decode("utf-8", "replace").rstrip("\r\n").partition(": ")
+                if name:
+                    fields |= {name: value} if name in ("id", "data") else {}
                     continue
-                self._last_id = fields.get("id", self._last_id)
+                if "id" in fields:
+                    self._headers["Last-Event-ID"] = fields["id"]
                 if "data" in fields:
-                    event = self._decoded(fields["data"])
-                    yield event
-                    self._is_over = event.get("action") == "deleted" and "/sandboxes/" in self._target
+                    yield self._decoded(fields["data"])
                 fields = {}
-        except (HTTPException, OSError):
+        except (HTTPException, OSError, ValueError):  # the last one for a chunk that is none
             return
-        except ValueError:  # no chunk of HTTP
-            self._refuse()
-
-    def _text(self, line: bytes) -> str:
-        """A line without its end. Raises `CannotStart` for one that is too long or has control characters."""
-        text = line.decode("utf-8", "replace").rstrip("\r\n")
-        if len(line) >= LINE_BYTES_MAX or (text.startswith("id") and not (text.isascii() and text.isprintable())):
-            self._refuse()
-        return text
 
     def _decoded(self, data: str) -> Event:
-        """An event, of the shape that the contract gives it."""
-        import msgspec
-
-        from simulator.contract.validate import validator
-
         try:
-            event = msgspec.json.decode(data)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
-            self._refuse()
-        if not validator("event").is_valid(event):
-            self._refuse()
-        checked: Event = event
-        return checked
-
-    def _refuse(self) -> NoReturn:
-        text = f"{self._verb}: {self._base} sent something that is no event: is it a simulator?"
-        raise CannotStart(one_line(text)) from None
+            event = json.loads(data)
+        except (ValueError, RecursionError):
+            event = None
+        if not isinstance(event, dict) or "kind" not in event:
+            text = f"{self._control.verb}: {self._control.base} sent something that is no event: is it a simulator?"
+            raise CannotStart(one_line(text))
+        return event
 
     def _open_again(self) -> HTTPResponse:
         """The same stream behind the last event. Raises `CannotStart` when the server is gone."""
@@ -315,53 +253,23 @@ class Stream:
                 return self._open()
             except CannotStart:
                 if monotonic() > ends_at:
-                    text = f"{self._verb}: {self._base} has ended, or does not answer any more"
+                    text = f"{self._control.verb}: {self._control.base} has ended, or does not answer any more"
                     raise CannotStart(one_line(text)) from None
             sleep(PAUSE_S)
 
     def _open(self) -> HTTPResponse:
-        connection = self._new_connection()
-        headers = self._headers | ({"Last-Event-ID": self._last_id} if self._last_id else {})
-        try:
-            connection.request("GET", self._target, headers=headers)
-            response = connection.getresponse()
-            status = response.status
-            body = b"" if status == OK else response.read(LINE_BYTES_MAX)
-            if status == OK:
-                self._connection = connection
-                return response
-        except (HTTPException, OSError, ValueError) as error:
+        self._connection = connection = Connection(self._url, SILENCE_S)
+        with self._control.translating():
+            try:
+                connection.request("GET", "/" + self._url.partition("://")[2].partition("/")[2], headers=self._headers)
+                response = connection.getresponse()
+                if response.status == OK:
+                    return response
+                answer = Answer(response.status, {}, response.read(LINE_BYTES_MAX))
+            except (HTTPException, OSError, ValueError) as error:
+                connection.close()
+                reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+                raise self._control.client.not_running(Unanswered(reason)) from error
             connection.close()
-            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            hint = "start `reseller-sim serve`, or name another address with --url"
-            raise CannotStart(one_line(f"{self._verb}: {self._base} does not answer ({reason}): {hint}")) from None
-        connection.close()
-        code, said = _refusal(body)
-        is_odd = self._sandbox is not None and path_part(self._sandbox) != self._sandbox
-        if code == NO_SANDBOX or (code == NO_PATH and is_odd):
-            said = f"there is no sandbox {self._sandbox!r}: `reseller-sim sandbox list` lists them"
-        hint = "; give the control API's token with --token" if status == UNAUTHORIZED else ""
-        raise CannotStart(one_line(f"{self._verb}: {self._base} answered {status}: {said}{hint}"))
-
-    def _new_connection(self) -> HTTPConnection:
-        try:
-            parts = urlsplit(self._base)
-            is_url = bool(parts.hostname) and parts.port != 0 and parts.scheme in ("http", "https")
-        except ValueError:
-            is_url = False
-        if not is_url:
-            text = f"{self._base!r} is no http or https URL, such as {DEFAULT_URL}"
-            raise click.UsageError(text, click.get_current_context())
-        return Connection(self._base, SILENCE_S)
-
-
-def _refusal(body: bytes) -> tuple[str, str]:
-    """The code of a refusal, and what it says."""
-    import msgspec
-
-    try:
-        answer = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return "", "without JSON: is it a simulator?"
-    fields = answer if isinstance(answer, dict) else {}
-    return str(fields.get("error", "")), str(fields.get("message", ""))
+            client.decoded(f"GET {self._url}", answer)
+            raise client.WrongAnswer(f"answered {answer.status} instead of events")

@@ -13,7 +13,7 @@ import click
 
 from simulator.cli.flags import own_option
 from simulator.cli.output import echo, one_line, print_to_stderr
-from simulator.cli.server_files import SECRET_MODE
+from simulator.cli.reports.tapes import SECRET_MODE
 from simulator.cli.usage import CannotStart, verb
 
 if TYPE_CHECKING:

@@ -117,7 +117,7 @@ def _judged(control: Control, request: Pasted) -> "Explanation":
     headers = [[name, value] for name, _, value in (line.partition(":") for line in request.headers)]
     asked = {"method": request.method, "path": request.target, "headers": headers}
     try:
-        found = control.post("/explain", asked, "explain-answer")
+        found = control.post("/explain", asked)
     except CannotStart as missing:
         raise CannotStart(f"{missing.message}; only a running simulator knows which tokens it issued") from None
     verdict, text = found["verdict"], found["message"]
@@ -136,7 +136,7 @@ def _refuse_flags_of_signatures(*names: str) -> None:
 def _known_to(control: Control, key: str) -> dict[str, tuple[str, str]]:
     """The secrets that a running simulator has, by their keys, with the codes of their resellers."""
     try:
-        shown = control.get("", "sandbox-answer")
+        shown = control.get("")
     except CannotStart as missing:
         raise CannotStart(f"{missing.message}; or give the secret of {one_line(key)} with --secret") from None
     return {one["api_key"]: (one["api_secret"], one["code"]) for one in shown["resellers"] if one["api_secret"]}
@@ -185,9 +185,7 @@ def _without_line_end(raw: bytes) -> bytes:
 
 
 def _last(control: Control) -> int | None:
-    rows = control.get("/requests", "journal-answer", query={"status_min": 400, "status_max": 499, "limit": 1})[
-        "requests"
-    ]
+    rows = control.get("/requests", query={"status_min": 400, "status_max": 499, "limit": 1})["requests"]
     return int(rows[0]["n"]) if rows else None
 
 
@@ -199,12 +197,13 @@ def _print_nothing(as_json: bool) -> None:
 
 
 def _exchange(control: Control, number: int, given: bytes | None) -> dict[str, Any]:
-    query = None if given is None else {"string": given}
+    query = None if given is None else {"string": os.fsdecode(given)}
     try:
-        return dict(control.get(f"/requests/{number}", "exchange-answer", query=query))
+        found: dict[str, Any] = control.get(f"/requests/{number}", query=query)
     except Refused as refused:
         text = f"{refused.message} (request {number}, sandbox {control.sandbox})"
         raise Refused(one_line(text), refused.code) from None
+    return found
 
 
 def _request(words: tuple[str, ...], header: tuple[str, ...], data: str | None) -> Pasted:

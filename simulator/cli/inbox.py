@@ -86,15 +86,15 @@ def inbox_command(
     if clear:
         control.delete(path)
     if replies is not None:
-        control.put(path, {"replies": replies}, "inbox-replies-request")
+        control.put(path, {"replies": replies})
     complete_ = True
     if wait_for is not None:
         query = {"wait_for": wait_for, "timeout": timeout}
-        complete_ = control.get(path, "inbox-answer", query=query, timeout_s=timeout + TIMEOUT_S)["complete"]
+        complete_ = control.get(path, query=query, timeout_s=timeout + TIMEOUT_S)["complete"]
     if (clear or replies is not None) and wait_for is None and not json:
         print_line(f"{name}: {_said(replies, clear)}")
         return 0
-    items = list(islice(control.rows(path, "items", "inbox-answer"), MESSAGES_MAX))
+    items = list(islice(control.rows(path, "items"), MESSAGES_MAX))
     if json:
         echo_value({"name": name, "complete": complete_, "items": items})
     else:
@@ -123,7 +123,7 @@ def _hint(control: Control, name: str) -> str:
     """The end of a sentence about an inbox that no callback and no webhook uses."""
     from reseller_sim.evidence import inbox_hint_of
 
-    hint = inbox_hint_of(control.get("/resellers", "resellers-answer")["resellers"], name, only_likely=True)
+    hint = inbox_hint_of(control.get("/resellers")["resellers"], name, only_likely=True)
     return hint.replace(", which no callback uses", "; no callback uses it")
 
 
@@ -211,7 +211,7 @@ def trigger_command(
     if event == CALLBACK:
         sent = _callback(control, trxid_of(control, str(about), whose))
     else:
-        since = control.get("/clock", "clock-answer")["now"]
+        since = control.get("/clock")["now"]
         if event == BALANCE:
             about = _reseller_to_tell(control, whose)
             deposit(control, amount or "10", about)
@@ -229,7 +229,7 @@ def trigger_command(
 def _send_probes(control: Control, whose: str | None, json: bool) -> int:
     """Send all of them; the exit code."""
     wanted = {} if whose is None else {"reseller": whose}
-    answer = control.post("/probes", wanted, "probes-answer", timeout_s=PROBES_TIMEOUT_S)
+    answer = control.post("/probes", wanted, timeout_s=PROBES_TIMEOUT_S)
     if json:
         echo_value(answer)
     else:
@@ -250,7 +250,7 @@ def _reseller_to_tell(control: Control, whose: str | None) -> str:
 
 def _refuse_if_nobody_is_told(control: Control) -> None:
     """Raises `Refused` before a product is changed, where the catalog has no webhook that is enabled."""
-    webhook = control.get("/resellers", "resellers-answer", query={"limit": 1})["catalog_webhook"]
+    webhook = control.get("/resellers", query={"limit": 1})["catalog_webhook"]
     if webhook is None or not webhook["enabled"]:
         raise Refused(f"{TRIGGER}: {NO_CATALOG_WEBHOOK}")
 
@@ -269,13 +269,13 @@ def _check_usage(ctx: click.Context, event: str, about: str | None, amount: str 
 def _change(control: Control, code: str) -> None:
     """Change a product so that it differs from what it was."""
     note = f"changed by reseller-sim trigger {secrets.token_hex(4)}"
-    control.patch(f"/catalog/products/{path_part(code)}", {"note": note}, "product-answer")
+    control.patch(f"/catalog/products/{path_part(code)}", {"note": note})
 
 
 def _delivery(control: Control, event: str, about: str, since: str) -> dict[str, Any]:
     """The delivery that began since then, once it has ended or the time to wait is over. Raises `Refused`."""
-    path, answers = "/deliveries", "sandbox-deliveries-answer"
-    rows = control.rows(path, "deliveries", answers)
+    path = "/deliveries"
+    rows = control.rows(path, "deliveries")
     latest = None
     for one in rows:
         if one["type"] == event and one["created"] >= since:
@@ -284,25 +284,25 @@ def _delivery(control: Control, event: str, about: str, since: str) -> dict[str,
         raise Refused(f"{TRIGGER}: {NOBODY[event].format(about)}")
     _run_what_is_due(control)
     query = {"event": latest["event_id"], "wait_for": 1, "timeout": WAIT_S}
-    found: list[dict[str, Any]] = control.get(path, answers, query=query)["deliveries"]
+    found: list[dict[str, Any]] = control.get(path, query=query)["deliveries"]
     return found[-1] if found else latest
 
 
 def _callback(control: Control, trxid: str) -> dict[str, Any]:
     """The callback that is sent, once it is answered or the time to wait is over."""
-    path, answers = "/callbacks", "callbacks-answer"
-    ended = sum(1 for one in control.rows(path, "callbacks", answers, {"trxid": trxid}) if one["ending"])
-    made: dict[str, Any] = control.post(f"/transactions/{path_part(trxid)}/callbacks", {}, "sent-callback-answer")
+    path = "/callbacks"
+    ended = sum(1 for one in control.rows(path, "callbacks", {"trxid": trxid}) if one["ending"])
+    made: dict[str, Any] = control.post(f"/transactions/{path_part(trxid)}/callbacks", {})
     _run_what_is_due(control)
-    control.get(path, answers, query={"trxid": trxid, "wait_for": ended + 1, "timeout": WAIT_S, "limit": 1})
-    story = control.get(f"/transactions/{path_part(trxid)}", "transaction-answer")
+    control.get(path, query={"trxid": trxid, "wait_for": ended + 1, "timeout": WAIT_S, "limit": 1})
+    story = control.get(f"/transactions/{path_part(trxid)}")
     return next((one for one in story["callbacks"] if one["id"] == made["id"]), made)
 
 
 def _run_what_is_due(control: Control) -> None:
     """Let a clock that stands do what is due at its time, which a running one does by itself."""
-    if control.get("/clock", "clock-answer")["mode"] == "manual":
-        control.post("/clock/advance", {"seconds": 0}, "advance-answer")
+    if control.get("/clock")["mode"] == "manual":
+        control.post("/clock/advance", {"seconds": 0})
 
 
 def _outcome(sent: Mapping[str, Any]) -> str:

@@ -111,8 +111,8 @@ def requests_command(
             raise Refused(f"{REQUESTS}: the sandbox {control.sandbox} has received no such request")
         number = n or found[0]["n"]
         if replay:
-            number = control.post(f"/requests/{number}/replay", {}, "replayed-request-answer")["n"]
-        _print_whole(control.get(f"/requests/{number}", "exchange-answer"), json)
+            number = control.post(f"/requests/{number}/replay", {})["n"]
+        _print_whole(control.get(f"/requests/{number}"), json)
     elif json:
         echo_value({"requests": found})
     else:
@@ -125,10 +125,10 @@ def requests_command(
 def _found(control: Control, wanted: dict[str, Any], refused: bool, count: int) -> list[dict[str, Any]]:
     """The latest requests that are wanted, newest first."""
     statuses = wanted.pop("status") or {}
-    query: dict[str, object] = {name: value for name, value in wanted.items() if value is not None} | statuses
+    query: dict[str, Any] = wanted | statuses
     if not refused:
         query["limit"] = min(count, 1000)
-    rows: Iterator[dict[str, Any]] = control.rows("/requests", "requests", "journal-answer", query)
+    rows: Iterator[dict[str, Any]] = control.rows("/requests", "requests", query)
     return list(islice(filter(_is_refused, rows) if refused else rows, count))
 
 
@@ -205,7 +205,7 @@ def story_command(refid: str, reseller: str | None, json: bool, **running: Any) 
       reseller-sim story order-1 --json | jq '.statuses[].status'
     """
     control = Control(STORY, **running)
-    found = control.get(f"/transactions/{path_part(trxid_of(control, refid, reseller))}", "transaction-answer")
+    found = control.get(f"/transactions/{path_part(trxid_of(control, refid, reseller))}")
     if json:
         echo_value(found)
     else:
@@ -214,8 +214,7 @@ def story_command(refid: str, reseller: str | None, json: bool, **running: Any) 
 
 def trxid_of(control: Control, refid: str, reseller: str | None = None) -> str:
     """The latest payment of this refid, or of this trxid. Raises `Refused`."""
-    query = {"refid": refid, "limit": 1} | ({"reseller": reseller} if reseller is not None else {})
-    found = control.get("/transactions", "transactions-answer", query=query)["transactions"]
+    found = control.get("/transactions", query={"refid": refid, "reseller": reseller, "limit": 1})["transactions"]
     if found:
         return str(found[0]["trxid"])
     why = _refusal(control, refid)
@@ -228,8 +227,7 @@ def trxid_of(control: Control, refid: str, reseller: str | None = None) -> str:
 
 def _refusal(control: Control, refid: str) -> str | None:
     """Which request with this refid was refused last, and why; None when none was."""
-    query = {"refid": refid, "status_min": REFUSED_FROM, "limit": 1}
-    for one in control.get("/requests", "journal-answer", query=query)["requests"]:
+    for one in control.get("/requests", query={"refid": refid, "status_min": REFUSED_FROM, "limit": 1})["requests"]:
         why = one["diagnosis"] or one.get("error") or f"status {one['status']}"
         return f"request {one['n']} with this refid was refused: {why}"
     return None

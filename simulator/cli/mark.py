@@ -76,7 +76,7 @@ def add(name: str, json: bool, **running: Any) -> None:
       reseller-sim mark add ordered
       reseller-sim mark add 'before the order' --sandbox mine
     """
-    mark = Control(f"{MARK} add", **running).post("/marks", {"name": name}, "mark-answer")
+    mark = Control(f"{MARK} add", **running).post("/marks", {"name": name})
     if json:
         echo_value(mark)
     else:
@@ -94,7 +94,7 @@ def list_all(json: bool, **running: Any) -> None:
       reseller-sim mark list
       reseller-sim mark list --json | jq -r '.marks[].name'
     """
-    answer = Control(f"{MARK} list", **running).get("/marks", "marks-answer")
+    answer = Control(f"{MARK} list", **running).get("/marks")
     if json:
         echo_value(answer)
     else:
@@ -141,7 +141,7 @@ def rewind_command(ctx: click.Context, /, moment: str, is_mark: bool, json: bool
       reseller-sim rewind 40
     """
     asked = moment_of(ctx, moment, is_mark=is_mark)
-    answer = Control("reseller-sim rewind", **running).post("/rewind", asked, "sandbox-answer")
+    answer = Control("reseller-sim rewind", **running).post("/rewind", asked)
     if json:
         echo_value(answer)
     else:
@@ -181,5 +181,5 @@ def fork_command(
     control = Control("reseller-sim fork", **running)
     at = moment_of(ctx, moment, is_mark=is_mark) if moment is not None else {}
     wanted = {"fork": {"of": control.sandbox, **at}} | ({"id": fork_id} if fork_id is not None else {})
-    made = control.post("/sandboxes", wanted, "sandbox-answer", is_root=True)
+    made = control.post("/sandboxes", wanted, is_root=True)
     show_made(control, made, export=export, json=json)

@@ -10,10 +10,12 @@ import threading
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from types import FrameType
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from simulator.cli.output import printable
-from simulator.redaction import Secrets, redact, redact_urls
+
+if TYPE_CHECKING:
+    from simulator.redaction import Secrets
 
 _FILES_WANTED: Final = 65_536
 _GC_THRESHOLDS: Final = (10_000, 2, 100)
@@ -87,7 +89,7 @@ class KnowsSecrets(Protocol):
     """The sandboxes of a server, or what a proxy has seen."""
 
     @property
-    def secrets(self) -> Iterable[Secrets]:
+    def secrets(self) -> "Iterable[Secrets]":
         """What has to be hidden, now."""
         ...
 
@@ -112,6 +114,8 @@ class WithoutSecrets(logging.Filter):
         return True
 
     def _masked(self, text: str) -> str:
+        from simulator.redaction import redact, redact_urls
+
         return printable(redact_urls(redact(text, self._owner.secrets)))
 
 

@@ -13,10 +13,9 @@ import click
 from simulator.cli.flags import json_flag, option
 from simulator.cli.output import give_up, one_line, print_to_stderr, printable_json
 from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
-from simulator.cli.server import WILDCARDS
 from simulator.cli.server_flags import control_flags
 from simulator.cli.usage import CannotStart, verb
-from simulator.cli.values import Span
+from simulator.cli.values import WILDCARDS, Span
 from simulator.options import CONTROL_PATH
 from simulator.whole_files import refuse_other_than_file, write_whole
 
@@ -157,7 +156,6 @@ def _refuse_circle(flags: ProxyFlags, server: "Server") -> None:
 def _proxy(flags: ProxyFlags) -> "Proxy":
     """The composition: the only place that knows all of the proxy's parts."""
     from simulator.cli.process import hide_secrets
-    from simulator.cli.server import WILDCARDS
     from simulator.control.access import Guard
     from simulator.staging.proxy.app import Proxy
     from simulator.staging.proxy.secrets import SeenSecrets, Signatures

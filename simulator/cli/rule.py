@@ -73,7 +73,7 @@ def add_rule(section: str, text: str | None, file: str | None, json: bool, **fla
     rule = _read(text, file, given)
     if given:
         rule = _from_flags(section, given)
-    answer = control.post("/rules", {"section": section, "rule": rule}, "rule-answer")
+    answer = control.post("/rules", {"section": section, "rule": rule})
     if json:
         echo_value(answer)
     else:
@@ -94,7 +94,7 @@ def list_rules(json: bool, **running: Any) -> None:
       reseller-sim rule list
       reseller-sim rule list --json | jq '.rules[] | select(.chosen == 0)'
     """
-    found = list(Control(f"{RULE} list", **running).rows("/rules", "rules", "rules-answer"))
+    found = list(Control(f"{RULE} list", **running).rows("/rules", "rules"))
     if json:
         echo_value({"rules": found})
     else:
@@ -224,7 +224,7 @@ def list_holds(json: bool, **running: Any) -> None:
       reseller-sim hold list
       reseller-sim hold list --json | jq -r '.holds[].name'
     """
-    answer = Control(f"{HOLD} list", **running).get("/holds", "holds-answer")
+    answer = Control(f"{HOLD} list", **running).get("/holds")
     if json:
         echo_value(answer)
     else:
@@ -246,7 +246,7 @@ def release(name: str, count: int | None, json: bool, **running: Any) -> None:
     """
     control = Control(f"{HOLD} release", **running)
     body = {} if count is None else {"count": count}
-    answer = control.post(f"/holds/{path_part(name)}/release", body, "release-answer")
+    answer = control.post(f"/holds/{path_part(name)}/release", body)
     if json:
         echo_value(answer)
     else:

@@ -103,7 +103,7 @@ def new(
         "audit": False if no_audit else None,
     }
     asked = {name: value for name, value in wanted.items() if value is not None}
-    made = control.post("/sandboxes", asked, "sandbox-answer", is_root=True)
+    made = control.post("/sandboxes", asked, is_root=True)
     show_made(control, made, export=export, json=json)
 
 
@@ -121,7 +121,7 @@ def list_all(json: bool, **running: Any) -> None:
       reseller-sim sandbox list
       reseller-sim sandbox list --json | jq -r '.sandboxes[].id'
     """
-    answer = Control(f"{SANDBOX} list", **running).get("/sandboxes", "sandboxes-answer", is_root=True)
+    answer = Control(f"{SANDBOX} list", **running).get("/sandboxes", is_root=True)
     if json:
         echo_value(answer)
     else:
@@ -266,12 +266,12 @@ def deposit(
     """Add money to the wallet of a reseller, by default the first one; returns its code and the ledger entry."""
     code = code or reseller(control)["code"]
     body = {"amount": amount} | ({"description": description} if description is not None else {})
-    return code, control.post(f"/resellers/{path_part(code)}/deposits", body, "deposit-answer")
+    return code, control.post(f"/resellers/{path_part(code)}/deposits", body)
 
 
 def reseller(control: Control, code: str | None = None) -> dict[str, Any]:
     """A reseller of the sandbox, by default the first one, as the control API shows it. Raises `Refused`."""
-    found: list[dict[str, Any]] = control.get("", "sandbox-answer")["resellers"]
+    found: list[dict[str, Any]] = control.get("")["resellers"]
     if code is not None and not any(one["code"] == code for one in found):
         raise Refused(f"{control.verb}: the sandbox {control.sandbox} has no reseller {code!r}")
     found = [one for one in found if code in (None, one["code"])]

@@ -190,7 +190,7 @@ def _of_verb(command: click.Command) -> set[str]:
 
 PAUSE_S = 0.05
 WAIT_MAX_S = 3600.0
-HEALTH, READY = ("/health", "health-answer"), ("/ready", "ready-answer")
+HEALTH, READY = "/health", "/ready"
 
 
 @verb("health")
@@ -231,11 +231,11 @@ def health_command(wait_s: float, ready: bool, tls_cert: str | None, json: bool,
         print_line(f"reseller-sim {answer['version']} {does} at {control.base}")
 
 
-def _asked(control: Control, question: tuple[str, str], until: float) -> Any:
+def _asked(control: Control, path: str, until: float) -> Any:
     """The answer, or why there is none at this time of the monotonic clock."""
     while True:
         try:
-            return control.get(*question, is_root=True)
+            return control.get(path, is_root=True)
         except (CannotStart, Refused) as no:
             if monotonic() >= until or (isinstance(no, Refused) and no.code not in NOT_READY):
                 raise

@@ -15,6 +15,7 @@ from simulator.cli.process import hide_secrets, tune_gc
 from simulator.cli.server_files import handshakes_of, tokens_of
 from simulator.cli.server_flags import ServerFlags
 from simulator.cli.usage import CannotStart
+from simulator.cli.values import WILDCARDS
 from simulator.control import render
 from simulator.control.health import early_answers
 from simulator.domain.errors import DomainError
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 
 MIB = 1024 * 1024
-WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with
 
 
 class Running(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
@@ -213,10 +213,6 @@ class Reloading:
                     self._tell(f"SIGHUP: {what} is read again")
             if self._is_asked_again:
                 await asyncio.sleep(PAUSE_S)
-
-
-SECRET_MODE: Final = 0o600
-"""Of a new file that has secrets."""
 
 
 def warn_of_readers(path: str | os.PathLike[str]) -> None:

@@ -119,6 +119,7 @@ class Port(click.Option):
 
 
 TOKEN_CHARS_MAX = 4096
+WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with
 HOST_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}")
 AMOUNT_DIGITS_MAX = 15
 

@@ -3,6 +3,7 @@
 import json as json_module
 import sys
 from collections.abc import Callable
+from functools import cache
 from time import monotonic
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -16,9 +17,7 @@ from simulator.cli.flags import json_flag, own_option, watching_flags
 from simulator.cli.output import is_coloured, one_line, printable_json
 from simulator.cli.usage import verb
 from simulator.cli.values import Span
-from simulator.domain.model.transactions import Status
 from simulator.shortened import shortened
-from simulator.wire.payments import STATUS_NAMES
 
 TAIL = "reseller-sim tail"
 
@@ -174,8 +173,6 @@ def _ms(began: float) -> int:
 
 FIELD_CHARS_MAX: Final = 300
 _KIND_CHARS: Final = 7
-_GOOD: Final = frozenset({STATUS_NAMES[Status.SUCCESSFUL], "delivered", "success"})
-_BAD: Final = frozenset({STATUS_NAMES[Status.FAILED], STATUS_NAMES[Status.REFUNDED], "failed"})
 
 
 class Lines:
@@ -192,7 +189,7 @@ class Lines:
         when = self._styled(one_line(_time(event.get("at"))), "bright_black")
         try:
             parts = _TEXTS.get(kind, _other)(event)
-        except (KeyError, TypeError, ValueError):  # of another version
+        except (AttributeError, KeyError, TypeError, ValueError):  # of another version
             parts = _other(event)
         texts = [self._styled(one_line(text), colour) for text, colour in parts if text]
         return " ".join([when, self._styled(one_line(event.get("sandbox", "")), "cyan"), *texts])
@@ -314,4 +311,15 @@ def _kind(kind: str) -> str:
 
 
 def _colour(status: str) -> str:
-    return "green" if status in _GOOD else "red" if status in _BAD else "yellow"
+    return _colours().get(status, "yellow")
+
+
+@cache
+def _colours() -> dict[str, str]:
+    """The colours of final statuses, of payments and of deliveries."""
+    from simulator.domain.model.transactions import Status
+    from simulator.wire.payments import STATUS_NAMES
+
+    good = (STATUS_NAMES[Status.SUCCESSFUL], "delivered", "success")
+    bad = (STATUS_NAMES[Status.FAILED], STATUS_NAMES[Status.REFUNDED], "failed")
+    return dict.fromkeys(good, "green") | dict.fromkeys(bad, "red")

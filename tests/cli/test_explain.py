@@ -249,7 +249,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Any]], None]
     """What the control API answers, by the ends of paths."""
 
     def answer(by_path: dict[str, Any]) -> None:
-        def get(control: Control, path: str, schema: str, query: dict[str, Any] | None = None) -> Any:
+        def get(control: Control, path: str, *, query: dict[str, Any] | None = None) -> Any:
             target = f"/sandboxes/{control.sandbox}{path}" + (f"?{urlencode(query)}" if query else "")
             return next(value for end, value in by_path.items() if target.endswith(end))
 
@@ -337,7 +337,7 @@ def test_a_bearer_token_is_judged_by_the_running_simulator(
 ) -> None:
     asked = []
 
-    def post(_: Control, path: str, body: Any, schema: str) -> Any:
+    def post(_: Control, path: str, body: Any) -> Any:
         asked.append((path, body))
         return {"verdict": verdict, "message": message}
 

@@ -279,7 +279,7 @@ def test_audit_escapes_what_the_server_sent() -> None:
         assert_harmless(refusal(invoke("audit", "--url", url), 3))
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'"\x1b"', b'{"ok": true, "left_out": 0, "obligations": [{}]}'])
+@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'"\x1b"'])
 def test_audit_refuses_an_answer_that_is_none(body: bytes) -> None:
     with answering(b"HTTP/1.0 200 OK\r\n", body) as url:
         assert refusal(invoke("audit", "--url", url), 3)

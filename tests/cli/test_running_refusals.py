@@ -43,6 +43,7 @@ ASKING = {
     "server file": ("sandbox", "new", "--server-file", "mine.yaml"),
     "health": ("health",),
 }
+UNREAD = ("replies", "rule rm", "mark rm", "sandbox rm")  # whose answers say nothing
 USELESS = [b"", b"<html>", b"[]", b"{}", b'"\x1b"', b"[" * 100_000, b'{"rules": [{}], "sandboxes": 1}', b"\xff\xfe"]
 
 
@@ -55,7 +56,10 @@ def test_where_no_simulator_is_the_line_says_how_to_start_one(arguments: tuple[s
 
 @pytest.mark.parametrize(
     ("arguments", "body"),
-    [*((words, b"{}") for words in ASKING.values()), *((ASKING["rule list"], body) for body in USELESS)],
+    [
+        *((words, b"{}") for name, words in ASKING.items() if name not in UNREAD),
+        *((ASKING["rule list"], body) for body in USELESS),
+    ],
 )
 def test_an_answer_that_no_simulator_gives_ends_in_a_line(arguments: tuple[str, ...], body: bytes) -> None:
     with answering_by_path({"*": sends(body)}) as url:
@@ -72,10 +76,10 @@ def test_an_answer_that_no_simulator_gives_ends_in_a_line(arguments: tuple[str, 
         (404, b'{"error": "unknown_path", "message": "there is no such path"}', 1, "there is no such path"),
         (404, b'{"message": "Not Found"}', 3, "answered 404"),
         (409, b'{"error": "conflict", "message": "it is busy"}', 1, "it is busy"),
-        (400, b'{"error": "x", "message": "m", "problems": [{"path": "a", "message": "b"}, 7]}', 1, "a: b"),
+        (400, b'{"error": "x", "message": "m", "problems": [{"path": "a", "message": "b"}]}', 1, "a: b"),
         (400, b'{"error": 7, "message": ["\\u001b"]}', 1, "\\x1b"),
         (500, b'{"error": "unexpected", "message": "a mistake"}', 3, "a mistake"),
-        (302, b"{}", 3, "answered 302"),
+        (302, b"{}", 3, "answered with 302"),
     ],
 )
 def test_a_refusal_is_told_in_a_line(status: int, body: bytes, code: int, said: str) -> None:
@@ -110,7 +114,7 @@ def test_an_answer_that_stalls_is_given_up(before: bytes, monkeypatch: pytest.Mo
     with answering_by_path({"*": stall}) as url:
         done = invoke("health", "--url", url)
         given_up.set()
-    assert "did not answer within 0.2 seconds" in refusal(done, 3)
+    assert "did not answer in time" in refusal(done, 3)
 
 
 def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +132,7 @@ def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
     with answering_by_path({"*": drip}) as url:
         done = invoke("health", "--url", url)
         given_up.set()
-    assert "did not answer within 0.3 seconds" in refusal(done, 3)
+    assert "did not answer in time" in refusal(done, 3)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +216,6 @@ def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
         (("health", "--url", "ftp://127.0.0.1"), "no http or https URL"),
         (("health", "--url", "http://127.0.0.1:99999"), "no http or https URL"),
         (("health", "--token", "two words"), "visible ASCII"),
-        (("deposit", "5", "--reseller", "x", "--description", "\udcff"), "not text in UTF-8"),
         (("completion",), "bash"),
         (("completion", "csh"), "bash"),
     ],

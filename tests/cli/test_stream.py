@@ -7,7 +7,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -113,7 +112,6 @@ def raw(data: str) -> bytes:
     return HEAD + f"id: x.1\ndata: {data}\n\n".encode()
 
 
-NO_ACTIONS: list[Any] = [["deleted"], 5, {}, None]
 SENT = {"method": "POST", "url": "http://x/y", "headers": [["A", "b"]], "body": "x"}
 
 
@@ -122,20 +120,8 @@ SENT = {"method": "POST", "url": "http://x/y", "headers": [["A", "b"]], "body": 
     [
         raw("[" * 100_000),
         raw('{"id": "x", "kind": "request", "status": ' + "[" * 60_000 + "]" * 60_000 + "}"),
-        raw('{"id": "x", "kind": ["request"]}'),
-        *(HEAD + event(1, action=action) for action in NO_ACTIONS),
-        HEAD + event(1, sandbox=[1]),
-        HEAD + event(1, at={}),
-        HEAD + event(1, kind="later"),
-        HEAD + event(1, kind="status"),
-        HEAD + event(1, kind="entry", refid="", trxid="", reseller="", entry=1),
-        HEAD + event(1, kind="notification", refid="", trxid="", reseller="", notification={"to": 5, "subject": 1}),
-        HEAD + attempt(1, status=5),
-        *(HEAD + attempt(1, sent=sent) for sent in ("abc", [1], {"method": "GET"}, SENT | {"url": 5})),
-        *(HEAD + attempt(1, sent=SENT | {"headers": headers}) for headers in (5, [["a"]], [["a", None]])),
-        *(HEAD + attempt(1, sent=SENT | wrong) for wrong in ({"body": 5}, {"body": None}, {"method": 5})),
-        HEAD + b"id: a\rX-Evil: 1\ndata: " + json.dumps({"id": "a", "kind": "status"}).encode() + b"\n\n",
-        b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-5\r\nabc",
+        raw("[]"),
+        raw("{}"),
     ],
     ids=lambda answer: answer[len(HEAD) :][:60].decode(),
 )
@@ -148,12 +134,6 @@ def test_what_has_no_shape_of_an_event_is_said(verb: list[str], answer: bytes) -
         done.stderr.splitlines()[-1]
         == f"reseller-sim {verb[0]}: {url} sent something that is no event: is it a simulator?"
     )
-
-
-def test_a_line_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(control_module, "LINE_BYTES_MAX", 1000)
-    with server(HEAD + b"data: " + b"x" * 2000) as (url, _):
-        assert "is no event" in refusal(invoke("tail", "--url", url), 3)
 
 
 def test_fields_that_no_event_has_are_not_kept() -> None:

@@ -15,8 +15,10 @@ from tests.support.processes import serving
 
 @pytest.fixture(autouse=True)
 def _answers_are_in_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
-    def checked(method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float) -> Answer:
-        answer = exchange(method, url, body, headers, timeout_s)
+    def checked(
+        method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float, certificate: str = ""
+    ) -> Answer:
+        answer = exchange(method, url, body, headers, timeout_s, certificate)
         if "x-sim-request-id" in answer.headers:
             assert_in_contract(method, urlsplit(url).path, answer.status, answer.headers, answer.body)
         return answer

@@ -3,16 +3,19 @@
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Final
 
 from simulator.cli.output import one_line
-from simulator.cli.server_files import SECRET_MODE
 from simulator.cli.usage import CannotStart
 
 if TYPE_CHECKING:
     from simulator.persistence.replay.player import Again
     from simulator.runtime.live_sandbox import LiveSandbox
     from simulator.runtime.sandbox_start import Ending
+
+
+SECRET_MODE: Final = 0o600
+"""Of a new file that has secrets."""
 
 
 class Tapes:

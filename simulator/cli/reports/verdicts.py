@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reseller_sim.exchange import proxy_hint
 from simulator.cli.reports.cases import Case, Suite
-from simulator.redaction import Secrets, redact
 
 if TYPE_CHECKING:
     from simulator.domain.model.expectations import Verdict
+    from simulator.redaction import Secrets
     from simulator.runtime.live_sandbox import LiveSandbox
 
 AUDIT, WARNING, NOTHING = "audit", "audit_warning", "audit_of_nothing"
@@ -161,6 +161,8 @@ class Lives:
 
     def add_cases(self, live: "LiveSandbox", label: str, cases: Iterable[Case]) -> None:
         """Keep cases of a sandbox, which show no secret, as far as there is room."""
+        from simulator.redaction import redact
+
         kept = tuple(filter(self._keep, cases))
         if kept:
             self._suites.append(Suite(redact(label, live.secrets), kept))
@@ -189,8 +191,10 @@ class Lives:
         self._bytes += case.size
         return True
 
-    def suites(self, secrets: Iterable[Secrets]) -> list[Suite]:
+    def suites(self, secrets: "Iterable[Secrets]") -> list[Suite]:
         """Everything that was judged, without these secrets; a suite about what was left out, if anything was."""
+        from simulator.redaction import redact
+
         all_secrets = tuple(secrets)
         shown = [Suite(redact(one.name, all_secrets), without_secrets(one.cases, all_secrets)) for one in self._suites]
         if self.met_left_out or self.unmet_left_out:
@@ -207,7 +211,7 @@ def _ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
-def expectation_cases(found: "Iterable[Verdict]", secrets: Iterable[Secrets]) -> tuple[Case, ...]:
+def expectation_cases(found: "Iterable[Verdict]", secrets: "Iterable[Secrets]") -> tuple[Case, ...]:
     """Verdicts as cases, without secrets."""
     return without_secrets(map(_case, found), secrets)
 
@@ -229,8 +233,10 @@ def _case(one: "Verdict") -> Case:
     )
 
 
-def without_secrets(cases: Iterable[Case], secrets: Iterable[Secrets]) -> tuple[Case, ...]:
+def without_secrets(cases: Iterable[Case], secrets: "Iterable[Secrets]") -> tuple[Case, ...]:
     """The same cases, their texts without these secrets."""
+    from simulator.redaction import redact
+
     known = tuple(secrets)
     return tuple(
         replace(
