@@ -6,7 +6,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from simulator.shortened import one_line
-from simulator.staging.importer.answers import Answers, Refused, State, as_dict, as_list, as_text, dicts
+from simulator.staging.bodies import as_dict, as_list, as_text, dicts
+from simulator.staging.importer.answers import Answers, Refused, State
 
 LIMIT = 25_000  # the largest page of options (SPEC 8)
 PAGES_MAX = 1_000

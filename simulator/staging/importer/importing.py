@@ -11,8 +11,9 @@ from simulator.scenario.build import build_reseller
 from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.yaml import block, comment, flow
 from simulator.shortened import one_line
+from simulator.staging.bodies import as_text
 from simulator.staging.importer.account import Account, read_account
-from simulator.staging.importer.answers import Answers, State, as_text, fingerprint
+from simulator.staging.importer.answers import Answers, State, fingerprint
 from simulator.staging.importer.catalog import catalog_lines, fit_catalog
 from simulator.staging.service import HttpService
 from simulator.staging.session import Clock, Session

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
-from urllib.parse import parse_qs
 
 import msgspec
 
@@ -16,6 +15,7 @@ from simulator.contract.schemas import schema
 from simulator.domain.model.instants import instant
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.shortened import shortened
+from simulator.staging.bodies import parameters
 from simulator.staging.proxy.messages import value_of
 from simulator.wire.money import is_integer_when_whole
 from simulator.wire.traffic import Headers
@@ -63,18 +63,9 @@ def is_kept(body: bytes) -> bool:
     return outline(body, KEPT_OUTLINE_BYTES_MAX) is None
 
 
-def first_parameters(query: bytes) -> dict[str, str]:
-    """The parameters of a query, of a repeated one the first."""
-    try:
-        parsed = parse_qs(query.decode("latin-1"), keep_blank_values=True, max_num_fields=500)
-    except ValueError:
-        return {}
-    return {name: values[0] for name, values in parsed.items()}
-
-
 def about(query: bytes, body: bytes, answer: bytes) -> About:
     """What a call is about, by what was sent, else by the answer."""
-    sent = members(body) or first_parameters(query)
+    sent = members(body) or parameters(query)
     data = members(answer).get("data")
     result = data if isinstance(data, dict) else {}
     return About(reference(sent, "refid") or reference(result, "refid"), reference(sent, "trxid"))
@@ -94,7 +85,7 @@ def result_of(answer: bytes) -> Mapping[str, Any]:
 
 def callback_result(query: bytes) -> Mapping[str, Any]:
     """The payment result in the query of a GET callback (SPEC 6.1)."""
-    sent = first_parameters(query)
+    sent = parameters(query)
     result = members(sent.get("message", "").encode("utf-8", "surrogatepass"))
     return result if isinstance(result.get("status"), str) else {}
 
@@ -159,7 +150,7 @@ def of_echoes(method: str, path: str, query: bytes, body: bytes, answer: bytes) 
     if (method, path) == ("GET", CATALOG_PATH):
         yield from _of_catalog(members(answer).get("products"))
     elif repeated := _REPEATED.get((method, path)):
-        sent = members(body) or first_parameters(query)
+        sent = members(body) or parameters(query)
         for name, place in repeated:
             wanted, actual = sent.get(name), _at(members(answer), place)
             if isinstance(wanted, str) and isinstance(actual, str) and actual != wanted:
@@ -215,7 +206,7 @@ def of_callback(method: str, query: bytes, body: bytes) -> Iterator[Departure]:
         yield from found
         yield from _of_values(_decoded(body), "data", found)
     elif method == "GET":
-        yield from _of_parameters(first_parameters(query))
+        yield from _of_parameters(parameters(query))
     else:
         yield Departure("the method", "GET or POST", method)
 

@@ -1,4 +1,5 @@
-"""The account as it was seen: what its wallet had at first, deposits, its threshold, where it wants to be told.
+"""The account as it was seen: what its wallet had at first, deposits, its threshold, where it wants to be told; and how
+often the service failed.
 
 Addresses of receivers are not kept, nor is the owner's e-mail.
 """
@@ -6,21 +7,20 @@ Addresses of receivers are not kept, nor is the owner's e-mail.
 import re
 from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime
 from decimal import Decimal
-from functools import cache
 from typing import Any
 
-from simulator.contract.endpoints import endpoints
+from simulator.contract.endpoints import Endpoint, endpoints
 from simulator.domain.model.money import ZERO, parse_amount
 from simulator.scenario.yaml import flow
-from simulator.staging.importer.answers import as_dict, dicts
-from simulator.staging.recorder.values import in_utc, json_object, seconds, short
+from simulator.staging.bodies import as_dict, decoded, dicts
+from simulator.staging.recorder.values import SeenCall, short
 from simulator.wire.traffic import Call, Notification
 
-DEPOSITS_MAX = 200
 METHODS = ("GET", "POST")
 THRESHOLD_MIN = 1  # SPEC 4.16
+LEAST_CHANCE = Decimal("0.0001")
+_PARAMETER = re.compile(r"\{[^{}]*\}")
 
 
 class Account:
@@ -32,107 +32,90 @@ class Account:
         self.threshold: Decimal | None = None
         self.callback_method: str | None = None
         self.webhook_enabled: bool | None = None
-        self.deposits: list[tuple[float, Decimal]] = []
-        self._events: set[str] = set()
+        self.deposits: dict[str, tuple[float, Decimal]] = {}  # by event
 
-    def note_balance(self, call: Call) -> None:
+    def note_balance(self, call: SeenCall) -> None:
         """`GET /v2/balance`, in either shape."""
-        if self.balance is None:
-            answer = json_object(call.answer)
-            self._open(as_dict(answer.get("data")).get("balance", answer.get("balance")), "GET /v2/balance")
+        self._open(call.data.get("balance", call.answer.get("balance")), "GET /v2/balance")
 
-    def note_payment(self, call: Call, *, is_new: bool) -> None:
+    def note_payment(self, call: SeenCall, *, is_new: bool) -> None:
         """A payment's answer, which has the balance after it."""
-        if self.balance is None:
-            data = as_dict(json_object(call.answer).get("data"))
-            cost = parse_amount(data.get("cost")) if is_new else ZERO
-            self._open(data.get("balance"), "the first answer to POST /v2/topup", cost or ZERO)
+        cost = parse_amount(call.data.get("cost")) if is_new else ZERO
+        self._open(call.data.get("balance"), "the first answer to POST /v2/topup", cost or ZERO)
 
-    def note_statement(self, call: Call) -> None:
+    def note_statement(self, call: SeenCall) -> None:
         """`GET /v2/balance-statement`: the balance after its latest entry."""
-        if self.balance is None:
-            entries = [one for one in dicts(json_object(call.answer).get("data")) if short(one.get("date"))]
-            latest = max((one["date"] for one in entries), default="")
-            # Entries of one moment stand in the order of the page, whichever that is.
-            same = [one for one in entries if one["date"] == latest]
-            if same:
-                newest = same[0] if entries[0]["date"] == latest else same[-1]
-                self._open(newest.get("balance"), "GET /v2/balance-statement")
+        entries = [one for one in dicts(call.answer.get("data")) if short(one.get("date"))]
+        latest = max((one["date"] for one in entries), default="")
+        # Entries of one moment stand in the order of the page, whichever that is.
+        same = [one for one in entries if one["date"] == latest]
+        if same:
+            newest = same[0] if entries[0]["date"] == latest else same[-1]
+            self._open(newest.get("balance"), "GET /v2/balance-statement")
 
     def _open(self, value: Any, source: str, spent: Decimal = ZERO) -> None:
         found = parse_amount(value)
-        if found is not None and found + spent >= 0:
+        if self.balance is None and found is not None and found + spent >= 0:
             self.balance, self.source = found + spent, source
 
-    def note_threshold(self, call: Call) -> None:
+    def note_threshold(self, call: SeenCall) -> None:
         """`POST /v2/low-balance-threshold`."""
-        data = as_dict(json_object(call.answer).get("data"))
-        if "BalanceThreshold" in data:
-            found = parse_amount(data["BalanceThreshold"])
+        if "BalanceThreshold" in call.data:
+            found = parse_amount(call.data["BalanceThreshold"])
             self.threshold = found if found is not None and found >= THRESHOLD_MIN else None
 
-    def note_callback_url(self, call: Call) -> None:
+    def note_callback_url(self, call: SeenCall) -> None:
         """`GET` and `POST /v2/callback-url`."""
-        data = as_dict(json_object(call.answer).get("data"))
-        if data.get("CallbackUrl") == "":
+        if call.data.get("CallbackUrl") == "":
             self.callback_method = None
-        elif short(data.get("Method")) in METHODS and data.get("CallbackUrl"):
-            self.callback_method = data["Method"]
+        elif short(call.data.get("Method")) in METHODS and call.data.get("CallbackUrl"):
+            self.callback_method = call.data["Method"]
 
-    def note_webhook(self, call: Call) -> None:
+    def note_webhook(self, call: SeenCall) -> None:
         """`GET` and `PUT` of the balance webhook."""
-        answer = json_object(call.answer)
-        if answer.get("webhook_url") == "":
+        if call.answer.get("webhook_url") == "":
             self.webhook_enabled = None
-        elif answer.get("webhook_url"):
-            self.webhook_enabled = answer.get("enabled") is not False
+        elif call.answer.get("webhook_url"):
+            self.webhook_enabled = call.answer.get("enabled") is not False
 
-    def note_webhook_enabled(self, call: Call) -> None:
+    def note_webhook_enabled(self, call: SeenCall) -> None:
         """`PATCH` of the balance webhook; an answer without a body sets what was asked for."""
-        enabled = json_object(call.answer).get("enabled", json_object(call.body).get("enabled"))
+        enabled = call.answer.get("enabled", call.asked.get("enabled"))
         if isinstance(enabled, bool):
             self.webhook_enabled = enabled
 
-    def note_no_webhook(self, _: Call) -> None:
+    def note_no_webhook(self, _: SeenCall) -> None:
         """`DELETE` of the balance webhook."""
         self.webhook_enabled = None
 
-    def note_event(self, one: Notification, start: datetime) -> None:
+    def note_event(self, one: Notification, at_s: float) -> None:
         """A webhook: a `balance.added` is a deposit."""
-        event = json_object(one.body)
+        event = as_dict(decoded(one.body))
         amount, id_ = parse_amount(as_dict(event.get("data")).get("amount")), short(event.get("id"))
-        if self.webhook_enabled is None and event.get("type") == "balance.added":
-            self.webhook_enabled = True
-        if event.get("type") != "balance.added" or amount is None or amount <= 0 or id_ in self._events:
+        if event.get("type") != "balance.added":
             return
-        if len(self.deposits) < DEPOSITS_MAX:
-            self._events.add(id_)
-            self.deposits.append((max(0.0, seconds(in_utc(one.at) - start)), amount))
-
-
-PATH_CHARS_MAX = 300
-STATUS_MAX = 599
-LEAST = Decimal("0.0001")
-_PARAMETER = re.compile(r"\{[^{}]*\}")
-TOO_MANY = 429
-WRONG_FROM = 500
+        if self.webhook_enabled is None:
+            self.webhook_enabled = True
+        if amount is not None and amount > 0:
+            self.deposits.setdefault(id_, (max(0.0, at_s), amount))
 
 
 class Failures:
-    """How often each endpoint was called, and how often it failed."""
+    """How often each endpoint was called, and how often it failed: the service's own errors, too many requests,
+    connections that ended."""
 
     def __init__(self) -> None:
-        self.calls: Counter[tuple[str, str]] = Counter()
-        self.failed: Counter[tuple[str, str, int]] = Counter()
+        self.calls: Counter[Endpoint] = Counter()
+        self.failed: Counter[tuple[Endpoint, int]] = Counter()
 
     def note(self, call: Call) -> None:
         """Any call."""
-        endpoint = _endpoint(call.method, call.path)
-        if endpoint is None:
+        found = (one for one in endpoints() if one.method == call.method and one.has_path(call.path))
+        if (endpoint := next(found, None)) is None:
             return
         self.calls[endpoint] += 1
-        if call.status in (0, TOO_MANY) or call.status >= WRONG_FROM:
-            self.failed[(*endpoint, call.status)] += 1
+        if call.status in (0, 429) or call.status >= 500:
+            self.failed[endpoint, min(call.status, 599)] += 1
 
     def lines(self) -> Iterator[str]:
         """A section `faults`, to be taken out of its comment by those who want it."""
@@ -141,27 +124,10 @@ class Failures:
         yield "What failed at the wire is not played again. For such failures remove `# ` from the lines below:"
         yield ""
         yield "faults:"
-        for (method, path, status), count in sorted(self.failed.items()):
-            total = self.calls[method, path]
-            yield f"  - {flow(_fault(method, path, status, count, total))}    # {count} of {total}"
-
-
-def _fault(method: str, path: str, status: int, count: int, total: int) -> dict[str, Any]:
-    then: dict[str, Any] = {"status": min(status, STATUS_MAX)} if status else {"disconnect": True}
-    share = {} if count >= total else {"chance": max(LEAST, (Decimal(count) / total).quantize(LEAST))}
-    return {"when": {"method": method, "path": path}, **share, "then": then}
-
-
-@cache
-def _exact() -> dict[tuple[str, str], tuple[str, str]]:
-    known = [(one.method, one.path) for one in endpoints() if not one.has_parameters]
-    return {one: one for one in known}
-
-
-def _endpoint(method: str, path: str) -> tuple[str, str] | None:
-    """The method and the path of a known endpoint, with `*` for a parameter; None for another one."""
-    found = _exact().get((method, path))
-    if found is not None or len(path) > PATH_CHARS_MAX:
-        return found
-    matching = (one for one in endpoints() if one.has_parameters and one.method == method and one.has_path(path))
-    return next(((method, _PARAMETER.sub("*", one.path)) for one in matching), None)
+        for (endpoint, status), count in sorted(self.failed.items(), key=lambda one: (str(one[0][0]), one[0][1])):
+            total = self.calls[endpoint]
+            then: dict[str, Any] = {"status": status} if status else {"disconnect": True}
+            share = max(LEAST_CHANCE, (Decimal(count) / total).quantize(LEAST_CHANCE))
+            chance = {} if count >= total else {"chance": share}
+            when = {"method": endpoint.method, "path": _PARAMETER.sub("*", endpoint.path)}
+            yield f"  - {flow({'when': when, **chance, 'then': then})}    # {count} of {total}"

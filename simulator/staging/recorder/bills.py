@@ -9,20 +9,15 @@ from typing import Any
 
 from simulator.domain.model.bills import IC_NUMBER, BillError, BillField
 from simulator.domain.model.money import parse_number
-from simulator.staging.importer.answers import as_dict
 from simulator.staging.importer.fitting import Probe
-from simulator.staging.recorder.rules import Observed, explain
-from simulator.staging.recorder.values import Notes, counted, json_object, plain_line, query_of, short
+from simulator.staging.recorder.rules import Observed, comment_of, explain, rule_of
+from simulator.staging.recorder.values import Notes, SeenCall, counted, plain_line, short
 from simulator.wire.bills import ERRORS
-from simulator.wire.traffic import Call
 
-LOOKUPS_MAX = 5_000
-PRODUCTS_MAX = 2_000
 KEPT = ("product", "account", "biller_code", "ref2", "amount")
 ERROR_CHARS_MAX = 100
 FOUND = ""
 FOUND_ONE = (FOUND, "")
-_OK, _BAD_REQUEST = 200, 400
 _IDS = {message: str(error) for error, (message, _) in ERRORS.items()}
 _CUSTOM = "CustomField"
 CUSTOM_MAX = 20
@@ -57,24 +52,21 @@ class Bills:
         self.billers: dict[str, SeenBiller] = {}
         self._lookups: list[SeenLookUp] = []
 
-    def note(self, call: Call) -> None:
+    def note(self, call: SeenCall) -> None:
         """`GET /v2/bill-presentment`."""
-        query = {name: short(value) for name, value in query_of(call.query).items() if name in KEPT}
-        answer = json_object(call.answer)
-        data, product = as_dict(answer.get("data")), query.get("product", "")
-        if not product or "message" not in data or call.status not in (_OK, _BAD_REQUEST):
+        query = {name: short(value) for name, value in call.query.items() if name in KEPT}
+        data, product = call.data, query.get("product", "")
+        if not product or "message" not in data or call.status not in (200, 400):
             return
-        message, label = short(data["message"]), short(answer.get("error_message"))
-        if call.status == _OK:
+        message, label = short(data["message"]), short(call.answer.get("error_message"))
+        if call.status == 200:
             self._note_bill(product, data)
-        if len(self._lookups) < LOOKUPS_MAX and (call.status == _OK or message):
-            error = FOUND if call.status == _OK else _IDS.get(message, message[:ERROR_CHARS_MAX])
+        if call.status == 200 or message:
+            error = FOUND if call.status == 200 else _IDS.get(message, message[:ERROR_CHARS_MAX])
             usual = ERRORS.get(error, (message, message))[1]
             self._lookups.append(SeenLookUp(query, plain_line(error), "" if label in ("", usual) else label))
 
     def _note_bill(self, product: str, data: dict[str, Any]) -> None:
-        if product not in self.billers and len(self.billers) >= PRODUCTS_MAX:
-            return
         biller = self.billers.setdefault(product, SeenBiller())
         biller.returns |= {str(name) for name in BillField if data.get(name) not in (None, "")}
         if biller.custom is None and data.get(_CUSTOM) not in (None, ""):
@@ -143,15 +135,9 @@ def _of_product(
         found = [outcomes[place] for place in part.outcomes]
         if is_found and FOUND_ONE in found:
             continue
-        thens = [_then(*outcome) for outcome in found]
-        rule: dict[str, Any] = {"when": {"product": product, **part.when}, **part.counts, "then": thens[0]}
-        if len(thens) > 1:
-            weights = part.outcomes.values()
-            weighed = [{"weight": n, "then": then} for n, then in zip(weights, thens, strict=True)]
-            rule = {**rule, "then": {"one_of": weighed}}
-        said = [part.said] * bool(part.said)
-        said += [f"{counted(n, 'look-up')}: {outcomes[place][0] or 'a bill'}" for place, n in part.outcomes.items()]
-        yield notes.put(rule, [] if "nth" in part.counts else said)
+        said = (f"{counted(n, 'look-up')}: {outcomes[place][0] or 'a bill'}" for place, n in part.outcomes.items())
+        rule = rule_of(product, part, [{"then": _then(*outcome)} for outcome in found])
+        yield notes.put(rule, comment_of(part, said))
 
 
 def _outcome(one: SeenLookUp, probe: Probe) -> tuple[str, str]:

@@ -7,24 +7,11 @@ from statistics import median
 from typing import Any
 
 from simulator.domain.model.transactions import Status
-from simulator.staging.importer.answers import as_dict
 from simulator.staging.recorder.courses import ALIKE_S, ALIKE_SHARE, spread
 from simulator.staging.recorder.payments import Payments, SeenPayment
-from simulator.staging.recorder.rules import Observed, Part, explain
-from simulator.staging.recorder.values import (
-    Notes,
-    counted,
-    duration,
-    in_utc,
-    json_object,
-    plain_line,
-    seconds,
-    short,
-    template,
-)
-from simulator.wire.traffic import Call
+from simulator.staging.recorder.rules import Observed, comment_of, explain, rule_of
+from simulator.staging.recorder.values import Notes, SeenCall, counted, duration, plain_line, short, template
 
-CASES_MAX = 2_000
 USUAL_S = 60.0  # until an accepted void is refunded, when nothing else is said
 ACCEPTED, REFUSED = "Success", "Failed"
 
@@ -50,23 +37,24 @@ class _Outcome:
 class Cases:
     """The first request about each successful payment, of one kind: `voids` or `disputes`."""
 
-    def __init__(self, section: str) -> None:
+    def __init__(self, section: str, payments: Payments) -> None:
         self.section = section
+        self._payments = payments
         self._seen: dict[str, SeenCase] = {}
 
-    def note(self, call: Call, payments: Payments) -> None:
-        """`POST /v2/transactions/void` or `check`, answered with 200."""
-        asked, data = json_object(call.body), as_dict(json_object(call.answer).get("data"))
+    def note(self, call: SeenCall) -> None:
+        """`POST /v2/transactions/void` or `check`."""
+        asked, data, payments = call.asked, call.data, self._payments
         one = payments.by_trxid(short(asked.get("trxid")) or call.trxid)
         one = one or payments.followed.get(short(asked.get("refid")) or short(data.get("refid")))
         status = short(data.get("status"))
         if one is None or one.refid in self._seen or status not in (ACCEPTED, REFUSED):
             return
         known = {seen.status for seen in one.statuses}
-        if Status.SUCCESSFUL in known and Status.REFUNDED not in known and len(self._seen) < CASES_MAX:
+        if Status.SUCCESSFUL in known and Status.REFUNDED not in known:
             facts = (*one.facts, *((("trxid", call.trxid),) if call.trxid else ()))
             message = template(short(data.get("message")), facts)
-            self._seen[one.refid] = SeenCase(one, seconds(in_utc(call.at) - one.at), status, message)
+            self._seen[one.refid] = SeenCase(one, call.at_s - one.at_s, status, message)
 
     def voidable(self) -> set[str]:
         """The products of which a request was accepted."""
@@ -74,7 +62,7 @@ class Cases:
 
     def rules(self, products: set[str] | None, notes: Notes, *, names_accounts: bool) -> Iterator[dict[str, Any]]:
         """The rules of the section, for these products alone; None for all."""
-        cases = sorted(self._seen.values(), key=lambda one: (one.payment.product, one.payment.at, one.at_s))
+        cases = sorted(self._seen.values(), key=lambda one: (one.payment.product, one.payment.at_s, one.at_s))
         for product in dict.fromkeys(one.payment.product for one in cases):
             if products is None or product in products:
                 of = [one for one in cases if one.payment.product == product]
@@ -85,13 +73,12 @@ class Cases:
     ) -> Iterator[dict[str, Any]]:
         outcomes: list[_Outcome] = []
         observed = []
-        for one in sorted(cases, key=lambda one: one.payment.at.timestamp() + one.at_s):
+        for one in sorted(cases, key=lambda one: one.payment.at_s + one.at_s):
             place = self._place(one, outcomes)
             observed.append(Observed(one.payment.account, str(one.payment.amount), place))
         for part in explain(observed, names_accounts=names_accounts):
-            rule = _rule(product, part, outcomes)
-            lines = [part.said] * bool(part.said) + [_words(outcomes[n], seen) for n, seen in part.outcomes.items()]
-            yield notes.put(rule, [] if "nth" in part.counts else lines)
+            rule = rule_of(product, part, [{"then": _then(outcomes[place])} for place in part.outcomes])
+            yield notes.put(rule, comment_of(part, (_words(outcomes[n], seen) for n, seen in part.outcomes.items())))
 
     def _place(self, one: SeenCase, outcomes: list[_Outcome]) -> int:
         ends, after_s = self._end(one)
@@ -124,15 +111,6 @@ def _is_like(known: _Outcome, ends: str, after_s: float) -> bool:
     if ends != known.ends:
         return False
     return ends == "refused_after" or abs(after_s - known.times[0]) <= max(ALIKE_S, ALIKE_SHARE * known.times[0])
-
-
-def _rule(product: str, part: Part, outcomes: list[_Outcome]) -> dict[str, Any]:
-    head = {"when": {"product": product, **part.when}, **part.counts}
-    thens = [_then(outcomes[place]) for place in part.outcomes]
-    if len(thens) == 1:
-        return {**head, "then": thens[0]}
-    weights = part.outcomes.values()
-    return {**head, "then": {"one_of": [{"weight": n, "then": then} for n, then in zip(weights, thens, strict=True)]}}
 
 
 def _then(one: _Outcome) -> dict[str, Any]:

@@ -3,20 +3,16 @@
 Answers in the older shape are read as those of `X-API-Version: 2026-09-16`, from which the importer makes a scenario.
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from simulator.domain.model.money import cents, parse_amount, parse_number
 from simulator.domain.model.network import NetworkStatus
+from simulator.staging.bodies import as_dict, as_list, as_text, dicts
 from simulator.staging.importer.account import Offer, ProductAnswers, biller_field, subproduct_field
-from simulator.staging.importer.answers import as_dict, as_list, as_text, dicts
-from simulator.staging.recorder.values import json_object, query_of, short
-from simulator.wire.traffic import Call
+from simulator.staging.recorder.values import SeenCall, duration, short
 
-PRODUCTS_MAX = 2_000
 OPTIONS_MAX = 100_000  # of all products together
-NETWORK_MAX = 100  # changes of one product
 LAST = 10**9
 _OLD_PATH, _NEW_PATH = "price.amount", "denomination"
 
@@ -30,22 +26,15 @@ class SeenOptions:
     total: int = 0
 
 
-@dataclass(slots=True)
-class _Seen:
-    body: dict[str, Any]
-    is_older: bool
-
-
 class Catalogs:
-    """All that was answered about the catalog. `versions` counts the catalogs that differ in `last_updated`."""
+    """All that was answered about the catalog. `updates` has the `last_updated` of the catalogs that were seen."""
 
     def __init__(self) -> None:
         self.groups: list[Any] = []
         self.network: dict[str, list[tuple[float, str]]] = {}
         self.updates: dict[str, None] = {}
         self.options: dict[tuple[str, str, str], SeenOptions] = {}
-        self.refundable: dict[str, bool] = {}
-        self._bodies: dict[str, _Seen] = {}
+        self._bodies: dict[str, dict[str, Any]] = {}
         self._order: list[str] = []
         self._tree_rank = (-1, -1)
         self._listed: dict[str, dict[str, Any]] = {}
@@ -58,9 +47,9 @@ class Catalogs:
         """True when no catalog was seen."""
         return not self._bodies
 
-    def note_catalog(self, call: Call) -> None:
+    def note_catalog(self, call: SeenCall) -> None:
         """`GET /v2/catalog`, whatever its filters."""
-        answer, query = json_object(call.answer), query_of(call.query)
+        answer, query = call.answer, call.query
         products = [one for one in as_dict(answer.get("products")).values() if short(as_dict(one).get("code"))]
         for body in products:
             self._note_product(body)
@@ -69,50 +58,39 @@ class Catalogs:
         rank = (int(query.get("include_inactive") == "true"), int(query.get("is_active") != "false"))
         if "product_code" not in query and rank >= self._tree_rank and isinstance(answer.get("tree"), dict):
             self.groups, self._tree_rank = as_list(answer["tree"].get("groups")), rank
-            if len(self.updates) < PRODUCTS_MAX:
-                self.updates[short(answer.get("last_updated"))] = None
+            self.updates[short(answer.get("last_updated"))] = None
 
     def _note_product(self, body: dict[str, Any]) -> None:
-        code = body["code"]
-        if code not in self._bodies and len(self._bodies) >= PRODUCTS_MAX:
-            return
-        amount = as_dict(as_dict(body.get("fulfillment")).get("amount"))
-        is_older = amount.get("path") == _OLD_PATH or (not amount and _has_pricing(body))
-        if is_older:
+        fulfillment = as_dict(body.get("fulfillment"))
+        amount = as_dict(fulfillment.get("amount"))
+        if amount.get("path") == _OLD_PATH or (not amount and _has_pricing(body)):  # the older shape
             if amount:
                 amount["path"] = _NEW_PATH
-            before = self._bodies.get(code)
-            extras = {} if before is None else as_dict(as_dict(before.body.get("fulfillment")).get("extras"))
-            if "subproduct_code" in extras and isinstance(as_dict(body.get("fulfillment")).get("extras"), dict):
-                body["fulfillment"]["extras"] = extras
-        self._bodies[code] = _Seen(body, is_older)
+            before = as_dict(as_dict(self._bodies.get(body["code"])).get("fulfillment"))
+            if "subproduct_code" in as_dict(before.get("extras")) and isinstance(fulfillment.get("extras"), dict):
+                fulfillment["extras"] = before["extras"]
+        self._bodies[body["code"]] = body
 
-    def note_options(self, call: Call) -> None:
+    def note_options(self, call: SeenCall) -> None:
         """`GET /v2/options`, a page of them."""
-        answer, query = json_object(call.answer), query_of(call.query)
-        account = short(query.get("account_number"))
-        key = (short(answer.get("product_code")), short(answer.get("field_id")), account)
+        answer, query = call.answer, call.query
+        key = (short(answer.get("product_code")), short(answer.get("field_id")), short(query.get("account_number")))
         if not key[0] or not key[1] or not isinstance(answer.get("items"), list):
             return
-        if key not in self.options and len(self.options) >= PRODUCTS_MAX:
-            return
         seen = self.options.setdefault(key, SeenOptions())
-        items = seen.inactive if query.get("is_active") == "false" else seen.active
-        self._take(items, answer, dicts(answer["items"]), is_part=bool(query.get("biller_code")))
+        is_inactive, is_part = query.get("is_active") == "false", bool(query.get("biller_code"))
+        self._take(seen.inactive if is_inactive else seen.active, answer, "items", is_part=is_part)
         total = as_dict(answer.get("meta")).get("total")
-        if isinstance(total, int) and query.get("is_active") != "false" and not query.get("biller_code"):
+        if isinstance(total, int) and not is_inactive and not is_part:
             seen.total = max(seen.total, min(total, LAST))
 
-    def _take(
-        self, into: dict[int, dict[str, Any]], answer: Mapping[str, Any], items: list[dict[str, Any]], *, is_part: bool
-    ) -> None:
+    def _take(self, into: dict[int, dict[str, Any]], answer: dict[str, Any], name: str, *, is_part: bool) -> None:
         meta = as_dict(answer.get("meta"))
         page, size = meta.get("current_page"), meta.get("per_page")
-        is_known = isinstance(page, int) and isinstance(size, int) and 0 < page < LAST and 0 < size < LAST
-        first = (page - 1) * size if isinstance(page, int) and isinstance(size, int) and is_known else 0
-        if is_part:
-            first = LAST + len(into)
-        for place, item in enumerate(items, first):
+        first = LAST + len(into) if is_part else 0
+        if not is_part and isinstance(page, int) and isinstance(size, int) and 0 < page < LAST and 0 < size < LAST:
+            first = (page - 1) * size
+        for place, item in enumerate(dicts(answer.get(name)), first):
             if place not in into:
                 if self._room <= 0:
                     return
@@ -122,37 +100,29 @@ class Catalogs:
                 item.setdefault(_NEW_PATH, before[_NEW_PATH])
             into[place] = item
 
-    def note_billers(self, call: Call) -> None:
+    def note_billers(self, call: SeenCall) -> None:
         """`GET /v1/interbank/billers`, a page of them."""
-        answer = json_object(call.answer)
-        self._take(self._billers, answer, dicts(answer.get("data")), is_part=False)
+        self._take(self._billers, call.answer, "data", is_part=False)
 
-    def note_subproducts(self, call: Call) -> None:
+    def note_subproducts(self, call: SeenCall) -> None:
         """`GET /v2/subproducts`."""
-        query, answer = query_of(call.query), json_object(call.answer)
-        code = short(query.get("product_code"))
-        if code and len(self._subproducts) < PRODUCTS_MAX:
-            items = dicts(answer.get("data"))[: max(0, self._room)]
+        if code := short(call.query.get("product_code")):
+            items = dicts(call.answer.get("data"))[: max(0, self._room)]
             self._room -= len(items)
-            self._subproducts[code, short(query.get("account_number"))] = items
+            self._subproducts[code, short(call.query.get("account_number"))] = items
 
-    def note_product_list(self, call: Call) -> None:
+    def note_product_list(self, call: SeenCall) -> None:
         """`GET /v2/product-list`."""
-        for one in dicts(json_object(call.answer).get("data"))[:PRODUCTS_MAX]:
-            if short(one.get("product_code")):
-                self._listed[one["product_code"]] = one
-                self.refundable[one["product_code"]] = one.get("is_refundable") is True
+        rows = dicts(call.answer.get("data"))
+        self._listed |= {row["product_code"]: row for row in rows if short(row.get("product_code"))}
 
-    def note_network(self, call: Call, elapsed_s: float) -> None:
-        """`GET /v2/networkstatus`, this long after the record began."""
-        data = as_dict(json_object(call.answer).get("data"))
-        code, status = short(data.get("product_code")), short(data.get("network_status"))
-        if not code or status not in set(NetworkStatus):
-            return
-        if code in self.network or len(self.network) < PRODUCTS_MAX:
+    def note_network(self, call: SeenCall) -> None:
+        """`GET /v2/networkstatus`."""
+        code, status = short(call.data.get("product_code")), short(call.data.get("network_status"))
+        if code and status in set(NetworkStatus):
             changes = self.network.setdefault(code, [])
-            if len(changes) < NETWORK_MAX and (not changes or changes[-1][1] != status):
-                changes.append((max(0.0, elapsed_s), status))
+            if not changes or changes[-1][1] != status:
+                changes.append((max(0.0, call.at_s), status))
 
     def products(self) -> list[ProductAnswers]:
         """The products in the order of the fullest catalog, as the importer takes them."""
@@ -160,7 +130,7 @@ class Catalogs:
         return [self._product(code) for code in order]
 
     def _product(self, code: str) -> ProductAnswers:
-        body = self._bodies[code].body
+        body = self._bodies[code]
         found = ProductAnswers(body, self._listed.get(code, {}))
         for field_id, of in self._options_of(code).items():
             found.offers[field_id] = [
@@ -245,8 +215,8 @@ def _plan(item: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def network_item(changes: list[tuple[float, str]], written: Callable[[float], str]) -> Any:
-    """The item of `network`: a status, or several with their times, which `written` writes."""
+def network_item(changes: list[tuple[float, str]]) -> Any:
+    """The item of `network`: a status, or several with their times."""
     if len(changes) == 1:
         return changes[0][1]
-    return [{"at": "0s" if n == 0 else written(at_s), "status": status} for n, (at_s, status) in enumerate(changes)]
+    return [{"at": "0s" if n == 0 else duration(at_s), "status": status} for n, (at_s, status) in enumerate(changes)]

@@ -1,10 +1,8 @@
 """Payments as they were seen: who paid what, which statuses followed when, and which requests were refused.
 
-The first payments are followed one by one, later ones are counted. Nothing of an answer is kept but status, code,
-remarks and the shape of a receipt.
+Nothing of an answer is kept but status, code, remarks and the shape of a receipt.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,27 +11,11 @@ from typing import Any
 
 from simulator.domain.model.money import parse_number
 from simulator.domain.model.transactions import SETTLED, Status
-from simulator.staging.importer.answers import as_dict
-from simulator.staging.recorder.values import (
-    Receipts,
-    in_utc,
-    json_object,
-    plain_line,
-    seconds,
-    short,
-    stamp,
-    template,
-    told,
-)
+from simulator.staging.bodies import as_dict, dicts
+from simulator.staging.recorder.values import SeenCall, offset_s, plain_line, short, stamp, template, told
 from simulator.wire.payments import STATUS_NAMES
-from simulator.wire.traffic import Call, Notification
+from simulator.wire.traffic import Notification
 
-PAYMENTS_MAX = 5_000
-REFUSALS_MAX = 5_000
-STATUSES_MAX = 6
-ARRIVALS_MAX = 12
-EXTRAS_MAX = 10
-HISTORY_ROWS_MAX = 1_000  # that are looked at in one answer
 STATUSES: Mapping[str, Status] = {name: status for status, name in STATUS_NAMES.items()}
 HISTORY_STATUSES: Mapping[str, Status] = {
     "Successful": Status.SUCCESSFUL,
@@ -41,7 +23,9 @@ HISTORY_STATUSES: Mapping[str, Status] = {
     "Refund": Status.REFUNDED,
 }
 VOIDED = 53
-_OK, _BAD_REQUEST = 200, 400
+ARRIVALS_MAX = 12
+LENGTH_MAX = 64
+LINK = "https://vouchers.example.com/{trxid}/{alnum:12}"
 
 
 @dataclass(slots=True)
@@ -71,8 +55,8 @@ class SeenStatus:
 
 @dataclass(slots=True)
 class SeenPayment:
-    """A payment that was followed; `number` counts all requests to pay. `stamp` is its creation by the clock of the
-    service; `last_s` is when it was seen last."""
+    """A payment; `number` counts all requests to pay. `at_s` is its creation since the record began, `stamp` that by
+    the clock of the service; `last_s` is when it was seen last, after its creation."""
 
     number: int
     refid: str
@@ -81,21 +65,22 @@ class SeenPayment:
     amount: object
     extras: dict[str, Any]
     remarks: str
-    at: datetime
+    at_s: float
     stamp: datetime | None = None
     statuses: list[SeenStatus] = field(default_factory=list)
     last_s: float = 0.0
     requeries: int = 0
 
-    def see(self, at: datetime, status: Status, code: int | None, remarks: str, stamp_s: float | None) -> SeenStatus:
-        """Note that it has this status at that moment."""
-        now_s = max(0.0, seconds(at - self.at))
+    def see(self, at_s: float, status: Status, said: Mapping[str, Any], stamp_s: float | None) -> SeenStatus:
+        """Note that it has this status at that moment, with the code and the remarks of what said so."""
+        now_s = max(0.0, at_s - self.at_s)
         found = next((one for one in self.statuses if one.status is status), None)
         if found is None:
+            remarks = short(said.get("remarks"))
             own = "" if remarks == self.remarks else template(remarks, self.facts)
+            code = _code(said.get("statusCode", said.get("status_code")))
             found = SeenStatus(status, code, own, self.last_s, now_s)
-            if len(self.statuses) < STATUSES_MAX:
-                self.statuses.append(found)
+            self.statuses.append(found)
         found.seen_s = min(found.seen_s, now_s)
         if stamp_s is not None and stamp_s >= 0:
             found.stamp_s = stamp_s if found.stamp_s is None else min(found.stamp_s, stamp_s)
@@ -137,14 +122,14 @@ class Sale:
 
 
 class Payments:
-    """All that were seen. `later` are payments by product that were counted only, `older` began before the record."""
+    """All that were seen; `older` counts those that began before the record. `receipts` are the shapes of what the
+    first success of each product brought."""
 
     def __init__(self) -> None:
         self.followed: dict[str, SeenPayment] = {}
         self.refusals: list[SeenRefusal] = []
-        self.receipts = Receipts()
+        self.receipts: dict[str, dict[str, str]] = {}
         self.sales: dict[str, Sale] = {}
-        self.later: Counter[str] = Counter()
         self.older = 0
         self.callbacks = 0
         self._refid_of: dict[str, str] = {}
@@ -153,141 +138,136 @@ class Payments:
 
     def by_trxid(self, trxid: str) -> SeenPayment | None:
         """The payment that has this id."""
-        return self.followed.get(self._refid_of.get(trxid, ""))
+        return self.followed.get(self._refid_of.get(trxid, "")) if trxid else None
 
-    def note_topup(self, call: Call) -> SeenPayment | None:
-        """A request to pay, or to tell how a payment stands; the payment, if it is followed."""
-        asked, data = json_object(call.body), as_dict(json_object(call.answer).get("data"))
-        refid = short(asked.get("refid"))
+    def note_topup(self, call: SeenCall) -> None:
+        """A request to pay, or to tell how a payment stands."""
+        refid = short(call.asked.get("refid"))
+        known, status = self.followed.get(refid), STATUSES.get(short(call.data.get("status")))
         if not refid:
-            return None
-        known = self.followed.get(refid)
-        status = STATUSES.get(short(data.get("status")))
-        if call.status == _BAD_REQUEST and known is None:
-            self._note_refusal(asked, data)
-        elif call.status == _OK and status is not None:
+            return
+        if call.status == 400 and known is None:
+            self._note_refusal(call, status)
+        elif call.status == 200 and status is not None:
             if known is not None and not known.is_settled:
                 known.requeries += 1
-            known = known or self._begin(call, asked, data)
+            known = known or self._begin(call)
             if known is not None:
-                self._see(known, call, status, data)
+                self._see(known, call, status)
         elif known is None and (call.status == 0 or call.status >= 500):  # it may have been created
-            known = self._begin(call, asked, {})
-        return known
+            self._begin(call)
 
-    def _begin(self, call: Call, asked: dict[str, Any], data: dict[str, Any]) -> SeenPayment | None:
-        at, product = in_utc(call.at), short(asked.get("product"))
-        stamped = stamp(data.get("timestamp"))
-        if self._first_stamp is None:
-            self._first_stamp = stamped
-        if stamped is not None and self._first_stamp is not None and seconds(stamped - self._first_stamp) < -1:
+    def _begin(self, call: SeenCall) -> SeenPayment | None:
+        asked, stamped = call.asked, stamp(call.data.get("timestamp"))
+        self._first_stamp = self._first_stamp or stamped
+        if (offset_s(stamped, self._first_stamp) or 0) < -1:
             self.older += 1
             return None
-        if not product:
-            return None
-        if len(self.followed) >= PAYMENTS_MAX:
-            if len(self.later) < PAYMENTS_MAX or product in self.later:
-                self.later[product] += 1
+        if not (product := short(asked.get("product"))):
             return None
         self._count += 1
-        extras = _extras(asked)
-        remarks, account = short(asked.get("remarks")), short(asked.get("account"))
-        amount = asked.get("amount")
-        made = SeenPayment(
-            self._count, short(asked["refid"]), product, account, _plain(amount), extras, remarks, at, stamped
+        made = self.followed[asked["refid"]] = SeenPayment(
+            number=self._count,
+            refid=asked["refid"],
+            product=product,
+            account=short(asked.get("account")),
+            amount=_plain(asked.get("amount")),
+            extras=_extras(asked),
+            remarks=short(asked.get("remarks")),
+            at_s=call.at_s,
+            stamp=stamped,
         )
-        self.followed[made.refid] = made
         return made
 
-    def _see(self, one: SeenPayment, call: Call, status: Status, data: dict[str, Any]) -> None:
-        stamped = stamp(data.get("timestamp"))
-        offset = None if stamped is None or one.stamp is None else seconds(stamped - one.stamp)
-        known = len(one.statuses)
-        seen = one.see(in_utc(call.at), status, _code(data.get("statusCode")), short(data.get("remarks")), offset)
+    def _see(self, one: SeenPayment, call: SeenCall, status: Status) -> None:
+        data, known = call.data, len(one.statuses)
+        seen = one.see(call.at_s, status, data, offset_s(stamp(data.get("timestamp")), one.stamp))
         if len(one.statuses) > known:
             seen.requery = one.requeries
-        if status is Status.SUCCESSFUL:
-            self.receipts.note(one.product, data)
+        self._succeeded(one, status, data)
         cost, amount = parse_number(data.get("cost")), parse_number(data.get("amount"))
-        if cost and amount and one.product not in self.sales:
-            self.sales[one.product] = Sale(plain_line(short(data.get("productName"))), amount, cost)
-        self._know(one, call.trxid)
+        if cost and amount:
+            self.sales.setdefault(one.product, Sale(plain_line(short(data.get("productName"))), amount, cost))
+        self._refid_of[call.trxid] = one.refid
 
-    def _know(self, one: SeenPayment, trxid: str) -> None:
-        if trxid and len(self._refid_of) < 2 * PAYMENTS_MAX:
-            self._refid_of[trxid] = one.refid
+    def _succeeded(self, one: SeenPayment, status: Status, data: Mapping[str, Any]) -> None:
+        if status is Status.SUCCESSFUL and one.product not in self.receipts:
+            shown = {name: _shape(short(data.get(name))) for name in ("sn", "pin")}
+            shown["voucherlink"] = LINK if short(data.get("voucherlink")) else ""
+            shown["valid_for"] = "365d" if short(data.get("expiry")) else ""
+            self.receipts[one.product] = {name: text for name, text in shown.items() if text}
 
-    def _note_refusal(self, asked: dict[str, Any], data: dict[str, Any]) -> None:
-        if len(self.refusals) >= REFUSALS_MAX or STATUSES.get(short(data.get("status"))) is not Status.FAILED:
+    def _note_refusal(self, call: SeenCall, status: Status | None) -> None:
+        if status is not Status.FAILED:
             return
         self._count += 1
-        self.refusals.append(
-            SeenRefusal(
-                number=self._count,
-                product=short(asked.get("product")),
-                account=short(asked.get("account")),
-                amount=_plain(asked.get("amount")),
-                extras=_extras(asked),
-                code=_code(data.get("statusCode")),
-                remarks=short(data.get("remarks")),
-                balance=_plain(data.get("balance")),
-            )
+        asked, data = call.asked, call.data
+        refusal = SeenRefusal(
+            number=self._count,
+            product=short(asked.get("product")),
+            account=short(asked.get("account")),
+            amount=_plain(asked.get("amount")),
+            extras=_extras(asked),
+            code=_code(data.get("statusCode")),
+            remarks=short(data.get("remarks")),
+            balance=_plain(data.get("balance")),
         )
+        self.refusals.append(refusal)
 
-    def note_callback(self, one: Notification) -> None:
+    def note_callback(self, one: Notification, at_s: float) -> None:
         """An attempt to tell the client of a status."""
         data = told(one)
         self.callbacks += 1
         found = self.followed.get(short(data.get("refid")) or short(one.refid))
-        status, code = STATUSES.get(short(data.get("status"))), _code(data.get("statusCode"))
+        status = STATUSES.get(short(data.get("status")))
         if found is None or status is None or not found.statuses:
             return
         has_succeeded = any(seen.status is Status.SUCCESSFUL for seen in found.statuses)
-        if status is Status.FAILED and (code == VOIDED or has_succeeded):
-            status, code = Status.REFUNDED, VOIDED
-        at, stamped = in_utc(one.at), stamp(data.get("timestamp"))
-        offset = None if stamped is None or found.stamp is None else seconds(stamped - found.stamp)
+        if status is Status.FAILED and (_code(data.get("statusCode")) == VOIDED or has_succeeded):
+            status, data = Status.REFUNDED, {**data, "statusCode": VOIDED}
         last_s = found.last_s
-        seen = found.see(at, status, code, short(data.get("remarks")), offset)
+        seen = found.see(at_s, status, data, offset_s(stamp(data.get("timestamp")), found.stamp))
         if seen is not found.statuses[-1]:
             found.last_s = last_s  # a stale one says nothing of the present
         if len(seen.told) < ARRIVALS_MAX:
             is_retried = one.status == 0 or one.status in (408, 429) or one.status >= 500  # SPEC 6.1
-            seen.told.append(Told(max(0.0, seconds(at - found.at)), self.callbacks, is_retried))
-        if status is Status.SUCCESSFUL:
-            self.receipts.note(found.product, data)
-        self._know(found, one.trxid)
+            seen.told.append(Told(max(0.0, at_s - found.at_s), self.callbacks, is_retried))
+        self._succeeded(found, status, data)
+        self._refid_of[one.trxid] = found.refid
 
-    def note_history(self, call: Call) -> None:
+    def note_history(self, call: SeenCall) -> None:
         """A page of the history, which has the times of payments exactly (SPEC 2.4)."""
-        rows = json_object(call.answer).get("data")
-        for row in rows[:HISTORY_ROWS_MAX] if isinstance(rows, list) else ():
-            one = self.followed.get(short(as_dict(row).get("refid")))
+        for row in dicts(call.answer.get("data")):
+            one, status = (
+                self.followed.get(short(row.get("refid"))),
+                HISTORY_STATUSES.get(short(row.get("status_name"))),
+            )
             if one is None:
                 continue
-            self._know(one, short(row.get("trxid")))
-            status = HISTORY_STATUSES.get(short(row.get("status_name")))
-            created, ended = stamp(row.get("date")), stamp(row.get("response_date"))
+            self._refid_of[short(row.get("trxid"))] = one.refid
             if status is not None and one.statuses:
-                offset = seconds(ended - created) if created and ended else None
-                one.see(in_utc(call.at), status, _code(row.get("status_code")), short(row.get("remarks")), offset)
+                one.see(call.at_s, status, row, offset_s(stamp(row.get("response_date")), stamp(row.get("date"))))
 
 
 def _code(value: object) -> int | None:
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 5:  # as the history has it
-        value = int(value)
-    return (
-        value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 99_999 else None
-    )  # five digits
+    """A code of at most five digits, as a number or, as the history has it, as a text."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 5:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 99_999 else None
 
 
 def _plain(value: object) -> object:
-    """An amount as it was sent, unless it is no plain value or too long."""
-    if isinstance(value, bool | dict | list) or value is None:
-        return None
-    return value if len(text := str(value)) <= 40 else text[:40]  # longer ones are no amounts
+    """An amount as it was sent, unless it is no plain value or too long for one."""
+    is_plain = isinstance(value, str | int | Decimal) and not isinstance(value, bool) and len(str(value)) <= 40
+    return value if is_plain else None
 
 
 def _extras(asked: dict[str, Any]) -> dict[str, Any]:
-    extras = as_dict(asked.get("extras"))
-    return {name: short(one) for name, one in list(extras.items())[:EXTRAS_MAX] if short(name) and short(one)}
+    return {name: short(one) for name, one in as_dict(asked.get("extras")).items() if short(name) and short(one)}
+
+
+def _shape(text: str) -> str:
+    """`{digits:12}` for twelve digits."""
+    if not 0 < len(text) <= LENGTH_MAX:
+        return ""
+    return f"{{{'digits' if text.isascii() and text.isdigit() else 'alnum'}:{len(text)}}}"

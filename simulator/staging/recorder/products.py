@@ -7,8 +7,8 @@ from typing import Any
 
 from simulator.domain.model.money import parse_amount
 from simulator.shortened import one_line
+from simulator.staging.bodies import as_dict, as_text, dicts
 from simulator.staging.importer.account import Offer, ProductAnswers
-from simulator.staging.importer.answers import as_dict, as_text, dicts
 from simulator.staging.importer.catalog import FittedCatalog, FittedProduct, fit_catalog
 from simulator.staging.importer.fitting import fit_product
 from simulator.staging.recorder.bills import Bills
@@ -16,8 +16,6 @@ from simulator.staging.recorder.cases import Cases
 from simulator.staging.recorder.catalogs import Catalogs
 from simulator.staging.recorder.payments import Payments, SeenPayment
 
-PAID_PRODUCTS_MAX = 200
-DENOMINATIONS_MAX = 200
 CENT = Decimal("0.01")
 _HUNDRED = Decimal(100)
 
@@ -40,7 +38,7 @@ def fitted_products(
         product.notes += notes.get(product.code, [])
     known = {one.code for one in fitted.products}
     others = [code for code in {**by_product, **bills.billers, **dict.fromkeys(voids.voidable())} if code not in known]
-    for code in sorted(others)[:PAID_PRODUCTS_MAX]:
+    for code in sorted(others):
         made = _minimal(code, payments, is_hidden=not catalogs.is_empty)
         if made is not None:
             fitted.products.append(made)
@@ -146,7 +144,7 @@ def _paid_options(
 
 def _listed_options(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The amounts of a text such as `5,10,20`."""
-    amounts = [parse_amount(part) for part in as_text(body.get("denomination")).split(",")[:DENOMINATIONS_MAX]]
+    amounts = [parse_amount(part) for part in as_text(body.get("denomination")).split(",")]
     if None not in amounts:
         yield from (_option(body, "", amount) for amount in amounts)
 
@@ -194,7 +192,7 @@ def _add(product: FittedProduct, payments: Payments, bills: Bills, voids: Cases)
         more["voidable"] = True
     if (biller := bills.biller(code)) is not None:
         more["bill"] = biller
-    if (receipt := payments.receipts.of(code)) is not None:
+    if (receipt := payments.receipts.get(code)) is not None:
         more["fulfilled"] = receipt
     if more:
         built = fit_product(item := {**product.item, **more})

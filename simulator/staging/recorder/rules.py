@@ -43,6 +43,20 @@ class Part:
     said: str = ""
 
 
+def rule_of(product: str, part: Part, does: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The rule of a part, which does one thing, or one of several by weight."""
+    head = {"when": {"product": product, **part.when}, **part.counts}
+    if len(does) == 1:
+        return {**head, **does[0]}
+    weights = part.outcomes.values()
+    return {**head, "then": {"one_of": [{"weight": n, **one} for n, one in zip(weights, does, strict=True)]}}
+
+
+def comment_of(part: Part, words: Iterable[str]) -> list[str]:
+    """The comment above the rule of a part; one of many exceptions has none."""
+    return [] if "nth" in part.counts else [part.said] * bool(part.said) + list(words)
+
+
 def explain(observed: Sequence[Observed], *, names_accounts: bool, by_amount: bool = True) -> list[Part]:
     """The rules of one product, in order. `names_accounts` allows accounts in them."""
     counts = Counter(one.outcome for one in observed)
@@ -104,7 +118,6 @@ def _in_order(observed: Sequence[Observed], usual: int, counts: Counter[int]) ->
 
 REASONS = {one.value: one for one in Reason}
 _Seen = TypeVar("_Seen", SeenPayment, SeenRefusal)
-RULES_MAX = 500
 REMARKS_MAX = 300
 
 
@@ -142,7 +155,6 @@ def payment_rules(
         rules = of_product.rules(names_accounts=names_accounts)
         made.timelines |= of_product.timelines
         made.rules += [notes.put(rule, lines) for rule, lines in rules]
-    del made.rules[RULES_MAX:]
     used = set(_timeline_names(made.rules))
     made.timelines = {name: one for name, one in made.timelines.items() if name in used}
     made.notes += _said(seen, len(seen.refusals) - len(scripted), _unpaid(seen, probe))
@@ -223,7 +235,13 @@ class _ProductRules:
         parts = explain(self._observed, names_accounts=names_accounts)
         if any(part.counts or len(part.outcomes) > 1 for part in parts):
             self._name_timelines()
-        return [(self._rule(part), self._words(part)) for part in parts]
+        return [
+            (
+                rule_of(self._product, part, [self._does(place) for place in part.outcomes]),
+                comment_of(part, (self._outcomes[place].words for place in part.outcomes)),
+            )
+            for part in parts
+        ]
 
     def _name_timelines(self) -> None:
         for place, one in enumerate(self._outcomes, 1):
@@ -231,24 +249,10 @@ class _ProductRules:
                 one.name = f"{self._product} {place}"
                 self.timelines[one.name] = one.then
 
-    def _rule(self, part: Part) -> dict[str, Any]:
-        head = {"when": {"product": self._product, **part.when}, **part.counts}
-        variants = [self._does(place) for place in part.outcomes]
-        if len(variants) == 1:
-            return {**head, **variants[0]}
-        weights = part.outcomes.values()
-        weighed = [{"weight": weight, **does} for weight, does in zip(weights, variants, strict=True)]
-        return {**head, "then": {"one_of": weighed}}
-
     def _does(self, place: int) -> dict[str, Any]:
         one = self._outcomes[place]
         does = {"then": one.name or one.then}
         return does if one.callbacks is None else {**does, "callbacks": one.callbacks}
-
-    def _words(self, part: Part) -> list[str]:
-        if "nth" in part.counts:
-            return []
-        return [part.said] * bool(part.said) + [self._outcomes[place].words for place in part.outcomes]
 
 
 def _course(course: Course) -> _Outcome:
@@ -275,7 +279,5 @@ def _said(seen: Payments, by_itself: int, unpaid: int) -> Iterator[str]:
         yield f"{counted(unpaid, 'payment')} that the service took: {lack}"
     if seen.older:
         yield f"{counted(seen.older, 'request')} about payments from before the record: left out"
-    if seen.later:
-        yield f"{counted(sum(seen.later.values()), 'payment')} after the first {len(seen.followed)}: left out"
     if lost := sum(not one.statuses for one in seen.followed.values()):
         yield f"{counted(lost, 'payment')} without an answer: nobody asked again"

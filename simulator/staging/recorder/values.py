@@ -1,70 +1,55 @@
-"""What calls and notifications say, whatever came: another shape is read as absent."""
+"""What calls and notifications say, each read once, and the texts that a recording writes."""
 
 import re
-from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 from simulator.domain.model.instants import instant
 from simulator.domain.model.money import SERVICE_ZONE
-from simulator.staging.importer.answers import as_dict, decoded
-from simulator.wire.traffic import Notification
+from simulator.staging.bodies import as_dict, decoded, parameters
+from simulator.wire.traffic import Call, Notification
 
-BODY_BYTES_MAX = 16 * 1024 * 1024
-DEPTH_MAX = 24  # of what a scenario may hold, with room to spare
 TEXT_CHARS_MAX = 300
-QUERY_BYTES_MAX = 64 * 1024
 _STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?", re.ASCII)
+_CONTROL = re.compile(r"[^\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0001fffd]")
 
 
-def json_object(body: bytes) -> dict[str, Any]:
-    """The object in a body; an empty one for anything else."""
-    if not body or len(body) > BODY_BYTES_MAX:
-        return {}
-    found = as_dict(decoded(body))
-    return {} if _is_deep(found) else found
+@dataclass(frozen=True, slots=True)
+class SeenCall:
+    """A call: the parameters of its query, what was sent and answered, and `data` of the answer, each empty where there
+    is none. `at_s` is in seconds since the record began; `status` is 0 without an answer."""
+
+    at_s: float
+    status: int
+    trxid: str
+    query: dict[str, str]
+    asked: dict[str, Any]
+    answer: dict[str, Any]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The member `data` of the answer."""
+        return as_dict(self.answer.get("data"))
 
 
-def _is_deep(value: Any) -> bool:
-    level = [value]
-    for _ in range(DEPTH_MAX):
-        level = [child for one in level for child in _children(one)]
-        if not level:
-            return False
-    return True
-
-
-def _children(value: Any) -> list[Any]:
-    below = value.values() if isinstance(value, dict) else value
-    return [child for child in below if isinstance(child, dict | list)]
-
-
-def query_of(raw: bytes) -> dict[str, str]:
-    """The parameters of a query, decoded; of a repeated one the first counts."""
-    found: dict[str, str] = {}
-    if len(raw) <= QUERY_BYTES_MAX:
-        try:
-            pairs = parse_qsl(raw.decode("latin-1"), keep_blank_values=True, max_num_fields=1000)
-        except ValueError:
-            return {}
-        for name, value in pairs:
-            found.setdefault(name, value)
-    return found
+def seen_call(call: Call, start: datetime) -> SeenCall:
+    """Read a call."""
+    asked, answer = as_dict(decoded(call.body)), as_dict(decoded(call.answer))
+    return SeenCall((call.at - start).total_seconds(), call.status, call.trxid, parameters(call.query), asked, answer)
 
 
 def told(one: Notification) -> dict[str, Any]:
     """The payment result in a callback, by POST or by GET."""
-    if one.method == "GET":
-        return json_object(query_of(_query(one.url)).get("message", "").encode("utf-8", "replace"))
-    return as_dict(json_object(one.body).get("data"))
-
-
-def _query(url: str) -> bytes:
+    if one.method != "GET":
+        return as_dict(as_dict(decoded(one.body)).get("data"))
     try:
-        return urlsplit(url).query.encode("latin-1", "replace")
+        query = urlsplit(one.url).query.encode("latin-1", "replace")
     except ValueError:
-        return b""
+        return {}
+    return as_dict(decoded(parameters(query).get("message", "").encode("utf-8", "replace")))
 
 
 def short(value: object) -> str:
@@ -82,51 +67,9 @@ def stamp(value: object) -> datetime | None:
         return None
 
 
-def seconds(span: timedelta) -> float:
-    """A span of time in seconds."""
-    return span.total_seconds()
-
-
-def in_utc(at: datetime) -> datetime:
-    """A moment that can be compared with others, whether or not it has a zone."""
-    return at.replace(tzinfo=UTC) if at.tzinfo is None else at
-
-
-PRODUCTS_MAX = 5_000
-LENGTH_MAX = 64
-LINK = "https://vouchers.example.com/{trxid}/{alnum:12}"
-
-
-class Receipts:
-    """The shapes, of the first success of each product."""
-
-    def __init__(self) -> None:
-        self._found: dict[str, dict[str, str]] = {}
-
-    def note(self, product: str, data: Mapping[str, Any]) -> None:
-        """The result of a payment that succeeded."""
-        if product in self._found or len(self._found) >= PRODUCTS_MAX:
-            return
-        shown = {name: _shape(short(data.get(name))) for name in ("sn", "pin")}
-        shown["voucherlink"] = LINK if short(data.get("voucherlink")) else ""
-        shown["valid_for"] = "365d" if short(data.get("expiry")) else ""
-        self._found[product] = {name: text for name, text in shown.items() if text}
-
-    def of(self, product: str) -> dict[str, str] | None:
-        """`fulfilled` of a product; None when no success of it was seen."""
-        return self._found.get(product)
-
-
-def _shape(text: str) -> str:
-    """`{digits:12}` for twelve digits."""
-    if not 0 < len(text) <= LENGTH_MAX:
-        return ""
-    return f"{{{'digits' if text.isascii() and text.isdigit() else 'alnum'}:{len(text)}}}"
-
-
-SECOND_MS, MINUTE_S, HOUR_S, DAY_S = 1000, 60, 3600, 86_400
-FINE_S = 60  # below it times are written to the hundredth of a second
-_CONTROL = re.compile(r"[^\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0001fffd]")
+def offset_s(later: datetime | None, earlier: datetime | None) -> float | None:
+    """The seconds between two times; None where one is not known."""
+    return None if later is None or earlier is None else (later - earlier).total_seconds()
 
 
 class Notes:
@@ -148,15 +91,15 @@ class Notes:
 
 def duration(seconds: float) -> str:
     """A duration as scenarios write it: to the hundredth of a second below a minute, else to the tenth."""
-    step = 10 if seconds < FINE_S else 100
-    ms = max(0, round(seconds * SECOND_MS / step) * step)
-    if ms % SECOND_MS:
+    step = 10 if seconds < 60 else 100
+    ms = max(0, round(seconds * 1000 / step) * step)
+    if ms % 1000:
         return f"{ms}ms"
-    whole = ms // SECOND_MS
-    for size, unit in ((DAY_S, "d"), (HOUR_S, "h"), (MINUTE_S, "m")):
-        if whole and whole % size == 0:
-            return f"{whole // size}{unit}"
-    return f"{whole}s"
+    whole = ms // 1000
+    unit_s, unit = next(
+        (size, unit) for size, unit in ((86_400, "d"), (3600, "h"), (60, "m"), (1, "s")) if whole % size == 0
+    )
+    return f"{whole // unit_s}{unit}" if whole else "0s"
 
 
 def plain_line(text: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from simulator.staging.recorder import bills, cases, catalogs, payments, rules
+from simulator.staging.recorder import catalogs, recorder, rules
 from tests.support.client import running
 from tests.support.traffic import get, pay, play
 
@@ -27,11 +27,6 @@ def test_the_rules_that_it_shows_are_those_of_such_a_recording() -> None:
 
 def test_its_limits_are_those_of_the_code() -> None:
     words = " ".join(PAGE.split())
-    assert f"follows the first {payments.PAYMENTS_MAX:,} payments" in words
-    assert (
-        f"remembers {payments.REFUSALS_MAX:,} refusals, {bills.LOOKUPS_MAX:,} bill look-ups, {cases.CASES_MAX:,} voids"
-        in words
-    )
-    assert f"{catalogs.PRODUCTS_MAX:,} products and {catalogs.OPTIONS_MAX:,} options" in words
-    assert f"at most {rules.RULES_MAX} rules of payments" in words
+    assert f"takes the first {recorder.MESSAGES_MAX:,} requests and notifications" in words
+    assert f"{catalogs.OPTIONS_MAX:,} options" in words
     assert f"more than {rules.IN_ORDER_MAX} exceptions" in words
