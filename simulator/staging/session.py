@@ -10,7 +10,7 @@ from json import dumps
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
-from simulator.auth.canonical import body_hash, canonical_query, canonical_string
+from simulator.auth.canonical import canonical_query
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.staging.conform.findings import NotExercised
 from simulator.staging.service import Answer, Request, Service
@@ -132,12 +132,19 @@ class Session:
         """A signed request. `headers` replace those of the signature, or remove them (None); the rest changes what is
         signed: another request, another nonce, a timestamp that is `age_s` old, another secret."""
         content = body if isinstance(body, bytes) else b"" if body is None else dumps(body).encode()
-        made: dict[str, str | None] = {
-            **self._signature(method, target, content, signed or Signed(), nonce, age_s, secret)
-        }
-        if content:
-            made["Content-Type"] = "application/json"
-        made |= headers or {}
+        other = signed or Signed()
+        query = canonical_query(target.partition("?")[2].encode()) if other.query is None else other.query.encode()
+        credentials = self._credentials if secret is None else self._credentials._replace(secret=secret)
+        _, signature = signature_headers(
+            credentials,
+            str(int(self.clock.now() - age_s)),
+            secrets.token_urlsafe(24) if nonce is None else nonce,
+            other.method or method,
+            query,
+            content if other.body is None else other.body,
+        )
+        media = {"Content-Type": "application/json"} if content else {}
+        made = {**signature, **media, **(headers or {})}
         return self.plain(method, target, content, {name: value for name, value in made.items() if value is not None})
 
     def plain(self, method: str, target: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Answer:
@@ -153,24 +160,6 @@ class Session:
         answer = self._service.send(Request(method, target, dict(headers or {}), body))
         self._unanswered = 0
         return answer
-
-    def _signature(
-        self,
-        method: str,
-        target: str,
-        content: bytes,
-        other: Signed,
-        nonce: str | None,
-        age_s: float,
-        secret: str | None,
-    ) -> dict[str, str]:
-        stamp = str(int(self.clock.now() - age_s))
-        nonce = secrets.token_urlsafe(24) if nonce is None else nonce
-        query = canonical_query(target.partition("?")[2].encode()) if other.query is None else other.query.encode()
-        hashed = body_hash(content if other.body is None else other.body)
-        text = canonical_string(stamp.encode(), nonce.encode(), (other.method or method).encode(), query, hashed)
-        credentials = self._credentials if secret is None else self._credentials._replace(secret=secret)
-        return signature_headers(credentials, stamp, nonce, text)
 
 
 HISTORY_DAYS = 30

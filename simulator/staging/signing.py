@@ -61,17 +61,20 @@ def sign(
     if not _is_visible(credentials.key) or not _is_visible(nonce):
         raise CannotSign("a key and a nonce are made of visible ASCII characters")
     query = canonical_query(target.partition("?")[2].encode())
-    canonical = canonical_string(moment.encode(), nonce.encode(), method.encode(), query, body_hash(body))
-    headers = signature_headers(credentials, moment, nonce, canonical)
+    canonical, headers = signature_headers(credentials, moment, nonce, method, query, body)
     if body:
         headers["Content-Type"] = "application/json"
     url = f"{base.scheme}://{base.netloc}{base.path.rstrip('/')}{target}"
     return SignedRequest(method, url, body, canonical.decode(), headers)
 
 
-def signature_headers(credentials: Credentials, timestamp: str, nonce: str, canonical: bytes) -> dict[str, str]:
-    """The four headers of SPEC 5.1, with the signature of a canonical string. Raises `CannotSign`."""
-    return {
+def signature_headers(
+    credentials: Credentials, timestamp: str, nonce: str, method: str, query: bytes, body: bytes
+) -> tuple[bytes, dict[str, str]]:
+    """The canonical string, and the four headers of SPEC 5.1 with its signature; `query` is canonical. Raises
+    `CannotSign`."""
+    canonical = canonical_string(timestamp.encode(), nonce.encode(), method.encode(), query, body_hash(body))
+    return canonical, {
         names.WRITTEN_API_KEY: credentials.key,
         names.WRITTEN_TIMESTAMP: timestamp,
         names.WRITTEN_NONCE: nonce,

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from simulator import __version__
+from simulator.redaction import Secrets, redact
 from simulator.scenario.build import build_reseller
 from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.yaml import block, comment, flow
@@ -88,10 +90,6 @@ def _is_usable(name: str, value: dict[str, Any]) -> bool:
     return True
 
 
-MASKED = "(not shown)"
-MASKED_CHARS_MIN = 8  # a shorter text is found in harmless ones
-
-
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What to import. `accounts` are account numbers by product; `keep_urls` see `written`."""
@@ -127,11 +125,4 @@ def import_account(wanted: Wanted, clock: Clock, progress: Callable[[str], None]
 
 def masking(credentials: Credentials) -> Callable[[str], str]:
     """A function that hides the key and the secret in a text."""
-    hidden = [one for one in (credentials.secret, credentials.key) if len(one) >= MASKED_CHARS_MIN]
-
-    def mask(text: str) -> str:
-        for one in hidden:
-            text = text.replace(one, MASKED)
-        return text
-
-    return mask
+    return partial(redact, secrets=(Secrets(credentials),))
