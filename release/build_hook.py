@@ -1,4 +1,5 @@
-"""The hook of the build that puts the version into the package, so that no program asks git when it starts.
+"""The hook of the build that puts the version into the package, so that no program asks git when it starts, and the
+pages of the documentation, which `reseller-sim mcp` serves.
 
 A wheel has it as `simulator/_version.py`. An editable installation, as of `make run`, uses the checkout, and gets the
 same file there; git ignores it.
@@ -27,6 +28,8 @@ class VersionHook(BuildHookInterface[Any]):
         path = Path(self._folder.name, "version.py")
         source["write_module"](path, self.metadata.version)
         build_data["force_include"][str(path)] = MODULE
+        for page in sorted(Path(self.root, "docs").glob("*.md")):
+            build_data["force_include"][str(page)] = f"simulator/data/docs/{page.name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove the folder."""

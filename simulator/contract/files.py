@@ -1,4 +1,4 @@
-"""Locates the files that ship with the package: `contracts/` and `scenarios/`.
+"""Locates the files that ship with the package: `contracts/`, `scenarios/` and the pages of `docs/`.
 
 In a wheel they are packed into `simulator/data`; in a checkout they are beside the package.
 """
@@ -11,6 +11,6 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 @cache
 def data_dir(name: str) -> Path:
-    """The folder `contracts` or `scenarios` of this installation."""
+    """The folder `contracts`, `scenarios` or `docs` of this installation."""
     packed = _PACKAGE / "data" / name
     return packed if packed.is_dir() else _PACKAGE.parent / name

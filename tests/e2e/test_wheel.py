@@ -16,8 +16,10 @@ from simulator.scenario.library import names, text
 ROOT = Path(__file__).parent.parent.parent
 SHOW_ALL = """
 import json
+from simulator.contract.files import data_dir
 from simulator.scenario.library import names, text
-print(json.dumps({name: text(name) for name in names()}))
+pages = {path.name: path.read_text("utf-8") for path in data_dir("docs").iterdir()}
+print(json.dumps([{name: text(name) for name in names()}, pages]))
 """
 
 USE = """
@@ -51,8 +53,9 @@ def test_a_wheel_in_an_empty_environment_serves_the_same(tmp_path: Path) -> None
     assert str(tmp_path) in where
     show = [python, "-m", "simulator", "scenarios", "show"]
     assert run([*show, "default"], tmp_path, **libraries) == text("default")
-    shown = json.loads(run([python, "-c", SHOW_ALL], tmp_path, **libraries))
-    assert shown == {name: text(name) for name in names()}
+    scenarios, pages = json.loads(run([python, "-c", SHOW_ALL], tmp_path, **libraries))
+    assert scenarios == {name: text(name) for name in names()}
+    assert pages == {path.name: path.read_text("utf-8") for path in (ROOT / "docs").glob("*.md")}
     contract = run([python, "-m", "simulator", "openapi", "--json"], tmp_path, **libraries)
     assert contract == run([sys.executable, "-m", "simulator", "openapi", "--json"], ROOT)
     call = [python, "-m", "simulator", "exec", "--clock", "manual", "--"]
