@@ -68,6 +68,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "replay",
         "shards",
     },
+    "mcp": {"contract", "scenario", "domain", "shortened"},
     "persistence": {"replay", "snapshot", "tape", "runtime", "scenario", "domain"},
     "environment": {"app", "control", "options", "runtime"},
     "explore": {
@@ -182,10 +183,10 @@ def test_what_tests_import_knows_nothing_of_what_it_speaks_to() -> None:
     assert all(len(path.read_text().splitlines()) <= LINES_MAX for path in client.rglob("*.py"))
 
 
-def test_only_the_command_and_explorations_use_what_tests_import() -> None:
-    """It prints stories as the client does, and asks servers as it does."""
+def test_only_the_command_explorations_and_assistants_use_what_tests_import() -> None:
+    """They print stories as the client does, and ask servers as it does."""
     found = {part_of(path) for path in modules() for name in imports(path) if name.partition(".")[0] == "reseller_sim"}
-    assert found <= {"cli", "explore"}
+    assert found <= {"cli", "explore", "mcp"}
 
 
 def test_neither_package_imports_what_is_not_installed_with_it() -> None:

@@ -65,6 +65,7 @@ VERBS = {
     "audit": Verb(JUDGE, "audit", "Check a client's behaviour against what the service asks of it."),
     "conform": Verb(STAGING, "conform", "Check a deployment of the service against its contract."),
     "proxy": Verb(STAGING, "proxy", "Pass a client's requests to a deployment, and explain them."),
+    "mcp": Verb(TEST, "mcp", "Serve the simulator to an assistant (Model Context Protocol)."),
     "assumptions": Verb(SCENARIOS, "contract", "Print what the specification leaves open, and what we chose."),
     "openapi": Verb(SCENARIOS, "contract", "Print the contract as one OpenAPI 3.1 document."),
     "completion": Verb(TEST, "completion", "Print what completes this command in a shell."),

@@ -33,7 +33,7 @@ CLAIMS: dict[str, Any] = {
 def made(key: bytes | None = REALM.key, algorithm: str = "HS256", **changed: Any) -> str:
     """A token with some claims changed, those that are None left out."""
     claims = {name: value for name, value in (CLAIMS | changed).items() if value is not None}
-    return jwt.encode(claims, key, algorithm=algorithm)
+    return jwt.encode(claims, key or "", algorithm=algorithm)
 
 
 def issued(use: Use = Use.ID, realm: Realm = REALM) -> str:

@@ -347,6 +347,18 @@ def test_a_list_of_servers_is_refused_in_harmless_words(word: str) -> None:
     assert_harmless(done.stdout + done.stderr)
 
 
+def test_a_simulator_for_an_assistant_is_named_in_harmless_words() -> None:
+    given = UNSAFE.replace("\0", "")
+    for flags, code in (
+        (("--url", given), 3),
+        (("--config", "--url", given), 0),
+        (("--config", "--scenario", given), 0),
+    ):
+        done = invoke("mcp", *flags)
+        assert done.exit_code == code
+        assert_harmless(done.stdout + done.stderr)
+
+
 def test_every_verb_is_in_this_module() -> None:
     source = Path(__file__).read_text()
     assert [verb for verb in VERBS if f'"{verb}"' not in source] == []

@@ -1,0 +1,109 @@
+"""`reseller-sim mcp`: the simulator as tools of an assistant, by the Model Context Protocol on stdin and stdout."""
+
+import json
+import shutil
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from simulator.cli.flags import TOKEN_VARIABLES, own_option, running_flags
+from simulator.cli.output import echo, one_line, print_to_stderr
+from simulator.cli.usage import CannotStart, verb
+
+TITLE = "reseller-sim mcp"
+RANGE = "mcp>=2,<3"
+NAME = "reseller-sim"
+JSON_HOSTS = (
+    "Claude Code: .mcp.json of a project",
+    "Claude Desktop: claude_desktop_config.json",
+    "Cursor: .cursor/mcp.json of a project or of the home folder",
+)
+NO_PACKAGE = f"{TITLE}: the package mcp is missing; install it by: pip install '{RANGE}'"
+
+
+@verb("mcp")
+@own_option("--scenario", metavar="NAME|FILE", help="The scenario of a simulator that is started for this assistant.")
+@own_option(
+    "--allow-commands", is_flag=True, help="Offer explore_command, which runs commands that the assistant gives."
+)
+@own_option("--config", "is_config", is_flag=True, help="Print what makes common hosts start this, and end.")
+@running_flags
+def mcp_command(
+    scenario: str | None,
+    allow_commands: bool,
+    is_config: bool,
+    url: str | None,
+    sandbox: str,
+    control_token: str | None,
+) -> None:
+    """Serve the simulator to an assistant (Model Context Protocol).
+
+    A host, such as an editor, starts this command and speaks the protocol with it on stdin and stdout.
+    With --url it is about a simulator that runs, with the rights of --token: a token that may only read has the tools
+    that read. Otherwise it starts one of its own, which ends with it. Needs the extra `mcp`. Exit code 3 means that the
+    simulator did not start.
+
+    \b
+    Examples:
+      reseller-sim mcp --config
+      reseller-sim mcp --scenario bad-day
+      reseller-sim mcp --url http://127.0.0.1:8080
+      reseller-sim mcp --allow-commands --config
+    """
+    if url is not None and scenario is not None:
+        text = "--scenario is that of a simulator of its own, and --url or RESELLER_SIM_URL names a running one"
+        raise click.UsageError(f"{text}: give one of them", click.get_current_context())
+    if is_config:
+        has_token = control_token is not None
+        echo(_config(url, sandbox, scenario, has_token=has_token, allow_commands=allow_commands))
+        return
+    if find_spec("mcp") is None:
+        raise CannotStart(NO_PACKAGE)
+    _serve(url, sandbox, scenario, control_token, allow_commands=allow_commands)
+
+
+def _config(url: str | None, sandbox: str, scenario: str | None, *, has_token: bool, allow_commands: bool) -> str:
+    """Return what makes hosts start this command with these flags. The token is left for the user to fill in."""
+    path = str(Path(scenario).absolute()) if scenario and Path(scenario).is_file() else scenario
+    flags = {"--url": url, "--sandbox": sandbox if sandbox != "default" else None, "--scenario": path}
+    program = shutil.which(sys.argv[0]) or shutil.which("reseller-sim") or "reseller-sim"
+    given = [part for flag, value in flags.items() if value is not None for part in (flag, value)]
+    started = {
+        "command": str(Path(program).absolute()),
+        "args": ["mcp", *given, *["--allow-commands"] * allow_commands],
+    }
+    variables = {"env": {TOKEN_VARIABLES[0]: "YOUR-TOKEN"}} if has_token else {}
+    parts = [
+        *(f"# {name}" for name in JSON_HOSTS),
+        json.dumps({"mcpServers": {NAME: started | variables}}, indent=2),
+        "\n# Visual Studio Code: .vscode/mcp.json of a project",
+        json.dumps({"servers": {NAME: {"type": "stdio"} | started | variables}}, indent=2),
+        "\n# Codex: .codex/config.toml of a project or of the home folder",
+        f"[mcp_servers.{NAME}]",
+        *(f"{key} = {json.dumps(value)}" for key, value in started.items()),
+        *([f'env = {{ {TOKEN_VARIABLES[0]} = "YOUR-TOKEN" }}'] if has_token else []),
+    ]
+    return "\n".join(parts)
+
+
+def _serve(url: str | None, sandbox: str, scenario: str | None, token: str | None, *, allow_commands: bool) -> None:
+    import asyncio
+    import signal
+
+    from reseller_sim import NotStarted, Simulator
+    from simulator.mcp.server import Assistant, serve
+
+    try:
+        simulator = Simulator.start(scenario, scenarios=None) if url is None else Simulator(url, token)
+    except NotStarted as error:
+        raise CannotStart("\n".join(one_line(f"{TITLE}: {line}") for line in str(error).splitlines())) from None
+    except ValueError as error:
+        raise CannotStart(one_line(f"{TITLE}: {error}")) from None
+    print_to_stderr(f"{TITLE}: the simulator is at {simulator.url}, its console at {simulator.control_url}/")
+    if sys.stdin is not None and sys.stdin.isatty():
+        print_to_stderr(f"{TITLE}: waiting for a host on stdin; --config prints how hosts start this")
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a thread that waits for stdin would hold up any other ending
+    with simulator:
+        asyncio.run(serve(Assistant(simulator, sandbox, may_run_commands=allow_commands)))

@@ -1,0 +1,152 @@
+"""The tools that read what happened in a sandbox."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from reseller_sim import Sandbox, Simulator
+from reseller_sim.control import below
+from reseller_sim.evidence import explained, violations
+from reseller_sim.story import callback_line, money, request_line
+from reseller_sim.times import shown_time
+from simulator.mcp.answers import Answer, size_of
+from simulator.mcp.tools import N, members, text, tool
+
+LIMIT: Final = 20
+PAGE_BYTES_MAX: Final = 10_000
+EXPLAINED: Final = ("canonical", "given_signature", "expected_signature", "curl", "autopsy", "diagnosis")
+Json = dict[str, Any]
+
+
+@tool(
+    {"n": N} | members("requests-query", "method", "path", "status", "status_min", "refid", "error", "limit", "cursor")
+)
+def list_requests(simulator: Simulator, sandbox: str, n: int | None = None, **query: Any) -> Answer:
+    """List the requests that a sandbox received, newest first, with the reason of each refusal. `status_min` 400 lists
+    the refused ones. With `n`, show one request and its response whole."""
+    opened = simulator.open(sandbox)
+    if n is not None:
+        return exchange(opened, n)
+    page = _page(opened, "/requests", "requests", query)
+    return _listed(page, "requests", map(request_line, explained(opened, page["requests"])))
+
+
+def exchange(sandbox: Sandbox, n: int) -> Answer:
+    """Show a request of the journal with its response."""
+    found: Json = sandbox.ask("GET", below("/requests", str(n)))
+    bodies = {"request": found["request"]["body"], "response": found["response"]["body"]}
+    lines = [request_line(found), *(f"{name} body: {body}" for name, body in bodies.items() if body)]
+    heading = (
+        f"Request {n} was answered with {found['status']}." if found["status"] else f"Request {n} got no response."
+    )
+    return Answer(heading, {"n": n, "status": found["status"]}, [*lines, *_autopsy(found["autopsy"])], found)
+
+
+def _page(sandbox: Sandbox, path: str, member: str, query: Json) -> Json:
+    """Return a page that fits into an answer, with half as many rows until it does."""
+    limit = query.pop("limit", LIMIT)
+    while True:
+        page: Json = sandbox.ask("GET", path, query={**query, "limit": limit})
+        if limit == 1 or size_of(page[member]) <= PAGE_BYTES_MAX:
+            return page
+        limit = len(page[member]) // 2
+
+
+def _listed(page: Json, member: str, lines: Iterable[str], heading: str = "") -> Answer:
+    rows, cursor = page[member], page["cursor"] if page["has_more"] and page[member] else None
+    rest = f"Pass cursor={cursor} to get the next ones, if there are any." if cursor else ""
+    facts = {"count": len(rows), "cursor": cursor}
+    return Answer(f"{heading}{member.capitalize()}: {len(rows)}.", facts, list(lines), rows, rest)
+
+
+@tool({"refid": text("The refid of the payment.")})
+def payment_story(simulator: Simulator, sandbox: str, refid: str) -> Answer:
+    """Tell all that happened to a payment: requests, statuses, wallet entries, callbacks, in the order of time."""
+    story = simulator.open(sandbox).story(refid)
+    facts = {"status": story.status, "trxid": story.data["trxid"]}
+    return Answer(f"The payment is {story.status}.", facts, story.lines, story.data)
+
+
+@tool({"n": N} | members("explain-request", "method", "path", "headers", "body", "curl", "secret", "canonical"))
+def explain_signature(simulator: Simulator, sandbox: str, n: int | None = None, **request: Any) -> Answer:
+    """Say why the signature of a request is refused, and how to correct it. Pass `n` for a request that was received;
+    otherwise the request as the client sends it, as method, path, headers and body, or as curl. Nothing is sent."""
+    opened = simulator.open(sandbox)
+    if n is None:
+        found: Json = opened.ask("POST", "/explain", request)
+        verdict, reason = found["verdict"], found["message"]
+    else:
+        found = opened.ask("GET", below("/requests", str(n)))
+        verdict, reason = found["error"] or "valid", request_line(found)
+    data = {name: found[name] for name in EXPLAINED if found.get(name)}
+    return Answer(f"The verdict is {verdict}.", {"verdict": verdict}, [reason, *_autopsy(found["autopsy"])], data)
+
+
+def _autopsy(found: Json | None) -> Iterator[str]:
+    if found is not None and not found["is_right"]:
+        yield f"signature: {found['sentence']}"
+        yield f"what to do: {found['fix']}"
+        yield f"the string to sign: {found['expected']['canonical_string']}"
+
+
+@tool(
+    {"inbox": text("The name of an inbox, such as callbacks.")} | members("callbacks-query", "refid", "limit", "cursor")
+)
+def list_callbacks(simulator: Simulator, sandbox: str, inbox: str | None = None, **query: Any) -> Answer:
+    """List the attempts of callbacks and what the receivers answered, oldest first. With `inbox`, list the messages in
+    that inbox of the simulator, with their bodies."""
+    opened = simulator.open(sandbox)
+    if inbox is None:
+        page = _page(opened, "/callbacks", "callbacks", query)
+        return _listed(page, "callbacks", map(callback_line, page["callbacks"]))
+    refid = query.pop("refid", None)
+    page = _page(opened, below("/inbox", inbox), "items", query)
+    rows = [one for one in page["items"] if refid in (None, one["refid"])]
+    lines = [f"#{one['n']} {one['method']}, answered {one['status']}: {one['body']}" for one in rows]
+    return _listed(page | {"messages": rows}, "messages", lines)
+
+
+@tool(members("ledger-query", "reseller", "type", "refid", "limit", "cursor"))
+def show_wallet(simulator: Simulator, sandbox: str, **query: Any) -> Answer:
+    """Show the balance of a wallet and its statement, newest entries first."""
+    opened = simulator.open(sandbox)
+    code = query.setdefault("reseller", opened.code)
+    balance = opened.balance(code)
+    page = _page(opened, "/ledger", "entries", query)
+    lines = [
+        f"{shown_time(one['at'])} {one['type']} {one['amount']:+.2f}, balance {one['balance']:.2f}: {one['remarks']}"
+        for one in page["entries"]
+    ]
+    found = _listed(page, "entries", lines, f"The balance of {code} is {money(float(balance))}. ")
+    return found._replace(facts={**found.facts, "balance": str(balance)})
+
+
+@tool()
+def audit_client(simulator: Simulator, sandbox: str) -> Answer:
+    """Judge what a client does wrong, by the requests that it sent and by what its receivers answered."""
+    found = simulator.open(sandbox).audit()
+    ids: dict[str, list[str]] = {"violated": [], "met": [], "not_exercised": []}
+    for row in found["obligations"]:
+        ids[row["state"]].append(row["id"])
+    errors, warnings = violations(found)
+    lines = "\n".join([*errors, *(f"warning: {one}" for one in warnings)]).splitlines()
+    verdict = "The client passes the audit" if found["ok"] else "The client does not pass the audit"
+    if not ids["violated"] and not ids["met"]:
+        verdict = "Nothing was judged, since no request of a client arrived"
+    counts = ", ".join(f"{len(names)} {state.replace('_', ' ')}" for state, names in ids.items())
+    data = [row for row in found["obligations"] if row["state"] == "violated"]
+    return Answer(f"{verdict}: {counts}.", {"ok": found["ok"], **ids}, lines, data or None)
+
+
+@tool()
+def show_coverage(simulator: Simulator, sandbox: str) -> Answer:
+    """Show which endpoints, outcomes and rules the requests have met, and which they never met."""
+    found = simulator.open(sandbox).ask("GET", "/coverage")
+    never = {
+        "endpoints": [f"{one['method']} {one['path']}" for one in found["endpoints"] if not one["calls"]],
+        "outcomes": [f"{one['group']}: {one['text']}" for one in found["outcomes"] if not one["met"]],
+        "rules": [one["name"] or one["id"] for one in found["rules"] if not one["chosen"]],
+        "magic": [f"account …{one['digits']}: {one['outcome']}" for one in found["magic"] if not one["met"]],
+    }
+    counts = ", ".join(f"{name} {one['met']} of {one['total']}" for name, one in found["summary"].items())
+    lines = [f"never met, {name}: {about}" for name, texts in never.items() for about in texts]
+    return Answer(f"Met: {counts}.", {"summary": found["summary"]}, lines, never)

@@ -1,0 +1,109 @@
+"""The tools that change something: sandboxes, their clock and rules, and signed requests."""
+
+import asyncio
+from contextlib import suppress
+from threading import Thread
+from typing import Any, Final
+
+from reseller_sim import NotRunning, Sandbox, Simulator, SimulatorError
+from reseller_sim.asynchronous import in_thread
+from reseller_sim.times import shown_time
+from simulator.mcp.answers import Answer
+from simulator.mcp.report_tools import exchange
+from simulator.mcp.tools import members, text, tool
+
+ADVANCE: Final = "/clock/advance"
+ADVANCE_TIMEOUT_S: Final = 3600.0
+CREDENTIALS: Final = ("code", "api_key", "api_secret", "username", "password")
+VARIABLES: Final = ("BASE_URL", "API_KEY", "API_SECRET", "USERNAME", "PASSWORD")
+SCENARIO: Final = {
+    "type": ["string", "object"],
+    "description": "The name of a bundled scenario, a scenario as YAML text or as an object, or the path of a file "
+    "below the server's folder of scenarios. By default the server's own scenario.",
+}
+
+
+@tool({"scenario": SCENARIO} | members("sandbox-query", "id", "clock", "start", "seed", "credentials"), changes=True)
+def create_sandbox(simulator: Simulator, scenario: str | dict[str, Any] | None = None, **wanted: Any) -> Answer:
+    """Create a sandbox from a scenario: a copy of the service with its own clock, credentials and payments. The clock
+    is manual unless `clock` says otherwise, so callbacks are sent when advance_clock is called."""
+    is_file = isinstance(scenario, str) and scenario.endswith((".yaml", ".yml")) and not {"\n", ":"} & {*scenario}
+    made = simulator.sandbox({"file": scenario} if is_file else scenario, **wanted)
+    clock = made.clock()["mode"]
+    lines = [f"{name}={made.environment[name]}" for name in (f"RESELLER_{each}" for each in VARIABLES)]
+    heading = f"The sandbox {made.id} is ready, with a {clock} clock. Pass sandbox={made.id} to the other tools."
+    credentials = [{name: one.get(name) for name in CREDENTIALS} for one in made.resellers]
+    facts = {"sandbox": made.id, "scenario": made.scenario, "url": made.url, "clock": clock, "resellers": credentials}
+    return Answer("\n".join([heading, "Variables for the client. No other tool shows the secrets.", *lines]), facts)
+
+
+@tool(changes=True)
+def reset_sandbox(simulator: Simulator, sandbox: str) -> Answer:
+    """Return a sandbox to the start of its scenario. Requests, payments and added rules are deleted."""
+    simulator.open(sandbox).reset()
+    return Answer(f"The sandbox {sandbox} is at the start of its scenario.", {"sandbox": sandbox})
+
+
+@tool(
+    {
+        "method": text("GET, POST, PUT, PATCH or DELETE."),
+        "path": text("The path with its query, such as /v2/balance; the page `service` has them all."),
+        "body": {"description": "The body, which is sent as JSON."},
+    },
+    changes=True,
+)
+def send_request(simulator: Simulator, sandbox: str, method: str, path: str, body: Any = None) -> Answer:
+    """Send a request that is signed as the sandbox's first reseller, and show it as the journal has it: the response,
+    the rule that decided, and why it was refused."""
+    opened = simulator.open(sandbox)
+    answer = opened.call(method, path, body)
+    number = answer.headers.get("x-sim-request-id")
+    if number is None:
+        return Answer(f"The response has the status {answer.status}, and is not in the journal.")
+    return exchange(opened, int(number))
+
+
+@tool(members("advance-request", "seconds", "to", "until"), changes=True)
+async def advance_clock(simulator: Simulator, sandbox: str, **wanted: Any) -> Answer:
+    """Move the clock of a sandbox, and run all that is due until then, callbacks included. Pass one of seconds, to and
+    until."""
+    opened = await in_thread(simulator.open, sandbox)
+    try:
+        done = await in_thread(opened.ask, "POST", ADVANCE, wanted, timeout_s=ADVANCE_TIMEOUT_S)
+    except asyncio.CancelledError:
+        Thread(target=_stop_advance, args=(opened,), daemon=True).start()
+        raise
+    ending = done.get("reason") or ("Nothing more is due." if done["idle"] else "More is due later.")
+    heading = f"The time is {shown_time(done['now'])}. Events: {len(done['fired']) + done['left_out']}. {ending}"
+    facts = {name: done[name] for name in ("now", "idle", "left_out")}
+    return Answer(heading, facts, [_event(one) for one in done["fired"]], done["fired"])
+
+
+def _stop_advance(sandbox: Sandbox) -> None:
+    with suppress(SimulatorError, NotRunning):
+        sandbox.ask("DELETE", ADVANCE)
+
+
+def _event(event: dict[str, Any]) -> str:
+    named = ("refid", "status", "state", "url", "answered", "error")
+    return " ".join([shown_time(event["at"]), event["kind"], *(str(event[name]) for name in named if event.get(name))])
+
+
+@tool(members("rule-request", "section", "rule"), changes=True)
+def add_rule(simulator: Simulator, sandbox: str, section: str, rule: dict[str, Any]) -> Answer:
+    """Add a rule to a sandbox, before all others of its section: an outcome of payments, or a fault. The page
+    `scenarios` has recipes, `scenario-reference` every key. reset_sandbox removes added rules."""
+    made = simulator.open(sandbox).rule(section, rule)
+    return Answer(f"The rule {made.id} is now the first one of {section}.", {"rule": made.id})
+
+
+@tool(members("scenario-check-request", "text"), changes=True)
+def check_scenario(simulator: Simulator, text: str) -> Answer:
+    """Find the problems of a scenario in YAML, each with its line and column. Nothing is created."""
+    found = simulator.control.ask("POST", "/scenarios/check", {"text": text})
+    rows = found["problems"]
+    lines = [f"{one['line']}:{one['column']}: {one['severity']} {one['code']}: {one['message']}" for one in rows]
+    count = f"{len(rows)} problem{'s' * (len(rows) != 1)}" if rows else "No problems"
+    loads = "A sandbox can be created from it." if found["loads"] else "No sandbox can be created from it."
+    facts = {"ok": found["ok"], "loads": found["loads"], "count": len(rows)}
+    return Answer(f"{count}. {loads}", facts, lines, rows or None)

@@ -1,0 +1,136 @@
+"""The server: answers a host's requests on stdin and stdout, and turns errors into results."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import mcp.types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+
+from reseller_sim import NotRunning, Simulator, SimulatorError
+from reseller_sim.asynchronous import in_thread
+from simulator import __version__
+from simulator.domain.model.likeness import nearest
+from simulator.mcp import pages, report_tools, sandbox_tools
+from simulator.mcp.answers import DATA, Answer, rendered
+from simulator.mcp.exploration import explore_command
+from simulator.mcp.tools import Tool
+
+TOOLS: Final = tuple(
+    one for module in (sandbox_tools, report_tools, pages) for one in vars(module).values() if isinstance(one, Tool)
+)
+READ_ONLY: Final = "read_only_token"
+INSTRUCTIONS: Final = f"""reseller-sim simulates a reseller payments API with all of its state. It is at {{url}}.
+Begin with create_sandbox, whose clock stands until advance_clock moves it. When a request is refused, call
+list_requests or explain_signature; when a payment ends otherwise than expected, payment_story. audit_client says what a
+client does wrong. read_docs has the documentation. {DATA}"""
+
+Context = ServerRequestContext[Any, Any]
+Page = types.PaginatedRequestParams | None
+
+
+class Assistant:
+    """What a host may ask: the tools, resources and prompts for one simulator. `sandbox` is the one that tools use when
+    none is named."""
+
+    def __init__(self, simulator: Simulator, sandbox: str, *, may_run_commands: bool) -> None:
+        self._simulator = simulator
+        self._sandbox = sandbox
+        self._tools = {one.name: one for one in (*TOOLS, *([explore_command] if may_run_commands else []))}
+
+    def server(self) -> Server[Any]:
+        """Return the server that answers for it."""
+        return Server(
+            "reseller-sim",
+            version=__version__,
+            instructions=INSTRUCTIONS.format(url=self._simulator.url),
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=_list_resources,
+            on_read_resource=_read_resource,
+            on_list_prompts=_list_prompts,
+            on_get_prompt=_get_prompt,
+        )
+
+    async def _list_tools(self, context: Context, params: Page) -> types.ListToolsResult:
+        tools = [
+            types.Tool(
+                name=one.name,
+                description=one.description,
+                input_schema=one.input_schema,
+                annotations=types.ToolAnnotations(read_only_hint=not one.changes, destructive_hint=False),
+            )
+            for one in (await self._permitted()).values()
+        ]
+        return types.ListToolsResult(tools=tools)
+
+    async def _permitted(self) -> Mapping[str, Tool]:
+        """Return the tools that the token permits; all of them while no simulator answers."""
+        reads_only = await in_thread(self._refuses_with, READ_ONLY, "POST", "/scenarios/check", {"text": ""})
+        return {name: one for name, one in self._tools.items() if not (one.changes and reads_only)}
+
+    def _refuses_with(self, code: str, *request: Any) -> bool:
+        try:
+            self._simulator.control.ask(*request)
+        except (SimulatorError, NotRunning) as error:
+            return getattr(error, "code", "") == code
+        return False
+
+    async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        try:
+            return _result(await self._called(params.name, params.arguments or {}))
+        except (SimulatorError, OSError, LookupError, ValueError, TypeError) as error:
+            lines = str(error.args[0] if isinstance(error, LookupError) else error).splitlines()
+            if isinstance(error, SimulatorError) and error.code == "unknown_sandbox":
+                lines += [f"sandbox: {one['id']}" for one in await in_thread(self._simulator.sandboxes)]
+            return _result(Answer("The call failed.", lines=lines), is_error=True)
+
+    async def _called(self, name: str, arguments: Mapping[str, Any]) -> Answer:
+        wanted = self._tools.get(name)
+        if wanted is None:
+            near = nearest(name, self._tools)
+            raise LookupError(f"there is no tool {name!r}{f'; did you mean {near}?' if near else ''}")
+        if wanted.changes and name not in await self._permitted():
+            raise ValueError(f"the token may only read: {name} needs one whose role is full")
+        return await wanted.call(self._simulator, self._sandbox, arguments)
+
+
+def _result(answer: Answer, *, is_error: bool = False) -> types.CallToolResult:
+    shown, structured = rendered(answer)
+    content = types.TextContent(text=shown)
+    return types.CallToolResult(content=[content], structured_content=structured or None, is_error=is_error)
+
+
+async def _list_resources(context: Context, params: Page) -> types.ListResourcesResult:
+    found = await in_thread(pages.resources)
+    return types.ListResourcesResult(resources=[resource for resource, _ in found.values()])
+
+
+async def _read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    found = (await in_thread(pages.resources)).get(params.uri)
+    if found is None:
+        raise MCPError(code=types.INVALID_PARAMS, message=f"there is no resource {params.uri!r}")
+    resource, path = found
+    text = await in_thread(path.read_text, "utf-8")
+    contents = types.TextResourceContents(uri=params.uri, mime_type=resource.mime_type, text=text)
+    return types.ReadResourceResult(contents=[contents])
+
+
+async def _list_prompts(context: Context, params: Page) -> types.ListPromptsResult:
+    return types.ListPromptsResult(prompts=[pages.prompt(name) for name in pages.PROMPTS])
+
+
+async def _get_prompt(context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    if params.name not in pages.PROMPTS:
+        raise MCPError(code=types.INVALID_PARAMS, message=f"there is no prompt {params.name!r}")
+    text = types.TextContent(text=pages.prompt_text(params.name, params.arguments or {}))
+    return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=text)])
+
+
+async def serve(assistant: Assistant) -> None:
+    """Answer on stdin and stdout until the host closes stdin."""
+    server = assistant.server()
+    async with stdio_server() as (requests, responses):
+        await server.run(requests, responses, server.create_initialization_options())

@@ -1,0 +1,79 @@
+"""What a tool is: a function whose parameters are described by a schema, which comes from the contract where it can."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, Final
+
+from reseller_sim import Simulator
+from reseller_sim.asynchronous import in_thread
+from simulator.contract.schemas import Schema, resolved, schema
+from simulator.contract.validate import Validator
+from simulator.mcp.answers import Answer
+
+OURS: Final = ("simulator", "sandbox")
+
+
+class Tool:
+    """A function as a tool: its name, its docstring, and `input_schema`. The parameters `simulator` and `sandbox` are
+    passed to those that have them; `changes` is for what a token that may only read does not permit."""
+
+    def __init__(self, function: Callable[..., Any], properties: Schema, *, changes: bool) -> None:
+        parameters = inspect.signature(function).parameters
+        self._function = function
+        self._is_async = inspect.iscoroutinefunction(function)
+        self._ours = [name for name in OURS if name in parameters]
+        self.name = function.__name__
+        self.description = " ".join(inspect.cleandoc(function.__doc__ or "").split())
+        self.changes = changes
+        self.input_schema: Schema = {
+            "type": "object",
+            "properties": properties | ({"sandbox": SANDBOX} if "sandbox" in parameters else {}),
+            "required": [
+                name
+                for name, one in parameters.items()
+                if name not in OURS and one.default is one.empty and one.kind is not one.VAR_KEYWORD
+            ],
+            "additionalProperties": False,
+        }
+
+    @cached_property
+    def _validator(self) -> Validator:
+        return Validator(self.input_schema)
+
+    async def call(self, simulator: Simulator, sandbox: str, arguments: Mapping[str, Any]) -> Answer:
+        """Call it. Raises `ValueError` for wrong arguments, and what the client raises."""
+        if problems := self._validator.problems(dict(arguments)):
+            texts = (f"{name} {text}".strip() for name, about in problems.items() for text in about)
+            raise ValueError(f"{self.name}: {'; '.join(texts)}")
+        values = {"simulator": simulator, "sandbox": sandbox}
+        given = {name: values[name] for name in self._ours} | dict(arguments)
+        answer: Answer = await (self._function(**given) if self._is_async else in_thread(self._function, **given))
+        return answer
+
+
+def tool(properties: Schema | None = None, *, changes: bool = False) -> Callable[[Callable[..., Any]], Tool]:
+    """Make a tool of a function."""
+    return lambda function: Tool(function, properties or {}, changes=changes)
+
+
+def members(name: str, *wanted: str) -> Schema:
+    """Return members of a schema of the contract."""
+    found = schema(name)["properties"]
+    return {member: _published(resolved(name, found[member])) for member in wanted}
+
+
+def _published(part: Any) -> Any:
+    """Return a part of a schema without the keywords that only our validator knows."""
+    if isinstance(part, dict):
+        return {key: _published(value) for key, value in part.items() if not key.startswith("x-")}
+    return [_published(each) for each in part] if isinstance(part, list) else part
+
+
+def text(description: str) -> Schema:
+    """Return the schema of a text."""
+    return {"type": "string", "description": description}
+
+
+SANDBOX: Final = text("The id of the sandbox, as create_sandbox returned it.")
+N: Final[Schema] = {"type": "integer", "minimum": 1, "description": "The number of a request in the journal."}
