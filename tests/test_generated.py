@@ -16,7 +16,7 @@ ONE_PART = {
     "docs/tape.md": tape,
     "docs/reliability.md": reliability,
 }
-SOURCES = ("<!-- Generated from contracts/", "<!-- Generated from simulator/audit/")
+SOURCES = tuple(f"<!-- Generated from {folder}" for folder in ("contracts/", "simulator/audit/", "simulator/cli "))
 PAGES = [name for name in GENERATED if name.endswith(".md") and name not in (IN_PART, *ONE_PART)]
 
 
