@@ -70,10 +70,16 @@ _DETAILS = {
 
 def as_markdown() -> str:
     """Return the content of `docs/cli.md`."""
-    rows = [f"| [`{verb}`](#{verb}) | {does[0].lower()}{does[1:].removesuffix('.')} |" for verb, does in VERBS.items()]
-    table = "\n".join(["| verb | does |", "|---|---|", *rows])
+    groups = dict.fromkeys(verb.group for verb in VERBS.values())
+    rows = [_verbs(group) for group in groups]
+    table = "\n".join(["| | verbs |", "|---|---|", *rows])
     root = click.Context(cli, info_name=PROGRAM, terminal_width=WIDTH, max_content_width=WIDTH)
     return f"{_INTRODUCTION}{table}\n{_COMMON}" + "".join(f"\n{part}\n" for verb in VERBS for part in _verb(root, verb))
+
+
+def _verbs(group: str) -> str:
+    verbs = [f"[`{name}`](#{name})" for name, verb in VERBS.items() if verb.group == group]
+    return f"| {group} | {', '.join(verbs)} |"
 
 
 def _verb(root: click.Context, verb: str) -> Iterator[str]:
