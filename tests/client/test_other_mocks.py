@@ -12,7 +12,7 @@ import requests
 from reseller_sim import NotRunning, Receiver, Sandbox
 from tests.support.processes import ROOT
 
-PAGE = (ROOT / "docs" / "pytest.md").read_text("utf-8").partition("## Beside other mocks")[2].partition("\n## ")[0]
+PAGE = (ROOT / "docs" / "pytest.md").read_text("utf-8").partition("## Other mock libraries")[2].partition("\n## ")[0]
 LINES = dict(re.findall(r"^\| (\S+) \| `(.+?)`", PAGE, re.MULTILINE))
 ORDER: dict[str, str | int] = {"refid": "order-1", "product": "RELOAD", "account": "0123456789", "amount": 10}
 HOST = "127.0.0.1"
