@@ -5,10 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import click
-
 from simulator.cli.control import NO_SANDBOX, Control
-from simulator.cli.flags import json_flag, own_option, running_flags
+from simulator.cli.flags import file_option, json_flag, own_option, running_flags
 from simulator.cli.output import echo, echo_json, echo_value, is_terminal, one_line, print_line
 from simulator.cli.reports.cases import Case, Suite, junit
 from simulator.cli.reports.verdicts import NOTHING, audit_cases, ending, lines_of
@@ -21,11 +19,9 @@ AUDIT = "reseller-sim audit"
 @running_flags
 @json_flag(help="Print the answer of the control API.")
 @own_option("--all", "-a", "all_of_them", is_flag=True, help="List what was not exercised on a terminal, too.")
-@own_option(
+@file_option(
     "--junit",
     "junit_file",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
     help="Write the result to this file as JUnit XML, too.",
 )
 def audit_command(

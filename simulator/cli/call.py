@@ -30,6 +30,21 @@ class Lines(click.types.StringParamType):
     envvar_list_splitter = "\n"
 
 
+def _headers(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+    """`Name: value` each; the last one of a name wins."""
+    return dict(_header(ctx, param, text) for text in texts)
+
+
+def _header(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    value = value.strip()
+    if not colon or not name.replace("-", "").replace("_", "").isalnum() or not text.isascii():
+        raise click.BadParameter(f"{text!r} is not a header such as 'X-Api-Version: 2026-09-16'", ctx, param)
+    if not value.isprintable():
+        raise click.BadParameter(f"the header {name} has control characters", ctx, param)
+    return name, value
+
+
 @verb("call")
 @request_flags
 @option(
@@ -44,7 +59,7 @@ class Lines(click.types.StringParamType):
     metavar="'NAME: VALUE'",
     type=Lines(),
     multiple=True,
-    callback=values.headers,
+    callback=_headers,
     help="One more header; it replaces a generated header of that name.",
 )
 @own_option("--include", "-i", is_flag=True, help="Print all headers of the response, not only the simulator's.")

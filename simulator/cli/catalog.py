@@ -9,7 +9,7 @@ import click
 from simulator.cli import completion
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags
-from simulator.cli.output import echo_value, one_line, print_line
+from simulator.cli.output import echo_value, one_line, print_line, show
 from simulator.cli.usage import Refused, verb
 from simulator.domain.model.likeness import nearest
 
@@ -125,10 +125,7 @@ def network_command(product: str | None, state: str | None, json: bool, **runnin
         answer = _status_of(control, product)
     else:
         answer = control.put(f"/network/{path_part(product)}", {"status": STATUSES[state]})
-    if json:
-        echo_value(answer)
-    else:
-        print_line(f"{answer['product']}: {answer['status']}")
+    show(answer, f"{answer['product']}: {answer['status']}", json=json)
 
 
 def _statuses(control: Control) -> Iterator[dict[str, str]]:

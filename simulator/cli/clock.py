@@ -8,7 +8,7 @@ import click
 from simulator.cli import completion, values
 from simulator.cli.control import Control
 from simulator.cli.flags import json_flag, running_flags
-from simulator.cli.output import clock_time, echo_value, one_line, print_line, print_table, times_of_day
+from simulator.cli.output import clock_time, echo_value, one_line, print_line, print_table, show, times_of_day
 from simulator.cli.usage import Refused, verb
 
 CLOCK = "reseller-sim clock"
@@ -42,10 +42,7 @@ def clock_command(ctx: click.Context, /, what: str | None, json: bool, **running
         wanted = _mode(ctx, what)
         rate = {"rate": wanted.rate} if wanted.mode == "xN" else {}
         clock = control.put("/clock", {"mode": wanted.mode, **rate})
-    if json:
-        echo_value(clock)
-    else:
-        print_line(_line(clock))
+    show(clock, _line(clock), json=json)
 
 
 def _mode(ctx: click.Context, text: str) -> values.ClockMode:

@@ -4,7 +4,6 @@ import signal
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from decimal import Decimal, InvalidOperation
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,10 +11,9 @@ import click
 
 from simulator.cli.call import credentials
 from simulator.cli.control import DEFAULT_URL
-from simulator.cli.flags import option
+from simulator.cli.flags import file_option, option
 from simulator.cli.output import echo, one_line
 from simulator.cli.reports.cases import UNWRITABLE
-from simulator.cli.reports.conform import ConformFiles
 from simulator.cli.usage import CannotStart, verb
 from simulator.cli.values import Number, Span, Whole
 from simulator.options import CONTROL_PATH
@@ -32,10 +30,6 @@ if TYPE_CHECKING:
 TITLE = "reseller-sim conform"
 URL_VARIABLES = ["RESELLER_SIM_BASE_URL", "RESELLER_SIM_URL"]
 WAIT_S_MAX = 3600
-# Without a variable: each file is about one run.
-file_option = partial(
-    click.option, metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), allow_from_autoenv=False
-)
 
 
 def _orders(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> "tuple[Order, ...]":
@@ -191,7 +185,7 @@ def conform_command(
       reseller-sim conform --base-url https://staging.example.com --key KEY --secret SECRET --junit conform.xml
       reseller-sim conform --allow-payments --pay RELOAD:0123456789:10 --spend-at-most 30
     """
-    from simulator.cli.reports.conform import ending, line_of, names
+    from simulator.cli.reports.conform import are_written, ending, line_of, names, refuse_unwritable
     from simulator.staging.conform.context import Permissions, Run
     from simulator.staging.conform.run import report
     from simulator.staging.service import HttpService
@@ -206,8 +200,8 @@ def conform_command(
         raise _usage("--allow-payments needs at least one --pay, and --spend-at-most")
     if not allow_payments and (pay or spend_at_most is not None):
         raise _usage("--pay and --spend-at-most need --allow-payments")
-    files = ConformFiles(TITLE, junit_file, json_file, html)
-    files.refuse_unwritable()
+    files = (junit_file, json_file, html)
+    refuse_unwritable(TITLE, *files)
     address, held = _target(base_url, key, secret)
     login = None if username is None or password is None else (username, password)
     with closing(HttpService(address, timeout)) as service:
@@ -218,8 +212,8 @@ def conform_command(
             if spend_at_most is not None:
                 _allow_payments(run, pay, spend_at_most, wait)
             made = report(run, address, only, lambda result: echo(line_of(result)))
-    echo(ending(made))
-    if not files.write(made):
+    echo("\n".join(ending(made)))
+    if not are_written(TITLE, made, *files):
         return UNWRITABLE
     return 1 if made.departed else 0
 

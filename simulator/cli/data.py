@@ -1,9 +1,8 @@
 """`reseller-sim data`: looks after folders of `serve --data-dir`, and copies one that a server has open."""
 
-import os
+import shutil
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from simulator.persistence.reader import Reader
 
 
-PIECE_BYTES: Final = 1024 * 1024
 ACTIONS: Final = ("check", "export", "import", "remove", "compact", "backup")
 
 
@@ -80,25 +78,19 @@ def data_command(
         raise click.UsageError("data remove needs --sandbox ID", ctx)
     from simulator.persistence.errors import StoreError
 
+    is_tape, other = tape or tape_secrets, file or Path()
+    actions: dict[str, Callable[[], int | None]] = {
+        "check": lambda: _check(folder),
+        "compact": lambda: _compact(folder),
+        "backup": lambda: _back_up(folder, other),
+        "import": lambda: _import(folder, other, replaces=replace),
+        "remove": lambda: _remove(folder, str(sandbox)),
+        "export": lambda: _export(folder, file, sandbox or "default", is_tape=is_tape, shows_secrets=tape_secrets),
+    }
     try:
-        if action == "check":
-            return _check(folder)
-        if action == "compact":
-            _compact(folder)
-        elif action == "backup":
-            assert file is not None, "it was asked for"
-            _back_up(folder, file)
-        elif action == "import":
-            assert file is not None, "it was asked for"
-            _import(folder, file, replaces=replace)
-        elif action == "remove":
-            assert sandbox is not None, "it was asked for"
-            _remove(folder, sandbox)
-        else:
-            _export(folder, file, sandbox or "default", is_tape=tape or tape_secrets, shows_secrets=tape_secrets)
+        return actions[action]() or 0
     except StoreError as error:
         raise CannotStart(one_line(f"reseller-sim data {action}: {error}")) from None
-    return 0
 
 
 def _check(folder: Path) -> int:
@@ -171,48 +163,37 @@ def _remove(folder: Path, sandbox: str) -> None:
 
 
 def _export(folder: Path, file: Path | None, sandbox: str, *, is_tape: bool, shows_secrets: bool) -> None:
-    from simulator.persistence.reader import folder_reader
-
+    """Write a sandbox or its tape to stdout, or into a new file, which gets its name when it is whole."""
     if file is None and sys.stdout.isatty():
         raise CannotStart("reseller-sim data export: it is no text: name a FILE, or redirect stdout")
     if file is not None and file.exists():
         raise CannotStart(one_line(f"reseller-sim data export: {file} exists already; name another one"))
     try:
-        with folder_reader(folder) as reader:
-            _refuse_unknown("export", [one.name for one in reader.sandboxes()], sandbox, folder)
-            pieces = _tape(reader, sandbox, shows_secrets=shows_secrets) if is_tape else _copy(folder, sandbox)
-            if file is None:
-                _write(pieces, _to_stdout)
-            else:
-                _write_file(pieces, file)
-    except _StdoutFails as failed:
-        raise failed.error from None
+        scratch = TemporaryDirectory(prefix=".reseller-sim-", dir=None if file is None else file.parent)
+    except OSError as error:
+        raise CannotStart(one_line(f"reseller-sim data export: {file}: {error.strerror}")) from None
+    with scratch as name:
+        made = Path(name) / "sandbox"
+        _make_export(folder, made, sandbox, is_tape=is_tape, shows_secrets=shows_secrets)
+        if file is not None:
+            made.chmod(SECRET_MODE)
+            made.rename(file)
+        else:
+            with made.open("rb") as content:
+                shutil.copyfileobj(content, sys.stdout.buffer)
 
 
-def _copy(folder: Path, sandbox: str) -> Iterator[bytes]:
-    """Yield the file of one sandbox in pieces."""
+def _make_export(folder: Path, made: Path, sandbox: str, *, is_tape: bool, shows_secrets: bool) -> None:
+    from simulator.persistence.reader import folder_reader
     from simulator.persistence.transfer import export_sandbox
 
-    with TemporaryDirectory(prefix="reseller-sim-") as scratch:
-        export_sandbox(folder, sandbox, copy := Path(scratch) / "sandbox", version=_version())
-        with copy.open("rb") as content:
-            while piece := content.read(PIECE_BYTES):
-                yield piece
-
-
-class _StdoutFails(Exception):
-    """An error of stdout, which is none of the folder that is being read."""
-
-    def __init__(self, error: OSError) -> None:
-        super().__init__(str(error))
-        self.error = error
-
-
-def _to_stdout(piece: bytes) -> None:
-    try:
-        sys.stdout.buffer.write(piece)
-    except OSError as error:
-        raise _StdoutFails(error) from None
+    with folder_reader(folder) as reader:
+        _refuse_unknown("export", [one.name for one in reader.sandboxes()], sandbox, folder)
+        if not is_tape:
+            export_sandbox(folder, sandbox, made, version=_version())
+            return
+        with made.open("wb") as target:
+            target.writelines(_tape(reader, sandbox, shows_secrets=shows_secrets))
 
 
 def _refuse_unknown(action: str, names: Collection[str], sandbox: str, folder: Path) -> None:
@@ -237,26 +218,6 @@ def _tape(reader: "Reader", sandbox: str, *, shows_secrets: bool) -> Iterable[by
     except CannotMask as error:
         hint = "--tape-secrets writes it with its secrets"
         raise CannotStart(one_line(f"reseller-sim data export: the tape of {sandbox}: {error}; {hint}")) from None
-
-
-def _write_file(pieces: Iterable[bytes], file: Path) -> None:
-    """Write a file, or leave none that is not whole: it gets its name when it is."""
-    unfinished = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        unfinished.touch(SECRET_MODE, exist_ok=False)
-        with unfinished.open("wb") as target:
-            _write(pieces, target.write)
-        unfinished.rename(file)
-    except OSError as error:
-        raise CannotStart(one_line(f"reseller-sim data export: {file}: {error.strerror}")) from None
-    finally:
-        with suppress(OSError):
-            unfinished.unlink()
-
-
-def _write(pieces: Iterable[bytes], write: Callable[[bytes], object]) -> None:
-    for piece in pieces:
-        write(piece)
 
 
 def _again() -> "RequestReplayer":

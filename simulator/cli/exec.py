@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 from reseller_sim.exchange import bypass
 from simulator.cli.child import STOP_TIMEOUT_S, on_path, run
 from simulator.cli.completion import BEHIND_DASHES
-from simulator.cli.flags import option, own_option
+from simulator.cli.flags import file_option, option, own_option
 from simulator.cli.output import print_to_stderr
 from simulator.cli.reports.cases import Reports, report_flags
 from simulator.cli.reports.judge import Judge
@@ -67,11 +67,8 @@ class WithCommand(click.Command):
     type=click.Path(path_type=Path, file_okay=False),
     help="Write what every sandbox did to this folder, as files and as a page.",
 )
-@click.option(
+@file_option(
     "--tape",
-    allow_from_autoenv=False,
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
     help="Write what came to every sandbox to this file, to be replayed; without the scenario's secrets.",
 )
 @click.option(

@@ -14,7 +14,7 @@ import click
 from reseller_sim.exchange import bypass
 from simulator.cli.child import on_path
 from simulator.cli.exec import WithCommand
-from simulator.cli.flags import own_option
+from simulator.cli.flags import file_option, own_option
 from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.reports.cases import Reports
 from simulator.cli.server_flags import ServerFlags, server_flags
@@ -69,10 +69,8 @@ class CommandOrProof(WithCommand):
 )
 @own_option("--first", is_flag=True, help="End with the first finding.")
 @own_option("--timeout", metavar="DURATION", type=Span(0.1), help="End a run that takes longer: it hangs.")
-@own_option(
+@file_option(
     "--junit",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
     help="Write the result to this file as JUnit XML.",
 )
 @own_option(

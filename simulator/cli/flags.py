@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from functools import partial, wraps
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -18,6 +19,8 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 option = partial(click.option, show_envvar=True)
 # Without a variable: the flag of another verb has the same name and another meaning.
 own_option = partial(click.option, allow_from_autoenv=False)
+# Without a variable, too: each file is about one run.
+file_option = partial(own_option, metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
 
 
 def json_flag(*, help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

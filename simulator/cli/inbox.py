@@ -12,7 +12,7 @@ from simulator.cli import completion, values
 from simulator.cli.control import TIMEOUT_S, Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags
 from simulator.cli.journal import trxid_of
-from simulator.cli.output import echo_value, one_line, print_line, print_table, print_to_stderr, times_of_day
+from simulator.cli.output import echo_value, one_line, print_line, print_table, print_to_stderr, show, times_of_day
 from simulator.cli.sandbox import deposit, reseller
 from simulator.cli.usage import Refused, verb
 from simulator.cli.values import Span, Whole
@@ -219,10 +219,7 @@ def trigger_command(
             _refuse_if_nobody_is_told(control)
             _change(control, str(about))
         sent = _delivery(control, event, str(about), since)
-    if json:
-        echo_value(sent)
-    else:
-        print_line(f"{event} to {sent['url']}: {_outcome(sent)}")
+    show(sent, f"{event} to {sent['url']}: {_outcome(sent)}", json=json)
     return 0
 
 

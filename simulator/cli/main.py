@@ -11,8 +11,7 @@ import click
 from simulator import __version__
 from simulator.cli.completion import VARIABLE
 from simulator.cli.output import give_up, open_what_is_closed, print_to_stderr
-from simulator.cli.usage import SWITCHES, text_of
-from simulator.domain.model.likeness import nearest
+from simulator.cli.usage import text_of
 
 PROGRAM = "reseller-sim"
 INTERRUPTED = 130
@@ -86,16 +85,6 @@ class Verbs(click.Group):
         module = import_module(f"simulator.cli.{VERBS[cmd_name].module}")
         command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Suggest the nearest verb for an unknown name."""
-        if args[0] not in VERBS and not args[0].startswith("-"):
-            near = SWITCHES.get(args[0]) or nearest(args[0], VERBS)
-            hint = f"did you mean {near}?" if near else f"choose one of {', '.join(VERBS)}"
-            raise click.UsageError(f"there is no verb {args[0]!r}; {hint}", ctx)
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the verbs in groups, without importing them."""

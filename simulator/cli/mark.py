@@ -8,7 +8,7 @@ import click
 from simulator.cli import completion, values
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags
-from simulator.cli.output import clock_time, echo_value, print_line, print_table
+from simulator.cli.output import clock_time, echo_value, print_table, show
 from simulator.cli.sandbox import export_flag, show_made
 from simulator.cli.usage import verb, verb_group
 
@@ -77,10 +77,7 @@ def add(name: str, json: bool, **running: Any) -> None:
       reseller-sim mark add 'before the order' --sandbox mine
     """
     mark = Control(f"{MARK} add", **running).post("/marks", {"name": name})
-    if json:
-        echo_value(mark)
-    else:
-        print_line(f"{mark['name']}: behind entry {mark['n']}, at {clock_time(mark['at'])}")
+    show(mark, f"{mark['name']}: behind entry {mark['n']}, at {clock_time(mark['at'])}", json=json)
 
 
 @verb("list")
@@ -142,10 +139,7 @@ def rewind_command(ctx: click.Context, /, moment: str, is_mark: bool, json: bool
     """
     asked = moment_of(ctx, moment, is_mark=is_mark)
     answer = Control("reseller-sim rewind", **running).post("/rewind", asked)
-    if json:
-        echo_value(answer)
-    else:
-        print_line(f"{answer['id']}: rewound, it is {clock_time(answer['clock']['now'])}")
+    show(answer, f"{answer['id']}: rewound, it is {clock_time(answer['clock']['now'])}", json=json)
 
 
 @verb("fork")

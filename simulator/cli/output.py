@@ -93,6 +93,14 @@ def echo_value(value: Any) -> None:
     echo_json(json.dumps(value, indent=2))
 
 
+def show(answer: Any, text: str, *, json: bool) -> None:
+    """Print an answer as JSON, or the line that says the same."""
+    if json:
+        echo_value(answer)
+    else:
+        print_line(text)
+
+
 def open_what_is_closed() -> None:
     """Where a shell closed stdout or stderr (`>&-`), write to nowhere, as without it: else the next socket would have
     that number, and what is started in turn would print into it."""

@@ -4,7 +4,7 @@ import os
 import socket
 import sys
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -146,9 +146,8 @@ def _run(flags: ProxyFlags, *, as_json: bool) -> int | None:
 
 def _refuse_circle(flags: ProxyFlags, server: "Server") -> None:
     """A proxy in front of itself would pass one request on without end."""
-
     for flag, address in (("--upstream", flags.upstream), ("--callbacks-to", flags.callbacks_to)):
-        if address is not None and address.port == server.port and is_own(address.host, flags.host):
+        if address is not None and address.port == server.port and _is_own(address.host, flags.host):
             server.close()
             raise CannotStart(f"{PROGRAM}: {flag} is the proxy's own address; choose another --port")
 
@@ -261,41 +260,12 @@ def _banner(flags: ProxyFlags, server: "Server") -> str:
     return "\n".join([f"reseller-sim {__version__} passes requests on at {server.url}", "", *lines])
 
 
-Ip = IPv4Address | IPv6Address
-
-
-def is_own(host: str, listens: str) -> bool:
-    """True when a connection to `host` may come to a socket of the same port bound to `listens`. Both are names or
-    addresses; a name that does not resolve leads nowhere."""
-    reached = _ips(host)
-    if listens in WILDCARDS:
-        return any(map(_is_local, reached))
-    return not reached.isdisjoint(_ips(listens))
-
-
-def _ips(host: str) -> set[Ip]:
-    """What a connection to a host reaches; one to a wildcard reaches this machine (RFC 1122 3.2.1.3)."""
+def _is_own(host: str, listens: str) -> bool:
+    """Whether a connection to `host` reaches this machine or what `listens` names, as far as its addresses show."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        return set()
-    return {_reached(ip_address(str(each[4][0]).partition("%")[0])) for each in found}
-
-
-def _reached(address: Ip) -> Ip:
-    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
-        address = address.ipv4_mapped
-    if address.is_unspecified:
-        return IPv4Address("127.0.0.1") if address.version == 4 else IPv6Address("::1")
-    return address
-
-
-def _is_local(address: Ip) -> bool:
-    """Only an address of this machine can be bound to."""
-    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
-    try:
-        with socket.socket(family, socket.SOCK_DGRAM) as bound:
-            bound.bind((str(address), 0))
-    except OSError:
         return False
-    return True
+    addresses = [ip_address(str(each[4][0]).partition("%")[0]) for each in found]
+    plain = [getattr(address, "ipv4_mapped", None) or address for address in addresses]
+    return any(address.is_loopback or address.is_unspecified or str(address) == listens for address in plain)

@@ -100,10 +100,11 @@ def replay_command(
 
 
 def _list(file: "TapeFile", chosen: "list[Life]", *, wants_all: bool) -> int:
-    from simulator.cli.tape_file import print_listed
+    from simulator.cli.tape_file import listed
 
     for one in chosen:
-        print_listed(one, echo)
+        for line in listed(one):
+            echo(line)
     return 0 if _is_whole(file, chosen, wants_all=wants_all) else 1
 
 

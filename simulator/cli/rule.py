@@ -9,7 +9,7 @@ import click
 from simulator.cli import completion
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags
-from simulator.cli.output import clock_time, echo_value, one_line, print_line, print_table
+from simulator.cli.output import clock_time, echo_value, one_line, print_table, show
 from simulator.cli.usage import Refused, verb, verb_group
 from simulator.cli.values import Whole
 
@@ -74,10 +74,7 @@ def add_rule(section: str, text: str | None, file: str | None, json: bool, **fla
     if given:
         rule = _from_flags(section, given)
     answer = control.post("/rules", {"section": section, "rule": rule})
-    if json:
-        echo_value(answer)
-    else:
-        print_line(f"{answer['id']} is the first of the rules of {section} now")
+    show(answer, f"{answer['id']} is the first of the rules of {section} now", json=json)
 
 
 @verb("list")
@@ -247,10 +244,7 @@ def release(name: str, count: int | None, json: bool, **running: Any) -> None:
     control = Control(f"{HOLD} release", **running)
     body = {} if count is None else {"count": count}
     answer = control.post(f"/holds/{path_part(name)}/release", body)
-    if json:
-        echo_value(answer)
-    else:
-        print_line(f"{name}: {answer['released']} released, {answer['held']} held")
+    show(answer, f"{name}: {answer['released']} released, {answer['held']} held", json=json)
 
 
 def _held_row(held: dict[str, Any]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import click
 from simulator.cli import completion, values
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags
-from simulator.cli.output import clock_time, echo, echo_value, one_line, print_line, print_table, print_to_stderr
+from simulator.cli.output import clock_time, echo, echo_value, one_line, print_line, print_table, print_to_stderr, show
 from simulator.cli.server_flags import SEED_MAX
 from simulator.cli.usage import Refused, verb, verb_group
 from simulator.cli.values import Whole
@@ -254,10 +254,7 @@ def deposit_command(amount: str, reseller: str | None, description: str | None, 
       reseller-sim deposit 500 --json | jq .balance
     """
     code, entry = deposit(Control("reseller-sim deposit", **running), amount, reseller, description)
-    if json:
-        echo_value(entry)
-    else:
-        print_line(f"{code}: {entry['amount']:.2f} MYR added, balance {entry['balance']:.2f} MYR")
+    show(entry, f"{code}: {entry['amount']:.2f} MYR added, balance {entry['balance']:.2f} MYR", json=json)
 
 
 def deposit(

@@ -1,11 +1,12 @@
-"""What a server that a team shares reads from files: its certificate and the tokens of its control API."""
+"""What a server that a team shares reads from files, and reads again with SIGHUP: its certificate and its tokens."""
 
 import asyncio
 import os
 import stat
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -23,7 +24,14 @@ if TYPE_CHECKING:
     from simulator.control.access import Token
     from simulator.server.serve import Server
     from simulator.server.tls import Handshakes
-    from simulator.server.validity import Validity
+
+TOKEN_FILE_BYTES_MAX = 64 * 1024
+
+Apply = Callable[[], None]
+
+
+class Unusable(ValueError):
+    """What was read cannot be used; the text says which file, and why."""
 
 
 def reads_again(flags: ServerFlags) -> bool:
@@ -36,114 +44,128 @@ def handshakes_of(flags: ServerFlags) -> "Handshakes | None":
     if (flags.tls_cert is None) != (flags.tls_key is None):
         missing = "--tls-key" if flags.tls_key is None else "--tls-cert"
         raise click.UsageError(f"{missing} is missing: give both, or neither", click.get_current_context(silent=True))
-    if flags.tls_key is None:
+    if flags.tls_cert is None or flags.tls_key is None:
         return None
     from simulator.server.tls import Handshakes
 
-    try:
-        return Handshakes(_context(flags))
-    except Unusable as wrong:
-        raise CannotStart(one_line(f"reseller-sim: {wrong}")) from None
+    with _starting():
+        return Handshakes(_context(flags.tls_cert, flags.tls_key))
 
 
 def tokens_of(flags: ServerFlags) -> "tuple[Token, ...]":
     """The tokens of `--control-tokens`. Raises `CannotStart`."""
     if flags.control_token_file is not None:
         warn_of_readers(flags.control_token_file.path)
-    if flags.control_tokens is None:
-        return ()
+    with _starting():
+        return () if flags.control_tokens is None else _tokens(flags.control_tokens)
+
+
+def let_reload(flags: ServerFlags, app: "App", server: "Server") -> None:
+    """Let the server read its files again with SIGHUP, where it has some. Raises `CannotStart`."""
+    if not reads_again(flags):
+        return
+    if flags.tls_cert is not None:
+        with _starting():
+            _look_at_times(flags.tls_cert, app)
+    server.on_hangup = Reloader(dict(_parts(flags, app, server))).on_hangup
+
+
+def _parts(flags: ServerFlags, app: "App", server: "Server") -> "Iterator[tuple[str, Callable[[], Apply]]]":
+    """What can be read again: how it is called, and what reads it and returns what is then done in the event loop."""
+    cert, key, handshakes = flags.tls_cert, flags.tls_key, server.handshakes
+    if cert is not None and key is not None and handshakes is not None:
+
+        def certificate() -> Apply:
+            context = _context(cert, key)
+
+            def apply() -> None:
+                handshakes.context = context
+                _look_at_times(cert, app)
+
+            return apply
+
+        yield "the certificate", certificate
+    if (tokens_file := flags.control_tokens) is not None:
+
+        def tokens() -> Apply:
+            found = _tokens(tokens_file)
+            return lambda: app.use_tokens(app.options.control_token, found)
+
+        yield "the list of tokens", tokens
+    if (token_file := flags.control_token_file) is not None:
+
+        def token() -> Apply:
+            found = _token(token_file.path)
+            return lambda: app.use_tokens(found, app.tokens)
+
+        yield "the control token", token
+
+
+class Reloader:
+    """Reads its parts beside the event loop, one after the other; what cannot be used changes nothing. Signals that
+    come meanwhile lead to one more round, however many there are."""
+
+    def __init__(self, parts: dict[str, Callable[[], Apply]]) -> None:
+        self._parts = parts
+        self._round: asyncio.Task[None] | None = None
+        self._is_asked_again = False
+
+    def on_hangup(self) -> None:
+        """Begin a round, or one more after the one that is under way. In the event loop."""
+        self._is_asked_again = True
+        if self._round is None or self._round.done():
+            self._round = asyncio.get_running_loop().create_task(self._rounds())
+
+    async def _rounds(self) -> None:
+        from simulator.runtime.background import in_background
+
+        while self._is_asked_again:
+            self._is_asked_again = False
+            for what, read in self._parts.items():
+                try:
+                    (await in_background(read))()
+                    _tell(f"SIGHUP: {what} is read again")
+                except Unusable as wrong:
+                    _tell(f"SIGHUP: {wrong}; {what} stays as it was")
+
+
+@contextmanager
+def _starting() -> Iterator[None]:
+    """What cannot be used when the server starts keeps it from starting."""
     try:
-        return _tokens(flags)
+        yield
     except Unusable as wrong:
         raise CannotStart(one_line(f"reseller-sim: {wrong}")) from None
 
 
-def let_reload(flags: ServerFlags, app: "App", server: "Server") -> None:
-    """Let the server read its files again with SIGHUP, where it has some."""
-    if not reads_again(flags):
-        return
-    from simulator.runtime.background import in_background
+def _context(cert: Path, key: Path) -> "ssl.SSLContext":
+    from simulator.server.tls import BadCertificate, context_of
 
-    reloading = Reloading(_tell, in_background)
-    handshakes = server.handshakes
-    if handshakes is not None:
-
-        def certificate() -> Apply:
-            context, valid = _context(flags), _validities(flags)
-
-            def apply() -> None:
-                handshakes.context = context
-                _tell_of_times(flags, app, valid)
-
-            return apply
-
-        reloading.add("the certificate", certificate)
-        try:
-            _tell_of_times(flags, app, _validities(flags))
-        except Unusable as wrong:  # it went away just now
-            raise CannotStart(one_line(f"reseller-sim: {wrong}")) from None
-    if flags.control_tokens is not None:
-
-        def tokens() -> Apply:
-            found = _tokens(flags)
-            return lambda: app.use_tokens(app.options.control_token, found)
-
-        reloading.add("the list of tokens", tokens)
-    if flags.control_token_file is not None:
-        path = flags.control_token_file.path
-
-        def token() -> Apply:
-            found = _token(path)
-            return lambda: app.use_tokens(found, app.tokens)
-
-        reloading.add("the control token", token)
-    server.on_hangup = reloading.on_hangup
-
-
-def _context(flags: ServerFlags) -> "ssl.SSLContext":
-    from simulator.server.tls import context_of
-
-    assert flags.tls_cert is not None
-    assert flags.tls_key is not None
-    warn_of_readers(flags.tls_key)
-    with _reading_certificate():
-        return context_of(flags.tls_cert, flags.tls_key)
-
-
-def _validities(flags: ServerFlags) -> "tuple[Validity, ...]":
-    from simulator.server.tls import validities_of
-
-    assert flags.tls_cert is not None
-    with _reading_certificate():
-        return validities_of(flags.tls_cert)
-
-
-@contextmanager
-def _reading_certificate() -> Iterator[None]:
-    """What cannot be read is `Unusable`."""
-    from simulator.server.tls import BadCertificate
-
+    warn_of_readers(key)
     try:
-        yield
+        return context_of(cert, key)
     except BadCertificate as wrong:
         raise Unusable(str(wrong)) from None
 
 
-def _tell_of_times(flags: ServerFlags, app: "App", valid: "tuple[Validity, ...]") -> None:
+def _look_at_times(cert: Path, app: "App") -> None:
     """Have the metrics say when the first certificate expires, and stderr which ones clients will not accept now. They
     are served nevertheless: some clients look at no time, and a test may want just that."""
+    from simulator.server.tls import BadCertificate, validities_of
+
+    try:
+        valid = validities_of(cert)
+    except BadCertificate as wrong:
+        raise Unusable(str(wrong)) from None
     app.operations.certificate_ends_s = min((one.ends.timestamp() for one in valid), default=None)
     now = datetime.now(UTC)
     for problem in filter(None, (one.problem(now) for one in valid)):
-        do = "clients refuse it; put another one in its place and send SIGHUP"
-        _tell(f"{flags.tls_cert}: {problem}: {do}")
+        _tell(f"{cert}: {problem}: clients refuse it; put another one in its place and send SIGHUP")
 
 
-def _tokens(flags: ServerFlags) -> "tuple[Token, ...]":
+def _tokens(path: Path) -> "tuple[Token, ...]":
     from simulator.control.access import FILE_BYTES_MAX, BadTokens, parsed_tokens
 
-    path = flags.control_tokens
-    assert path is not None
     warn_of_readers(path)
     try:
         return parsed_tokens(content_of(path, FILE_BYTES_MAX))
@@ -154,65 +176,13 @@ def _tokens(flags: ServerFlags) -> "tuple[Token, ...]":
 def _token(path: str) -> str:
     warn_of_readers(path)
     try:
-        return token_of(content_of(path, 64 * 1024))
+        return token_of(content_of(path, TOKEN_FILE_BYTES_MAX))
     except (BadToken, CannotRead) as wrong:
         raise Unusable(f"{path}: {wrong}") from None
 
 
 def _tell(line: str) -> None:
     print_to_stderr(one_line(f"reseller-sim: {line}"))
-
-
-PAUSE_S = 0.2  # between two rounds: whoever sends a thousand signals gets a few lines on stderr
-
-Apply = Callable[[], None]
-
-
-class Unusable(ValueError):
-    """What was read cannot be used; the text says which file, and why."""
-
-
-class Reloading:
-    """Reads again what can be: each part is read beside the event loop, and what it returns is then done in the loop,
-    or it raises `Unusable`. Signals that come meanwhile lead to one more round, however many there are."""
-
-    def __init__(
-        self, tell: Callable[[str], None], background: Callable[[Callable[[], Apply]], Awaitable[Apply]]
-    ) -> None:
-        self._tell = tell
-        self._background = background
-        self._parts: dict[str, Callable[[], Apply]] = {}
-        self._round: asyncio.Task[None] | None = None
-        self._is_asked_again = False
-
-    def add(self, what: str, read: Callable[[], Apply]) -> None:
-        """One more part; `what` is how it is told of."""
-        self._parts[what] = read
-
-    def __bool__(self) -> bool:
-        return bool(self._parts)
-
-    def on_hangup(self) -> None:
-        """Begin a round, or one more behind the one that is under way. In the event loop."""
-        if self._round is not None and not self._round.done():
-            self._is_asked_again = True
-        else:
-            self._round = asyncio.get_running_loop().create_task(self._rounds())
-
-    async def _rounds(self) -> None:
-        self._is_asked_again = True
-        while self._is_asked_again:
-            self._is_asked_again = False
-            for what, read in self._parts.items():
-                try:
-                    apply = await self._background(read)
-                except Unusable as wrong:
-                    self._tell(f"SIGHUP: {wrong}; {what} stays as it was")
-                else:
-                    apply()
-                    self._tell(f"SIGHUP: {what} is read again")
-            if self._is_asked_again:
-                await asyncio.sleep(PAUSE_S)
 
 
 def warn_of_readers(path: str | os.PathLike[str]) -> None:
@@ -223,5 +193,4 @@ def warn_of_readers(path: str | os.PathLike[str]) -> None:
         return
     if stat.S_ISREG(mode) and mode & (stat.S_IRGRP | stat.S_IROTH):
         who = "everybody" if mode & stat.S_IROTH else "its group"
-        name = os.fspath(path)
-        print_to_stderr(one_line(f"reseller-sim: {name}: {who} can read this secret; chmod 600 {name}"))
+        _tell(f"{os.fspath(path)}: {who} can read this secret; chmod 600 {os.fspath(path)}")

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from simulator.cli import completion
-from simulator.cli.flags import own_option
+from simulator.cli.flags import file_option, own_option
 from simulator.cli.output import echo, one_line
 from simulator.cli.usage import CannotStart, Refused, verb
 
@@ -23,11 +23,9 @@ TITLE = "reseller-sim shard-config"
     show_default=True,
     help="Where HAProxy listens; *:8080 for all addresses of the machine.",
 )
-@own_option(
+@file_option(
     "--map",
     "map_file",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
     help="Write into FILE which reseller has which API keys and users; the configuration then uses it.",
 )
 @own_option(

@@ -3,8 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import singledispatch
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -132,97 +130,46 @@ def read_tape_file(path: Path) -> TapeFile:
 
 
 WHAT_CHARS_MAX: Final = 200
-AT_ONCE: Final = 1000
-_TOLD: Final = ("refid", "trxid", "reseller", "code", "section", "rule", "job", "attempt", "name")
-"""What is told of a command beside its name, where it has it."""
-
-
-def print_listed(life: Life, print_text: Callable[[str], object]) -> None:
-    """Print the lines of a life, so many at once: a tape may have millions."""
-    lines = listed(life)
-    while part := list(islice(lines, AT_ONCE)):
-        print_text("\n".join(part))
+_NAMED: Final = ("refid", "trxid", "reseller", "code", "section", "rule", "job", "attempt", "name")
+"""What is said of a command beside its name, where it has it."""
 
 
 def listed(life: Life) -> Iterator[str]:
-    """Number, time, life, and what came."""
+    """The entries of a life, a line each: the number and the time that `--until` takes, the life, and what came."""
     width = len(str(len(life.tape.entries)))
     for n, entry in enumerate(life.tape.entries, 1):
-        what = shortened(one_line(_what(entry)), WHAT_CHARS_MAX, "…")
+        what = shortened(one_line(_WHAT[type(entry)](entry)), WHAT_CHARS_MAX, "…")
         yield f"{n:>{width}}  {shown_time(now_of(entry))}  {one_line(life)}  {what}"
 
 
-@singledispatch
-def _what(entry: Entry) -> str:
-    return type(entry).__name__
-
-
-@_what.register
-def _of_request(entry: Exchange) -> str:
-    return f"{_called(entry)}: {_answer(entry)}"
-
-
-def _answer(exchange: Exchange) -> str:
-    answer = str(exchange.status) if exchange.status else "no answer"
-    return f"{answer}, {exchange.refid}" if exchange.refid else answer
-
-
-def _called(exchange: Exchange) -> str:
+def _request(exchange: Any) -> str:
     number = f" {exchange.n}" if exchange.n else ""
     return f"request{number}: {exchange.method} {exchange.path}"
 
 
-@_what.register
-def _of_beginning(entry: RequestBegan) -> str:
-    return f"{_called(_recorded(entry))}: begins to wait"
+def _answer(exchange: Any) -> str:
+    answer = str(exchange.status) if exchange.status else "no answer"
+    return f"{answer}, {exchange.refid}" if exchange.refid else answer
 
 
-@_what.register
-def _of_resumption(entry: RequestResumed) -> str:
-    exchange = _recorded(entry)
-    return f"{_called(exchange)}: goes on ({entry.how}): {_answer(exchange)}"
-
-
-@_what.register
-def _of_another_one(entry: RequestShown) -> str:
-    return f"{_called(_recorded(entry))}: handled elsewhere"
-
-
-def _recorded(entry: RequestBegan | RequestResumed | RequestShown) -> Exchange:
-    assert isinstance(entry.exchange, Exchange), "it is as the journal has it"
-    return entry.exchange
-
-
-@_what.register
-def _of_command(entry: CommandApplied) -> str:
-    told = ((name, getattr(entry.command, name, None)) for name in _TOLD)
-    about = ", ".join(f"{name} {value}" for name, value in told if isinstance(value, str | int) and value != "")
+def _command(entry: CommandApplied) -> str:
+    named = ((name, getattr(entry.command, name, None)) for name in _NAMED)
+    about = ", ".join(f"{name} {value}" for name, value in named if isinstance(value, str | int) and value != "")
     return f"command {type(entry.command).__name__}{f': {about}' if about else ''}"
 
 
-@_what.register
-def _of_attempt(entry: AttemptSent) -> str:
-    return f"attempt {entry.attempt} of {entry.job}"
-
-
-@_what.register
-def _of_clock(entry: ClockSet) -> str:
-    return f"clock: {f'x{entry.rate:g}' if entry.mode == 'xN' else entry.mode}"
-
-
-@_what.register
-def _of_message(entry: InboxReceived) -> str:
-    return f"inbox {entry.name}: {entry.method}"
-
-
-@_what.register
-def _of_replies(entry: InboxProgrammed) -> str:
-    return f"inbox {entry.name}: its replies are set"
-
-
-@_what.register
-def _of_clearing(entry: InboxCleared) -> str:
-    return f"inbox {entry.name}: is cleared"
+_WHAT: Final[dict[type, Callable[[Any], str]]] = {
+    Exchange: lambda entry: f"{_request(entry)}: {_answer(entry)}",
+    RequestBegan: lambda entry: f"{_request(entry.exchange)}: begins to wait",
+    RequestResumed: lambda entry: f"{_request(entry.exchange)}: goes on ({entry.how}): {_answer(entry.exchange)}",
+    RequestShown: lambda entry: f"{_request(entry.exchange)}: handled elsewhere",
+    CommandApplied: _command,
+    AttemptSent: lambda entry: f"attempt {entry.attempt} of {entry.job}",
+    ClockSet: lambda entry: f"clock: {f'x{entry.rate:g}' if entry.mode == 'xN' else entry.mode}",
+    InboxReceived: lambda entry: f"inbox {entry.name}: {entry.method}",
+    InboxProgrammed: lambda entry: f"inbox {entry.name}: its replies are set",
+    InboxCleared: lambda entry: f"inbox {entry.name}: is cleared",
+}
 
 
 AROUND_CHARS = 60
@@ -236,12 +183,8 @@ def proved(life: Life, played: int) -> str:
     text = f"{life}: {_of(played, len(entries))} replayed, {_counts(entries[:played])}: all as it was"
     if played < len(entries):
         return text
-    return text + _left_out(life.tape) + _ended(life.tape) + _without_state(life.tape)
-
-
-def _ended(tape: ReadTape) -> str:
-    """What ended the life, if something did before the tape was taken."""
-    return f"; then it was {tape.end.ended}" if tape.end is not None and tape.end.ended else ""
+    ended = f"; then it was {life.tape.end.ended}" if life.tape.end is not None and life.tape.end.ended else ""
+    return text + _left_out(life.tape) + ended + _without_state(life.tape)
 
 
 def _without_state(tape: ReadTape) -> str:

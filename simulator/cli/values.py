@@ -72,41 +72,13 @@ _OF_A_SERVICE = re.compile(r"(?:tcp|udp|sctp)://\S+:\d+")
 class Whole(click.IntRange):
     """A whole number within bounds."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The number; what is none is a usage error."""
-        _check(self, int, "whole number", value, param, ctx)
-        number: int = super().convert(value, param, ctx)
-        return number
+    name = "whole number"
 
 
 class Number(click.FloatRange):
     """A number within bounds."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number; what is none is a usage error."""
-        _check(self, float, "number", value, param, ctx)
-        number: float = super().convert(value, param, ctx)
-        return number
-
-
-def _check(
-    bounds: click.IntRange | click.FloatRange,
-    read: type[int] | type[float],
-    what: str,
-    value: Any,
-    param: click.Parameter | None,
-    ctx: click.Context | None,
-) -> None:
-    try:
-        read(value)
-    except ValueError:
-        bounds.fail(f"{shown(str(value))} is no {what} {_of(bounds)}", param, ctx)
-
-
-def _of(bounds: click.IntRange | click.FloatRange) -> str:
-    """The bounds in words."""
-    least = f"above {bounds.min}" if bounds.min_open else f"from {bounds.min}"
-    return f"{least} on" if bounds.max is None else f"{least} to {bounds.max}"
+    name = "number"
 
 
 class Port(click.Option):
@@ -257,18 +229,3 @@ def shown(text: str) -> str:
 
 def _is_token(text: str) -> bool:
     return bool(text) and all("!" <= character <= "~" for character in text)
-
-
-def headers(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
-    """`Name: value` each; the last one of a name wins."""
-    return dict(_header(ctx, param, text) for text in texts)
-
-
-def _header(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str, str]:
-    name, colon, value = text.partition(":")
-    value = value.strip()
-    if not colon or not name.replace("-", "").replace("_", "").isalnum() or not text.isascii():
-        raise click.BadParameter(f"{text!r} is not a header such as 'X-Api-Version: 2026-09-16'", ctx, param)
-    if not value.isprintable():
-        raise click.BadParameter(f"the header {name} has control characters", ctx, param)
-    return name, value

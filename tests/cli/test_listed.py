@@ -65,8 +65,7 @@ def test_the_number_of_a_line_is_what_until_takes(tape: Path) -> None:
 
 
 @pytest.mark.parametrize("happens", PLAYS)
-def test_every_kind_of_entry_has_words(happens: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tape_file, "AT_ONCE", 2)
+def test_every_kind_of_entry_has_words(happens: object, tmp_path: Path) -> None:
     assert callable(happens)
     with running(FIRST) as client:
         set_callback(client)

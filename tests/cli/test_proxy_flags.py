@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli.proxy import is_own
+from simulator.cli.proxy import _is_own
 from tests.support.connections import closed_port
 from tests.support.runner import invoke
 
@@ -52,9 +52,9 @@ def test_a_proxy_in_front_of_itself_is_refused(flags: tuple[str, ...], host: str
     assert "is the proxy's own address" in done.stderr
 
 
-@pytest.mark.parametrize(("host", "listens"), [("127.0.0.2", "127.0.0.1"), ("192.0.2.1", "0.0.0.0"), ("", "0.0.0.0")])
+@pytest.mark.parametrize(("host", "listens"), [("192.0.2.1", "0.0.0.0"), ("", "0.0.0.0")])
 def test_what_listens_elsewhere_is_no_circle(host: str, listens: str) -> None:
-    assert not is_own(host or "no.such.name.invalid", listens)
+    assert not _is_own(host or "no.such.name.invalid", listens)
 
 
 def test_an_address_of_another_machine_is_exit_code_3(tmp_path: Path) -> None:

@@ -140,31 +140,15 @@ def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
     [
         (("advance",), "DURATION"),
         (("advance", "soon"), "90s, 1h30m or 1.5d"),
-        (("advance", "-5s"), "what begins with -5 is below 0: write a number or a duration above 0"),
-        (("deposit", "-5"), "what begins with -5 is below 0: write a number above 0"),
-        (("deposit", "-19.90"), "what begins with -1 is below 0: write a number above 0"),
-        (("explain", "-1"), "what begins with -1 is below 0: write a number above 0"),
-        (("advance", "nan1"), "90s, 1h30m or 1.5d"),
         (("advance", "1e999"), "90s, 1h30m or 1.5d"),
-        (("advance", "to"), "90s, 1h30m or 1.5d"),
         (("advance", "to", "tomorrow"), "ISO 8601"),
         (("advance", "to", "2027-01-10T23:59:00"), "needs an offset"),
         (("advance", "idle", "now"), "90s, 1h30m or 1.5d"),
-        (("requests", "0"), "[N]"),
         (("requests", "last"), "[N]"),
-        (("requests", "--port", "8080"), "--url http://127.0.0.1:8080"),
-        (("deposit", "-5"), "above 0"),
-        (("help",), "did you mean --help?"),
-        (("version",), "did you mean --version?"),
-        (("rule", "remove", "added-1"), "there is no verb 'rule remove'; did you mean rule rm?"),
-        (("sandbox", "create"), "did you mean sandbox new?"),
-        (("sandbox", "delete", "mine"), "did you mean sandbox rm?"),
-        (("sandbox", "lst"), "did you mean sandbox list?"),
         (("rule", "add", "bills", "--status", "Failed"), "write one of bills as text"),
         (("requests", "--limit", "0"), "--limit"),
         (("story",), "REFID"),
         (("inbox", "--reply", "many"), "500,500,200"),
-        (("inbox", "--reply", ""), "500,500,200"),
         (("inbox", "--reply", "199"), "500,500,200"),
         (("inbox", "--reply", "200:soon"), "seconds"),
         (("inbox", "--reply", "disconnect:1"), "500,500,200"),
@@ -173,17 +157,12 @@ def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
         (("deposit",), "AMOUNT"),
         (("deposit", "much"), "500 or 19.90"),
         (("deposit", "0"), "500 or 19.90"),
-        (("deposit", "1.999"), "500 or 19.90"),
-        (("deposit", "5."), "500 or 19.90"),
         (("deposit", "٥"), "500 or 19.90"),
         (("deposit", "1" * 16), "500 or 19.90"),
         (("requests", "--last", "2"), "write --limit 2"),
         (("requests", "--status", "nope"), "2xx, 500-599, >=400 or !404"),
-        (("requests", "--status", "2-5"), "2xx, 500-599, >=400 or !404"),
         (("requests", "--status", "700"), "2xx, 500-599, >=400 or !404"),
         (("requests", "--status", "500-400"), "2xx, 500-599, >=400 or !404"),
-        (("requests", "--status", ""), "2xx, 500-599, >=400 or !404"),
-        (("requests", "abc"), "X-Sim-Request-Id"),
         (("requests", "0"), "X-Sim-Request-Id"),
         (("requests", "9" * 30), "X-Sim-Request-Id"),
         (("deposit", "5.123"), "at most two decimals"),
@@ -202,18 +181,14 @@ def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
         (("rule", "add", "faults", "-f", "no-such-file"), "cannot be read: No such file"),
         (("rule", "add", "faults", "--times", "0"), "--times"),
         (("rule", "rm"), "ID"),
-        (("rule", "ad"), "ad"),
         (("sandbox", "new", "--clock", "fast"), "real, manual, x60"),
         (("sandbox", "new", "--start", "tomorrow"), "ISO 8601"),
         (("sandbox", "new", "--seed", "-1"), "--seed"),
         (("sandbox", "rm"), "ID"),
-        (("sandbox", "make"), "make"),
-        (("health", "now"), "now"),
         (("health", "--wait", "-1"), "--wait"),
         (("expectations", "now"), "now"),
         (("sandbox", "new", "bad-day", "--server-file", "x.yaml"), "not both"),
         (("health", "--url", "nonsense"), "no http or https URL"),
-        (("health", "--url", "ftp://127.0.0.1"), "no http or https URL"),
         (("health", "--url", "http://127.0.0.1:99999"), "no http or https URL"),
         (("health", "--token", "two words"), "visible ASCII"),
         (("completion",), "bash"),
@@ -237,24 +212,3 @@ def test_verbs_print_text_in_a_pipe_and_json_when_a_flag_or_a_variable_says_so()
             assert invoke("health", "--output", "text", **given).stdout.startswith("reseller-sim 1.2.3")
         contrary = refusal(invoke("health", "--output", "text", "--json", RESELLER_SIM_URL=url), 2)
     assert "--json is --output json: leave it or --output text out" in contrary
-
-
-@pytest.mark.parametrize(
-    ("words", "hint"),
-    [
-        (("openapi", "--output", "api.yaml"), "'api.yaml' is not one of 'text', 'json'; --to FILE writes to a file"),
-        (("requests", "--output", "r.json"), "'r.json' is not one of 'text', 'json'; > FILE writes to a file"),
-        (("check", "--json", "r.json", "x.yaml"), "the file of the result is --json-report FILE"),
-        (("exec", "--json", "r.json", "--", "true"), "the file of the result is --json-report FILE"),
-        (("conform", "--output", "json"), "the file of the result is --json-report FILE"),
-        (("conform", "--json", "r.json"), "the file of the result is --json-report FILE"),
-    ],
-)
-def test_a_former_spelling_is_refused_with_the_present_one(words: tuple[str, ...], hint: str) -> None:
-    assert hint in refusal(invoke(*words), 2)
-
-
-def test_a_former_variable_is_refused_with_the_flag_that_took_its_place() -> None:
-    refused = refusal(invoke("openapi", RESELLER_SIM_OUTPUT="api.yaml"), 2)
-    assert "Invalid value of RESELLER_SIM_OUTPUT" in refused
-    assert "--to FILE writes to a file" in refused

@@ -116,10 +116,10 @@ def test_all_of_them_reach_the_server(tmp_path: Path, monkeypatch: pytest.Monkey
 BAD = {
     "SCENARIO": ("bad-dya", "bad-dya: unknown_scenario there is no bundled scenario and no file 'bad-dya'"),
     "HOST": ("nowhere", "'nowhere' is not an address of this machine; choose another with --host"),
-    "PORT": ("80a", "'80a' is no whole number from 0 to 65535"),
+    "PORT": ("80a", "'80a' is not a valid whole number"),
     "CLOCK": ("fast", "clock 'fast' is not one of real, manual, x60"),
     "START": ("yesterday", "'yesterday' must be an ISO 8601 time such as"),
-    "SEED": ("1e9", "'1e9' is no whole number from 0 to"),
+    "SEED": ("1e9", "'1e9' is not a valid whole number"),
     "CONTROL_TOKEN": ("a b", "a token is made of visible ASCII characters"),
     "CONTROL_TOKEN_FILE": ("/none", "'/none' cannot be read: No such file"),
     "ALLOW_HOST": ("http://sim:8080", "'http://sim:8080' is no host name: give it alone, such as sim.example.com"),
@@ -136,10 +136,10 @@ BAD = {
     "TLS_CERT": ("/none", "--tls-key is missing: give both, or neither"),
     "TLS_KEY": ("/none", "--tls-cert is missing: give both, or neither"),
     "CONTROL_TOKENS": ("/none", "/none: cannot be read: No such file"),
-    "QUOTA_TRANSACTIONS": ("many", "'many' is no whole number from 0 to"),
-    "QUOTA_BYTES": ("1M", "'1M' is no whole number from 0 to"),
-    "QUOTA_RATE": ("fast", "'fast' is no number from 0 to"),
-    "TAPE_BUDGET": ("1GiB", "'1GiB' is no whole number from 0 to"),
+    "QUOTA_TRANSACTIONS": ("many", "'many' is not a valid whole number"),
+    "QUOTA_BYTES": ("1M", "'1M' is not a valid whole number"),
+    "QUOTA_RATE": ("fast", "'fast' is not a valid number"),
+    "TAPE_BUDGET": ("1GiB", "'1GiB' is not a valid whole number"),
     "DRAIN": ("2h", "'2h' is not at least 0 s and at most 3600 s: write a duration"),
     "SHARDS": ("/none", "--shards FILE and --shard NAME belong together"),
     "SHARD": ("a", "--shards FILE and --shard NAME belong together"),
@@ -171,7 +171,9 @@ def test_a_bad_value_keeps_the_server_from_starting_and_is_said_to_be_the_variab
 
 def test_a_flag_is_not_said_to_be_a_variable() -> None:
     result = invoke("serve", "--port", "80a", RESELLER_SIM_PORT="9000")
-    assert refusal(result, 2).startswith("reseller-sim serve: Invalid value for '--port': '80a' is no whole number")
+    assert refusal(result, 2).startswith(
+        "reseller-sim serve: Invalid value for '--port': '80a' is not a valid whole number"
+    )
     result = invoke("health", RESELLER_SIM_CONTROL_TOKEN="a b")
     assert "Invalid value of RESELLER_SIM_CONTROL_TOKEN, for '--token'" in refusal(result, 2)
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import click
 
 from simulator import __version__
-from simulator.cli.flags import option
+from simulator.cli.flags import Decorated, all_of, file_option, option
 from simulator.cli.output import echo, one_line, print_to_stderr, printable, printable_json
 from simulator.cli.usage import CannotStart
 
@@ -88,7 +88,6 @@ def all_ok(suites: Iterable[Suite]) -> bool:
     return not any(suite.failures for suite in suites)
 
 
-Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 UNWRITABLE = 3
 UNFINISHED = "the run has not ended"
 
@@ -115,7 +114,7 @@ class Reports:
             try:
                 path.write_bytes(make(self.title, suites, None))
             except OSError as error:
-                raise CannotStart(self._unwritable(path, error)) from None
+                raise CannotStart(unwritable(self.title, path, error)) from None
 
     def not_run(self, message: str) -> None:
         """Write and print that nothing was examined, and why. A file that cannot be written is left out."""
@@ -138,7 +137,7 @@ class Reports:
 
     def write(self, suites: Sequence[Suite], run: Run | None = None) -> bool:
         """Write the files; False when one could not be written, which is reported."""
-        written = [self._written(path, make(self.title, suites, run)) for path, make in self._contents]
+        written = [is_written(self.title, path, make(self.title, suites, run)) for path, make in self._contents]
         return all(written)
 
     @property
@@ -146,16 +145,20 @@ class Reports:
         both = ((self.junit, junit), (self.json_file, as_json))
         return [(path, make) for path, make in both if path is not None]
 
-    def _unwritable(self, path: Path, error: OSError) -> str:
-        return one_line(f"{self.title}: {path} cannot be written: {error.strerror}")
 
-    def _written(self, path: Path, content: bytes) -> bool:
-        try:
-            path.write_bytes(content)
-        except OSError as error:
-            print_to_stderr(self._unwritable(path, error))
-            return False
-        return True
+def unwritable(title: str, path: Path, error: OSError) -> str:
+    """What is said of a file of `title` that cannot be written."""
+    return one_line(f"{title}: {path} cannot be written: {error.strerror}")
+
+
+def is_written(title: str, path: Path, content: bytes) -> bool:
+    """Write a file; False when that was not possible, which is reported."""
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        print_to_stderr(unwritable(title, path, error))
+        return False
+    return True
 
 
 def _not_run(title: str, message: str) -> Suite:
@@ -165,27 +168,17 @@ def _not_run(title: str, message: str) -> Suite:
 
 
 def report_flags(function: Decorated) -> Decorated:
-    """The three flags; keywords `junit`, `json_file`, `format`. The files have no variable: each is about one run."""
-    path = click.Path(path_type=Path, dir_okay=False)
-    for decorate in reversed(
-        (
-            _own_option("--junit", metavar="FILE", type=path, help="Write the result to this file as JUnit XML."),
-            _own_option("--json-report", "json_file", metavar="FILE", type=path, help="Write it to this file as JSON."),
-        )
-    ):
-        function = decorate(function)
-    return option(
+    """The three flags; keywords `junit`, `json_file`, `format`."""
+    form = option(
         "--format",
         type=click.Choice(["text", "github"]),
         default="text",
         show_default=True,
         help="Print what is wrong as text, or on stdout as annotations of GitHub Actions.",
-    )(function)
-
-
-def _own_option(*names: str, **more: Any) -> Callable[[Decorated], Decorated]:
-    made: Callable[[Decorated], Decorated] = click.option(*names, allow_from_autoenv=False, **more)
-    return made
+    )
+    junit_file = file_option("--junit", help="Write the result to this file as JUnit XML.")
+    json_file = file_option("--json-report", "json_file", help="Write it to this file as JSON.")
+    return all_of([form, junit_file, json_file])(function)
 
 
 def as_json(title: str, suites: Sequence[Suite], run: Run | None = None) -> bytes:

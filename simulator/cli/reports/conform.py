@@ -2,61 +2,43 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from html import escape
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from simulator import __version__
-from simulator.cli.output import one_line, print_to_stderr, printable, printable_json
-from simulator.cli.reports.cases import Case, Suite, junit
+from simulator.cli.output import one_line, printable_json
+from simulator.cli.reports import html
+from simulator.cli.reports.cases import Case, Suite, is_written, junit, unwritable
 from simulator.cli.usage import CannotStart
 from simulator.staging.conform.findings import Outcome, Report, Result, assume_block
 
 
-@dataclass(frozen=True, slots=True)
-class ConformFiles:
-    """The files to be written, as the flags say. `title` is the command's name."""
-
-    title: str
-    junit: Path | None
-    json: Path | None
-    html: Path | None
-
-    def refuse_unwritable(self) -> None:
-        """Raise `CannotStart` for a file that cannot be written, before anything is asked."""
-        for path in filter(None, (self.junit, self.json, self.html)):
-            try:
-                file = path.resolve()
-                is_new = not file.exists()
-                file.open("ab").close()
-                if is_new:  # the service may not answer
-                    file.unlink()
-            except OSError as error:
-                raise CannotStart(self._reason(path, error)) from None
-
-    def write(self, made: Report) -> bool:
-        """Write them; False when one could not be written, which is reported."""
-
-        writers = ((self.junit, self._as_junit), (self.json, _as_json), (self.html, as_html))
-        written = [self._is_written(path, make(made)) for path, make in writers if path is not None]
-        return all(written)
-
-    def _is_written(self, path: Path, content: bytes) -> bool:
+def refuse_unwritable(title: str, *paths: Path | None) -> None:
+    """Raise `CannotStart` for a file that cannot be written, before anything is asked."""
+    for path in filter(None, paths):
         try:
-            path.write_bytes(content)
+            file = path.resolve()
+            is_new = not file.exists()
+            file.open("ab").close()
+            if is_new:  # the service may not answer
+                file.unlink()
         except OSError as error:
-            print_to_stderr(self._reason(path, error))
-            return False
-        return True
+            raise CannotStart(unwritable(title, path, error)) from None
 
-    def _reason(self, path: Path, error: OSError) -> str:
-        return one_line(f"{self.title}: {path} cannot be written: {error.strerror}")
 
-    def _as_junit(self, made: Report) -> bytes:
-        """A suite for each section of SPEC, in the order in which they were looked at."""
-        sections = dict.fromkeys(result.section for result in made.results)
-        cases = {section: tuple(_case(one) for one in made.results if one.section == section) for section in sections}
-        return junit(self.title, [Suite(f"SPEC {section}", found) for section, found in cases.items()])
+def are_written(title: str, made: Report, junit_file: Path | None, json_file: Path | None, html: Path | None) -> bool:
+    """Write the files; False when one could not be written, which is reported."""
+    writers = ((junit_file, partial(_as_junit, title)), (json_file, _as_json), (html, as_html))
+    written = [is_written(title, path, make(made)) for path, make in writers if path is not None]
+    return all(written)
+
+
+def _as_junit(title: str, made: Report) -> bytes:
+    """A suite for each section of SPEC, in the order in which they were looked at."""
+    sections = dict.fromkeys(result.section for result in made.results)
+    cases = {section: tuple(_case(one) for one in made.results if one.section == section) for section in sections}
+    return junit(title, [Suite(f"SPEC {section}", found) for section, found in cases.items()])
 
 
 def _case(result: Result) -> Case:
@@ -86,7 +68,7 @@ def _as_json(report: Report) -> bytes:
     return (printable_json(json.dumps(made, indent=2)) + "\n").encode()
 
 
-MARKS = {"passed": "ok     ", "departs": "DEPARTS", "not exercised": "-      "}
+MARKS: dict[Outcome, str] = {"passed": "ok     ", "departs": "DEPARTS", "not exercised": "-      "}
 
 
 def line_of(result: Result) -> str:
@@ -117,15 +99,10 @@ def _row(row: tuple[str, str, str]) -> str:
     return f"  {section:<5} {name}: {title}"
 
 
-def ending(report: Report) -> str:
+def ending(report: Report) -> Iterator[str]:
     """What follows the results: the counts, and what was learned."""
-    return "\n".join(_ending(report))
-
-
-def _ending(report: Report) -> Iterator[str]:
-    counts = ", ".join(f"{len(report.of(outcome))} {word}" for outcome, word in _COUNTED)
     spent = f"; at most {report.spent} MYR spent" if report.spent != "0.00" else ""
-    yield f"\n{counts}, with {report.requests} requests{spent}"
+    yield f"\n{_counts(report)}{spent}"
     if block := assume_block(report.learned):
         yield "\nWhat the service does where the specification is silent, for a scenario:\n"
         yield block
@@ -134,57 +111,21 @@ def _ending(report: Report) -> Iterator[str]:
         yield from (one_line(f"  {knob}: {why}") for knob, why in report.unlearned.items())
 
 
-_COUNTED: tuple[tuple[Outcome, str], ...] = (
-    ("passed", "passed"),
-    ("departs", "departed"),
-    ("not exercised", "not exercised"),
-)
-
-
-SUITE = "reseller-sim conform"
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; color: #222; }
-table { border-collapse: collapse; width: 100%; }
-td, th { text-align: left; vertical-align: top; padding: .3rem .6rem; }
-tr { border-top: 1px solid #ddd; } .departs td:first-child { color: #b00020; font-weight: bold; }
-.passed td:first-child { color: #0a6b2d; } .not-exercised { color: #777; }
-ul { margin: .2rem 0; } pre { background: #f4f4f4; padding: 1rem; overflow: auto; }
-"""
+def _counts(report: Report) -> str:
+    passed, departed, others = (len(report.of(outcome)) for outcome in MARKS)
+    return f"{passed} passed, {departed} departed, {others} not exercised, with {report.requests} requests"
 
 
 def as_html(report: Report) -> bytes:
-    """One page, everything escaped, without scripts and without anything from elsewhere."""
-    rows = "\n".join(map(_html_row, sorted(report.results, key=lambda one: one.outcome != "departs")))
-    block = assume_block(report.learned)
-    counts = f"{len(report.of('passed'))} passed, {len(report.departed)} departed, "
-    counts += f"{len(report.of('not exercised'))} not exercised, with {report.requests} requests"
-    learned = f"<h2>For a scenario</h2>\n<pre>{_shown(block)}</pre>" if block else ""
-    page = f"""<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>{_shown(SUITE)}</title>
-<style>{_STYLE}</style>
-<h1>{_shown(report.target)}</h1>
-<p>{_shown(f"reseller-sim {__version__}: {counts}")}</p>
-<table>
-<tr><th>outcome<th>section<th>check
-{rows}
-</table>
-{learned}
-</html>
-"""
-    return page.encode()
+    """The results as one page, those that depart first."""
+    results = sorted(report.results, key=lambda one: one.outcome != "departs")
+    parts = [html.table(("outcome", "section", "check"), map(_html_row, results))]
+    if block := assume_block(report.learned):
+        parts.append(f"<h2>For a scenario</h2>{html.block(block)}")
+    return html.document("reseller-sim conform", report.target, f"<p>{html.text(_counts(report))}</p>", *parts).encode()
 
 
-def _html_row(result: Result) -> str:
-    texts = [*map(str, result.departures), *([result.why] if result.why else []), *result.notes]
-    items = "".join(f"<li>{_shown(text)}</li>" for text in texts)
-    more = f"<ul>{items}</ul>" if items else ""
-    name = result.outcome.replace(" ", "-")
-    what = f"<b>{_shown(result.id)}</b>: {_shown(result.title)}{more}"
-    return f'<tr class="{name}"><td>{_shown(result.outcome)}<td>{_shown(result.section)}<td>{what}'
-
-
-def _shown(text: str) -> str:
-    return escape(printable(text))
+def _html_row(result: Result) -> tuple[str, str, str]:
+    texts = [f"{result.id}: {result.title}", *result.departures, *([result.why] if result.why else []), *result.notes]
+    outcome = html.mark(result.outcome, {"passed": "good", "departs": "bad"}.get(result.outcome, ""))
+    return outcome, html.text(result.section), html.lines(texts)

@@ -1,4 +1,4 @@
-"""The pages of reports: plain HTML without scripts, which opens from a folder."""
+"""The pages of reports: plain HTML in one style, without scripts, which opens from a folder."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -13,29 +13,61 @@ TITLE = "reseller-sim: report of a run"
 ROWS_MAX = 500
 """How many rows of a table, the latest ones, are shown; the files have all of them."""
 
+OPEN_ROWS_MAX = 20
 TIMES = ("at", "updated")
 
 Rows = tuple[Sequence[Mapping[str, Any]], int]  # those that are shown, and how many there were
 
+_POLICY = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em; color: #222 }
 body, td { overflow-wrap: break-word } .verdict { font-weight: bold } .table { overflow-x: auto }
 table { border-collapse: collapse; width: 100%; font-size: 13px }
 th, td { border: 1px solid #ccc; padding: .2em .5em; text-align: left; vertical-align: top }
 th { background: #f3f3f3; white-space: nowrap } td { max-width: 32em } .diagnosis { min-width: 16em }
-.at { white-space: nowrap }
+.at, .updated, .outcome { white-space: nowrap }
 .bad { color: #b00020 } .good { color: #1b6e2c } pre { white-space: pre-wrap }
 """.strip()
 
 
-def page(sections: Sequence[str], notes: Iterable[str], *verdict: str) -> str:
-    """The whole page. `verdict` is the result of the run, `notes` say what is not in the page."""
-    said = "".join(f'<p class="verdict">{_text(one)}</p>' for one in verdict)
-    left_out = "".join(f"<p>{_text(one)}</p>" for one in notes)
-    policy = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-    head = f'<meta charset="utf-8">{policy}<title>{TITLE}</title><style>{_STYLE}</style>'
-    body = f"<h1>Report of a run</h1><p>reseller-sim {_text(__version__)}</p>{said}{left_out}{''.join(sections)}"
+def document(title: str, heading: str, *parts: str) -> str:
+    """A whole page; `parts` are HTML."""
+    head = f'<meta charset="utf-8">{_POLICY}<title>{text(title)}</title><style>{_STYLE}</style>'
+    body = "\n".join([f"<h1>{text(heading)}</h1><p>reseller-sim {text(__version__)}</p>", *parts])
     return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>{body}</body></html>\n'
+
+
+def text(value: object) -> str:
+    """A value as it is shown in a page: one line, escaped."""
+    return escape(one_line("" if value is None else value))
+
+
+def lines(texts: Iterable[object]) -> str:
+    """Texts below each other."""
+    return "<br>".join(map(text, texts))
+
+
+def block(content: str) -> str:
+    """A text of several lines as it is."""
+    return f"<pre>{escape(printable(content))}</pre>"
+
+
+def mark(word: str, colour: str = "") -> str:
+    """A verdict, which is `good`, `bad` or neither."""
+    return f'<span class="{colour}">{text(word)}</span>' if colour else text(word)
+
+
+def table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of cells in HTML; each has the name of its column as its class."""
+    head = "".join(f"<th>{name}</th>" for name in names)
+    cells = ("".join(f'<td class="{name}">{cell}</td>' for name, cell in zip(names, row, strict=True)) for row in rows)
+    return f'<div class="table"><table><tr>{head}</tr>{"".join(f"<tr>{row}</tr>" for row in cells)}</table></div>'
+
+
+def page(sections: Sequence[str], notes: Iterable[str], *verdict: str) -> str:
+    """The page of a run. `verdict` is its result, `notes` say what is not in the page."""
+    said = [f'<p class="verdict">{text(one)}</p>' for one in verdict]
+    return document(TITLE, "Report of a run", *said, *(f"<p>{text(one)}</p>" for one in notes), *sections)
 
 
 def section(
@@ -49,62 +81,34 @@ def section(
     notes: Iterable[str],
 ) -> str:
     """One sandbox: links to files, expectations, findings, the latest payments, callbacks and requests, coverage."""
-    links = ", ".join(f'<a href="{escape(one_line(path))}">{_text(name)}</a>' for name, path in files.items())
-    parts = [f"<h2>{_text(label)}</h2><p>Files: {links or 'none'}</p>", *(f"<p>{_text(one)}</p>" for one in notes)]
-    parts.append(_expectations([one for one in cases if one.code not in (AUDIT, WARNING)]))
-    parts.append(_audit([one for one in cases if one.code in (AUDIT, WARNING)]))
+    links = ", ".join(f'<a href="{escape(one_line(path))}">{text(name)}</a>' for name, path in files.items())
+    parts = [f"<h2>{text(label)}</h2><p>Files: {links or 'none'}</p>", *(f"<p>{text(one)}</p>" for one in notes)]
+    expected = [one for one in cases if one.code not in (AUDIT, WARNING)]
+    met = {True: mark("met", "good"), False: mark("not met", "bad")}
+    rows = [(met[one.ok], text(f"{one.file}:{one.line}" if one.file else ""), _said(one)) for one in expected]
+    parts.append(
+        f"<h3>Expectations</h3>{table(('', 'place', 'result'), rows)}" if rows else "<p>Nothing was expected.</p>"
+    )
+    found = [one for one in cases if one.code in (AUDIT, WARNING)]
+    kept = {True: mark("warning"), False: mark("violated", "bad")}
+    rows = [(kept[one.ok], text(one.name), _said(one)) for one in found]
+    parts += [f"<h3>Audit</h3>{table(('', 'obligation', 'found'), rows)}"] if rows else []
     names: tuple[str, ...] = ("trxid", "refid", "product", "account", "amount", "status", "updated")
-    parts.append(_table("Payments", names, *payments))
-    names = ("at", "refid", "status", "attempt", "answer", "state")
-    parts.append(_table("Callbacks", names, *callbacks))
+    parts.append(_latest("Payments", names, *payments))
+    parts.append(_latest("Callbacks", ("at", "refid", "status", "attempt", "answer", "state"), *callbacks))
     names = ("n", "at", "method", "path", "status", "rule", "fault", "error", "diagnosis", "trxid")
-    parts.append(_table("Requests", names, *exchanges))
-    parts.append(f"<details><summary>Coverage</summary><pre>{escape(printable(coverage))}</pre></details>")
+    parts.append(_latest("Requests", names, *exchanges))
+    parts.append(f"<details><summary>Coverage</summary>{block(coverage)}</details>")
     return "\n".join(parts) + "\n"
 
 
-def _expectations(cases: Sequence[Case]) -> str:
-    if not cases:
-        return "<p>Nothing was expected.</p>"
-    rows = "".join(_expectation(case) for case in cases)
-    head = "<tr><th></th><th>place</th><th>result</th></tr>"
-    return f'<h3>Expectations</h3><div class="table"><table>{head}{rows}</table></div>'
+def _said(case: Case) -> str:
+    return lines((case.message, *case.details))
 
 
-def _expectation(case: Case) -> str:
-    mark = '<span class="good">met</span>' if case.ok else '<span class="bad">not met</span>'
-    place = f"{case.file}:{case.line}" if case.line else ""
-    lines = "<br>".join(map(_text, (case.message, *case.details)))
-    return f"<tr><td>{mark}</td><td>{_text(place)}</td><td>{lines}</td></tr>"
-
-
-def _audit(cases: Sequence[Case]) -> str:
-    """What the audit found, if it found anything."""
-    rows = "".join(map(_violation, cases))
-    head = "<tr><th></th><th>obligation</th><th>found</th></tr>"
-    return f'<h3>Audit</h3><div class="table"><table>{head}{rows}</table></div>' if cases else ""
-
-
-def _violation(case: Case) -> str:
-    mark = "warning" if case.ok else '<span class="bad">violated</span>'
-    lines = "<br>".join(map(_text, (case.message, *case.details)))
-    return f"<tr><td>{mark}</td><td>{_text(case.name)}</td><td>{lines}</td></tr>"
-
-
-def _table(title: str, names: Sequence[str], rows: Sequence[Mapping[str, Any]], total: int) -> str:
+def _latest(title: str, names: Sequence[str], rows: Sequence[Mapping[str, Any]], total: int) -> str:
+    """The latest rows below a heading; times are shown to the second, the files have all of them."""
     more = f" (the latest {len(rows)} of {total})" if total > len(rows) else f" ({total})"
-    head = "".join(f"<th>{name}</th>" for name in names)
-    body = "".join(f"<tr>{''.join(_cell(name, row[name]) for name in names)}</tr>" for row in rows)
-    table = f'<div class="table"><table><tr>{head}</tr>{body}</table></div>' if rows else ""
-    return f"<details{' open' if len(rows) <= 20 else ''}><summary>{title}{more}</summary>{table}</details>"
-
-
-def _cell(name: str, value: object) -> str:
-    """Times are shown to the second; the files have all of them."""
-    if name in TIMES:
-        return f'<td class="at">{_text(clock_time(str(value or "")))}</td>'
-    return f'<td class="{name}">{_text(value)}</td>'
-
-
-def _text(value: object) -> str:
-    return escape(one_line("" if value is None else value))
+    shown = [[text(clock_time(str(row[name] or "")) if name in TIMES else row[name]) for name in names] for row in rows]
+    opened = " open" if len(rows) <= OPEN_ROWS_MAX else ""
+    return f"<details{opened}><summary>{title}{more}</summary>{table(names, shown) if rows else ''}</details>"
