@@ -1,6 +1,7 @@
 """`reseller-sim mcp`: the simulator as tools of an assistant, by the Model Context Protocol on stdin and stdout."""
 
 import json
+import os
 import shutil
 import sys
 from importlib.util import find_spec
@@ -71,7 +72,7 @@ def _config(url: str | None, sandbox: str, scenario: str | None, *, has_token: b
     program = shutil.which(sys.argv[0]) or shutil.which("reseller-sim") or "reseller-sim"
     given = [part for flag, value in flags.items() if value is not None for part in (flag, value)]
     started = {
-        "command": str(Path(program).absolute()),
+        "command": os.path.abspath(program),
         "args": ["mcp", *given, *["--allow-commands"] * allow_commands],
     }
     variables = {"env": {TOKEN_VARIABLES[0]: "YOUR-TOKEN"}} if has_token else {}

@@ -8,7 +8,7 @@ from typing import Final
 
 from reseller_sim import launcher
 from simulator.mcp.answers import Answer
-from simulator.mcp.tools import text, tool
+from simulator.mcp.tools import text_schema, tool
 
 MINUTES_MAX: Final = 30
 VERDICTS: Final = {
@@ -22,7 +22,7 @@ VERDICTS: Final = {
     {
         "command": {"type": "array", "items": {"type": "string"}, "description": "The program and its arguments."},
         "minutes": {"type": "number", "minimum": 0.01, "maximum": MINUTES_MAX, "description": "When to end; 1."},
-        "scenario": text("The name of a bundled scenario or the path of a file; default."),
+        "scenario": text_schema("The name of a bundled scenario or the path of a file; default."),
     },
     changes=True,
 )
@@ -45,5 +45,5 @@ async def explore_command(command: list[str], minutes: float = 1.0, scenario: st
         status = await process.wait()
     finally:
         process.stdin.close()  # a call that is cancelled ends it so, and so does the end of this process
-        verdict = VERDICTS.get(status, f"The exploration ended with exit code {status}.")
+    verdict = VERDICTS.get(status, f"The exploration ended with exit code {status}.")
     return Answer(verdict, {"exit_code": status}, printed.decode("utf-8", "replace").splitlines())

@@ -11,7 +11,7 @@ import mcp.types as types
 from simulator.contract.files import data_dir
 from simulator.domain.model.likeness import nearest
 from simulator.mcp.answers import Answer
-from simulator.mcp.tools import text, tool
+from simulator.mcp.tools import text_schema, tool
 from simulator.scenario.library import bundled_path, descriptions
 
 PAGE_BYTES_MAX: Final = 18_000
@@ -36,14 +36,13 @@ def _pages() -> dict[str, Path]:
 @cache
 def titles() -> dict[str, str]:
     """Return the title of each page of the documentation by its name."""
-    found = {name: TITLE.search(path.read_text("utf-8")) for name, path in _pages().items()}
-    return {name: title[1] if title else "" for name, title in found.items()}
+    return {name: TITLE.findall(path.read_text("utf-8"))[0] for name, path in _pages().items()}
 
 
 @tool(
     {
-        "page": text("The name of a page, such as signing."),
-        "find": text("Begin at the first heading that has this text, or else at the first line."),
+        "page": text_schema("The name of a page, such as signing."),
+        "find": text_schema("Begin at the first heading that has this text, or else at the first line."),
         "offset": {"type": "integer", "minimum": 0, "description": "Begin at this character."},
     }
 )
@@ -66,11 +65,11 @@ def read_docs(page: str | None = None, find: str = "", offset: int = 0) -> Answe
 
 
 def _place(page: str, wanted: str) -> int:
-    patterns = (rf"^#.*{re.escape(wanted)}", rf"^.*{re.escape(wanted)}")
-    found = [match for one in patterns if (match := re.search(one, page, re.MULTILINE | re.IGNORECASE))]
-    if not found:
+    quoted, flags = re.escape(wanted), re.MULTILINE | re.IGNORECASE
+    found = re.search(rf"^#.*{quoted}", page, flags) or re.search(rf"^.*{quoted}", page, flags)
+    if found is None:
         raise LookupError(f"the page does not have the text {wanted!r}")
-    return found[0].start()
+    return found.start()
 
 
 @cache

@@ -9,36 +9,41 @@ from reseller_sim.evidence import explained, violations
 from reseller_sim.story import callback_line, money, request_line
 from reseller_sim.times import shown_time
 from simulator.mcp.answers import Answer, size_of
-from simulator.mcp.tools import N, members, text, tool
+from simulator.mcp.tools import N, members, text_schema, tool
 
 LIMIT: Final = 20
 PAGE_BYTES_MAX: Final = 10_000
+BODY_CHARS_MAX: Final = 4_000
+PIECE_CHARS: Final = 1_000
 EXPLAINED: Final = ("canonical", "given_signature", "expected_signature", "curl", "autopsy", "diagnosis")
 Json = dict[str, Any]
 
 
 @tool(
-    {"n": N} | members("requests-query", "method", "path", "status", "status_min", "refid", "error", "limit", "cursor")
+    {"n": N, "offset": {"type": "integer", "minimum": 0, "description": "With n: begin bodies at this character."}}
+    | members("requests-query", "method", "path", "status", "status_min", "refid", "error", "limit", "cursor")
 )
-def list_requests(simulator: Simulator, sandbox: str, n: int | None = None, **query: Any) -> Answer:
+def list_requests(simulator: Simulator, sandbox: str, n: int | None = None, offset: int = 0, **query: Any) -> Answer:
     """List the requests that a sandbox received, newest first, with the reason of each refusal. `status_min` 400 lists
     the refused ones. With `n`, show one request and its response whole."""
     opened = simulator.open(sandbox)
     if n is not None:
-        return exchange(opened, n)
+        return exchange(opened, n, offset)
     page = _page(opened, "/requests", "requests", query)
     return _listed(page, "requests", map(request_line, explained(opened, page["requests"])))
 
 
-def exchange(sandbox: Sandbox, n: int) -> Answer:
-    """Show a request of the journal with its response."""
+def exchange(sandbox: Sandbox, n: int, offset: int = 0) -> Answer:
+    """Show a request of the journal and its response; of their bodies what begins at `offset` and fits."""
     found: Json = sandbox.ask("GET", below("/requests", str(n)))
-    bodies = {"request": found["request"]["body"], "response": found["response"]["body"]}
-    lines = [request_line(found), *(f"{name} body: {body}" for name, body in bodies.items() if body)]
-    heading = (
-        f"Request {n} was answered with {found['status']}." if found["status"] else f"Request {n} got no response."
-    )
-    return Answer(heading, {"n": n, "status": found["status"]}, [*lines, *_autopsy(found["autopsy"])], found)
+    lines, end, rest = [request_line(found)], offset + BODY_CHARS_MAX, ""
+    for side in ("request", "response"):
+        body = found[side]["body"]
+        found[side]["body"] = shown = body[offset:end]
+        lines += [f"{side} body: {shown[at : at + PIECE_CHARS]}" for at in range(0, len(shown), PIECE_CHARS)]
+        rest = f"Pass n={n} and offset={end} to list_requests to get the rest." if len(body) > end else rest
+    heading = f"Request {n}, status {found['status'] or 'none: it got no response'}."
+    return Answer(heading, {"n": n, "status": found["status"]}, [*lines, *_autopsy(found["autopsy"])], found, rest)
 
 
 def _page(sandbox: Sandbox, path: str, member: str, query: Json) -> Json:
@@ -46,19 +51,19 @@ def _page(sandbox: Sandbox, path: str, member: str, query: Json) -> Json:
     limit = query.pop("limit", LIMIT)
     while True:
         page: Json = sandbox.ask("GET", path, query={**query, "limit": limit})
-        if limit == 1 or size_of(page[member]) <= PAGE_BYTES_MAX:
+        if len(page[member]) <= 1 or size_of(page[member]) <= PAGE_BYTES_MAX:
             return page
         limit = len(page[member]) // 2
 
 
 def _listed(page: Json, member: str, lines: Iterable[str], heading: str = "") -> Answer:
-    rows, cursor = page[member], page["cursor"] if page["has_more"] and page[member] else None
-    rest = f"Pass cursor={cursor} to get the next ones, if there are any." if cursor else ""
+    rows, cursor = page[member], page["cursor"] if page["has_more"] else None
+    rest = f"Pass cursor={cursor} to get the next ones." if cursor else ""
     facts = {"count": len(rows), "cursor": cursor}
     return Answer(f"{heading}{member.capitalize()}: {len(rows)}.", facts, list(lines), rows, rest)
 
 
-@tool({"refid": text("The refid of the payment.")})
+@tool({"refid": text_schema("The refid of the payment.")})
 def payment_story(simulator: Simulator, sandbox: str, refid: str) -> Answer:
     """Tell all that happened to a payment: requests, statuses, wallet entries, callbacks, in the order of time."""
     story = simulator.open(sandbox).story(refid)
@@ -89,7 +94,8 @@ def _autopsy(found: Json | None) -> Iterator[str]:
 
 
 @tool(
-    {"inbox": text("The name of an inbox, such as callbacks.")} | members("callbacks-query", "refid", "limit", "cursor")
+    {"inbox": text_schema("The name of an inbox, such as callbacks.")}
+    | members("callbacks-query", "refid", "limit", "cursor")
 )
 def list_callbacks(simulator: Simulator, sandbox: str, inbox: str | None = None, **query: Any) -> Answer:
     """List the attempts of callbacks and what the receivers answered, oldest first. With `inbox`, list the messages in

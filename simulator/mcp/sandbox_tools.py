@@ -1,6 +1,7 @@
 """The tools that change something: sandboxes, their clock and rules, and signed requests."""
 
 import asyncio
+import re
 from contextlib import suppress
 from threading import Thread
 from typing import Any, Final
@@ -10,27 +11,26 @@ from reseller_sim.asynchronous import in_thread
 from reseller_sim.times import shown_time
 from simulator.mcp.answers import Answer
 from simulator.mcp.report_tools import exchange
-from simulator.mcp.tools import members, text, tool
+from simulator.mcp.tools import members, text_schema, tool
 
 ADVANCE: Final = "/clock/advance"
 ADVANCE_TIMEOUT_S: Final = 3600.0
 CREDENTIALS: Final = ("code", "api_key", "api_secret", "username", "password")
-VARIABLES: Final = ("BASE_URL", "API_KEY", "API_SECRET", "USERNAME", "PASSWORD")
-SCENARIO: Final = {
-    "type": ["string", "object"],
-    "description": "The name of a bundled scenario, a scenario as YAML text or as an object, or the path of a file "
-    "below the server's folder of scenarios. By default the server's own scenario.",
-}
+VARIABLES: Final = tuple(f"RESELLER_{name}" for name in ("BASE_URL", "API_KEY", "API_SECRET", "USERNAME", "PASSWORD"))
+SCENARIO: Final = text_schema(
+    "The name of a bundled scenario, a scenario as YAML, or the path of a file below the server's folder of scenarios. "
+    "By default the server's own scenario."
+)
 
 
 @tool({"scenario": SCENARIO} | members("sandbox-query", "id", "clock", "start", "seed", "credentials"), changes=True)
-def create_sandbox(simulator: Simulator, scenario: str | dict[str, Any] | None = None, **wanted: Any) -> Answer:
+def create_sandbox(simulator: Simulator, scenario: str | None = None, **wanted: Any) -> Answer:
     """Create a sandbox from a scenario: a copy of the service with its own clock, credentials and payments. The clock
     is manual unless `clock` says otherwise, so callbacks are sent when advance_clock is called."""
-    is_file = isinstance(scenario, str) and scenario.endswith((".yaml", ".yml")) and not {"\n", ":"} & {*scenario}
+    is_file = scenario is not None and scenario.endswith((".yaml", ".yml")) and not re.search(": |\n", scenario)
     made = simulator.sandbox({"file": scenario} if is_file else scenario, **wanted)
     clock = made.clock()["mode"]
-    lines = [f"{name}={made.environment[name]}" for name in (f"RESELLER_{each}" for each in VARIABLES)]
+    lines = [f"{name}={value}" for name, value in made.environment.items() if name in VARIABLES]
     heading = f"The sandbox {made.id} is ready, with a {clock} clock. Pass sandbox={made.id} to the other tools."
     credentials = [{name: one.get(name) for name in CREDENTIALS} for one in made.resellers]
     facts = {"sandbox": made.id, "scenario": made.scenario, "url": made.url, "clock": clock, "resellers": credentials}
@@ -46,9 +46,9 @@ def reset_sandbox(simulator: Simulator, sandbox: str) -> Answer:
 
 @tool(
     {
-        "method": text("GET, POST, PUT, PATCH or DELETE."),
-        "path": text("The path with its query, such as /v2/balance; the page `service` has them all."),
-        "body": {"description": "The body, which is sent as JSON."},
+        "method": text_schema("GET, POST, PUT, PATCH or DELETE."),
+        "path": text_schema("The path with its query, such as /v2/balance; the page `service` has them all."),
+        "body": {"type": "object", "description": "The body, which is sent as JSON."},
     },
     changes=True,
 )
@@ -103,7 +103,6 @@ def check_scenario(simulator: Simulator, text: str) -> Answer:
     found = simulator.control.ask("POST", "/scenarios/check", {"text": text})
     rows = found["problems"]
     lines = [f"{one['line']}:{one['column']}: {one['severity']} {one['code']}: {one['message']}" for one in rows]
-    count = f"{len(rows)} problem{'s' * (len(rows) != 1)}" if rows else "No problems"
     loads = "A sandbox can be created from it." if found["loads"] else "No sandbox can be created from it."
     facts = {"ok": found["ok"], "loads": found["loads"], "count": len(rows)}
-    return Answer(f"{count}. {loads}", facts, lines, rows or None)
+    return Answer(f"Problems: {len(rows)}. {loads}", facts, lines, rows or None)

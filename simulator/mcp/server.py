@@ -21,6 +21,7 @@ from simulator.mcp.tools import Tool
 TOOLS: Final = tuple(
     one for module in (sandbox_tools, report_tools, pages) for one in vars(module).values() if isinstance(one, Tool)
 )
+DELETING: Final = ("reset_sandbox", "explore_command")
 READ_ONLY: Final = "read_only_token"
 INSTRUCTIONS: Final = f"""reseller-sim simulates a reseller payments API with all of its state. It is at {{url}}.
 Begin with create_sandbox, whose clock stands until advance_clock moves it. When a request is refused, call
@@ -55,28 +56,21 @@ class Assistant:
         )
 
     async def _list_tools(self, context: Context, params: Page) -> types.ListToolsResult:
-        tools = [
-            types.Tool(
-                name=one.name,
-                description=one.description,
-                input_schema=one.input_schema,
-                annotations=types.ToolAnnotations(read_only_hint=not one.changes, destructive_hint=False),
-            )
-            for one in (await self._permitted()).values()
-        ]
+        tools = []
+        for one in (await self._permitted()).values():
+            hints = types.ToolAnnotations(read_only_hint=not one.changes, destructive_hint=one.name in DELETING)
+            schema = one.input_schema
+            tools.append(types.Tool(name=one.name, description=one.description, input_schema=schema, annotations=hints))
         return types.ListToolsResult(tools=tools)
 
     async def _permitted(self) -> Mapping[str, Tool]:
         """Return the tools that the token permits; all of them while no simulator answers."""
-        reads_only = await in_thread(self._refuses_with, READ_ONLY, "POST", "/scenarios/check", {"text": ""})
-        return {name: one for name, one in self._tools.items() if not (one.changes and reads_only)}
-
-    def _refuses_with(self, code: str, *request: Any) -> bool:
         try:
-            self._simulator.control.ask(*request)
+            await in_thread(self._simulator.control.ask, "POST", "/scenarios/check", {"text": ""})
         except (SimulatorError, NotRunning) as error:
-            return getattr(error, "code", "") == code
-        return False
+            if getattr(error, "code", "") == READ_ONLY:
+                return {name: one for name, one in self._tools.items() if not one.changes}
+        return self._tools
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:

@@ -70,10 +70,10 @@ def _published(part: Any) -> Any:
     return [_published(each) for each in part] if isinstance(part, list) else part
 
 
-def text(description: str) -> Schema:
+def text_schema(description: str) -> Schema:
     """Return the schema of a text."""
     return {"type": "string", "description": description}
 
 
-SANDBOX: Final = text("The id of the sandbox, as create_sandbox returned it.")
+SANDBOX: Final = text_schema("The id of the sandbox, as create_sandbox returned it.")
 N: Final[Schema] = {"type": "integer", "minimum": 1, "description": "The number of a request in the journal."}

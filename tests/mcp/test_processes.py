@@ -122,8 +122,8 @@ def test_an_exploration_and_its_command_end_with_the_call(tmp_path: Path, how: s
     with socket.create_server(("127.0.0.1", 0)) as server:
         command = [sys.executable, "-c", CONNECTED, str(server.getsockname()[1])]
 
-        async def play() -> socket.socket:
-            async with hosted("--allow-commands", folder=tmp_path) as client:
+        async def play(stderr: TextIO) -> socket.socket:
+            async with hosted("--allow-commands", folder=tmp_path, log=stderr) as client:
                 running = asyncio.create_task(call(client, "explore_command", command=command))
                 connection, _ = await asyncio.to_thread(server.accept)
                 connection.settimeout(DEADLINE_S)
@@ -133,8 +133,9 @@ def test_an_exploration_and_its_command_end_with_the_call(tmp_path: Path, how: s
                     assert not (await call(client, "list_requests")).is_error
                 return connection
 
-        with played(play()) as connection:
+        with (tmp_path / "log").open("w") as stderr, played(play(stderr)) as connection:
             assert connection.recv(1) == b""
+    assert "Traceback" not in (tmp_path / "log").read_text()
 
 
 @pytest.mark.slow

@@ -66,11 +66,20 @@ def test_a_sandbox_is_created_from_a_bundled_scenario_and_not_from_a_file_of_thi
     made = answer(simulator, "create_sandbox", scenario="bad-day")
     assert made.structured["scenario"] == "bad-day"
     simulator.open(made.structured["sandbox"]).delete()
-    file = tmp_path / "mine.yaml"
-    file.write_text("extends: default\n")
-    refused = answer(simulator, "create_sandbox", scenario=str(file))
-    assert refused.is_error
-    assert "--scenarios" in refused.text
+    for name in ("mine.yaml", "mine:own.yaml"):
+        (tmp_path / name).write_text("extends: default\n")
+        refused = answer(simulator, "create_sandbox", scenario=str(tmp_path / name))
+        assert refused.is_error
+        assert "--scenarios" in refused.text
+
+
+def test_a_sandbox_without_credentials_is_created(simulator: Simulator) -> None:
+    scenario = "resellers:\n  - {code: R1, email: owner@example.com}\n"
+    made = answer(simulator, "create_sandbox", scenario=scenario, credentials="scenario")
+    assert not made.is_error, made.text
+    assert [line.partition("=")[0] for line in made.text.splitlines()[2:]] == ["RESELLER_BASE_URL"]
+    refused = answer(simulator, "send_request", sandbox=made.structured["sandbox"], method="GET", path="/v2/balance")
+    assert "has no API key to sign with" in refused.text
 
 
 def test_a_reset_sandbox_begins_again(simulator: Simulator, own: Sandbox) -> None:
@@ -81,7 +90,7 @@ def test_a_reset_sandbox_begins_again(simulator: Simulator, own: Sandbox) -> Non
 
 def test_a_request_is_sent_signed(simulator: Simulator, own: Sandbox) -> None:
     sent = answer(simulator, "send_request", sandbox=own.id, method="POST", path="/v2/topup", body=ORDER)
-    assert sent.text.startswith("Request 1 was answered with 200.\n")
+    assert sent.text.startswith("Request 1, status 200.\n")
     assert sent.structured["data"]["refid"] == "order-1"
     assert any("Accepted" in line for line in sent.lines)
     refused = answer(simulator, "send_request", sandbox=own.id, method="GET", path="/v2/catalog?is_activ=true")
@@ -142,6 +151,19 @@ def test_a_long_list_is_read_page_by_page(simulator: Simulator, own: Sandbox) ->
     assert rest.structured["cursor"] is None
 
 
+def test_a_large_response_is_read_in_parts(simulator: Simulator, own: Sandbox) -> None:
+    whole = own.call("GET", "/v2/catalog?is_active=true").text
+    found = answer(simulator, "list_requests", sandbox=own.id, n=1)
+    parts = []
+    while "offset=" in found.text:
+        parts.append(found.structured["data"]["response"]["body"])
+        assert "".join(line.removeprefix("response body: ") for line in found.lines[1:]) == parts[-1]
+        offset = int(found.text.rpartition("offset=")[2].split()[0])
+        found = answer(simulator, "list_requests", sandbox=own.id, n=1, offset=offset)
+    assert len(parts) > 1
+    assert "".join([*parts, found.structured["data"]["response"]["body"]]) == whole
+
+
 def test_a_page_of_large_messages_has_as_many_as_fit(simulator: Simulator, own: Sandbox) -> None:
     for number in range(6):
         ask(f"{simulator.control_url}/inbox/{own.id}/mine", "POST", b"%d " % number + b"x" * 6_000)
@@ -152,6 +174,25 @@ def test_a_page_of_large_messages_has_as_many_as_fit(simulator: Simulator, own: 
         assert size_of(page) <= ANSWER_BYTES_MAX
         seen += page.structured["count"]
         place["cursor"] = page.structured["cursor"]
+
+
+def test_a_message_that_fills_an_answer_is_cut_and_says_so(simulator: Simulator, own: Sandbox) -> None:
+    ask(f"{simulator.control_url}/inbox/{own.id}/mine", "POST", b"x" * 100_000)
+    page = answer(simulator, "list_callbacks", sandbox=own.id, inbox="mine")
+    assert page.structured["count"] == 1
+    assert "left out for its size" in page.text
+    assert size_of(page) <= ANSWER_BYTES_MAX
+
+
+def test_messages_about_a_payment_are_found_on_later_pages(simulator: Simulator, own: Sandbox) -> None:
+    for number in range(3):
+        own.call("POST", "/v2/topup", ORDER | {"refid": f"order-{number}"})
+        own.advance("10s")
+    wanted = {"sandbox": own.id, "inbox": "callbacks", "refid": "order-2", "limit": 3}
+    first = answer(simulator, "list_callbacks", **wanted)
+    assert first.structured["count"] == 0
+    rest = answer(simulator, "list_callbacks", **wanted, cursor=first.structured["cursor"])
+    assert [row["refid"] for row in rest.structured["data"]] == ["order-2", "order-2"]
 
 
 def size_of(result: Any) -> int:
@@ -182,10 +223,10 @@ def test_a_signature_is_explained_before_and_after_it_was_sent(simulator: Simula
 
 def test_a_scenario_is_checked_with_positions(simulator: Simulator) -> None:
     checked = answer(simulator, "check_scenario", text="extends: default\nseed: 1\npaymentz: []\n")
-    assert checked.text.startswith("1 problem. No sandbox can be created from it.\n")
+    assert checked.text.startswith("Problems: 1. No sandbox can be created from it.\n")
     assert checked.lines[0].startswith("3:1: error unknown_key: ")
     good = answer(simulator, "check_scenario", text="extends: default\n")
-    assert (good.text, good.structured["ok"]) == ("No problems. A sandbox can be created from it.", True)
+    assert (good.text, good.structured["ok"]) == ("Problems: 0. A sandbox can be created from it.", True)
 
 
 def test_callbacks_and_messages_are_listed(simulator: Simulator, own: Sandbox) -> None:
