@@ -92,7 +92,7 @@ def _event(event: dict[str, Any]) -> str:
 @tool(members("rule-request", "section", "rule"), changes=True)
 def add_rule(simulator: Simulator, sandbox: str, section: str, rule: dict[str, Any]) -> Answer:
     """Add a rule to a sandbox, before all others of its section: an outcome of payments, or a fault. The page
-    `scenarios` has recipes, `scenario-reference` every key. reset_sandbox removes added rules."""
+    `recipes` has examples, `scenario-reference` every key. reset_sandbox removes added rules."""
     made = simulator.open(sandbox).rule(section, rule)
     return Answer(f"The rule {made.id} is now the first one of {section}.", {"rule": made.id})
 

@@ -1,13 +1,15 @@
 """Pages, scenarios and the schema as resources and by `read_docs`; prompts."""
 
 import json
+import re
 from typing import Any
 
 import pytest
 from mcp import Client, MCPError
 
 from reseller_sim import Simulator
-from simulator.mcp.pages import PROMPTS
+from simulator.mcp.pages import FIRST, PROMPTS, titles
+from simulator.mcp.server import TOOLS
 from simulator.scenario.library import names, text
 from tests.support.assistants import answer, within
 from tests.support.processes import ROOT
@@ -53,6 +55,12 @@ def test_read_docs_lists_pages_and_reads_one(simulator: Simulator) -> None:
     missing = answer(simulator, "read_docs", page="signin")
     assert missing.is_error
     assert "did you mean 'signing'?" in missing.text
+
+
+def test_the_pages_that_tools_name_exist() -> None:
+    named = [name for tool in TOOLS for name in re.findall(r"page `([a-z-]+)`|, `([a-z-]+)` every", str(vars(tool)))]
+    assert {name for pair in named for name in pair if name} == {"recipes", "scenario-reference", "service"}
+    assert {*FIRST, "recipes", "scenario-reference", "service"} <= titles().keys()
 
 
 def test_a_long_page_is_read_in_parts(simulator: Simulator) -> None:
