@@ -114,11 +114,10 @@ def _found(root: Path) -> Simulator | str:
 class Watched:
     """The sandbox of a test, and what is known of the test."""
 
-    def __init__(self, item: pytest.Item, settings: Settings, sandbox: Sandbox, others: Simulator) -> None:
+    def __init__(self, item: pytest.Item, settings: Settings, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
         self._item = item
         self._settings = settings
-        self._others = others
         self._outcome = "passed"
         self._last: list[pytest_report.Section] | None = None
         self._warnings: list[str] = []
@@ -145,7 +144,7 @@ class Watched:
             report.sections += pytest_report.not_shown(found, report.longreprtext)
 
     def _evidence(self) -> list[pytest_report.Section]:
-        return pytest_report.sections(self.sandbox, self._others)
+        return pytest_report.sections(self.sandbox)
 
     def end(self) -> None:
         """Keep the evidence, since another fixture's end may fail, write the files, delete the sandbox."""
@@ -179,4 +178,4 @@ def _made(item: pytest.Item, of: Simulator) -> Watched | str:
         return str(error)
     except (SimulatorError, NotRunning, ValueError, TypeError, OSError) as error:
         return f"the sandbox of this test cannot be made: {error}"
-    return Watched(item, settings, sandbox, of)
+    return Watched(item, settings, sandbox)

@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -15,6 +16,7 @@ from simulator.control.http import error, lines, page, reply, sandbox_of, sandbo
 from simulator.control.masking import mask_of
 from simulator.control.parameters import page_of, query_of
 from simulator.control.requests import row as request_row
+from simulator.control.story_events import story_events
 from simulator.domain.model.cases import Case
 from simulator.domain.model.transactions import Result, Transaction
 from simulator.domain.queries import payment_with
@@ -79,29 +81,34 @@ async def show(request: Request) -> Response:
         return error(404, "unknown_transaction", "this sandbox has no such transaction; ?refid= finds by refid")
     mask = mask_of(live, sandboxes_of(request))
     of_it = [each for each in live.journal if each.trxid == one.trxid]
-    details = story(live.core.state, live.courier.sent, one) | {"requests_left_out": max(0, len(of_it) - SHOWN_MAX)}
-    return reply(details | {"requests": await lines(of_it[-SHOWN_MAX:], lambda each: request_row(each, mask))})
+    rows = await lines(of_it[-SHOWN_MAX:], lambda each: request_row(each, mask))
+    requests, left_out = [msgspec.json.decode(row) for row in rows], max(0, len(of_it) - SHOWN_MAX)
+    return reply(story(live.core.state, live.courier.sent, one, requests, left_out))
 
 
-def story(state: State, sent: SentRequests, one: Transaction) -> dict[str, Any]:
-    """A payment with all that belongs to it, but for its requests, which are in the journal."""
+def story(
+    state: State, sent: SentRequests, one: Transaction, requests: list[dict[str, Any]], left_out: int
+) -> dict[str, Any]:
+    """A payment with all that belongs to it; `requests` are rows of the journal, oldest first, without those that are
+    left out."""
     wallet = state.resellers[one.reseller].wallet
     callbacks = state.callbacks.of(one.trxid)
-    return {
+    found = {
         **_row(one),
         "product_name": one.product_name,
         "remarks": one.remarks,
         "extras": one.extras,
         "sender": one.sender,
         "requeries": one.requeries,
-        "requests": (),  # in their place here
-        "requests_left_out": 0,
+        "requests": requests,
+        "requests_left_out": left_out,
         "statuses": [_status(result) for result in one.results],
         "entries": [render.entry(wallet.entry(id_)) for id_ in one.entry_ids],
         "callbacks": [callback(each, sent) for each in callbacks[-SHOWN_MAX:]],
         "callbacks_left_out": state.callbacks.left_out + max(0, len(callbacks) - SHOWN_MAX),
         "cases": [_case(each) for each in state.cases.get(one.trxid, ())],
     }
+    return found | {"events": story_events(found)}
 
 
 def _status(result: Result) -> dict[str, Any]:

@@ -30,25 +30,10 @@ def test_keys_of_the_scenario_are_asked_for(client: Any) -> None:
         assert sandbox.api_key == "test_key_RS001"
 
 
-def test_the_hint_of_a_test_without_requests_says_where_those_with_its_key_went(simulator: Simulator) -> None:
-    with simulator.sandbox(credentials="scenario") as lost, simulator.sandbox(credentials="scenario", id="other"):
-        other = simulator.open("other")
-        for _ in range(2):
-            other.call("GET", "/v2/balance")
-        ((title, text),) = sections(lost, simulator)
-        assert title == "reseller-sim: requests"
-        assert text.startswith(f"none has reached the sandbox: does the code under test use {lost.url}?")
-        assert "2 with its key reached the sandbox 'other'" in text
-
-
-def test_the_hint_says_where_unique_keys_were_refused(own: Sandbox, simulator: Simulator) -> None:
-    ((_, before),) = sections(own, simulator)
-    assert "with its key" not in before
-    requests.get(f"{simulator.url}/s/default/v2/balance", auth=own.auth, timeout=30)
-    with simulator.sandbox() as stranger:
-        requests.get(f"{simulator.url}/s/default/v2/balance", auth=stranger.auth, timeout=30)
-    ((_, text),) = sections(own, simulator)
-    assert text.endswith("; 1 with its key reached the sandbox 'default'")
+def test_the_hint_of_a_test_without_requests_asks_for_the_address(own: Sandbox) -> None:
+    ((title, text),) = sections(own)
+    assert title == "reseller-sim: requests"
+    assert text.startswith(f"none has reached the sandbox: does the code under test use {own.url}?")
 
 
 def test_each_expectation_says_what_a_manual_clock_keeps(client: Any) -> None:

@@ -57,3 +57,23 @@ def test_a_story_has_the_latest_callbacks_and_counts_the_others() -> None:
         assert {one["payment_status"] for one in story["callbacks"]} == {"Succesful"}
         assert [one["copy"] for one in story["callbacks"]] == list(range(SHOWN_MAX))
         assert story["callbacks_left_out"] == SHOWN_MAX
+
+
+def test_a_story_has_a_line_for_all_that_happened_each_behind_what_caused_it() -> None:
+    with running("default") as client:
+        client.call("POST", "/v2/callback-url?url=inbox:callbacks&method=POST")
+        client.pay()
+        client.pay()
+        client.advance()
+        events = story_of(client)["events"]
+        assert [one["text"].split(",")[0] for one in events] == [
+            "#2 POST /v2/topup → 200",
+            "status Accepted (1) by creation",
+            "wallet -9.75 MYR (TRANSACTION)",
+            "#3 POST /v2/topup → 200",
+            "status Processing (2) by step",
+            "callback Processing to inbox:callbacks",
+            "status Succesful (20) by step",
+            "callback Succesful to inbox:callbacks",
+        ]
+        assert [one["at"] for one in events] == sorted(one["at"] for one in events)

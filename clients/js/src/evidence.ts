@@ -1,9 +1,9 @@
 /** What people read of a sandbox when a test has failed: what did happen. */
 
 import { checkArguments, FUNCTIONS, nearest } from "./arguments.js";
-import { Control, ExpectationFailed } from "./control.js";
+import { ExpectationFailed } from "./control.js";
 import { proxyHint, steadyS } from "./machine.js";
-import type { Advanced, CallbackWanted, Clock, RequestRecord, SandboxRecord } from "./records.js";
+import type { Advanced, CallbackWanted, Clock, RequestRecord } from "./records.js";
 import type { Sandbox } from "./sandbox.js";
 import { callbackLine, requestLine } from "./story.js";
 
@@ -11,7 +11,6 @@ const LINES_MAX = 20;
 const LATEST = 5;
 const EXPLAINED_MAX = 10; // each is a search
 const EXPLAINING_S = 10; // all of them
-const OTHER_SANDBOXES_MAX = 5;
 const WRONG_SIGNATURE = ["invalid_signature", "invalid_signature_format"];
 
 type Autopsied = { autopsy?: { mistakes: string[]; sentence: string; fix: string } | null };
@@ -19,7 +18,7 @@ type Autopsied = { autopsy?: { mistakes: string[]; sentence: string; fix: string
 /** The failure that there is no payment with a refid, with the requests that were refused. */
 export async function noPayment(sandbox: Sandbox, refid: string): Promise<ExpectationFailed> {
   const isReached = (await sandbox.requests()).length > 0;
-  const lines = isReached ? await refusalLines(sandbox, await sandbox.refused()) : [await noRequest(sandbox)];
+  const lines = isReached ? await refusalLines(sandbox, await sandbox.refused()) : [noRequest(sandbox)];
   return new ExpectationFailed(`no payment has the refid ${refid}`, lines.join("\n"));
 }
 
@@ -76,7 +75,7 @@ export async function evidence(sandbox: Sandbox): Promise<string> {
   lines.push(...section("refused requests", await refusalLines(sandbox, refused)), ...section("callbacks", callbacks.map(callbackLine)));
   if (payments.length > 0 || refused.length > 0) return lines.join("\n");
   const requests = (await sandbox.requests()).reverse().map(requestLine);
-  return [...lines, ...section("requests", requests.length > 0 ? requests : [await noRequest(sandbox)])].join("\n");
+  return [...lines, ...section("requests", requests.length > 0 ? requests : [noRequest(sandbox)])].join("\n");
 }
 
 /** A title and the latest lines below it; nothing if there are none. */
@@ -85,26 +84,8 @@ function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [`${title}:`, ...earlier, ...lines.slice(-LINES_MAX).map((line) => `  ${line}`)];
 }
 
-/** What to say where no request came: the right address, where requests with this key went, and proxies. */
-async function noRequest(sandbox: Sandbox): Promise<string> {
-  const strays = await strayRequests(sandbox).catch(() => ""); // the test has an error of its own to show
-  return `None has reached the sandbox: does the code under test use ${sandbox.url}?${strays}${proxyHint(process.env)}`;
-}
-
-/** How many of the latest requests of other sandboxes have the key of this one. A journal shows only the beginning of a key. */
-async function strayRequests({ id: own, apiKey, environment }: Sandbox): Promise<string> {
-  const control = new Control(environment["RESELLER_SIM_URL"] ?? "", environment["RESELLER_SIM_TOKEN"]);
-  const { sandboxes } = await control.ask<{ sandboxes: SandboxRecord[] }>("GET", "/sandboxes");
-  const counts = sandboxes.filter(({ id }) => id !== own).slice(0, OTHER_SANDBOXES_MAX).map(async ({ id }) => {
-    const path = `/sandboxes/${encodeURIComponent(id)}/requests`;
-    const { requests } = await control.ask<{ requests: RequestRecord[] }>("GET", path, { query: { limit: LINES_MAX } });
-    const details = await Promise.all(requests.map(({ n }) => control.ask<{ request: { headers: [string, string][] } }>("GET", `${path}/${n}`)));
-    const keys = details.flatMap(({ request }) => request.headers.filter(([name]) => name.toLowerCase() === "x-api-key").map(([, key]) => key.split("...")[0]));
-    const count = keys.filter((key) => key && apiKey.startsWith(key)).length;
-    return count === 0 ? "" : ` ${counted(count, "request")} with its key went to the sandbox ${id}.`;
-  });
-  return (await Promise.all(counts)).join("");
-}
+/** What to say where no request came: the right address, and proxies. */
+const noRequest = (sandbox: Sandbox): string => `None has reached the sandbox: does the code under test use ${sandbox.url}?${proxyHint(process.env)}`;
 
 /** A line for each row of the journal, oldest first; the rows are newest first. The latest ones with a wrong signature say what the
  * autopsy found and its fix, as far as the simulator answers in time: the test has an error of its own to show. */

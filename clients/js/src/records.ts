@@ -30,7 +30,7 @@ export type TransactionRecord = Texts<"trxid" | "refid" | "reseller" | "product"
   Numbers<"amount" | "cost" | "status_code">;
 export type LedgerEntry = Texts<"at" | "type"> & Numbers<"amount" | "balance">;
 
-/** A payment with all that happened to it. `cases` are voids and disputes. */
+/** A payment with all that happened to it. `cases` are voids and disputes, `events` all of it as lines to read. */
 export type StoryRecord = TransactionRecord & {
   remarks: string;
   requests: RequestRecord[];
@@ -40,6 +40,7 @@ export type StoryRecord = TransactionRecord & {
   callbacks: (Texts<"id" | "url" | "method" | "state" | "payment_status"> & { copy: number; attempts: CallbackAttempt[] })[];
   callbacks_left_out: number;
   cases: (Texts<"at" | "kind" | "status" | "message" | "state"> & { ended: string | null })[];
+  events: { at: string | null; text: string }[];
 };
 export type Obligation = Texts<"id" | "section" | "title" | "advice"> & {
   severity: "error" | "warning";
@@ -79,10 +80,10 @@ export type RequestFilters = Partial<Texts<"method" | "path" | "reseller" | "trx
 
 /** Which callback is meant, by `status` `Processing`, `Succesful` or `Failed`, how long to wait for it, and the inbox that receives it. */
 export type CallbackWanted = { refid?: string; status?: string; timeoutS?: number; inbox?: string };
-/** A rule that was added. */
 /** An answer or a delivery that a rule holds: a request's method and path, a callback's status, or an event's type. */
 export type Held = Texts<"name" | "what" | "refid" | "since"> & { kind: "answer" | "callback" | "webhook"; job: string | null; waited: number; ends_in: number };
 
+/** A rule that was added. */
 export type Rule = { id: string; remove(): Promise<void> };
 /** What `sandbox.fetch` takes of a request. */
 export type RequestInit = { method?: string; headers?: Headers | Record<string, string> | [string, string][]; body?: string | Uint8Array | null };

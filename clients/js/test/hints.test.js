@@ -1,4 +1,4 @@
-// What a test that has gone astray is told: the sandbox that its requests reached, the inbox that was meant, a proxy in between.
+// What a test that has gone astray is told: the address that was meant, the inbox that was meant, a proxy in between.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { evidence, hmacHeaders, Simulator } from "reseller-sim";
@@ -30,21 +30,11 @@ test("the root address leads to the sandbox of the key, unless a test asks for t
   assert.equal(shared.apiKey, "test_key_RS001");
 });
 
-test("where no request came, the evidence says how many with the key went to which sandbox", async () => {
-  const sandbox = await simulator.sandbox({ credentials: "scenario" });
+test("where no request came, the evidence asks for the address", async () => {
+  const sandbox = await simulator.sandbox();
   const question = `None has reached the sandbox: does the code under test use ${sandbox.url}?`;
   assert.ok((await evidence(sandbox)).endsWith(question));
-  await sendToRoot(sandbox);
-  await sendToRoot(sandbox);
-  assert.ok((await evidence(sandbox)).endsWith(`${question} 2 requests with its key went to the sandbox default.`));
-  await assert.rejects(sandbox.expectStatus("order-1", "Succesful"), /no payment has the refid order-1\nNone has reached .* 2 requests with its key went to the sandbox default\./);
-});
-
-test("a refused request that lost its sandbox is found by its key", async () => {
-  const sandbox = await simulator.sandbox();
-  await sendToRoot(sandbox, "bm90LXRoaXMtc2VjcmV0");
-  const journal = await sandbox.refused();
-  assert.ok(journal.length === 1 || / 1 request with its key went to the sandbox default\./.test(await evidence(sandbox)));
+  await assert.rejects(sandbox.expectStatus("order-1", "Succesful"), /no payment has the refid order-1\nNone has reached /);
 });
 
 test("an inbox that nothing is sent to is named with the one that was meant", async () => {

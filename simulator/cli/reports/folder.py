@@ -160,7 +160,7 @@ class Folder:
             files=files,
             cases=cases,
             payments=(
-                [_masked(mask, _payment(story(state, sent, one))) for one in transactions[-ROWS_MAX:]],
+                [_masked(mask, _payment(story(state, sent, one, [], 0))) for one in transactions[-ROWS_MAX:]],
                 len(state.transactions),
             ),
             callbacks=_latest_attempts(live, mask),
@@ -215,7 +215,7 @@ def _stories(live: LiveSandbox, transactions: Iterable[Transaction], mask: Mask)
         requests = by_trxid.get(payment.trxid, [])
         left_out = max(0, len(requests) - SHOWN_MAX)
         rows = [row(one, mask) for one in requests[-SHOWN_MAX:]]
-        yield story(live.core.state, live.courier.sent, payment) | {"requests": rows, "requests_left_out": left_out}
+        yield story(live.core.state, live.courier.sent, payment, rows, left_out)
 
 
 def _left_out(journal: Journal, written: int, payments: int) -> list[str]:
