@@ -36,7 +36,6 @@ from simulator.runtime.watch import load
 from simulator.scenario.library import load_scenario, with_callback
 from simulator.server.asgi import is_browser_at_root, use_host_of_target
 from simulator.server.limits import REFUSED
-from simulator.server.memory import trim_memory
 from simulator.server.message import HttpRequest
 from simulator.server.responder import PendingAnswer, responder_of
 
@@ -243,7 +242,7 @@ class App(Starlette):
         self._start()
         if self.kept is not None:
             await self.kept.go_on()
-        preparing = asyncio.create_task(prepare(last=trim_memory))
+        preparing = asyncio.create_task(prepare())
         self.operations.not_ready = None
         yield
         self.operations.not_ready = STOPPING

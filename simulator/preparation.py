@@ -23,9 +23,9 @@ STEPS: tuple[Callable[[], object], ...] = (
 )
 
 
-async def prepare(*, last: Callable[[], object]) -> None:
-    """Do all of it, step by step, so that it can be cancelled between them, and then the `last` step."""
+async def prepare() -> None:
+    """Do all of it, step by step, so that it can be cancelled between them."""
     await asyncio.sleep(DELAY_S)
-    for step in (*STEPS, last):
+    for step in STEPS:
         # In a thread that the process waits for: one that imports must not meet the interpreter's end.
         await asyncio.to_thread(step)

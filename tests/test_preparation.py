@@ -24,7 +24,7 @@ HEAVY = ("faker", "jwt", "simulator.control.app", "simulator.control.access")
 build_app(Options())
 assert not [name for name in HEAVY if name in sys.modules], "they are not part of the start"
 preparation.DELAY_S = 0
-asyncio.run(preparation.prepare(last=int))
+asyncio.run(preparation.prepare())
 assert all(name in sys.modules for name in HEAVY)
 """
 

@@ -1,5 +1,6 @@
 """What a finished payment, a sandbox and a server keep in memory."""
 
+import ctypes
 import gc
 import os
 import time
@@ -11,7 +12,6 @@ from bench.scale.world import World
 from bench.servers import SIMULATOR, Cores, Server, ask, running
 from simulator.preparation import DELAY_S
 from simulator.runtime.sandbox_start import SandboxSpec
-from simulator.server.memory import trim_memory
 
 KIB, MIB = 1024, 1024 * 1024
 PAYMENT_KIB_MAX = 2.5
@@ -30,7 +30,7 @@ def resident(pid: int | str = "self") -> int:
 
 def _settled() -> int:
     gc.collect()
-    trim_memory()
+    ctypes.CDLL(None).malloc_trim(0)
     return resident()
 
 

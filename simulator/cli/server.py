@@ -184,7 +184,7 @@ def _keep(app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
 def _rebuild(server: Server, app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
     """Keep in the folder, once all that is in it was rebuilt, which may take long: meanwhile probes are answered."""
     _not_ready(app, REBUILDING)
-    server.answer_early(*early_answers(app.operations, app.options.root_path))
+    server.answer_early(early_answers(app.operations, app.options.root_path))
     try:
         _keep(app, folder, follows_scenario=follows_scenario)
     except BaseException:

@@ -149,17 +149,16 @@ def _context(cert: Path, key: Path) -> "ssl.SSLContext":
 
 
 def _look_at_times(cert: Path, app: "App") -> None:
-    """Have the metrics say when the first certificate expires, and stderr which ones clients will not accept now. They
-    are served nevertheless: some clients look at no time, and a test may want just that."""
-    from simulator.server.tls import BadCertificate, validities_of
+    """Have the metrics say when the certificate expires, and stderr why clients will not accept it now. It is served
+    nevertheless: some clients look at no time, and a test may want just that."""
+    from simulator.server.tls import BadCertificate, validity_of
 
     try:
-        valid = validities_of(cert)
+        valid = validity_of(cert)
     except BadCertificate as wrong:
         raise Unusable(str(wrong)) from None
-    app.operations.certificate_ends_s = min((one.ends.timestamp() for one in valid), default=None)
-    now = datetime.now(UTC)
-    for problem in filter(None, (one.problem(now) for one in valid)):
+    app.operations.certificate_ends_s = valid.ends.timestamp()
+    if problem := valid.problem(datetime.now(UTC)):
         _tell(f"{cert}: {problem}: clients refuse it; put another one in its place and send SIGHUP")
 
 

@@ -36,9 +36,8 @@ Answer = Callable[[], tuple[int, bytes]]
 """Makes a status, and a body as the control API has it."""
 
 
-def early_answers(operations: Operations, root: str = "") -> tuple[Mapping[str, Answer], Answer]:
-    """What is answered to each path, also below the `root` that a proxy has before ours, and to everything else where
-    that cannot wait."""
+def early_answers(operations: Operations, root: str = "") -> Mapping[str, Answer]:
+    """What is answered to each path, also below the `root` that a proxy has before ours."""
 
     def ready() -> tuple[int, bytes]:
         why = operations.not_ready or STARTING
@@ -48,7 +47,7 @@ def early_answers(operations: Operations, root: str = "") -> tuple[Mapping[str, 
         "/_sim/health": lambda: (200, encode({"status": "ok", "version": __version__})),
         "/_sim/ready": ready,
     }
-    return {f"{before}{path}": one for path, one in answers.items() for before in ("", root)}, ready
+    return {f"{before}{path}": one for path, one in answers.items() for before in ("", root)}
 
 
 SAID_MAX: Final = 16

@@ -88,7 +88,7 @@ class EarlyAnswers:
                 return
             if probe is not None:
                 connection.recv(HEAD_BYTES_MAX)
-                connection.sendall(encoded(*probe()))
+                connection.sendall(_encoded(*probe()))
         connection.close()
 
     def _probe(self, head: bytes) -> Probe | None:
@@ -96,8 +96,7 @@ class EarlyAnswers:
         return next((one for line, one in self._probes.items() if head.startswith(line)), None)
 
 
-def encoded(status: int, body: bytes, *, again: bool = False) -> bytes:
-    """An answer behind which the connection is closed, to a request that may be sent `again`."""
-    later = b"retry-after: 1\r\n" if again else b""
+def _encoded(status: int, body: bytes) -> bytes:
+    """An answer behind which the connection is closed."""
     lines = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n" % len(body)
-    return STATUS_LINE[status] + lines + later + b"\r\n" + body
+    return STATUS_LINE[status] + lines + b"\r\n" + body

@@ -12,6 +12,7 @@ from httptools import HttpParserInvalidURLError, parse_url
 
 from simulator.server.message import STATUS_LINE
 
+SMALL_BODY_BYTES: Final = 16 * 1024
 _BROKEN_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _RETRY_AFTER_S: Final = 5
 _refusals = count(1)
@@ -23,7 +24,7 @@ class HttpLimits(msgspec.Struct, frozen=True):
     `headers` is a count. `head_bytes` covers the request line and the header lines with their line ends.
     `head_timeout_s` runs from the head's first byte to its last; for a connection's first request it starts when the
     connection opens. `body_timeout_s` is the longest pause within a body, `body_total_s` the time for all of it, from
-    the end of the head. `bodies_bytes` is the budget of all requests that are being read or wait (`Intake`),
+    the end of the head. `bodies_bytes` is the budget of all requests that are being read or wait,
     `connections` is how many may be open. A client that has closed its sending side is answered within
     `half_closed_s`, or not at all. One that takes no byte of its answers for `write_timeout_s` is not waited for, and
     those that take them too slowly may have `unsent_bytes` together.
@@ -45,6 +46,28 @@ class HttpLimits(msgspec.Struct, frozen=True):
         if is_due:
             return HttpRefusal("body_too_slow", self.body_total_s)
         return HttpRefusal("body_timeout", self.body_timeout_s)
+
+
+class RequestMemoryBudget:
+    """What all connections of a server hold: their limits, the bytes of requests in `used`, and those of answers that
+    clients do not read in `unsent`. Charged is what is at rest: unfinished heads and bodies as they arrive, so that a
+    declared length reserves nothing; requests that wait or are waited for, with their bodies; and packets that are
+    large, until they are answered.
+
+    A connection that holds at most `SMALL_BODY_BYTES` is counted, but always fits: large bodies cannot keep it out, and
+    the number of connections bounds these.
+    """
+
+    def __init__(self, limits: HttpLimits) -> None:
+        self.limits = limits
+        self.used = self.unsent = 0
+
+    def charge(self, held: int, total: int) -> None:
+        """Let a connection hold `total` bytes in place of `held`. Raises HttpRefusal (503) if more do not fit."""
+        added = total - held
+        if added > 0 and total > SMALL_BODY_BYTES and self.used + added > self.limits.bodies_bytes:
+            raise HttpRefusal("too_many_bodies", self.limits.bodies_bytes)
+        self.used += added
 
 
 REFUSALS: Final = {

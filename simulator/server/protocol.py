@@ -1,41 +1,58 @@
 """One client connection, as uvicorn constructs it: it reads requests, answers them in order, and sets the deadlines.
 
 At the end of the event loop's turn the connection answers the requests that were read, oldest first, until one has to
-wait. The application's `answer_now` answers a plain and complete request; any other is answered in a task.
+wait, and writes the answers together. The application's `answer_now` answers a plain and complete request; any other is
+answered in a task.
 """
 
 import asyncio
-from typing import Any, cast
+from collections.abc import Awaitable
+from functools import partial
+from typing import Any, Final, cast
 
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from simulator.server.answering import AnsweringSide
 from simulator.server.foreign import ForeignClients
-from simulator.server.held import Gate, HeldTransport
-from simulator.server.intake import SMALL_BODY_BYTES, Intake
-from simulator.server.limits import HttpRefusal
+from simulator.server.limits import SMALL_BODY_BYTES, HttpRefusal, RequestMemoryBudget
+from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest
 
 from simulator.server.reading import (  # isort: skip
-    BODY, DRAINING, EOF, IDLE, LATE_HEAD, LINGERING, LOST, QUEUED_MAX, STOP, ReadingEvent,
+    BODY, CLOSED, DRAINING, EOF, IDLE, LATE_HEAD, LINGERING, LOST, QUEUED_MAX, SENT, SLICE_BYTES, STOP, ReadingEvent,
+    RequestReader,
 )  # fmt: skip
-from simulator.server.responder import BEGUN, Application
-from simulator.server.turn import SHARE, Deadline, Turn
-from simulator.server.writing import HIGH_WATER_BYTES
+from simulator.server.responder import BEGUN, AnswerNow, Application, ReadyAnswer, Responder, resume
+from simulator.server.turn import SHARE, Deadline, ResponseBatcher
+from simulator.server.writing import AnswerWriter, Gate, GatedTransport
+
+HIGH_WATER_BYTES: Final = 65536  # of a body, or of answers, that are held before the other side has to take some
+_LINGER_S: Final = 2.0  # how long a client may go on sending after its last answer
 
 
-class HttpProtocol(AnsweringSide):
-    """One client connection. `app`, `intake` and `turn` are shared by the server's connections. uvicorn passes the
-    keyword arguments; `config` and `server_state` are used."""
+class HttpProtocol(asyncio.Protocol):
+    """One client connection. `app`, `budget` and `batcher` are shared by the server's connections. uvicorn passes the
+    keyword arguments; `config` and `server_state` are used.
 
+    `ended` is set when the client has left or the server stops; `may_have_left` then, and when the client has closed
+    its side."""
+
+    client: tuple[Any, ...]
+    server: tuple[Any, ...]
+    scheme = "http"
+    _transport: asyncio.Transport
     _deadline: Deadline
     _body_due = 0.0  # when the body that is being read has to be here, by the loop's clock
+    _running: Responder | None = None  # answers one request in a task
+    _refusal = b""  # sent after the answers before it; the exception would keep the packet in its traceback
+    _held = 0  # bytes of requests that are charged
+    _is_full = False  # reading is paused until the requests that were read are answered
+    _is_half_closed = False
 
     def __init__(
         self,
         app: Application,
-        intake: Intake,
-        turn: Turn,
+        budget: RequestMemoryBudget,
+        batcher: ResponseBatcher,
         gate: Gate | None = None,
         foreign: ForeignClients | None = None,
         *,
@@ -43,37 +60,44 @@ class HttpProtocol(AnsweringSide):
         server_state: ServerState,
         **_: Any,
     ) -> None:
-        super().__init__(app, intake, turn, server_state, config.timeout_keep_alive)
-        self._gate = gate
-        self._foreign = foreign or ForeignClients()
+        self._loop = asyncio.get_running_loop()
+        self._app, self._server_state, self._keep_alive_s = app, server_state, config.timeout_keep_alive
+        self._answer_now: AnswerNow = getattr(app, "answer_now", lambda *_: None)
+        self._budget, self._limits, self._batcher = budget, budget.limits, batcher
+        self._gate, self._foreign = gate, foreign or ForeignClients()
+        self.default_lines = partial(batcher.default_lines, server_state)
+        self.reader, self.writer = RequestReader(budget.limits), AnswerWriter(budget, self.hang_up)
+        self.ended, self.may_have_left = asyncio.Event(), asyncio.Event()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Accept the connection; the deadline of its first head starts now."""
         self._transport = cast(asyncio.Transport, transport)
         if self._gate is not None:
-            self._transport = cast(asyncio.Transport, HeldTransport(self._transport, self._gate))
+            self._transport = cast(asyncio.Transport, GatedTransport(self._transport, self._gate))
+        self.writer.transport = self._transport
         self._server_state.connections.add(self)  # type: ignore[arg-type]  # uvicorn names its own protocols there
         self.client = transport.get_extra_info("peername") or ("", 0)  # missing when the client has already left
         self.server = transport.get_extra_info("sockname") or ("", 0)
         if transport.get_extra_info("ssl_object") is not None:
             self.scheme = "https"
         self._deadline = Deadline(self._loop, self._on_deadline, self._limits.head_timeout_s)
-        if len(self._server_state.connections) > self._limits.connections and not self._evictions.evict():
+        if len(self._server_state.connections) > self._limits.connections:
             self._refuse(HttpRefusal("too_many_connections", self._limits.connections))
 
     # Reading
 
     def data_received(self, data: bytes) -> None:
-        """Read bytes. Refuse them, or let the requests be answered at the end of the turn."""
-        if self.reader.state < DRAINING:
-            self._read(data)
-
-    def _read(self, data: bytes) -> None:
-        """Parse a packet, or what is left of the last one."""
+        """Read a packet, or with b"" what is left of the last one. Refuse it, or let the requests be answered at the
+        end of the turn."""
         reader, running = self.reader, self._running
+        if reader.state >= DRAINING:
+            return
         request = reader.request
+        if request is not None and data and request.body:
+            request.is_plain = False  # only ASGI reads a body that comes in several packets
         try:
-            has_late_head = reader.feed(data) if data else reader.feed_rest()
+            is_whole = data and len(data) <= SLICE_BYTES and not reader.rest
+            has_late_head = reader.feed(data) if is_whole else reader.feed_sliced(data)
         except HttpRefusal as refusal:
             self._refuse(self._foreign.explained(data, reader.url, refusal))
             return
@@ -81,7 +105,7 @@ class HttpProtocol(AnsweringSide):
             if running is not None and running.request is request:  # also if refused bytes follow the end of its body
                 running.has_input.set()
         if running is None:
-            self._turn.add(self)
+            self._batcher.add(self)
         elif reader.requests and reader.request is None:
             self._transport.pause_reading()
         if reader.rest or len(reader.requests) >= QUEUED_MAX:
@@ -108,6 +132,26 @@ class HttpProtocol(AnsweringSide):
             return False
         return True
 
+    def _charge(self) -> None:
+        """Charge what the connection holds now. Raises HttpRefusal if it is more than fits."""
+        held = self.reader.held + (self._running.request.weight if self._running is not None else 0)
+        self._budget.charge(self._held, held)
+        self._held = held
+
+    def _settle(self) -> None:
+        """Charge what is held after a change. The newest of the requests that wait are refused if they do not fit."""
+        while True:
+            try:
+                self._charge()
+            except HttpRefusal as refusal:
+                if self.reader.requests:
+                    self.reader.requests.pop()
+                    if self.reader.state < DRAINING:
+                        self.reader.refuse(refusal)
+                    self._refusal = self._refusal or refusal.encode(self.default_lines())
+                    continue
+            return
+
     def _await_body(self) -> None:
         """Wait for the next packet of a body."""
         request = self.reader.request
@@ -131,12 +175,6 @@ class HttpProtocol(AnsweringSide):
             if self.reader.state is LATE_HEAD:
                 self._deadline.set(self._limits.head_timeout_s)
 
-    def _read_on_after_full(self) -> None:
-        self._is_full = False
-        if self.reader.rest:
-            self._read(b"")
-        self.read_on()
-
     def eof_received(self) -> bool:
         """Send the answers that need nothing more of the client, but end endless waits: it may have left altogether."""
         has_more = self.reader.state is not LINGERING and self._answer_no_more(EOF)
@@ -144,9 +182,9 @@ class HttpProtocol(AnsweringSide):
         if self._running is not None:
             self._running.has_input.set()
         if has_more and self.scheme != "http":
-            return False  # who says farewell within TLS reads no answers either
+            return False  # close_notify ends both directions
         if has_more:
-            self._evictions.add_half_closed(self)
+            self._is_half_closed = True
             self._deadline.set(self._limits.half_closed_s)
         return has_more
 
@@ -154,10 +192,10 @@ class HttpProtocol(AnsweringSide):
         """Execute the requests that arrived completely before the client left, and release everything."""
         self.reader.move(LOST)
         self._server_state.connections.discard(self)
-        self._evictions.forget(self)
-        self._end_watch()
-        for event in (self.ended, self.may_have_left, self.writable):
-            event.set()
+        self._is_half_closed = False
+        self.writer.resume()
+        self.ended.set()
+        self.may_have_left.set()
         self.answer(self._loop.time())
         self._deadline.end()
         self.reader.end()
@@ -172,7 +210,11 @@ class HttpProtocol(AnsweringSide):
             if self._running is None and not reader.requests:
                 self.close()
         elif state is DRAINING:
-            self._on_half_closed_for_long()
+            is_sending = self._running is not None and self._running.stage is BEGUN
+            if self._is_half_closed and is_sending:  # which shows whether the client has left
+                self._deadline.set(limits.half_closed_s)
+            elif self._is_half_closed:
+                self.hang_up()
         elif not self._transport.is_reading() or (request is not None and request.awaits_continue):
             self._body_due = self._loop.time() + limits.body_total_s  # we paused reading
             self._set_body_deadline()
@@ -180,14 +222,6 @@ class HttpProtocol(AnsweringSide):
             self._refuse(limits.late_body(self._loop.time() >= self._body_due))
         else:
             self._refuse(HttpRefusal("head_timeout", limits.head_timeout_s))
-
-    def _on_half_closed_for_long(self) -> None:
-        """Give up a client that has closed its side, unless it is being sent an answer: that shows whether it left."""
-        if self._evictions.is_half_closed(self):
-            if self._running is not None and self._running.stage is BEGUN:
-                self._deadline.set(self._limits.half_closed_s)
-            else:
-                self.hang_up()
 
     def _refuse(self, refusal: HttpRefusal) -> None:
         """Stop reading. Answer the earlier requests, then send the refusal unless its request was already answered."""
@@ -205,9 +239,129 @@ class HttpProtocol(AnsweringSide):
         else:
             self._refusal = refusal.encode(self.default_lines())
             self._settle()
-            self._turn.add(self)
+            self._batcher.add(self)
+
+    # Answering
+
+    def answer(self, now: float) -> None:
+        """Answer the requests that were read, oldest first, until one has to wait, and at most a `SHARE`: the others
+        follow in the next turn. The keep-alive time starts at `now`, a time of the loop's clock."""
+        reader, left = self.reader, SHARE
+        while reader.requests and self._running is None and not self.writer.is_stalled:
+            if not left:
+                self._batcher.add(self)
+                return
+            left -= 1
+            request = reader.requests.popleft()
+            if request.is_whole and request.is_plain:
+                self._answer_at_once(request)
+            elif request.is_whole or reader.state is not CLOSED:
+                self._start(request, None)
+        if self._held or self._running is not None:
+            self._settle()
+        if reader.state is CLOSED:
+            if self._running is not None:
+                self._running.lose()
+            self._drop()
+        elif self._is_full and not reader.requests and reader.state < DRAINING:
+            self._is_full = False  # the request in progress may wait for the rest
+            if reader.rest:
+                self.data_received(b"")
+            self.read_on()
+        if self._running is None and not reader.requests:
+            if reader.state is IDLE:
+                self._deadline.set_at(now + self._keep_alive_s)
+            elif self._refusal and reader.state is DRAINING:
+                self.writer.write(self._refusal)
+                self.linger()
+
+    def _answer_at_once(self, request: HttpRequest) -> None:
+        ready: ReadyAnswer | Awaitable[ReadyAnswer] | Exception | None = None
+        pending, writer = self._answer_now(request, self.client[0]), self.writer
+        if pending is not None:
+            try:
+                ready = resume(pending, pending.send(None))
+            except StopIteration as done:
+                status, lines, body, ending = ready = done.value
+                if ending is None and status not in BODYLESS and request.method != "HEAD" and not writer.is_stalled:
+                    defaults = self._batcher.default_lines(self._server_state)
+                    writer.unsent += b"".join((STATUS_LINE[status], defaults, lines, b"\r\n", body))
+                    if len(writer.unsent) > HIGH_WATER_BYTES:
+                        writer.flush()
+                    return
+            except Exception as error:  # logged and answered 500, as for any application
+                ready = error
+        self._start(request, ready)
+
+    def _start(self, request: HttpRequest, ready: ReadyAnswer | Awaitable[ReadyAnswer] | Exception | None) -> None:
+        """Answer a request in a task: by the application, or by what its `answer_now` returned."""
+        responder = self._running = Responder(self, request)
+        task = self._loop.create_task(responder.run(self._app, ready))
+        self._server_state.tasks.add(task)
+        task.add_done_callback(partial(self._end_task, responder))
+
+    def _end_task(self, responder: Responder, task: asyncio.Task[None]) -> None:
+        self._server_state.tasks.discard(task)
+        if self._running is responder:  # it has not finished its answer, and until now it had its request
+            self._running = None
+            self._settle()
+
+    def finished(self, request: HttpRequest) -> None:
+        """Continue after a complete answer: with the next request, the refusal, or by waiting for the client."""
+        self._running = None
+        if self.reader.request is request:
+            self.reader.request = None
+        self._settle()
+        if request.keep_alive:
+            self.read_on()
+            self._batcher.add(self)
+        elif self.reader.state is BODY:
+            self.linger()
+        else:
+            self.close()
+
+    def _drop(self) -> None:
+        """Drop the requests that were read and not answered."""
+        self.reader.requests.clear()
+        self.reader.rest = memoryview(b"")
+        self._settle()
+
+    def pause_writing(self) -> None:
+        """Pause answers until the client has read some."""
+        self.writer.pause()
+
+    def resume_writing(self) -> None:
+        """Resume answers, and answer what was read meanwhile."""
+        self.writer.resume()
+        if self.reader.requests:
+            self._batcher.add(self)
 
     # Closing
+
+    def close(self) -> None:
+        """Close once everything was written; other requests are dropped."""
+        self._drop()
+        self.writer.close(is_watched=self.reader.state is not CLOSED)
+
+    def linger(self) -> None:
+        """Close our side once everything was written, and the connection once the client has closed its own."""
+        self._drop()
+        self.writer.flush()
+        if not self._transport.is_closing():
+            self.reader.move(SENT)
+            self._transport.resume_reading()
+            if self.scheme == "http":  # within TLS one side cannot be closed alone
+                self._transport.write_eof()
+            self._deadline.set(_LINGER_S)
+
+    def hang_up(self) -> None:
+        """Close now; the application sees that its client has left."""
+        if self._running is not None:
+            self._running.lose()
+        self._is_half_closed = False
+        self.close()
+        self._transport.abort()
+        self.writer.release()
 
     def shutdown(self) -> None:
         """Finish the requests that were read and accept no others; uvicorn calls it when the server stops."""
@@ -221,7 +375,7 @@ class HttpProtocol(AnsweringSide):
         """Close after the last answer: the refusal, or that to the newest request. Returns whether one is to come."""
         self.reader.rest = memoryview(b"")
         self.answer(self._loop.time())
-        self.flush()
+        self.writer.flush()
         self.may_have_left.set()
         while event is STOP and len(self.reader.requests) > SHARE:
             self.reader.requests.pop()  # pipelined by the hundred: a stopping server has no time for them

@@ -111,29 +111,12 @@ class RequestReader:
         """Enter the state that follows `event`."""
         self.state = READING[self.state][event]
 
-    def feed(self, data: bytes) -> bool:
-        """Parse a packet, up to what fills the queue; the other bytes are the `rest`. Returns True when what was parsed
-        ends within a head that it began.
+    def feed(self, data: bytes | memoryview) -> bool:
+        """Parse a packet of at most `SLICE_BYTES`, when there is no `rest`. Returns True when it ends within a head
+        that it began.
 
         Raises HttpRefusal for bytes that are not HTTP, and for a request above the limits.
         """
-        request = self.request
-        if request is not None and request.body:
-            request.is_plain = False  # only ASGI reads a body that comes in several packets
-        if len(data) <= SLICE_BYTES and not self.rest:
-            return self._feed(data)
-        self.rest = memoryview(bytes(self.rest) + data)
-        return self.feed_rest()
-
-    def feed_rest(self) -> bool:
-        """Parse the `rest` as `feed` does, with the same result and errors."""
-        has_begun_head = False
-        while self.rest and self.state < DRAINING and len(self.requests) < QUEUED_MAX:
-            piece, self.rest = self.rest[:SLICE_BYTES], self.rest[SLICE_BYTES:]
-            has_begun_head = self._feed(piece) or (has_begun_head and self.state is LATE_HEAD)
-        return has_begun_head
-
-    def _feed(self, data: bytes | memoryview) -> bool:
         self._since_progress += len(data)
         try:
             while True:
@@ -152,6 +135,16 @@ class RequestReader:
         except httptools.HttpParserError as error:
             raise HttpRefusal("malformed_request", error) from error
         return self.state is not IDLE and self._check_rest(self.state)
+
+    def feed_sliced(self, data: bytes) -> bool:
+        """Parse a packet of any length as `feed` does, up to what fills the queue; the other bytes are the `rest`. It
+        goes on with the rest when there is no `data`."""
+        self.rest = memoryview(bytes(self.rest) + data) if data else self.rest
+        has_begun_head = False
+        while self.rest and self.state < DRAINING and len(self.requests) < QUEUED_MAX:
+            piece, self.rest = self.rest[:SLICE_BYTES], self.rest[SLICE_BYTES:]
+            has_begun_head = self.feed(piece) or (has_begun_head and self.state is LATE_HEAD)
+        return has_begun_head
 
     def _check_rest(self, state: Reading) -> bool:
         """Check the size of a request that is not complete; see `feed`."""

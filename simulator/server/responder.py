@@ -8,14 +8,16 @@ import asyncio
 import logging
 import math
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping, MutableMapping
 from contextlib import suppress
 from enum import IntEnum, auto
+from types import coroutine
 from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest, header_lines, sized, without_framing
 from simulator.server.reading import RequestReader
+from simulator.server.writing import AnswerWriter
 
 EXTENSION: Final = "reseller_sim.responder"  # the key in `scope["extensions"]`
 STATUS_LINE_KEY: Final = "reseller_sim.status_line"
@@ -47,6 +49,22 @@ AnswerNow = Callable[[HttpRequest, str], PendingAnswer | None]
 """Takes a complete request and its client's address. Returns None to be called by ASGI instead."""
 
 
+@coroutine
+def resume(pending: PendingAnswer, waits_for: Any) -> Generator[Any, Any, ReadyAnswer]:
+    """Continue a coroutine after its first step, which ended by waiting for the future `waits_for`."""
+    try:
+        while True:
+            try:
+                sent = yield waits_for
+            except BaseException as error:  # a cancellation; the coroutine handles it
+                waits_for = pending.throw(error)
+            else:
+                waits_for = pending.send(sent)
+    except StopIteration as done:
+        answer: ReadyAnswer = done.value
+        return answer
+
+
 class AnswerStage(IntEnum):
     """The progress of the answer to one request. It is over early when the client has left or a fault closes the
     connection: the application reads a disconnect, and what it sends is dropped."""
@@ -68,11 +86,10 @@ class Connection(Protocol):
     reader: RequestReader
     ended: asyncio.Event
     may_have_left: asyncio.Event
-    writable: asyncio.Event
+    writer: AnswerWriter
 
     @property
     def default_lines(self) -> Callable[[], bytes]: ...
-    def write(self, data: bytes) -> None: ...
     def read_on(self) -> None: ...
     def finished(self, request: HttpRequest) -> None: ...
     def close(self) -> None: ...
@@ -171,7 +188,7 @@ class Responder:
         if self._may_receive:
             if request.awaits_continue:
                 request.awaits_continue = False
-                connection.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+                connection.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             connection.read_on()
             await self.has_input.wait()
             self.has_input.clear()
@@ -184,13 +201,13 @@ class Responder:
 
     async def send(self, message: Mapping[str, Any]) -> None:
         """ASGI's `send`. Raises RuntimeError for a message out of order, or one that violates the framing."""
-        await self._connection.writable.wait()
+        await self._connection.writer.writable.wait()
         kind = message["type"]
         if self.stage is OVER:
             return
         if kind == "http.response.start" and self.stage is AWAITED:
             head = message["status"], header_lines(message.get("headers", ())), message.get(STATUS_LINE_KEY, b"")
-            self._connection.write(self._begin(*head))
+            self._connection.writer.write(self._begin(*head))
         elif kind == "http.response.body" and self.stage is BEGUN:
             self._body(message.get("body", b""), message.get("more_body", False))
         else:
@@ -235,7 +252,7 @@ class Responder:
         if not await self._may_begin():
             return
         connection = self._connection
-        connection.write(self._begin(status, sized(lines, body)))
+        connection.writer.write(self._begin(status, sized(lines, body)))
         step = max(1, int(bytes_per_second / _STEPS_PER_SECOND))
         end = connection.may_have_left if bytes_per_second < _SLOWEST else connection.ended
         for start in range(0, len(body) if self._left else 0, step):
@@ -250,7 +267,7 @@ class Responder:
         await self.send({"type": "http.response.body"})
 
     async def _may_begin(self) -> bool:
-        await self._connection.writable.wait()
+        await self._connection.writer.writable.wait()
         if self.stage is BEGUN:
             raise RuntimeError("The answer to this request has begun; only abort() is possible now.")
         return self.stage is AWAITED
@@ -289,7 +306,7 @@ class Responder:
             if self._left < 0 or (0 < self._left < math.inf and not more):
                 raise RuntimeError(f"The response's body is not as long as its Content-Length: {-self._left:+} bytes.")
         if head or body:
-            self._connection.write(head + body)
+            self._connection.writer.write(head + body)
         if not more:
             self.leave()
             self._connection.finished(self.request)

@@ -17,13 +17,11 @@ import uvicorn
 
 from simulator.server.early import EarlyAnswers, Probe
 from simulator.server.foreign import ForeignClients
-from simulator.server.held import Gate
-from simulator.server.intake import Intake
-from simulator.server.limits import HttpLimits
-from simulator.server.memory import trim_memory
+from simulator.server.limits import HttpLimits, RequestMemoryBudget
 from simulator.server.protocol import HttpProtocol
 from simulator.server.responder import Application
-from simulator.server.turn import Turn
+from simulator.server.turn import ResponseBatcher
+from simulator.server.writing import Gate
 
 if TYPE_CHECKING:
     from simulator.server.tls import Handshakes
@@ -104,15 +102,11 @@ class Server(uvicorn.Server):
             connection.close()
         self._listener.close()
 
-    def answer_early(self, probes: Mapping[str, Probe], otherwise: Probe) -> None:
-        """Answer these paths until the application can, which may take long. What else is asked waits for that; within
-        TLS, where it cannot wait, it gets the answer `otherwise`."""
+    def answer_early(self, probes: Mapping[str, Probe]) -> None:
+        """Answer these paths until the application can, which may take long. What else is asked waits for that, and so
+        does everything within TLS."""
         if self.handshakes is None:
             self._early = EarlyAnswers(self._listener, probes)
-            return
-        from simulator.server.early_tls import EarlyTlsAnswers
-
-        self._early = EarlyTlsAnswers(self._listener, probes, self.handshakes.context, otherwise)
 
     def _end_early(self) -> list[socket.socket]:
         early, self._early = self._early, None
@@ -206,7 +200,8 @@ def make_server(
     stop, to end what requests wait for; `on_notice` for clients that speak something else than HTTP/1.1. Nothing is
     sent while `gate` is closed. With `handshakes` it speaks TLS.
     """
-    plain = partial(HttpProtocol, app, Intake(limits, trim_memory), Turn(), gate, ForeignClients(on_notice))
+    budget, foreign = RequestMemoryBudget(limits), ForeignClients(on_notice)
+    plain = partial(HttpProtocol, app, budget, ResponseBatcher(), gate, foreign)
     config = uvicorn.Config(
         app,
         host=host,

@@ -11,11 +11,11 @@ import re
 import ssl
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from simulator.server.regular_files import CannotRead, content_of
-from simulator.server.validity import Validity, validities
 
 HANDSHAKE_S: Final = 10.0
 SHUTDOWN_S: Final = 30.0  # how long a client may take to read the rest of its answers and to say farewell
@@ -69,9 +69,37 @@ def context_of(certificate: Path, key: Path) -> ssl.SSLContext:
     return context
 
 
-def validities_of(certificate: Path) -> tuple[Validity, ...]:
-    """From when until when the certificates of a file in PEM are valid. Raises `BadCertificate`."""
-    return validities(_content(certificate))
+class Validity(NamedTuple):
+    """From when until when all certificates of a file are valid."""
+
+    begins: datetime
+    ends: datetime
+
+    def problem(self, now: datetime) -> str:
+        """What is wrong with it now, to be read behind the name of its file; empty when nothing is."""
+        if now >= self.ends:
+            return f"the certificate expired on {self.ends:%Y-%m-%d at %H:%M:%S} UTC"
+        if now < self.begins:
+            return f"the certificate is not valid before {self.begins:%Y-%m-%d at %H:%M:%S} UTC"
+        return ""
+
+
+def validity_of(certificate: Path) -> Validity:
+    """Return the times of the certificates in a file in PEM: the first one, and the authorities behind it. Raises
+    `BadCertificate`."""
+    _content(certificate)
+    authorities = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        authorities.load_verify_locations(certificate)
+        first = ssl._ssl._test_decode_cert(str(certificate))  # type: ignore[attr-defined]
+    except OSError as error:
+        raise BadCertificate(f"{certificate}: cannot be read as PEM ({error})") from None
+    found = (first, *authorities.get_ca_certs())
+    begins, ends = (
+        [datetime.fromtimestamp(ssl.cert_time_to_seconds(one[name]), UTC) for one in found]
+        for name in ("notBefore", "notAfter")
+    )
+    return Validity(max(begins), min(ends))
 
 
 def _content(path: Path) -> bytes:

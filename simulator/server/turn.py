@@ -19,6 +19,7 @@ from typing import Final, Protocol
 from uvicorn.server import ServerState
 
 from simulator.server.message import header_lines
+from simulator.server.writing import AnswerWriter
 
 SHARE: Final = 1
 """How many requests of one connection are answered in a turn. Usual clients have one at a time."""
@@ -33,12 +34,13 @@ _LOG: Final = logging.getLogger(__name__)
 class Answering(Protocol):
     """A connection that has requests to answer."""
 
+    writer: AnswerWriter
+
     def answer(self, now: float) -> None: ...
-    def flush(self) -> None: ...
     def hang_up(self) -> None: ...
 
 
-class Turn:
+class ResponseBatcher:
     """The connections that have requests to answer at the end of this turn, and the header lines of every answer."""
 
     def __init__(self) -> None:
@@ -74,7 +76,7 @@ class Turn:
                 _LOG.exception("A request could not be answered")
                 connection.hang_up()
         for connection in waiting:
-            connection.flush()
+            connection.writer.flush()
 
 
 class Deadline:

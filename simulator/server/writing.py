@@ -1,74 +1,158 @@
-"""The writing side of a connection: answers are gathered until the end of a turn, and wait for a slow client."""
+"""What leaves a connection: bytes that wait until the application lets them go, and clients that do not take theirs."""
 
 import asyncio
-from abc import abstractmethod
-from typing import Final
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Protocol
 
-from simulator.server.intake import Intake
+from simulator.server.limits import RequestMemoryBudget
 
-HIGH_WATER_BYTES: Final = 65536  # of a body, or of answers, that are held before the other side has to take some
+Act = Callable[[], None]
 
 
-class WritingSide(asyncio.Protocol):
-    """What a connection writes. `writable` is cleared while the client does not read our answers: if it takes nothing
-    for `write_timeout_s`, or if too much waits for such clients, the connection is closed."""
+class Gate(Protocol):
+    """Whether bytes may leave now."""
 
-    _transport: asyncio.Transport
+    def is_open(self, act: Act) -> bool:
+        """True when they may; else `act` is called when they may, or never, if that cannot be."""
+        ...
 
-    def __init__(self, intake: Intake) -> None:
-        self.writable = asyncio.Event()
-        self.writable.set()
-        self._intake, self._limits = intake, intake.limits
-        self._evictions = intake.evictions
-        self._loop = asyncio.get_running_loop()
-        self._unsent = b""  # written at the end of the turn
-        self._untaken = 0  # bytes that the client had not taken when they were last counted
-        self._stall: asyncio.TimerHandle | None = None
+
+class GatedTransport:
+    """A transport that writes and closes, in the order in which it was asked to, when its gate is open."""
+
+    def __init__(self, transport: asyncio.Transport, gate: Gate) -> None:
+        self._transport = transport
+        self._gate = gate
+        self._held: deque[Act] = deque()
+        self._held_bytes = 0
+        self._is_closing = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
 
     def write(self, data: bytes) -> None:
-        """Write after what is buffered until the end of the turn."""
-        self._unsent += data
+        """Write when the gate is open; nothing to a client that has left by then."""
+        if self._held or not self._gate.is_open(self._release):
+            self._held_bytes += len(data)
+            self._held.append(partial(self._transport.write, data))
+        else:
+            self._transport.write(data)
+
+    def write_eof(self) -> None:
+        """Close our side behind what was written."""
+        self._do(self._transport.write_eof)
+
+    def close(self) -> None:
+        """Close behind what was written."""
+        self._is_closing = True
+        self._do(self._transport.close)
+
+    def abort(self) -> None:
+        """Close at once; what is held is not written."""
+        self._is_closing = True
+        self._held.clear()
+        self._held_bytes = 0
+        self._transport.abort()
+
+    def is_closing(self) -> bool:
+        """True when it closes, or will when the gate is open."""
+        return self._is_closing or self._transport.is_closing()
+
+    def get_write_buffer_size(self) -> int:
+        """The bytes that the other side has not taken, those that are held included."""
+        return self._held_bytes + self._transport.get_write_buffer_size()
+
+    def _do(self, act: Act) -> None:
+        if self._held:
+            self._held.append(act)
+        else:
+            act()
+
+    def _release(self) -> None:
+        held, self._held, self._held_bytes = self._held, deque(), 0
+        for act in held:
+            if self._transport.is_closing():  # the client has left meanwhile
+                return
+            act()
+
+
+class AnswerWriter:
+    """The writing side of a connection: answers are gathered until the end of a turn, and wait for a slow client.
+
+    `is_stalled`, and `writable` cleared, while the client does not read its answers. `hang_up` is called when it takes
+    nothing of what is unsent for `write_timeout_s`, or when too much waits for such clients."""
+
+    __slots__ = (
+        "_budget", "_counted", "_hang_up", "_timer", "_untaken", "is_stalled", "transport", "unsent", "writable",
+    )  # fmt: skip
+
+    transport: asyncio.Transport
+
+    def __init__(self, budget: RequestMemoryBudget, hang_up: Act) -> None:
+        self._budget, self._hang_up = budget, hang_up
+        self.unsent = b""
+        self.is_stalled = False
+        self.writable = asyncio.Event()
+        self.writable.set()
+        self._untaken = 0  # bytes that the client had not taken when they were last counted
+        self._counted = 0  # the part of it that the budget counts
+        self._timer: asyncio.TimerHandle | None = None
+
+    def write(self, data: bytes) -> None:
+        """Write after what was gathered."""
+        self.unsent += data
         self.flush()
 
     def flush(self) -> None:
-        """Write what is buffered until the end of the turn."""
-        unsent, self._unsent = self._unsent, b""
-        if unsent and not self._transport.is_closing():
-            self._transport.write(unsent)
+        """Write what was gathered."""
+        unsent, self.unsent = self.unsent, b""
+        if unsent and not self.transport.is_closing():
+            self.transport.write(unsent)
 
-    def pause_writing(self) -> None:
-        """Pause answers until the client has read some."""
+    def pause(self) -> None:
+        """The client does not read."""
+        self.is_stalled = True
         self.writable.clear()
         self._watch()
-        self._evictions.stall(self, self._untaken)
+        self._counted += self._untaken
+        self._budget.unsent += self._untaken
+        if self._budget.unsent > self._budget.limits.unsent_bytes:
+            self._hang_up()
 
-    def resume_writing(self) -> None:
-        """Resume answers."""
+    def resume(self) -> None:
+        """The client reads again, or has left."""
+        self.is_stalled = False
         self.writable.set()
-        self._end_watch()
+        self.release()
 
-    @abstractmethod
-    def hang_up(self) -> None:
-        """Close now; the application sees that its client has left."""
+    def release(self) -> None:
+        """Wait no more until the client takes something."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._budget.unsent -= self._counted
+        self._untaken = self._counted = 0
+
+    def close(self, *, is_watched: bool) -> None:
+        """Close once everything was written."""
+        self.flush()
+        if not self.transport.is_closing():  # asyncio's TLS has no buffer any more when it is closed twice
+            self.transport.close()
+        if is_watched:
+            self._watch()
 
     def _watch(self) -> None:
-        """Close the connection if its client takes nothing of what is unsent."""
-        if self._stall is None:
-            self._untaken = self._transport.get_write_buffer_size()
+        if self._timer is None:
+            self._untaken = self.transport.get_write_buffer_size()
             if self._untaken:
-                self._stall = self._loop.call_later(self._limits.write_timeout_s, self._on_stall)
+                delay_s = self._budget.limits.write_timeout_s
+                self._timer = asyncio.get_running_loop().call_later(delay_s, self._on_due)
 
-    def _on_stall(self) -> None:
-        before, self._stall = self._untaken, None
-        if self._transport.get_write_buffer_size() < before:
+    def _on_due(self) -> None:
+        before, self._timer = self._untaken, None
+        if self.transport.get_write_buffer_size() < before:
             self._watch()
         else:
-            self.hang_up()
-
-    def _end_watch(self) -> None:
-        if self._stall is not None:
-            self._stall.cancel()
-            self._stall = None
-        self._evictions.resume(self)
-        self._intake.released(self._untaken)
-        self._untaken = 0
+            self._hang_up()

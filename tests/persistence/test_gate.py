@@ -11,7 +11,7 @@ from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 from simulator.persistence.errors import StoreError, WriteFailed
 from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.store import Store
-from simulator.server.held import HeldTransport
+from simulator.server.writing import GatedTransport
 from tests.support.late_stores import LateStore
 
 
@@ -40,11 +40,11 @@ class Written:
         return 0
 
 
-def made() -> tuple[LateStore, Gate, Written, HeldTransport, list[StoreError]]:
+def made() -> tuple[LateStore, Gate, Written, GatedTransport, list[StoreError]]:
     store, failures = LateStore(), list[StoreError]()
     gate = Gate(cast(Store, store), failures.append)
     written = Written()
-    return store, gate, written, HeldTransport(cast(asyncio.Transport, written), gate), failures
+    return store, gate, written, GatedTransport(cast(asyncio.Transport, written), gate), failures
 
 
 def test_bytes_leave_at_once_when_nothing_is_new() -> None:
@@ -59,7 +59,7 @@ def test_a_client_that_left_while_its_answer_was_held_keeps_nobody_else_waiting(
     other = Written()
     gate.note()
     transport.write(b"a")
-    HeldTransport(cast(asyncio.Transport, other), gate).write(b"b")
+    GatedTransport(cast(asyncio.Transport, other), gate).write(b"b")
     written.has_left = True
     store.requested[0](None)
     assert written.did == []
@@ -99,7 +99,7 @@ def test_what_is_written_later_waits_for_a_later_commit() -> None:
     gate.note()
     transport.write(b"a")
     gate.note()
-    other = HeldTransport(cast(asyncio.Transport, written), gate)
+    other = GatedTransport(cast(asyncio.Transport, written), gate)
     other.write(b"b")
     store.requested[0](None)
     assert written.did == [b"a"]

@@ -7,11 +7,9 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from simulator.server.intake import Intake
-from simulator.server.limits import HttpLimits
-from simulator.server.memory import trim_memory
+from simulator.server.limits import HttpLimits, RequestMemoryBudget
 from simulator.server.protocol import HttpProtocol
-from simulator.server.turn import Turn
+from simulator.server.turn import ResponseBatcher
 from tests.support.echo_at_once import EchoAtOnce
 from tests.support.echo_server import LETTERS, Served, request, serving
 
@@ -203,8 +201,8 @@ def test_a_request_counts_although_the_system_no_longer_knows_where_it_came_from
     async def main() -> list[str]:
         app = EchoAtOnce()
         config = uvicorn.Config(app, interface="asgi3", log_config=None)
-        intake = Intake(HttpLimits(), trim_memory)
-        protocol = HttpProtocol(app, intake, Turn(), config=config, server_state=ServerState())
+        budget = RequestMemoryBudget(HttpLimits())
+        protocol = HttpProtocol(app, budget, ResponseBatcher(), config=config, server_state=ServerState())
         protocol.connection_made(Gone())
         protocol.data_received(request("GET", "/gone"))
         protocol.connection_lost(None)

@@ -1,4 +1,4 @@
-"""Clients that have left, or perhaps have: their places are for those who come, and what waits for them ends."""
+"""Clients that have left, or perhaps have: what waits for them ends."""
 
 import asyncio
 
@@ -29,24 +29,7 @@ class Waiter(Echo):
         await send_text(send, b"late")
 
 
-def test_half_closed_connections_give_their_places_to_new_ones_oldest_first() -> None:
-    async def main() -> None:
-        async with fed_server(limits=HttpLimits(connections=3)) as server:
-            waiting = [server.connect(SLEEP) for _ in range(3)]
-            await turns()
-            assert all(protocol.eof_received() for protocol, _ in waiting)
-            for count in (1, 2):
-                _, client = server.connect(request("GET", "/x"))
-                await turns()
-                assert client.answers == 1
-                assert b" 200 " in client.written
-                assert [one.is_aborted for _, one in waiting] == [True] * count + [False] * (3 - count)
-                waiting[count - 1][0].connection_lost(None)
-
-    asyncio.run(main())
-
-
-def test_open_connections_give_their_places_to_nobody() -> None:
+def test_connections_beyond_the_limit_are_refused() -> None:
     async def main() -> None:
         async with fed_server(limits=HttpLimits(connections=1)) as server:
             _, waiting = server.connect(SLEEP)

@@ -1,7 +1,6 @@
 """What all connections together may hold, how long a body may take, and when memory is returned."""
 
 import asyncio
-import ctypes
 import gc
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, suppress
@@ -10,9 +9,7 @@ from weakref import ref
 
 import pytest
 
-from simulator.server import intake, memory
-from simulator.server.intake import SMALL_BODY_BYTES, TRIM_BYTES, Intake
-from simulator.server.limits import HttpLimits, HttpRefusal
+from simulator.server.limits import SMALL_BODY_BYTES, HttpLimits, HttpRefusal, RequestMemoryBudget
 from simulator.server.protocol import HttpProtocol
 from tests.support.echo_at_once import EchoAtOnce
 from tests.support.echo_server import Client, Echo, Served, request, serving
@@ -156,12 +153,12 @@ def test_a_body_behind_a_request_that_is_being_answered_is_released_when_it_is_r
         async with fed_server() as server:
             protocol, _ = server.connect(request("GET", "/sleep"))
             await turns()
-            before = server.intake.used
+            before = server.budget.used
             assert 0 < before < 100
             protocol.data_received(CHUNKED)
-            assert server.intake.used - before >= 0x8000
+            assert server.budget.used - before >= 0x8000
             end(protocol)
-            assert server.intake.used <= before
+            assert server.budget.used <= before
 
     asyncio.run(main())
 
@@ -170,11 +167,11 @@ def test_what_is_at_rest_is_charged_until_it_is_answered_also_when_it_came_in_on
     async def main() -> None:
         async with fed_server(Echo(late_s=0)) as server:
             _, client = server.connect(request("POST", "/late-reader", body=b"b" * 60_000))
-            assert server.intake.used >= 60_000
+            assert server.budget.used >= 60_000
             await asyncio.sleep(0)
-            assert server.intake.used >= 60_000, "it waits"
+            assert server.budget.used >= 60_000, "it waits"
             await turns(20)
-            assert (client.answers, server.intake.used) == (1, 0)
+            assert (client.answers, server.budget.used) == (1, 0)
 
     asyncio.run(main())
 
@@ -185,11 +182,11 @@ def test_the_body_of_a_task_is_charged_until_the_task_is_over_though_its_client_
             protocol, _ = server.connect(request("POST", "/sleep", body=b"b" * 60_000))
             await turns()
             protocol.connection_lost(None)
-            assert server.intake.used >= 60_000
+            assert server.budget.used >= 60_000
             for task in server.state.tasks:
                 task.cancel()
             await turns()
-            assert server.intake.used == 0
+            assert server.budget.used == 0
 
     asyncio.run(main())
 
@@ -205,7 +202,7 @@ def test_requests_at_rest_share_one_budget_and_what_does_not_fit_is_refused(pack
             clients = [server.connect(packet) for _ in range(40)]
             await turns()
             refused = [client for _, client in clients if b'"too_many_bodies"' in client.written]
-            assert 0 < 1_000_000 - server.intake.used < 2 * len(packet)
+            assert 0 < 1_000_000 - server.budget.used < 2 * len(packet)
             assert len(refused) == 40 - 1_000_000 // len(packet)
             _, small = server.connect(request("GET", "/x"))
             await turns()
@@ -215,7 +212,7 @@ def test_requests_at_rest_share_one_budget_and_what_does_not_fit_is_refused(pack
             for task in server.state.tasks:
                 task.cancel()
             await turns()
-            assert server.intake.used == 0
+            assert server.budget.used == 0
 
     asyncio.run(main())
 
@@ -248,7 +245,7 @@ def test_queued_requests_that_do_not_fit_are_refused_after_those_that_do() -> No
             server.state.connections.copy().pop().data_received(queue)
             await turns(40)
             assert [client.written.count(status) for status in (b" 200 ", b" 503 ")] == [3, 1]
-            assert (client.written.endswith(b'retry."}'), server.intake.used) == (True, 0)
+            assert (client.written.endswith(b'retry."}'), server.budget.used) == (True, 0)
 
     asyncio.run(main())
 
@@ -259,10 +256,10 @@ def test_a_long_head_whose_body_comes_in_the_same_turn_is_released() -> None:
     async def main() -> None:
         async with fed_server() as server:
             protocol, _ = server.connect(head)
-            assert server.intake.used > 20_000
+            assert server.budget.used > 20_000
             protocol.data_received(b"abc")
             await turns()
-            assert server.intake.used == 0
+            assert server.budget.used == 0
 
     asyncio.run(main())
 
@@ -395,77 +392,8 @@ def test_each_body_of_a_connection_has_its_own_time(app: type[Echo]) -> None:
 # Memory
 
 
-def flooded(one: Intake, sizes: list[int]) -> None:
-    for size in sizes:
-        one.charge(0, size)
-        one.charge(size, 0)
-
-
-@pytest.fixture
-def trims(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Memory is returned in the next turn of the loop; each time is noted here."""
-    monkeypatch.setattr(intake, "TRIM_DELAY_S", 0)
-    return []
-
-
-def test_memory_is_returned_once_when_the_last_of_many_bodies_is_answered(trims: list[str]) -> None:
-    async def main() -> None:
-        one = Intake(HttpLimits(), lambda: trims.append("trim"))
-        one.charge(0, TRIM_BYTES)
-        flooded(one, [9_900_000] * 5)
-        await turns()
-        assert trims == [], "many bodies are still being read"
-        one.charge(TRIM_BYTES, 0)
-        flooded(one, [9_900_000] * 5)
-        await turns()
-        assert (trims, one.used) == (["trim"], 0)
-        flooded(one, [9_900_000] * 5)
-        await turns()
-        assert trims == ["trim"] * 2
-
-    asyncio.run(main())
-
-
-@pytest.mark.parametrize("sizes", [[SMALL_BODY_BYTES] * 5000, [TRIM_BYTES // 2] * 2, []])
-def test_memory_is_not_returned_after_little(trims: list[str], sizes: list[int]) -> None:
-    async def main() -> None:
-        flooded(Intake(HttpLimits(), lambda: trims.append("trim")), sizes)
-        await turns()
-        assert trims == []
-
-    asyncio.run(main())
-
-
-def test_memory_is_not_returned_while_the_next_bodies_come(trims: list[str]) -> None:
-    async def main() -> None:
-        one = Intake(HttpLimits(), lambda: trims.append("trim"))
-        flooded(one, [9_900_000] * 5)
-        one.charge(0, TRIM_BYTES)
-        await turns()
-        assert trims == []
-        one.charge(TRIM_BYTES, 0)
-        await turns()
-        assert trims == ["trim"]
-
-    asyncio.run(main())
-
-
-def test_memory_is_returned_after_many_small_requests_at_rest(trims: list[str]) -> None:
-    async def main() -> None:
-        one = Intake(HttpLimits(), lambda: trims.append("trim"))
-        count = 2 * TRIM_BYTES // SMALL_BODY_BYTES
-        for _ in range(count):
-            one.charge(0, SMALL_BODY_BYTES)
-        for _ in range(count):
-            one.charge(SMALL_BODY_BYTES, 0)
-        await turns()
-        assert (trims, one.used) == (["trim"], 0)
-
-    asyncio.run(main())
-
-
 def test_a_small_connection_always_fits_and_is_counted() -> None:
-    one = Intake(HttpLimits(bodies_bytes=50_000), lambda: None)
+    one = RequestMemoryBudget(HttpLimits(bodies_bytes=50_000))
     one.charge(0, 45_000)
     with pytest.raises(HttpRefusal):
         one.charge(0, SMALL_BODY_BYTES + 1)
@@ -474,25 +402,3 @@ def test_a_small_connection_always_fits_and_is_counted() -> None:
     with pytest.raises(HttpRefusal):
         one.charge(SMALL_BODY_BYTES, SMALL_BODY_BYTES + 1)
     assert one.used == 45_000 + SMALL_BODY_BYTES, "what was refused is not counted"
-
-
-def test_memory_is_returned_by_the_c_library_where_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
-    called: list[int] = []
-
-    class Library:
-        def __init__(self, name: None) -> None:
-            self.malloc_trim = called.append
-
-    monkeypatch.setattr(ctypes, "CDLL", Library)
-    memory.trim_memory()
-    assert called == [0]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("error", [OSError, TypeError, AttributeError])
-def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
-    def missing(name: None) -> Any:
-        raise error
-
-    monkeypatch.setattr(ctypes, "CDLL", missing)
-    memory.trim_memory()

@@ -8,10 +8,9 @@ from typing import Any
 import uvicorn
 from uvicorn.server import ServerState
 
-from simulator.server.intake import Intake
-from simulator.server.limits import HttpLimits
+from simulator.server.limits import HttpLimits, RequestMemoryBudget
 from simulator.server.protocol import HttpProtocol
-from simulator.server.turn import Turn
+from simulator.server.turn import ResponseBatcher
 from tests.support.echo_at_once import EchoAtOnce
 from tests.support.echo_server import Echo
 
@@ -62,19 +61,15 @@ class FedServer:
     def __init__(self, app: Echo | None = None, limits: HttpLimits | None = None) -> None:
         self.app = app or EchoAtOnce()
         self.limits = limits or HttpLimits()
-        self.trims = 0
-        self.intake = Intake(self.limits, self._trim)
-        self.turn = Turn()
+        self.budget = RequestMemoryBudget(self.limits)
+        self.batcher = ResponseBatcher()
         self.state = ServerState()
         self.config = uvicorn.Config(self.app, interface="asgi3", log_config=None)
-
-    def _trim(self) -> None:
-        self.trims += 1
 
     def connect(self, *packets: bytes) -> tuple[HttpProtocol, FedTransport]:
         """A new connection that got these packets within one turn."""
         transport = FedTransport()
-        protocol = HttpProtocol(self.app, self.intake, self.turn, config=self.config, server_state=self.state)
+        protocol = HttpProtocol(self.app, self.budget, self.batcher, config=self.config, server_state=self.state)
         protocol.connection_made(transport)
         for packet in packets:
             protocol.data_received(packet)

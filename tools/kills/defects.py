@@ -17,7 +17,7 @@ from simulator.runtime.courier import Sender
 from simulator.runtime.keepers import StoredPlace
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Marks
-from simulator.server.held import HeldTransport
+from simulator.server.writing import GatedTransport
 from tests.support.processes import PROGRAM
 from tools.kills.frequent_snapshots import use_short_intervals
 
@@ -37,7 +37,7 @@ def _commits_come_late() -> None:
 def answers_do_not_wait() -> None:
     """Send answers at once, and write their inputs later."""
     _commits_come_late()
-    HeldTransport.write = lambda transport, data: transport._transport.write(data)  # type: ignore[assignment, method-assign]
+    GatedTransport.write = lambda transport, data: transport._transport.write(data)  # type: ignore[assignment, method-assign]
     Gate.is_open = _is_open_without_commit  # type: ignore[assignment, method-assign]
 
 
