@@ -12,7 +12,7 @@ from tests.support.processes import serving
 
 pytestmark = pytest.mark.slow
 
-LINES = dict(re.findall(r"^\| ([^|]+) \| `(.+)` \|$", PAGE.partition("\n## Beside other mocks\n")[2], re.MULTILINE))
+LINES = dict(re.findall(r"^\| ([^|]+) \| `(.+)` \|$", PAGE.partition("\n## Other mock libraries\n")[2], re.MULTILINE))
 
 IMPORTS = {
     "nock": 'import nock from "nock";',
