@@ -49,6 +49,11 @@ def _wants_json(output: str, *, json: bool) -> bool:
 
 def running_flags(function: Decorated) -> Decorated:
     """The flags of a verb that asks a running simulator: `url`, `sandbox`, `control_token`."""
+    return _url("simulator")(sandbox_flags(function))
+
+
+def sandbox_flags(function: Decorated) -> Decorated:
+    """The same without `url`."""
     sandbox = option(
         "--sandbox",
         metavar="ID",
@@ -57,7 +62,7 @@ def running_flags(function: Decorated) -> Decorated:
         shell_complete=completion.sandboxes,
         help="The sandbox.",
     )
-    return all_of([_url("simulator"), sandbox, _TOKEN, UTC_FLAG])(function)
+    return all_of([sandbox, _TOKEN, UTC_FLAG])(function)
 
 
 def watching_flags(function: Decorated) -> Decorated:

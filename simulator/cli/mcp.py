@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from simulator.cli.flags import TOKEN_VARIABLES, own_option, running_flags
+from simulator.cli.flags import TOKEN_VARIABLES, option, own_option, sandbox_flags
 from simulator.cli.output import echo, one_line, print_to_stderr
 from simulator.cli.usage import CannotStart, verb
 
@@ -25,12 +25,13 @@ NO_PACKAGE = f"{TITLE}: the package mcp is missing; install it by: pip install '
 
 
 @verb("mcp")
-@own_option("--scenario", metavar="NAME|FILE", help="The scenario of a simulator that is started for this assistant.")
+@option("--url", metavar="URL", help="The address of a simulator that runs.  [default: start one for the assistant]")
 @own_option(
-    "--allow-commands", is_flag=True, help="Offer explore_command, which runs commands that the assistant gives."
+    "--scenario", metavar="NAME|FILE", help="The scenario of the simulator that is started.  [default: default]"
 )
-@own_option("--config", "is_config", is_flag=True, help="Print what makes common hosts start this, and end.")
-@running_flags
+@own_option("--allow-commands", is_flag=True, help="Offer explore_command, which runs commands of the assistant.")
+@own_option("--config", "is_config", is_flag=True, help="Print the configuration with which common hosts start this.")
+@sandbox_flags
 def mcp_command(
     scenario: str | None,
     allow_commands: bool,
@@ -42,9 +43,9 @@ def mcp_command(
     """Serve the simulator to an assistant (Model Context Protocol).
 
     A host, such as an editor, starts this command and speaks the protocol with it on stdin and stdout.
-    With --url it is about a simulator that runs, with the rights of --token: a token that may only read has the tools
-    that read. Otherwise it starts one of its own, which ends with it. Needs the extra `mcp`. Exit code 3 means that the
-    simulator did not start.
+    It starts a simulator of its own, which ends with it. With --url the tools use a simulator that runs, with the
+    rights of --token: a token that may only read gives the tools that read. Needs the extra `mcp`. Exit code 3 means
+    that the simulator did not start.
 
     \b
     Examples:
@@ -54,7 +55,7 @@ def mcp_command(
       reseller-sim mcp --allow-commands --config
     """
     if url is not None and scenario is not None:
-        text = "--scenario is that of a simulator of its own, and --url or RESELLER_SIM_URL names a running one"
+        text = "--scenario is for a simulator that is started, and --url or RESELLER_SIM_URL names one that runs"
         raise click.UsageError(f"{text}: give one of them", click.get_current_context())
     if is_config:
         has_token = control_token is not None
@@ -69,12 +70,10 @@ def _config(url: str | None, sandbox: str, scenario: str | None, *, has_token: b
     """Return what makes hosts start this command with these flags. The token is left for the user to fill in."""
     path = str(Path(scenario).absolute()) if scenario and Path(scenario).is_file() else scenario
     flags = {"--url": url, "--sandbox": sandbox if sandbox != "default" else None, "--scenario": path}
-    program = shutil.which(sys.argv[0]) or shutil.which("reseller-sim") or "reseller-sim"
     given = [part for flag, value in flags.items() if value is not None for part in (flag, value)]
-    started = {
-        "command": os.path.abspath(program),
-        "args": ["mcp", *given, *["--allow-commands"] * allow_commands],
-    }
+    program = shutil.which(sys.argv[0])  # None when Python runs the package
+    start = [sys.executable, "-m", "reseller_sim"] if program is None else [os.path.abspath(program)]
+    started = {"command": start[0], "args": [*start[1:], "mcp", *given, *["--allow-commands"] * allow_commands]}
     variables = {"env": {TOKEN_VARIABLES[0]: "YOUR-TOKEN"}} if has_token else {}
     parts = [
         *(f"# {name}" for name in JSON_HOSTS),

@@ -1,7 +1,7 @@
 """Answers of tools: text first, structured content beside it, together at most 20 kB.
 
-What came from outside, such as refids, remarks and bodies, is marked as data: each of its lines begins with │, and
-in the structured content it is the member `data`.
+Refids, remarks, bodies and all else that came from outside are marked as data: their lines begin with │, and in the
+structured content they are the member `data`.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What an assistant reads: pages of the documentation, bundled scenarios, the schema, and prompts."""
+"""Texts for an assistant: pages of the documentation, bundled scenarios, the schema, and prompts."""
 
 import re
 from collections.abc import Mapping

@@ -74,7 +74,7 @@ def payment_story(simulator: Simulator, sandbox: str, refid: str) -> Answer:
 @tool({"n": N} | members("explain-request", "method", "path", "headers", "body", "curl", "secret", "canonical"))
 def explain_signature(simulator: Simulator, sandbox: str, n: int | None = None, **request: Any) -> Answer:
     """Say why the signature of a request is refused, and how to correct it. Pass `n` for a request that was received;
-    otherwise the request as the client sends it, as method, path, headers and body, or as curl. Nothing is sent."""
+    otherwise the request as the client sends it, as method, path, headers and body, or as curl, which is not sent."""
     opened = simulator.open(sandbox)
     if n is None:
         found: Json = opened.ask("POST", "/explain", request)
@@ -137,7 +137,7 @@ def audit_client(simulator: Simulator, sandbox: str) -> Answer:
     lines = "\n".join([*errors, *(f"warning: {one}" for one in warnings)]).splitlines()
     verdict = "The client passes the audit" if found["ok"] else "The client does not pass the audit"
     if not ids["violated"] and not ids["met"]:
-        verdict = "Nothing was judged, since no request of a client arrived"
+        verdict = "There was nothing to judge, since no request of a client arrived"
     counts = ", ".join(f"{len(names)} {state.replace('_', ' ')}" for state, names in ids.items())
     data = [row for row in found["obligations"] if row["state"] == "violated"]
     return Answer(f"{verdict}: {counts}.", {"ok": found["ok"], **ids}, lines, data or None)

@@ -99,7 +99,7 @@ def add_rule(simulator: Simulator, sandbox: str, section: str, rule: dict[str, A
 
 @tool(members("scenario-check-request", "text"), changes=True)
 def check_scenario(simulator: Simulator, text: str) -> Answer:
-    """Find the problems of a scenario in YAML, each with its line and column. Nothing is created."""
+    """Find the problems of a scenario in YAML, each with its line and column, without creating a sandbox."""
     found = simulator.control.ask("POST", "/scenarios/check", {"text": text})
     rows = found["problems"]
     lines = [f"{one['line']}:{one['column']}: {one['severity']} {one['code']}: {one['message']}" for one in rows]

@@ -33,8 +33,7 @@ Page = types.PaginatedRequestParams | None
 
 
 class Assistant:
-    """What a host may ask: the tools, resources and prompts for one simulator. `sandbox` is the one that tools use when
-    none is named."""
+    """The tools, resources and prompts for a simulator. Tools use `sandbox` when a call names no sandbox."""
 
     def __init__(self, simulator: Simulator, sandbox: str, *, may_run_commands: bool) -> None:
         self._simulator = simulator

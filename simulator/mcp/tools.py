@@ -1,4 +1,4 @@
-"""What a tool is: a function whose parameters are described by a schema, which comes from the contract where it can."""
+"""Tools: functions with an input schema, whose members come from the contract where it has them."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -15,8 +15,8 @@ OURS: Final = ("simulator", "sandbox")
 
 
 class Tool:
-    """A function as a tool: its name, its docstring, and `input_schema`. The parameters `simulator` and `sandbox` are
-    passed to those that have them; `changes` is for what a token that may only read does not permit."""
+    """A function as a tool: its name, its docstring, and `input_schema`. `call` passes the parameters `simulator` and
+    `sandbox` if the function has them. A token that may only read does not permit a tool that `changes` something."""
 
     def __init__(self, function: Callable[..., Any], properties: Schema, *, changes: bool) -> None:
         parameters = inspect.signature(function).parameters

@@ -29,9 +29,9 @@ def test_the_snippets_of_hosts_can_be_read() -> None:
     assert "secret-token" not in done.out
     several, code, codex = done.out.split("\n\n")
     (entry,) = json.loads(several[several.index("{") :])["mcpServers"].values()
-    assert entry["args"] == ["mcp", "--url", "http://127.0.0.1:1", "--allow-commands"]
+    assert entry["command"] == sys.executable
+    assert entry["args"] == ["-m", "reseller_sim", "mcp", "--url", "http://127.0.0.1:1", "--allow-commands"]
     assert entry["env"] == {"RESELLER_SIM_TOKEN": "YOUR-TOKEN"}
-    assert Path(entry["command"]).is_absolute()
     assert json.loads(code[code.index("{") :])["servers"]["reseller-sim"] == {"type": "stdio"} | entry
     assert tomllib.loads(codex)["mcp_servers"]["reseller-sim"] == entry
 
@@ -39,8 +39,8 @@ def test_the_snippets_of_hosts_can_be_read() -> None:
 def test_a_scenario_in_a_file_is_named_from_the_root(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("extends: default\n")
     done = run("mcp", "--config", "--scenario", str(tmp_path / "mine.yaml"))
-    assert json.dumps(["mcp", "--scenario", str(tmp_path / "mine.yaml")]) in done.out
-    assert json.dumps(["mcp", "--scenario", "bad-day"]) in run("mcp", "--config", "--scenario", "bad-day").out
+    assert json.dumps(["-m", "reseller_sim", "mcp", "--scenario", str(tmp_path / "mine.yaml")]) in done.out
+    assert '"--scenario", "bad-day"' in run("mcp", "--config", "--scenario", "bad-day").out
 
 
 def test_a_scenario_and_a_running_simulator_exclude_each_other() -> None:

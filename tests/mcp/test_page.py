@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -52,4 +53,5 @@ def test_the_configuration_is_printed_as_the_page_shows(tmp_path: Path) -> None:
     install, shown = blocks(PAGE)[:2]
     command = install.text.splitlines()[-1]
     assert command == "reseller-sim mcp --config"
-    assert_shown(shown.text, printed(command, empty_folder(tmp_path), ""))
+    installed = Path(sys.executable).with_name("reseller-sim")
+    assert_shown(shown.text, printed(f"{installed} mcp --config", empty_folder(tmp_path), ""))

@@ -249,7 +249,7 @@ def test_the_wallet_is_shown_with_its_statement(simulator: Simulator, own: Sandb
 
 
 def test_a_client_is_audited(simulator: Simulator, own: Sandbox) -> None:
-    assert answer(simulator, "audit_client", sandbox=own.id).text.startswith("Nothing was judged")
+    assert answer(simulator, "audit_client", sandbox=own.id).text.startswith("There was nothing to judge")
     own.call("POST", "/v2/topup", ORDER)
     assert answer(simulator, "audit_client", sandbox=own.id).text.startswith("The client passes the audit: 0 violated")
     own.call("POST", "/v2/topup", ORDER | {"amount": 20})
