@@ -49,7 +49,7 @@ def _wants_json(output: str, *, json: bool) -> bool:
 
 def running_flags(function: Decorated) -> Decorated:
     """The flags of a verb that asks a running simulator: `url`, `sandbox`, `control_token`."""
-    return _url("simulator")(sandbox_flags(function))
+    return all_of([_url("simulator")])(sandbox_flags(function))
 
 
 def sandbox_flags(function: Decorated) -> Decorated:
