@@ -6,6 +6,7 @@ import stat
 import sys
 from collections.abc import Mapping
 from http.client import responses
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 import click
@@ -22,6 +23,7 @@ from simulator.options import CONTROL_PATH
 from simulator.staging.signing import CannotSign, Credentials, SignedRequest, sign, with_bearer
 
 TIMEOUT_S = 60.0
+BYTES_MAX = 10 * 1024 * 1024
 
 
 class Lines(click.types.StringParamType):
@@ -63,18 +65,7 @@ def _header(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str,
     help="One more header; it replaces a generated header of that name.",
 )
 @own_option("--include", "-i", is_flag=True, help="Print all headers of the response, not only the simulator's.")
-def call_command(
-    method: str,
-    path: str,
-    data: str | None,
-    url: str | None,
-    sandbox: str | None,
-    key: str | None,
-    secret: str | None,
-    bearer: str | None,
-    header: dict[str, str],
-    include: bool,
-) -> int:
+def call_command(bearer: str | None, header: dict[str, str], include: bool, **asked: Any) -> int:
     """Send one signed request and print the response.
 
     The body goes to stdout, indented when that is a terminal; the status and what the simulator adds (X-Sim-*) go to
@@ -89,7 +80,7 @@ def call_command(
       reseller-sim call POST /v2/topup -d '{"refid":"r1","product":"RELOAD","account":"0123456789","amount":10}'
       reseller-sim call GET '/v2/catalog?is_active=true' -H 'X-Api-Version: 2026-09-16' | jq .products
     """
-    request = signed_request(method, path, data, url, sandbox, key, secret)
+    request = signed_request(**asked)
     if bearer is not None:
         request = with_bearer(request, bearer)
     answer = _exchange(request, header)
@@ -139,18 +130,7 @@ def _indented(body: bytes) -> bytes:
 @option("--timestamp", metavar="N", type=Whole(0), help="X-Timestamp in Unix seconds; by default now.")
 @option("--nonce", metavar="TEXT", help="X-Nonce; by default a new one.")
 @json_flag(help="Print one JSON object instead.")
-def sign_command(
-    method: str,
-    path: str,
-    data: str | None,
-    url: str | None,
-    sandbox: str | None,
-    key: str | None,
-    secret: str | None,
-    timestamp: int | None,
-    nonce: str | None,
-    json: bool,
-) -> None:
+def sign_command(json: bool, **asked: Any) -> None:
     """Print a request's canonical string, headers and curl command.
 
     Nothing is sent. Compare the canonical string with the one that your client signs: it is
@@ -163,30 +143,14 @@ def sign_command(
       reseller-sim sign POST /v2/topup -d @payment.json --key KEY --secret SECRET
       reseller-sim sign GET /v2/balance | tail -n 1 | sh
     """
-    request = signed_request(method, path, data, url, sandbox, key, secret, timestamp, nonce)
+    request = signed_request(**asked)
+    curl = curl_command(request.method, request.url, request.headers, request.body)
     if json:
-        echo_json(_as_json(request))
+        fields = {"method": request.method, "url": request.url, "canonical_string": request.canonical}
+        echo_json(json_module.dumps(fields | {"headers": request.headers, "curl": curl}))
     else:
-        echo(_readable(request))
-
-
-def _readable(request: SignedRequest) -> str:
-    headers = [f"{name}: {value}" for name, value in request.headers.items()]
-    return "\n".join(
-        [request.canonical, "", *headers, "", curl_command(request.method, request.url, request.headers, request.body)]
-    )
-
-
-def _as_json(request: SignedRequest) -> str:
-    return json_module.dumps(
-        {
-            "method": request.method,
-            "url": request.url,
-            "canonical_string": request.canonical,
-            "headers": request.headers,
-            "curl": curl_command(request.method, request.url, request.headers, request.body),
-        }
-    )
+        headers = [f"{name}: {value}" for name, value in request.headers.items()]
+        echo("\n".join([request.canonical, "", *headers, "", curl]))
 
 
 def signed_request(
@@ -209,21 +173,21 @@ def signed_request(
     if sandbox and SANDBOX_PREFIX not in base_url:
         base_url += SANDBOX_PREFIX + quote(sandbox, safe="")
     try:
-        return sign(method, base_url, path, read_body(data), credentials(key, secret), timestamp, nonce)
+        return sign(method, base_url, path, read_input(data), credentials(key, secret), timestamp, nonce)
     except CannotSign as wrong:
         raise click.UsageError(str(wrong), click.get_current_context()) from None
 
 
-def read_body(data: str | None) -> bytes:
-    """The bytes of `--data`. What cannot be read, or is over 10 MB, is a usage error."""
+def read_input(text: str | None, what: str = "the body", bytes_max: int = BYTES_MAX) -> bytes:
+    """The bytes of a flag: literal, of the file of @FILE, or of stdin for -. What cannot be read is a usage error."""
     try:
-        if data == "-":
-            return read_stdin()
-        if data is not None and data.startswith("@"):
-            return read_file(data[1:])
+        if text == "-":
+            return read_stdin(bytes_max)
+        if text is not None and text.startswith("@"):
+            return read_file(text[1:], what, bytes_max)
+        return _bounded(os.fsencode(text or ""), what, bytes_max)
     except CannotRead as error:
         raise click.UsageError(str(error), click.get_current_context()) from None
-    return os.fsencode(data or "")
 
 
 def credentials(key: str | None, secret: str | None) -> Credentials:
@@ -247,9 +211,6 @@ def defaultcredentials() -> Credentials:
     raise CannotStart("reseller-sim: the default scenario has no active API key: give --key and --secret")
 
 
-BYTES_MAX = 10 * 1024 * 1024
-
-
 class CannotRead(Exception):
     """It cannot be read, or is too long; the text of the exception says which."""
 
@@ -264,7 +225,7 @@ def read_file(name: str, what: str = "the body", bytes_max: int = BYTES_MAX) -> 
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise CannotRead(f"{what} {name!r} cannot be read: {reason}") from None
-    return bounded(raw, f"{what} {name!r}", bytes_max)
+    return _bounded(raw, f"{what} {name!r}", bytes_max)
 
 
 def read_stdin(bytes_max: int = BYTES_MAX) -> bytes:
@@ -275,10 +236,10 @@ def read_stdin(bytes_max: int = BYTES_MAX) -> bytes:
         raw = sys.stdin.buffer.read(bytes_max + 1)
     except OSError as error:
         raise CannotRead(f"stdin cannot be read: {error.strerror or error}") from None
-    return bounded(raw, "what stdin has", bytes_max)
+    return _bounded(raw, "what stdin has", bytes_max)
 
 
-def bounded(raw: bytes, what: str, bytes_max: int) -> bytes:
+def _bounded(raw: bytes, what: str, bytes_max: int) -> bytes:
     """The same bytes. Raises `CannotRead` when they are more than `bytes_max`."""
     if len(raw) > bytes_max:
         size = f"{bytes_max // 1024 // 1024} MB" if bytes_max >= 1024 * 1024 else f"{bytes_max} bytes"

@@ -11,7 +11,6 @@ from simulator.cli.control import Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags
 from simulator.cli.output import echo_value, one_line, print_line, show
 from simulator.cli.usage import Refused, verb
-from simulator.domain.model.likeness import nearest
 
 PRODUCT = "reseller-sim product"
 SWITCHED = {"on": {"is_active": True}, "off": {"is_active": False}}
@@ -134,14 +133,10 @@ def _statuses(control: Control) -> Iterator[dict[str, str]]:
 
 
 def _status_of(control: Control, product: str) -> dict[str, str]:
-    codes: list[str] = []
     for one in _statuses(control):
         if one["product"] == product:
             return one
-        codes.append(one["product"])
-    near = nearest(product, codes)
-    hint = f"; did you mean {near!r}?" if near else ""
-    raise Refused(one_line(f"{NETWORK}: this sandbox has no product {product!r}{hint}"))
+    raise Refused(one_line(f"{NETWORK}: this sandbox has no product {product!r}"))
 
 
 def _show_all(found: Iterable[dict[str, str]], json: bool) -> None:

@@ -6,7 +6,7 @@ nothing is printed.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from os import environ
 from typing import Any
@@ -27,7 +27,9 @@ from simulator.cli.usage import verb
 ASK_S = 0.5
 YAML = (".yaml", ".yml")
 VARIABLE = "_RESELLER_SIM_COMPLETE"
+ZSH_SECOND_LINE = "\n(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }\n"
 BEHIND_DASHES = "simulator.cli.completion.behind_dashes"
+Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 _PLAIN = re.compile(r"[A-Za-z0-9_.,:/@%+=-]+")
 
 
@@ -69,21 +71,6 @@ def assumptions(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
     return _beginning((one.id for one in register()), incomplete)
 
 
-def clock_modes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The words of `--clock`, with one rate as an example."""
-    return _beginning(("real", "manual", "x60"), incomplete)
-
-
-def clock_actions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The words behind `clock`."""
-    return _beginning(("real", "manual", "x60", "stop"), incomplete)
-
-
-def product_changes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The words behind `product CODE`."""
-    return _beginning(("on", "off", "default"), incomplete)
-
-
 def methods(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Methods of the service."""
     from simulator.contract.endpoints import endpoints
@@ -97,36 +84,6 @@ def paths(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
 
     method = str(ctx.params.get("method") or "").upper()
     return _beginning((one.path for one in endpoints() if one.method == method), incomplete)
-
-
-def sandboxes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Ids of the running simulator's sandboxes."""
-    found = _asked(ctx, "/sandboxes", is_root=True)
-    return _beginning((one["id"] for one in found.get("sandboxes", ())), incomplete)
-
-
-def rules(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Ids of the sandbox's rules."""
-    found = _asked(ctx, "/rules")
-    return _beginning((one["id"] for one in found.get("rules", ())), incomplete)
-
-
-def refids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Refids of the sandbox's latest payments."""
-    found = _asked(ctx, "/transactions")
-    return _beginning((one["refid"] for one in found.get("transactions", ())), incomplete)
-
-
-def marks(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Names of the sandbox's marks."""
-    found = _asked(ctx, "/marks")
-    return _beginning((one["name"] for one in found.get("marks", ())), incomplete)
-
-
-def holds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Names of holds in which something waits."""
-    found = _asked(ctx, "/holds")
-    return _beginning((one["name"] for one in found.get("holds", ())), incomplete)
 
 
 def products(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -164,7 +121,28 @@ def _beginning(words: Iterable[str], incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(word) for word in words if word.startswith(incomplete) and word and usable(word)]
 
 
-ZSH_SECOND_LINE = "\n(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }\n"
+def _of_words(*words: str) -> Complete:
+    return lambda ctx, param, incomplete: _beginning(words, incomplete)
+
+
+def _of_simulator(path: str, member: str, name: str, *, is_root: bool = False) -> Complete:
+    """What a running simulator lists at a path, by one of its names."""
+
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        found = _asked(ctx, path, is_root=is_root)
+        return _beginning((one[name] for one in found.get(member, ())), incomplete)
+
+    return complete
+
+
+clock_modes = _of_words("real", "manual", "x60")
+clock_actions = _of_words("real", "manual", "x60", "stop")
+product_changes = _of_words("on", "off", "default")
+sandboxes = _of_simulator("/sandboxes", "sandboxes", "id", is_root=True)
+rules = _of_simulator("/rules", "rules", "id")
+refids = _of_simulator("/transactions", "transactions", "refid")
+marks = _of_simulator("/marks", "marks", "name")
+holds = _of_simulator("/holds", "holds", "name")
 
 
 class WholeWord(ShellComplete):

@@ -71,16 +71,12 @@ def _money(ctx: click.Context, param: click.Parameter, text: str | None) -> Deci
 
 def _only(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
     """Names of checks and questions."""
-    from simulator.domain.model.likeness import nearest
     from simulator.staging.conform.run import known_names
 
     known = known_names()
     for name in names:
         if name not in known:
-            near = nearest(name, sorted(known))
-            hint = f"; did you mean {near!r}?" if near else ""
-            text = f"there is no check or question {name!r}{hint} --list prints all"
-            raise click.BadParameter(text, ctx, param)
+            raise click.BadParameter(f"there is no check or question {name!r}; --list prints all", ctx, param)
     return names
 
 

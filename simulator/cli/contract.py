@@ -3,7 +3,6 @@
 import json
 import json as json_module
 from dataclasses import asdict, dataclass
-from math import isfinite
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simulator.cli import completion
+from simulator.cli.call import CannotRead, read_file
 from simulator.cli.flags import json_flag, option
-from simulator.cli.output import echo, echo_json, one_line
+from simulator.cli.output import echo, echo_json, one_line, printable, printable_json
 from simulator.cli.usage import CannotStart, verb
-from simulator.domain.model.likeness import nearest
 from simulator.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -57,12 +56,14 @@ def openapi_command(control: bool, proxy: bool, json: bool, to: Path | None, **f
             "--proxy prints a document of its own, without --control and --as", click.get_current_context()
         )
     name = PROXY if proxy else CONTROL if control else OPENAPI
-    if to is not None:
-        _write_file(to, _text(name, form, json))
-    elif json:
-        echo_json(_text(name, form, json).rstrip("\n"))
-    else:
-        echo(_text(name, form, json), nl=False)
+    text = _text(name, form, json)
+    if to is None:
+        click.echo(printable_json(text) if json else printable(text), nl=False)
+        return
+    try:
+        write_whole(to, text.encode())
+    except OSError as error:
+        raise CannotStart(f"reseller-sim openapi: {str(to)!r} cannot be written: {error.strerror}") from None
 
 
 def _text(name: str, form: str | None, json: bool) -> str:
@@ -76,17 +77,6 @@ def _text(name: str, form: str | None, json: bool) -> str:
     if json:
         return json_module.dumps(bundled(name), ensure_ascii=False) + "\n"
     return _yaml(bundled(name))
-
-
-def _write_file(file: Path, text: str) -> None:
-    try:
-        write_whole(file, text.encode())
-    except OSError as error:
-        raise _unwritable(error, file) from None
-
-
-def _unwritable(error: OSError, path: Path) -> CannotStart:
-    return CannotStart(f"reseller-sim openapi: {str(path)!r} cannot be written: {error.strerror}")
 
 
 def _yaml(document: dict[str, Any]) -> str:
@@ -136,6 +126,7 @@ def example_values() -> dict[str, str]:
 
 
 WIDTH = 100
+REPORT_BYTES_MAX = 16 * 1024 * 1024
 
 
 @verb("assumptions")
@@ -164,20 +155,16 @@ def assumptions_command(id: str | None, observed: Path | None, json: bool) -> No
     from simulator.contract.register import assumptions
 
     register = assumptions()
-    seen = None if observed is None else read_observed(observed)
+    seen = None if observed is None else _observed(observed)
     if id is None:
         listed = {"assumptions": [_fields(one, seen) for one in register]}
         _print(listed, "\n\n".join(_short(one) + _mark(one, seen) for one in register), json)
         return
     found = next((one for one in register if one.id == id), None)
     if found is None:
-        near = nearest(id, [one.id for one in register])
-        hint = f"did you mean {near}?" if near else "`reseller-sim assumptions` lists them"
+        hint = "`reseller-sim assumptions` lists them"
         raise click.ClickException(f"reseller-sim assumptions: there is no assumption {id!r}; {hint}")
     _print(_fields(found, seen), _whole(found) + _mark(found, seen), json)
-
-
-REPORT_BYTES_MAX = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,35 +225,15 @@ def _paragraph(text: str) -> str:
     return fill(text, WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 
-def read_observed(path: Path) -> dict[str, Observed]:
+def _observed(path: Path) -> dict[str, Observed]:
     """What a report learned, by the assumption's id. Raises `ClickException` for a file that is no such report."""
+    why = f"{path} is not a report of `reseller-sim conform --json-report FILE`"
     try:
-        if not path.is_file():  # a pipe would be waited for
-            path.stat()
-            raise _refused(path, "is no regular file")
-        with path.open("rb") as file:
-            content = file.read(REPORT_BYTES_MAX + 1)
-    except OSError as error:
-        raise _refused(path, error.strerror or "cannot be read") from None
-    if len(content) > REPORT_BYTES_MAX:
-        raise _refused(path, f"has more than {REPORT_BYTES_MAX} bytes")
-    try:
-        report = json.loads(content, parse_float=_finite, parse_constant=_finite)
+        report = json.loads(read_file(str(path), "the report", REPORT_BYTES_MAX))
         target, learned = report["target"], report["assume"]
-        found = {name: Observed(target, one["value"], one["evidence"]) for name, one in learned.items()}
+        return {name: Observed(target, one["value"], one["evidence"]) for name, one in learned.items()}
+    except CannotRead as wrong:
+        why = str(wrong)
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-        raise _refused(path, "is not a report of `reseller-sim conform --json-report FILE`") from None
-    if not all(isinstance(text, str) for one in found.values() for text in (one.target, one.evidence)):
-        raise _refused(path, "is not a report of `reseller-sim conform --json-report FILE`")
-    return found
-
-
-def _finite(text: str) -> float:
-    """A number that JSON can say again. Raises `ValueError`."""
-    if not isfinite(number := float(text)):
-        raise ValueError(text)
-    return number
-
-
-def _refused(path: Path, reason: str) -> click.ClickException:
-    return click.ClickException(one_line(f"reseller-sim assumptions: {path} {reason}"))
+        """It is no JSON, or that of something else."""
+    raise click.ClickException(one_line(f"reseller-sim assumptions: {why}"))

@@ -1,6 +1,5 @@
 """`reseller-sim explain`: why a request is refused for its credentials, and how to mend it."""
 
-import json as json_module
 import os
 import time
 from functools import partial
@@ -8,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simulator.cli.call import CannotRead, bounded, read_file, read_stdin
+from simulator.cli.call import CannotRead, read_file, read_input, read_stdin
 from simulator.cli.control import Control
 from simulator.cli.flags import json_flag, option, running_flags
-from simulator.cli.output import echo, echo_json, one_line
+from simulator.cli.output import echo, echo_value, one_line
 from simulator.cli.usage import CannotStart, Refused, verb
-from simulator.control.pasted_curl import WITH_VALUE, Pasted, read_curl
+from simulator.control.pasted_curl import Pasted, read_curl
 from simulator.control.shell_words import NotCurl, stdin_of, words_of
 
 if TYPE_CHECKING:
@@ -72,7 +71,16 @@ def explain_command(
       reseller-sim explain -- curl -X POST http://127.0.0.1:8080/v2/topup -H 'X-Api-Key: ...' -d @body.json
       reseller-sim explain GET '/v2/catalog?is_active=true' -H 'X-Api-Key: ...' -H 'X-Timestamp: ...' --secret SECRET
     """
-    from simulator.cli.explanation import explained, has_authorization, is_open, key_of, known_locally, read_time
+    from simulator.cli.explanation import (
+        Explanation,
+        explained,
+        has_authorization,
+        is_open,
+        key_of,
+        known_locally,
+        lines_of,
+        read_time,
+    )
 
     control = Control(TITLE, url, sandbox, control_token)
     is_number = len(words) == 1 and words[0].isascii() and words[0].isdecimal()
@@ -82,32 +90,30 @@ def explain_command(
         raise _wrong("stdin can be read once: give --string @FILE")
     given = _given(string)
     if last or is_number:
-        _refuse_flags_of_others("of a request of the journal", "header", "data", "secret", "at")
-        number = _last(control) if last else _number(words[0])
+        _refuse_given("goes with METHOD and PATH; the journal has all of a request", "header", "data", "secret", "at")
+        number = _last(control) if last else int(words[0][:NUMBER_DIGITS_MAX])
         if number is not None:
             return _of_journal(_exchange(control, number, given), json)
-        _print_nothing(json)
+        echo("null" if json else NOTHING)
         return 1
     request = _request(words, header, data)
     key = key_of(request)
     if not key and (is_open(request) or has_authorization(request)):
-        _refuse_flags_of_signatures("secret", "string", "at")
-        made = _open(request) if is_open(request) else _judged(control, request)
-        _print(made, json)
-        return 0 if made.is_right else 1
-    now_s = time.time() if at is None else read_time(at)
-    known = known_locally() if url is None and sandbox == "default" else {}
-    if secret is None and key and key not in known and ", " not in key:
-        known = _known_to(control, key)
-    made = explained(request, known, secret, now_s, given)
-    _print(made, json)
+        _refuse_given("goes with a signature; the request has no X-Api-Key", "secret", "string", "at")
+        accepted = "this endpoint takes no credentials in its headers"
+        is_of_tokens = is_open(request)
+        made = Explanation(*request[:2], accepted=accepted) if is_of_tokens else _judged(control, request)
+    else:
+        now_s = time.time() if at is None else read_time(at)
+        known = known_locally() if url is None and sandbox == "default" else {}
+        if secret is None and key and key not in known and ", " not in key:
+            known = _known_to(control, key)
+        made = explained(request, known, secret, now_s, given)
+    if json:
+        echo_value(made.as_json())
+    else:
+        echo("\n".join(map(one_line, lines_of(made))))
     return 0 if made.is_right else 1
-
-
-def _open(request: Pasted) -> "Explanation":
-    from simulator.cli.explanation import Explanation
-
-    return Explanation(request.method, request.target, accepted="this endpoint takes no credentials in its headers")
 
 
 def _judged(control: Control, request: Pasted) -> "Explanation":
@@ -126,11 +132,12 @@ def _judged(control: Control, request: Pasted) -> "Explanation":
     return Explanation(request.method, request.target, [(verdict, text)])
 
 
-def _refuse_flags_of_signatures(*names: str) -> None:
+def _refuse_given(why: str, *names: str) -> None:
+    """Refuse flags that would be ignored, unless a variable sets them."""
     context = click.get_current_context()
     for name in names:
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            raise _wrong(f"--{name} goes with a signature; the request has no X-Api-Key")
+            raise _wrong(f"--{name} {why}")
 
 
 def _known_to(control: Control, key: str) -> dict[str, tuple[str, str]]:
@@ -146,54 +153,23 @@ def _wrong(text: str) -> click.UsageError:
     return click.UsageError(text, click.get_current_context())
 
 
-def _refuse_flags_of_others(what: str, *names: str) -> None:
-    """Flags that would be ignored, unless a variable sets them."""
-    context = click.get_current_context()
-    for name in names:
-        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            raise _wrong(f"--{name} goes with METHOD and PATH; {what} it is known")
-
-
-def _number(text: str) -> int:
-    if len(text) > NUMBER_DIGITS_MAX:
-        raise _wrong(f"no request has a number of {len(text)} digits; give that of its X-Sim-Request-Id")
-    return int(text)
-
-
 def _given(string: str | None) -> bytes | None:
     """The string of `--string`. One line end behind it is dropped, as files have one."""
     from simulator.auth.autopsy.report import STRING_BYTES_MAX
 
     if string is None:
         return None
-    try:
-        if string == "-":
-            given = _without_line_end(read_stdin(STRING_BYTES_MAX))
-        elif string.startswith("@"):
-            given = _without_line_end(read_file(string[1:], "the string", STRING_BYTES_MAX))
-        else:
-            given = bounded(os.fsencode(string), "the string", STRING_BYTES_MAX)
-    except CannotRead as wrong:
-        raise _wrong(f"--string: {wrong}") from None
+    given = read_input(string, "the string", STRING_BYTES_MAX)
+    if string.startswith(("@", "-")):
+        given = given.removesuffix(b"\n").removesuffix(b"\r")
     if not given:
         raise _wrong("--string is empty; give what your client passes to the HMAC")
     return given
 
 
-def _without_line_end(raw: bytes) -> bytes:
-    return raw.removesuffix(b"\n").removesuffix(b"\r")
-
-
 def _last(control: Control) -> int | None:
     rows = control.get("/requests", query={"status_min": 400, "status_max": 499, "limit": 1})["requests"]
     return int(rows[0]["n"]) if rows else None
-
-
-def _print_nothing(as_json: bool) -> None:
-    if as_json:
-        echo_json("null")
-    else:
-        echo(NOTHING)
 
 
 def _exchange(control: Control, number: int, given: bytes | None) -> dict[str, Any]:
@@ -210,44 +186,21 @@ def _request(words: tuple[str, ...], header: tuple[str, ...], data: str | None) 
     try:
         curl = _curl(words)
         if curl is not None:
-            _refuse_flags_of_others("in a curl command", "header", "data")
-            return _read_curl(*curl)
-        if len(words) == 2 and words[0].upper() in METHODS and words[1].startswith(("/", "http://", "https://")):
-            return Pasted(words[0], words[1], header, _body(data))
+            _refuse_given("goes with METHOD and PATH; a curl command has its own", "header", "data")
+            return read_curl(curl[0], read_file, curl[1])
     except (NotCurl, CannotRead) as wrong:
         raise _wrong(str(wrong)) from None
-    if len(words) == 2 and words[1].startswith("/"):
-        raise _wrong(f"{words[0]!r} is no method of HTTP; give METHOD and PATH, such as GET {words[1]}")
-    if len(words) == 2 and words[0].upper() in METHODS:
-        raise _wrong(f"the path {words[1]!r} does not begin with /; give METHOD and PATH, or a URL with http://")
-    raise _wrong("give METHOD and PATH, the number of a request, a curl command behind --, or --last")
-
-
-def _read_curl(words: list[str], stdin: bytes | None) -> Pasted:
-    """The request of a curl command, and of nothing that was meant for `explain`."""
-    own = [name for one in click.get_current_context().command.params for name in one.opts if name.startswith("--")]
-    meant = [name for word in words if (name := word.partition("=")[0]) in own]
-    if only_own := [name for name in meant if name not in WITH_VALUE]:
-        raise NotCurl(f"{only_own[0]} is no option of curl: the flags of explain stand before --")
-    try:
-        return read_curl(words, read_file, stdin)
-    except NotCurl as wrong:
-        hint = f"; if {meant[-1]} is meant for explain, put it before --" if meant else ""
-        raise NotCurl(f"{wrong}{hint}") from None
+    if len(words) == 2 and words[0].upper() in METHODS and words[1].startswith(("/", "http://", "https://")):
+        return Pasted(words[0], words[1], header, read_input(data))
+    raise _wrong("give METHOD and PATH, such as GET /v2/balance, or the number of a request, a curl command, or --last")
 
 
 def _curl(words: tuple[str, ...]) -> tuple[list[str], bytes | None] | None:
     """The words of a curl command and what is piped into it, None if it is none."""
     if words == ("-",) or (len(words) == 1 and " " in words[0]):
-        stdin, explain_command = stdin_of(os.fsdecode(read_stdin()) if words == ("-",) else words[0])
-        return words_of(explain_command), stdin
+        stdin, command = stdin_of(os.fsdecode(read_stdin()) if words == ("-",) else words[0])
+        return words_of(command), stdin
     return (list(words), None) if words and words[0].endswith(("curl", "curl.exe")) else None
-
-
-def _body(data: str | None) -> bytes:
-    if data == "-":
-        return read_stdin()
-    return read_file(data[1:]) if data and data.startswith("@") else os.fsencode(data or "")
 
 
 def _of_journal(exchange: dict[str, Any], as_json: bool) -> int:
@@ -258,7 +211,7 @@ def _of_journal(exchange: dict[str, Any], as_json: bool) -> int:
     if as_json:
         names = ("n", "method", "path", "status", "error", "diagnosis")
         told = {name: exchange[name] for name in names} | {"is_right": is_right, "autopsy": found}
-        echo_json(json_module.dumps(told, indent=2))
+        echo_value(told)
         return 0 if is_right else 1
     query = f"?{exchange['query']}" if exchange["query"] else ""
     lines = [f"request {exchange['n']}: {exchange['method']} {exchange['path']}{query}, {exchange['status']}"]
@@ -273,12 +226,3 @@ def _of_journal(exchange: dict[str, Any], as_json: bool) -> int:
         lines.append("it was not refused" + (f": {exchange['diagnosis']}" if exchange["diagnosis"] else ""))
     echo("\n".join(map(one_line, lines)))
     return 0 if is_right else 1
-
-
-def _print(made: "Explanation", as_json: bool) -> None:
-    from simulator.cli.explanation import lines_of
-
-    if as_json:
-        echo_json(json_module.dumps(made.as_json(), indent=2))
-    else:
-        echo("\n".join(map(one_line, lines_of(made))))

@@ -1,8 +1,10 @@
-"""`reseller-sim explore`: find the faults under which a command fails."""
+"""`reseller-sim explore` and `prove`: the faults under which a command fails, and whether it still does."""
 
 import os
+import shlex
 import shutil
 import signal
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -15,7 +17,7 @@ from reseller_sim.exchange import bypass
 from simulator.cli.child import on_path
 from simulator.cli.exec import WithCommand
 from simulator.cli.flags import file_option, own_option
-from simulator.cli.output import one_line, print_to_stderr
+from simulator.cli.output import echo, one_line, print_table, print_to_stderr
 from simulator.cli.reports.cases import Reports
 from simulator.cli.server_flags import ServerFlags, server_flags
 from simulator.cli.usage import CannotStart, verb
@@ -23,11 +25,11 @@ from simulator.cli.values import Number, Span, Whole
 
 if TYPE_CHECKING:
     from simulator.cli.reports.explore import Screen
-    from simulator.explore.campaign import Campaign
     from simulator.explore.findings import Report
+    from simulator.explore.proof import Finding, Proof
 
 
-TITLE = "reseller-sim explore"
+EXPLORE = "reseller-sim explore"
 MINUTES = 10.0
 WORKERS_MAX = 64
 ACTIVE = "active"
@@ -117,11 +119,13 @@ def explore_command(
       reseller-sim explore --prove explored/01-callback.yaml --before 'python old.py' --after 'python new.py'
     """
     if prove is not None or before is not None or after is not None:
-        return _compared(ctx, prove, before, after, timeout)
+        if prove is None or not before or not after or ctx.obj:
+            raise click.UsageError("--prove FINDING needs --before CMD and --after CMD, and no other command", ctx)
+        return _compare(prove, before, after, timeout)
     to_run: list[str] = ctx.obj
     if flags["port"] and workers not in (None, 1):
         raise click.UsageError("several workers cannot listen on one port; leave --port out, or say --workers 1", ctx)
-    reports = Reports(TITLE, junit, None, "text")
+    reports = Reports(EXPLORE, junit, None, "text")
     count = 1 if flags["port"] else workers or os.cpu_count() or 1
     server = ServerFlags(**flags)
     reports.begin()
@@ -131,16 +135,6 @@ def explore_command(
     except CannotStart as refused:
         reports.not_run(refused.message)
         raise
-
-
-def _compared(
-    ctx: click.Context, finding: Path | None, before: str | None, after: str | None, timeout_s: float | None
-) -> int:
-    if finding is None or not before or not after or ctx.obj:
-        raise click.UsageError("--prove FINDING needs --before CMD and --after CMD, and no other command", ctx)
-    from simulator.cli.prove import compare
-
-    return compare(finding, before, after, timeout_s)
 
 
 def _explored(
@@ -161,34 +155,22 @@ def _explored(
 
     os.environ.update(bypass(os.environ, f"http://{host_for_clients(flags.host)}"))  # COMMAND inherits them
     if shutil.which(to_run[0]) is None:
-        raise CannotStart(f"{TITLE}: {to_run[0]!r} cannot be run: check its name and PATH")
+        raise CannotStart(f"{EXPLORE}: {to_run[0]!r} cannot be run: check its name and PATH")
     try:
         out.mkdir(parents=True, exist_ok=True)
         report = _campaign(to_run, flags, reports, out, workers, how)
     except ScenarioError as error:
         raise CannotStart("\n".join(map(one_line, error.problems))) from None
     except (CannotRun, OtherRun, DomainError) as error:
-        raise CannotStart(f"{TITLE}: {error}") from None
+        raise CannotStart(f"{EXPLORE}: {error}") from None
     except AsksNothing as error:
         hint = "does your command send to RESELLER_BASE_URL, and to the paths of the service?"
-        raise CannotStart(f"{TITLE}: {error}; {hint}") from None
+        raise CannotStart(f"{EXPLORE}: {error}; {hint}") from None
     except BaselineFails as error:
-        raise CannotStart(f"{TITLE}: COMMAND fails without any fault: {error}") from None
+        raise CannotStart(f"{EXPLORE}: COMMAND fails without any fault: {error}") from None
     except OSError as error:
-        raise CannotStart(one_line(f"{TITLE}: {out} cannot be written: {error.strerror or error}")) from None
+        raise CannotStart(one_line(f"{EXPLORE}: {out} cannot be written: {error.strerror or error}")) from None
     return exit_code(report, is_written=reports.write(suites(report)))
-
-
-@contextmanager
-def _written_when_stopped(reports: Reports, campaign: "Campaign") -> Iterator[None]:
-    """Write what has been run until a signal ends it."""
-    from simulator.cli.reports.explore import suites_when_stopped
-
-    try:
-        yield
-    except SystemExit:
-        reports.write(suites_when_stopped(campaign.report))
-        raise
 
 
 def _campaign(
@@ -199,7 +181,7 @@ def _campaign(
     workers: int,
     how: tuple[float, bool, bool, float | None],
 ) -> "Report":
-    from simulator.cli.reports.explore import Screen, about, base_of, repeated
+    from simulator.cli.reports.explore import Screen, about, base_of, repeated, suites_when_stopped
     from simulator.cli.server import of_one_command, options_of
     from simulator.explore.campaign import Campaign, Plan
     from simulator.explore.findings import joined
@@ -230,14 +212,17 @@ def _campaign(
         Workers(setting, workers) as pool,
     ):
         if resume and record.begins_anew:
-            print_to_stderr(one_line(f"{TITLE}: {out} has no runs to go on with, so that all are run"))
+            print_to_stderr(one_line(f"{EXPLORE}: {out} has no runs to go on with, so that all are run"))
         trials = Trials(pool, base, record, rate, timeout)
         campaign = Campaign(trials, record, plan, screen)
-        with _written_when_stopped(reports, campaign):
+        try:
             screen.begin(trials.run_baseline(), workers)
             record.begin()
             trials.on_judged = screen.watching(campaign)
             report = campaign.explore()
+        except SystemExit:  # by a signal: what has been run until then is written
+            reports.write(suites_when_stopped(campaign.report))
+            raise
     screen.end(report)
     return report
 
@@ -259,3 +244,84 @@ def _stopping(screen: "Screen") -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+PROVE = "reseller-sim prove"
+TIMES = 3
+TIMES_MAX = 100
+EXIT_CODES = {"green": 0, "red": 1, "flaky": 2}
+PROOF_COLUMNS = ("command", "verdict", "failed", "why")
+
+
+@verb("prove", cls=WithCommand)
+@click.argument("finding", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@own_option("--times", metavar="N", type=Whole(1, TIMES_MAX), default=TIMES, show_default=True, help="Runs.")
+@own_option("--timeout", metavar="DURATION", type=Span(0.1), help="End a run that takes longer: it hangs.")
+@click.pass_context
+def prove_command(ctx: click.Context, /, finding: Path, times: int, timeout: float | None) -> int:
+    """Play a finding of explore against a command.
+
+    Runs COMMAND once without the finding's faults, which it has to survive, and then --times times with them. Prints
+    green when it survives each run, red when it fails each time, else flaky. The exit code is 0 for green, 1 for red, 2
+    for flaky and for wrong usage, 3 when COMMAND fails without any fault or cannot be run.
+
+    \b
+    Examples:
+      reseller-sim prove explored/01-callback.yaml -- npm test
+      reseller-sim prove explored/01-callback.yaml --times 10 -- python shop.py
+    """
+    proof = proven(finding, ctx.obj, times, timeout)
+    echo(one_line(f"{proof.colour}: {', '.join(filter(None, (_failed(proof), _why(proof))))}"))
+    return EXIT_CODES[proof.colour]
+
+
+def _compare(finding: Path, before: str, after: str, timeout: float | None) -> int:
+    """Play a finding against a command before and after a change; print both. Return 0 for red, then green."""
+    commands = {"before": shlex.split(before), "after": shlex.split(after)}
+    proofs = {name: proven(finding, words, TIMES, timeout) for name, words in commands.items()}
+    print_table(
+        PROOF_COLUMNS, [(name, str(proof.colour), _failed(proof), _why(proof)) for name, proof in proofs.items()]
+    )
+    return 0 if [str(proof.colour) for proof in proofs.values()] == ["red", "green"] else 1
+
+
+def proven(path: Path, words: list[str], times: int, timeout_s: float | None) -> "Proof":
+    """Play the finding. Raises `CannotStart`."""
+    from simulator.explore.proof import read_finding
+    from simulator.explore.trials import BaselineFails
+    from simulator.explore.workers import CannotRun
+
+    try:
+        finding = read_finding(path)
+        with on_path():
+            return _proven(finding, words, times, timeout_s)
+    except CannotRun as error:
+        raise CannotStart(one_line(f"{PROVE}: {error}")) from None
+    except BaselineFails as error:
+        raise CannotStart(f"{PROVE}: COMMAND fails without any fault: {error}") from None
+    except OSError as error:
+        raise CannotStart(one_line(f"{PROVE}: {path}: {error.strerror or error}")) from None
+
+
+def _proven(finding: "Finding", words: list[str], times: int, timeout_s: float | None) -> "Proof":
+    from simulator.explore.proof import prove
+    from simulator.explore.run import Setting
+    from simulator.explore.workers import Workers
+    from simulator.options import LOOPBACK, Options
+
+    def show(number: int, found: tuple[Any, ...]) -> None:
+        why = "; ".join(one.text for one in found) if found else "survived"
+        echo(one_line(f"run {number} of {times}: {why}"))
+
+    with tempfile.TemporaryDirectory(prefix="reseller-sim-") as folder:
+        setting = Setting(tuple(words), Options(), LOOPBACK, 0, Path(folder))
+        with Workers(setting, 1) as workers:
+            return prove(workers, finding, times, timeout_s, show)
+
+
+def _failed(proof: "Proof") -> str:
+    return f"{proof.failed} of {proof.runs} failed"
+
+
+def _why(proof: "Proof") -> str:
+    return ", ".join(dict.fromkeys(reason.words for reason in proof.reasons))

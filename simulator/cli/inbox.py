@@ -131,7 +131,7 @@ def _print(name: str, items: list[dict[str, Any]], hint: str) -> None:
     if items:
         heading, times = times_of_day([one["at"] for one in items])
         cells = [(one["n"], at, *_row(one)) for one, at in zip(items, times, strict=True)]
-        print_table(("n", heading, *COLUMNS), cells)
+        print_table(("n", heading, *COLUMNS), cells, cuts=True)
     else:
         print_line(f"{name}: nothing yet{hint}")
 
@@ -232,7 +232,7 @@ def _send_probes(control: Control, whose: str | None, json: bool) -> int:
     else:
         rows = [(one["probe"], one["verdict"], one["reason"] or one["about"]) for one in answer["probes"]]
         reds = [one["verdict"] == "finding" for one in answer["probes"]]
-        print_table(("probe", "verdict", "about"), rows, reds=reds, wraps=True)
+        print_table(("probe", "verdict", "about"), rows, reds=reds)
     return 1 if answer["findings"] else 0
 
 

@@ -119,7 +119,7 @@ def requests_command(
         rows = found[::-1]
         heading, times = times_of_day([one["at"] for one in rows])
         cells = [(one["n"], at, *_row(one)) for one, at in zip(rows, times, strict=True)]
-        print_table(("n", heading, *COLUMNS), cells, reds=[_is_refused(one) for one in rows], wraps=True)
+        print_table(("n", heading, *COLUMNS), cells, reds=[_is_refused(one) for one in rows])
 
 
 def _found(control: Control, wanted: dict[str, Any], refused: bool, count: int) -> list[dict[str, Any]]:

@@ -57,7 +57,7 @@ VERBS = {
     "import": Verb(STAGING, "import_", "Print a scenario that serves a real account's catalog."),
     "scenarios": Verb(SCENARIOS, "scenarios", "Print bundled scenarios, magic accounts or the JSON Schema."),
     "check": Verb(SCENARIOS, "scenarios", "Report the problems of scenario files."),
-    "prove": Verb(JUDGE, "prove", "Play a finding of explore against a command."),
+    "prove": Verb(JUDGE, "explore", "Play a finding of explore against a command."),
     "replay": Verb(DATA, "replay", "Rebuild a sandbox from its tape, and say what differs."),
     "data": Verb(DATA, "data", "Check, move, remove, compact or back up a data folder."),
     "shard-config": Verb(STAGING, "shard_config", "Print the HAProxy that makes several servers one."),

@@ -133,6 +133,7 @@ CELL_CHARS_MAX = 40
 LEAST_CHARS = 12
 GAP = "  "
 INDENT = "    "
+LINES_MAX = 10
 ELLIPSIS = "…"
 
 
@@ -142,48 +143,23 @@ def is_terminal() -> bool:
 
 
 def print_table(
-    names: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    *,
-    reds: Sequence[bool] = (),
-    wraps: bool = False,
-    droppable: Sequence[str] = (),
+    names: Sequence[str], rows: Sequence[Sequence[object]], *, reds: Sequence[bool] = (), cuts: bool = False
 ) -> None:
-    """Print rows below the names of their columns. The last column takes what is left of the terminal's width, the
-    others at most `CELL_CHARS_MAX`; columns without any value are left out. `reds` marks rows that went wrong. With
-    `wraps` a last cell that does not fit is written whole, on lines of its own below its row, and so is a last heading.
-    Columns of `droppable` are left out, in this order, while the last column would be cut on a terminal."""
+    """Print rows below the names of their columns; `reds` marks rows that went wrong, and columns without any value are
+    left out. On a terminal a column has at most `CELL_CHARS_MAX` characters, but for the last one: a cell of it that
+    does not fit is on lines of its own below its row, or with `cuts` it ends where the terminal does."""
     shown = [at for at, _ in enumerate(names) if not rows or any(str(row[at]) for row in rows)]
-    for name in droppable if is_terminal() else ():
-        if _width_of(names, rows, shown) > terminal_width():
-            shown = [at for at in shown if names[at] != name]
-    cells = [[one_line(row[at]) for at in shown] for row in rows]
-    head = [names[at] for at in shown]
-    widths = _widths(head, cells)
+    cells = [[one_line(row[at]) for at in shown] for row in [names, *rows]]
+    longest = [max(len(row[at]) for row in cells) for at in range(len(shown))]
+    widths = [min(CELL_CHARS_MAX, chars) for chars in longest] if is_terminal() else longest
     left = terminal_width() - sum(widths[:-1]) - len(GAP) * (len(widths) - 1)
-    is_heading_below = wraps and len(head) > 1 and len(head[-1]) > left and is_terminal()
-    print_line(_line([*head[:-1], ""] if is_heading_below else head, widths), bold=True)
-    if is_heading_below:
-        print_line(INDENT + head[-1], bold=True)
-    for number, row in enumerate(cells):
-        is_red = bool(reds) and reds[number]
-        is_below = wraps and shown[-1:] == [len(names) - 1] and len(row[-1]) > left and is_terminal()
-        print_line(_line([*row[:-1], ""] if is_below else row, widths), red=is_red)
-        for line in wrap(row[-1], terminal_width() - len(INDENT)) if is_below else ():
-            print_line(INDENT + line, red=is_red)
-
-
-def _width_of(names: Sequence[str], rows: Sequence[Sequence[object]], shown: Sequence[int]) -> int:
-    """How wide a table of these columns is, with the last one whole."""
-    cells = [[one_line(row[at]) for at in shown] for row in rows]
-    head = [names[at] for at in shown]
-    last = max((len(row[-1]) for row in [head, *cells]), default=0)
-    return sum(_widths(head, cells)[:-1]) + len(GAP) * (len(shown) - 1) + last
-
-
-def _widths(head: Sequence[str], cells: Sequence[Sequence[str]]) -> list[int]:
-    longest = [max(len(row[at]) for row in [head, *cells]) for at in range(len(head))]
-    return [min(CELL_CHARS_MAX, chars) for chars in longest] if is_terminal() else longest
+    for number, row in enumerate(cells, -1):
+        is_head, is_below = number < 0, is_terminal() and not cuts and len(row) > 1 and len(row[-1]) > left
+        is_red = not is_head and bool(reds) and reds[number]
+        below = wrap(row[-1], terminal_width() - len(INDENT), max_lines=LINES_MAX, placeholder=ELLIPSIS)
+        print_line(_line([*row[:-1], ""] if is_below else row, widths), bold=is_head, red=is_red)
+        for line in below if is_below else ():
+            print_line(INDENT + line, bold=is_head, red=is_red)
 
 
 def terminal_width() -> int:

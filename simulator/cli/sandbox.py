@@ -19,7 +19,6 @@ from simulator.options import CONTROL_PATH
 SANDBOX = "reseller-sim sandbox"
 EITHER = "name SCENARIO, which is a bundled one or a file here, or --server-file, not both"
 COLUMNS = ("id", "scenario", "clock", "time", "balance", "url")
-DROPPABLE = ("time", "balance", "clock", "scenario")  # the URL is what people copy
 
 
 export_flag = own_option(
@@ -125,7 +124,7 @@ def list_all(json: bool, **running: Any) -> None:
     if json:
         echo_value(answer)
     else:
-        print_table(COLUMNS, [_row(one) for one in answer["sandboxes"]], droppable=DROPPABLE)
+        print_table(COLUMNS, [_row(one) for one in answer["sandboxes"]])
     for server in answer.get("servers", []):
         for line in _lacking(server):
             print_to_stderr(one_line(f"{SANDBOX} list: {line}"))

@@ -65,7 +65,7 @@ def answering(status: int, body: bytes, **headers: str) -> Iterator[tuple[str, l
         (("--bill", "ELECTRIC"), "is not PRODUCT:ACCOUNT"),
         (("--spend-at-most", "-1"), "is not an amount of money above 0"),
         (("--only", "nothing"), "there is no check or question 'nothing'"),
-        (("--only", "auth-kee"), "did you mean 'auth-key'? --list prints all"),
+        (("--only", "auth-kee"), "there is no check or question 'auth-kee'; --list prints all"),
         (("--rate", "0"), "0"),
     ],
 )

@@ -205,20 +205,6 @@ def test_a_long_command_is_read_in_time_in_proportion_to_its_length(piece: str) 
     assert words_of("curl " + piece * 500_000 + "\n -x")[0] == "curl"  # in the square of it, this took an hour
 
 
-@pytest.mark.parametrize("flag", ["--secret", "--at", "--string", "--sandbox", "--last", "--secret=x"])
-def test_a_flag_of_explain_behind_the_curl_is_told_from_an_option_of_curl(flag: str) -> None:
-    made = run("--", "curl", "http://h/v2/topup", flag, "x")
-    assert made.exit_code == 2
-    assert f"{flag.partition('=')[0]} is no option of curl: the flags of explain stand before --" in made.stderr
-
-
-@pytest.mark.parametrize("words", [("--json",), ("--url", "http://127.0.0.1:1")])
-def test_a_flag_that_curl_has_as_well_gets_a_hint(words: tuple[str, ...]) -> None:
-    made = run("--", "curl", "http://h/v2/topup", *words)
-    assert made.exit_code == 2
-    assert f"if {words[0]} is meant for explain, put it before --" in made.stderr
-
-
 @pytest.mark.parametrize(
     ("text", "body"),
     [

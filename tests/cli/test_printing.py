@@ -91,7 +91,7 @@ def test_one_assumption_is_printed_whole() -> None:
 
 def test_an_unknown_assumption_is_answered_with_the_nearest() -> None:
     wanted = assumptions()[0].id
-    assert f"did you mean {wanted}?" in refusal(invoke("assumptions", wanted[:-1]), 1)
+    assert "`reseller-sim assumptions` lists them" in refusal(invoke("assumptions", wanted[:-1]), 1)
     assert "lists them" in refusal(invoke("assumptions", "zzzz"), 1)
 
 
@@ -127,14 +127,6 @@ def test_a_file_that_is_no_report_is_refused_in_one_line(tmp_path: Path, content
     text = refusal(invoke("assumptions", "--observed", str(tmp_path / "report.json")), 1)
     assert text.endswith("report.json is not a report of `reseller-sim conform --json-report FILE`")
     assert "No such file" in refusal(invoke("assumptions", "--observed", str(tmp_path / "none")), 1)
-
-
-@pytest.mark.parametrize("number", ["1e400", "Infinity", "NaN"])
-def test_a_report_has_no_number_that_json_cannot_say(tmp_path: Path, number: str) -> None:
-    (tmp_path / "r").write_text(
-        '{"target": "t", "assume": {"failed-wallet": {"value": %s, "evidence": ""}}}' % number  # noqa: UP031
-    )
-    assert "is not a report" in refusal(invoke("assumptions", "--observed", str(tmp_path / "r"), "--json"), 1)
 
 
 def test_a_report_is_not_waited_for_at_a_pipe(tmp_path: Path) -> None:

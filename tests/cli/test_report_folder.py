@@ -121,18 +121,6 @@ def test_a_full_report_says_what_is_left_out(tmp_path: Path, monkeypatch: pytest
     assert not (tmp_path / "003-default").exists()
 
 
-@pytest.mark.parametrize(
-    ("bound", "said"), [("BYTES_MAX", "the report is full"), ("PAGE_BYTES_MAX", "is only in its files")]
-)
-def test_a_report_ends_at_its_bytes(bound: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"simulator.cli.reports.folder.{bound}", 10)
-    with running() as client:
-        client.pay("a")
-        written(client, tmp_path, 2)
-    assert said in page(tmp_path)
-    assert (tmp_path / "002-default").exists() is (bound == "PAGE_BYTES_MAX")
-
-
 def test_a_sandbox_is_judged_and_written_beside_the_event_loop(tmp_path: Path) -> None:
     flags = Reports("exec", None, None, "text")
     begin_folder(tmp_path)
@@ -144,7 +132,7 @@ def test_a_sandbox_is_judged_and_written_beside_the_event_loop(tmp_path: Path) -
         def takes_long() -> None:
             assert may_go_on.wait(60)
 
-        judge._backlog.add(1, takes_long)
+        judge._waiting.append(judge._worker.submit(takes_long))
         client.sandbox({"expect": EXPECT}, "other")
         assert client.sim("DELETE", "/sandboxes/other").status == 204
         assert client.sim("POST", "/sandboxes/default/reset").status == 200

@@ -333,7 +333,7 @@ def test_a_network_is_interrupted_and_restored(asking: Asking) -> None:
     assert asking.json("network", "RELOAD") == {"product": "RELOAD", "status": "Healthy"}
     assert {"product": "RELOAD", "status": "Healthy"} in asking.json("network")["products"]
     assert "NONE" in refusal(asking.verb("network", "NONE", "on"), 1)
-    assert "did you mean 'RELOAD'?" in refusal(asking.verb("network", "RELAOD"), 1)
+    assert "no product 'RELAOD'" in refusal(asking.verb("network", "RELAOD"), 1)
     assert "'broken'" in refusal(asking.verb("network", "RELOAD", "broken"), 2)
 
 

@@ -42,11 +42,6 @@ class Case:
         """True when it says why nothing was examined, false for what was examined and is not as expected."""
         return self.code == NOT_RUN
 
-    @property
-    def size(self) -> int:
-        """The approximate memory of its texts, in bytes."""
-        return 200 + 4 * (len(self.name) + len(self.message) + sum(map(len, self.details)))
-
 
 @dataclass(frozen=True, slots=True)
 class Suite:

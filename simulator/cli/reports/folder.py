@@ -35,7 +35,6 @@ FILES = ("journal.har", "payments.json", "callbacks.json", "audit.json", "covera
 """The files of one sandbox."""
 
 _NAME = re.compile(r"[0-9]{3}-[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-_HEAD_CHARS = 2000
 
 
 def begin_folder(folder: Path) -> None:
@@ -59,11 +58,8 @@ def write_why_not(folder: Path, message: str) -> None:
 
 
 def _has_report(folder: Path) -> bool:
-    try:
-        with (folder / INDEX).open(encoding="utf-8", errors="replace") as file:
-            return f"<title>{TITLE}</title>" in file.read(_HEAD_CHARS)
-    except FileNotFoundError:
-        return False
+    page = folder / INDEX
+    return page.is_file() and f"<title>{TITLE}</title>" in page.read_text("utf-8", "replace")
 
 
 def _is_of_report(path: Path) -> bool:
@@ -85,8 +81,6 @@ def _remove(path: Path) -> None:
 
 SANDBOXES_MAX = 200
 PAYMENTS_MAX = 5_000
-BYTES_MAX = 256 * 1024 * 1024
-PAGE_BYTES_MAX = 16 * 1024 * 1024
 
 
 class Folder:
@@ -98,8 +92,6 @@ class Folder:
         self._sandboxes = sandboxes
         self._url = url
         self._sections: list[str] = []
-        self._page_bytes = 0
-        self._bytes = 0
         self._added = 0
         self._notes: list[str] = []
         self.error = ""
@@ -121,7 +113,7 @@ class Folder:
     ) -> None:
         """Write what a sandbox has done, which nothing changes meanwhile. `audit` is the control API's answer."""
         self._added += 1
-        if self._added > SANDBOXES_MAX or self._bytes > BYTES_MAX or self.error:
+        if self._added > SANDBOXES_MAX or self.error:
             return
         try:
             self._add(live, label, found, cases, audit, masks)
@@ -152,12 +144,12 @@ class Folder:
             [mask.answer(encode(rendered_verdicts(found)))],
         )
         contents = dict(zip(FILES, parts, strict=True))
-        files = {file: f"{name}/{file}" for file, one in contents.items() if self._write(f"{name}/{file}", one)}
-        notes = _left_out(journal, len(transactions), len(state.transactions))
-        notes += [f"not written, as the report is full: {file}" for file in contents if file not in files]
+        for file, content in contents.items():
+            with (self._folder / name / file).open("wb") as target:
+                target.writelines(content)
         made = section(
             label=mask.text(label),
-            files=files,
+            files={file: f"{name}/{file}" for file in contents},
             cases=cases,
             payments=(
                 [_masked(mask, _payment(story(state, sent, one, [], 0))) for one in transactions[-ROWS_MAX:]],
@@ -169,30 +161,15 @@ class Folder:
                 journal.last_n,
             ),
             coverage=mask.text(coverage_text(coverage, shown=str)),
-            notes=notes,
+            notes=_left_out(journal, len(transactions), len(state.transactions)),
         )
-        if self._page_bytes + len(made) > PAGE_BYTES_MAX:
-            self._notes.append(f"{mask.text(label)} is only in its files, in {name}: this page is full")
-            return
-        self._page_bytes += len(made)
         self._sections.append(made)
-
-    def _write(self, name: str, parts: Iterable[bytes]) -> bool:
-        """Write a file, unless the folder is full; one that has been begun is finished."""
-        if self._bytes > BYTES_MAX:
-            return False
-        with (self._folder / name).open("wb") as file:
-            for part in parts:
-                self._bytes += file.write(part)
-        return True
 
     def end(self, verdict: str) -> None:
         """Write the page, with the result of the run in one line."""
         left_out = self._added - SANDBOXES_MAX
         if left_out > 0:
             self._notes.append(f"{left_out} more sandboxes are left out: a report has at most {SANDBOXES_MAX}")
-        if self._bytes > BYTES_MAX:
-            self._notes.append(f"the report is full: no file was begun beyond {BYTES_MAX} bytes")
         try:
             (self._folder / INDEX).write_text(page(self._sections, self._notes, verdict), "utf-8")
         except OSError as error:

@@ -10,7 +10,7 @@ from simulator.cli.reports.cases import Case
 from simulator.cli.reports.verdicts import AUDIT, WARNING
 
 TITLE = "reseller-sim: report of a run"
-ROWS_MAX = 500
+ROWS_MAX = 200
 """How many rows of a table, the latest ones, are shown; the files have all of them."""
 
 OPEN_ROWS_MAX = 20

@@ -2,25 +2,36 @@
 
 import os
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, ParamSpec
+from typing import TYPE_CHECKING, Final
 
 from reseller_sim.exchange import proxy_hint
 from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.reports.cases import UNWRITABLE, Case, Reports, Run, Suite, all_ok
-from simulator.cli.reports.verdicts import AUDIT, WARNING, Totals, audit_cases
+from simulator.cli.reports.verdicts import (
+    AUDIT,
+    WARNING,
+    Lives,
+    Totals,
+    audit_cases,
+    expectation_cases,
+    without_secrets,
+)
 
 if TYPE_CHECKING:
     from simulator.cli.reports.folder import Folder
     from simulator.cli.reports.tapes import Tapes
-    from simulator.cli.reports.verdicts import Lives
     from simulator.cli.server import Running
     from simulator.control.masking import Mask
     from simulator.runtime.live_sandbox import LiveSandbox
     from simulator.runtime.sandbox_start import Ending
+
+
+WAITING_MAX: Final = 200
+"""How many sandboxes that have ended may wait to be judged; the event loop waits for one more."""
 
 
 class Judge:
@@ -37,7 +48,8 @@ class Judge:
         self._totals = Totals()
         self._got_request = False
         self._folder: Folder | None = None
-        self._backlog = Backlog("report")
+        self._worker = ThreadPoolExecutor(1, "report")
+        self._waiting: deque[Future[None]] = deque()
 
     def begin(self) -> None:
         """Write into all files that the run has not ended. Raises `CannotStart` for one that cannot be written."""
@@ -51,7 +63,6 @@ class Judge:
 
     def follow(self, running: "Running", scenario: str) -> None:
         """Judge the sandboxes of a server that is about to start from this scenario."""
-        from simulator.cli.reports.verdicts import Lives
 
         self._running = running
         if self._tapes is not None:
@@ -75,39 +86,30 @@ class Judge:
             return
         life, ended = live.life(), live.clock.now()
         masks = self._folder.masks(life) if self._folder is not None else {}
-        self._backlog.add(_size_of(life), self._add_life, life, ended, ending, label, masks)
+        while self._waiting and (self._waiting[0].done() or len(self._waiting) >= WAITING_MAX):
+            self._waiting.popleft().result()
+        self._waiting.append(self._worker.submit(self._add_life, life, ended, ending, label, masks))
 
     def _add_life(
         self, life: "LiveSandbox", ended: datetime, ending: "Ending", label: str, masks: "Mapping[str, Mask]"
     ) -> None:
-        from simulator.cli.reports.verdicts import expectation_cases
+        from simulator.control.verdicts import answer_of
 
         if self._tapes is not None:
             self._tapes.add(life, ended, ending)
         found = self._lives.add(life, label)
         cases = expectation_cases(found, life.secrets)
         is_asked = self._audits and life.life_journal.last_n > 0
-        audit = self._audit(life) if is_asked or self._folder is not None else {}
+        audit = answer_of(life) if is_asked or self._folder is not None else {}
         if is_asked and not life.spec.is_audited:
             self._totals.pass_over()
         elif is_asked:
-            audited = self._audit_cases(life, audit)
+            audited = without_secrets(audit_cases(audit["obligations"]), life.secrets)
             self._totals.add(audited, has_reached_endpoint=life.counters.has_reached_endpoint)
             self._audited.add_cases(life, f"{label}, audit", audited)
             cases += tuple(one for one in audited if one.message)
         if self._folder is not None:
             self._folder.add(life, label, found, cases, audit, masks)
-
-    def _audit(self, life: "LiveSandbox") -> Mapping[str, Any]:
-        """The audit in the form of the control API, made once for all that show it."""
-        from simulator.control.verdicts import answer_of
-
-        return answer_of(life)
-
-    def _audit_cases(self, life: "LiveSandbox", audit: Mapping[str, Any]) -> tuple[Case, ...]:
-        from simulator.cli.reports.verdicts import without_secrets
-
-        return without_secrets(audit_cases(audit["obligations"]), life.secrets)
 
     def exit_code(self, status: int) -> int:
         """Judge what is left, write all reports; returns our exit code for the command's `status`. The sandboxes are
@@ -115,7 +117,8 @@ class Judge:
         sandboxes = self._running.app.sandboxes
         for live in sandboxes:
             self._add(live)
-        self._backlog.end()
+        while self._waiting:
+            self._waiting.popleft().result()
         if not self._got_request and not self._audits and (hint := proxy_hint(os.environ)):
             print_to_stderr(f"reseller-sim exec: no sandbox got a request;{hint}")
         of_nothing = self._totals.of_nothing if self._audits else []
@@ -151,14 +154,7 @@ class Judge:
         return is_written and not self._folder.error
 
 
-def _size_of(life: "LiveSandbox") -> int:
-    """About the memory that a sandbox which has ended is kept in, in bytes."""
-    from simulator.persistence.fork_budget import size_of
-
-    return size_of(life)
-
-
-def _verdict(lives: "Lives", run: Run, audit: str) -> str:
+def _verdict(lives: Lives, run: Run, audit: str) -> str:
     """The result of a run in one line; `audit` is that of its audit, if there was one."""
     unmet = f"{lives.unmet} of {lives.total} expectations not met" if lives.unmet else ""
     met = f"all {lives.total} expectations met" if lives.total else "nothing was expected"
@@ -182,38 +178,3 @@ def _print_case(suite: Suite, case: Case, verdict: str) -> None:
     print_to_stderr(one_line(f"reseller-sim exec: {verdict}: {suite.name}: {place}{case.message}"))
     for line in case.details:
         print_to_stderr(one_line(f"reseller-sim exec:   {line}"))
-
-
-P = ParamSpec("P")
-
-BACKLOG_BYTES_MAX: Final = 256 * 1024 * 1024
-"""What may wait together. Who adds more waits, and with it the whole event loop, so that it is enough for thousands of
-sandboxes behind one whose report takes a minute."""
-
-
-class Backlog:
-    """A thread, and the work that waits for it."""
-
-    def __init__(self, name: str, bytes_max: int = BACKLOG_BYTES_MAX) -> None:
-        self._worker = ThreadPoolExecutor(1, name)
-        self._bytes_max = bytes_max
-        self._bytes = 0
-        self._waiting: deque[tuple[Future[None], int]] = deque()
-
-    def add(self, size: int, work: Callable[P, None], *arguments: P.args, **options: P.kwargs) -> None:
-        """Have work done that is about so many bytes; when too much waits, wait for the oldest. Raises what earlier
-        work has raised."""
-        while self._waiting and (self._waiting[0][0].done() or self._bytes + size > self._bytes_max):
-            self._end_oldest()
-        self._waiting.append((self._worker.submit(work, *arguments, **options), size))
-        self._bytes += size
-
-    def end(self) -> None:
-        """Wait for all of it. Raises what it has raised."""
-        while self._waiting:
-            self._end_oldest()
-
-    def _end_oldest(self) -> None:
-        done, size = self._waiting.popleft()
-        self._bytes -= size
-        done.result()
