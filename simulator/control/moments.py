@@ -33,7 +33,7 @@ async def add_mark(request: Request) -> Response:
     life = live.driver
     await live.catch_up()
     refuse_lost(live, life)
-    return reply(_shown(_rewinder(request).mark(live, name)), 201)
+    return reply(_shown(rewinder_of(request).mark(live, name)), 201)
 
 
 async def remove_mark(request: Request) -> Response:
@@ -50,7 +50,7 @@ async def rewind(request: Request) -> Response:
     live = sandbox_of(request)
     asked = asked_of(await body_of(request, "rewind-request"))
     with place(0):
-        await _rewinder(request).rewind(live, asked)
+        await rewinder_of(request).rewind(live, asked)
     return reply(render.sandbox(live, base_url(request)))
 
 
@@ -63,7 +63,7 @@ async def fork(request: Request, wanted: Mapping[str, Any]) -> LiveSandbox:
         raise Unknown("unknown_sandbox", text, "fork.of")
     await original.catch_up()
     try:
-        return await _rewinder(request).fork(original, asked_of(what, "fork."), sandboxes, wanted.get("id"))
+        return await rewinder_of(request).fork(original, asked_of(what, "fork."), sandboxes, wanted.get("id"))
     except DomainError as error:
         if error.path in Asked._fields:  # the body has them within `fork`
             error.path = f"fork.{error.path}"
@@ -77,6 +77,7 @@ def asked_of(wanted: Mapping[str, Any], path: str = "") -> Asked:
     return Asked(wanted.get("mark"), n=int(wanted["n"]) if "n" in wanted else None)
 
 
-def _rewinder(request: Request) -> Rewinder:
+def rewinder_of(request: Request) -> Rewinder:
+    """What rewinds and forks the sandboxes of the server."""
     found: Rewinder = request.app.state.rewinder
     return found

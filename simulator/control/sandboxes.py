@@ -9,6 +9,7 @@ from starlette.responses import Response
 from simulator.control import render
 from simulator.control.access import access_of, may_touch
 from simulator.control.http import (
+    BODY_BYTES_MAX,
     InvalidInput,
     base_url,
     bytes_of,
@@ -23,6 +24,7 @@ from simulator.control.http import (
 from simulator.control.moments import fork
 from simulator.control.parameters import query_of, refuse_other_parameters
 from simulator.control.sharding import Lists, created_elsewhere, shards_of
+from simulator.control.tapes import MEDIA_TYPE, begin
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.scenario import Scenario
 from simulator.runtime.background import in_background, place
@@ -33,7 +35,7 @@ from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.library import load_scenario, names, scenario_from_object, scenario_from_text, scenario_in
 from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.files import ABSENT, ScenariosFolder, Unreadable
+from simulator.scenario.reading.files import ABSENT, TAPE_BYTES_MAX, ScenariosFolder, Unreadable
 
 YAML_TYPES = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})
 LISTED_MAX = 20
@@ -51,13 +53,15 @@ async def list_all(request: Request) -> Response:
 async def create(request: Request) -> Response:
     """Create a sandbox, ready for use, from JSON or from a scenario in YAML. Raises `Busy` when too many are being
     created."""
-    raw = await bytes_of(request)
+    raw = await bytes_of(request, TAPE_BYTES_MAX if is_tape(request) else BODY_BYTES_MAX)
     with place(len(raw)):
         wanted = await _wanted(request, raw)
         _refuse_others(request, wanted)
         if answer := await created_elsewhere(request, raw, wanted):
             return answer
-        if is_yaml(request):
+        if is_tape(request):
+            live = await begin(request, raw, wanted, wanted.get("id"), "")
+        elif is_yaml(request):
             live = await sandboxes_of(request).build(await _from_yaml(request, raw, wanted))
         else:
             live = await _from_json(request, wanted)
@@ -73,7 +77,9 @@ def _refuse_others(request: Request, wanted: dict[str, Any]) -> None:
 
 
 async def _wanted(request: Request, raw: bytes) -> dict[str, Any]:
-    """What is asked for: by the query beside a scenario in YAML, or else by the body."""
+    """What is asked for: by the query beside a tape or a scenario in YAML, or else by the body."""
+    if is_tape(request):
+        return query_of(request, "sandbox-tape-query")
     if is_yaml(request):
         return query_of(request, "sandbox-query")
     refuse_other_parameters(request)
@@ -82,7 +88,16 @@ async def _wanted(request: Request, raw: bytes) -> dict[str, Any]:
 
 def is_yaml(request: Request) -> bool:
     """True when the body is a scenario file itself."""
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower() in YAML_TYPES
+    return _media_type(request) in YAML_TYPES
+
+
+def is_tape(request: Request) -> bool:
+    """True when the body is a file of tapes itself."""
+    return _media_type(request) == MEDIA_TYPE
+
+
+def _media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 async def _from_yaml(request: Request, raw: bytes, wanted: dict[str, Any]) -> SandboxSpec:
@@ -99,9 +114,27 @@ async def _from_json(request: Request, wanted: dict[str, Any]) -> LiveSandbox:
     wanted["quotas"] = _quotas(wanted.pop("quotas", {}), sandboxes_of(request).quotas)
     if "fork" in wanted:
         return await fork(request, wanted)
+    if "tape" in wanted:
+        return await _from_tape(request, wanted)
     default: Scenario = request.app.state.default_scenario
     scenario = await _scenario(request, wanted["scenario"]) if "scenario" in wanted else default
     return await sandboxes_of(request).build(_spec(scenario, wanted))
+
+
+async def _from_tape(request: Request, wanted: dict[str, Any]) -> LiveSandbox:
+    others = wanted.keys() - {"id", "tape", "quotas"}
+    if others:
+        raise InvalidInput("must be left out: a sandbox that begins from a tape has what the tape says", min(others))
+    name, files = wanted["tape"]["file"], files_of(request)
+    if files is None:
+        raise no_folder("tape.file")
+    try:
+        content = await in_background(files.folder.tape, name)
+    except Unreadable as error:
+        raise Unacceptable("unknown_file", f"{error.reason}: {name!r}", "tape.file") from None
+    if len(content) > TAPE_BYTES_MAX:
+        raise Unacceptable("bad_tape", f"the file has more than {TAPE_BYTES_MAX} bytes", "tape.file")
+    return await begin(request, content, wanted["tape"], wanted.get("id"), "tape.")
 
 
 def _spec(scenario: Scenario, wanted: dict[str, Any]) -> SandboxSpec:

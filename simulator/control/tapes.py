@@ -1,27 +1,73 @@
-"""`/_sim/sandboxes/{id}/tape`: the inputs of a sandbox, to be replayed elsewhere; never with tokens of the server."""
+"""`/_sim/sandboxes/{id}/tape`: the inputs of a sandbox, to be replayed elsewhere; never with tokens of the server. And
+sandboxes that begin from a tape."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from io import BytesIO
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control.access import may_see_secrets
-from simulator.control.http import sandbox_of
+from simulator.control.http import InvalidInput, sandbox_of, sandboxes_of
+from simulator.control.moments import asked_of, rewinder_of
 from simulator.control.parameters import query_of
-from simulator.domain.errors import Conflict
+from simulator.domain.errors import Conflict, DomainError, Unacceptable
+from simulator.persistence.moments import Asked
+from simulator.persistence.replay.codec import BadTape
 from simulator.persistence.replay.head import TakenTape, taken
+from simulator.persistence.replay.proof import NoSuchMoment
+from simulator.persistence.replay.tape_reader import ReadTape, lines_of, read_tapes
 from simulator.persistence.replay.tape_writer import packed, tape_lines
 from simulator.persistence.replay.without_secrets import CannotMask, lines_in_steps
 from simulator.redaction import Secrets
 from simulator.runtime.background import in_background, place
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.unread import whole
 
 MEDIA_TYPE = "application/octet-stream"
 SLICE_S: Final = 0.05
 """How long the file is made without a turn for others who wait for the same thread."""
+
+
+READ_BYTES_MAX: Final = 256 * 1024 * 1024
+"""The memory of a tape from which a sandbox begins, while it is read."""
+
+
+async def begin(request: Request, content: bytes, wanted: Mapping[str, Any], id_: str | None, path: str) -> LiveSandbox:
+    """Return a new sandbox that begins as the one of a tape was at the moment that is `wanted`; `path` is where the
+    request says so."""
+    if len(wanted.keys() & set(Asked._fields)) > 1:
+        raise InvalidInput(f"give one of {', '.join(Asked._fields)} at most", path.rstrip("."))
+    try:
+        tape = await in_background(_chosen, content, wanted.get("sandbox"), wanted.get("life"))
+        return await rewinder_of(request).begin(tape, asked_of(wanted, path), sandboxes_of(request), id_)
+    except BadTape as bad:
+        raise Unacceptable("bad_tape", str(bad), path.rstrip(".")) from None
+    except NoSuchMoment as error:
+        raise Unacceptable("unknown_moment", str(error), path.rstrip(".")) from None
+    except DomainError as error:
+        error.path = error.path and (error.path if error.path == "id" else f"{path}{error.path}")
+        raise
+
+
+def _chosen(content: bytes, sandbox: str | None, life: int | None) -> ReadTape:
+    """Return one tape of a file, the last one of the sandbox if no life is named. Raises `BadTape`."""
+    tapes = list(read_tapes(lines_of(BytesIO(content)), READ_BYTES_MAX))
+    names = list(dict.fromkeys(tape.head.sandbox for tape in tapes))
+    if sandbox is None and len(names) > 1:
+        raise BadTape(f"the file has the tapes of {', '.join(names)}: name one of them as the sandbox")
+    found = [tape for tape in tapes if sandbox in (None, tape.head.sandbox)]
+    if not found:
+        raise BadTape(f"the file has no tape of {sandbox}; it has {', '.join(names)}" if names else "it is empty")
+    if life is not None and life > len(found):
+        raise BadTape(f"the file has {len(found)} lives of {found[0].head.sandbox}, and not life {life}")
+    chosen = found[-1 if life is None else life - 1]
+    if chosen.damage and not chosen.is_cut:
+        raise BadTape(chosen.damage)
+    return chosen
 
 
 async def show(request: Request) -> Response:

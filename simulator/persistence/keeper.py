@@ -80,6 +80,8 @@ class StoreKeeper:
             if copied is None:
                 self._store.writer.new_life(live.id, written_line(head_of(live)))
                 self.follow(live).add_all(live.tape)
+                for mark in live.marks:
+                    self._put(live, mark, mark.n)
                 return
             self._store.writer.keep_life(copied.life)
             self.follow(live).add_all(live.tape.taken()[copied.entries :])

@@ -1,12 +1,22 @@
 """Moments in the life of a sandbox: places on its tape, by a mark, by a number of entries, or by a time."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
 from simulator.domain.errors import Conflict, Unacceptable
 from simulator.domain.model.instants import Times
-from simulator.persistence.replay.proof import is_within, place_at, shown_time, time_behind
+from simulator.persistence.replay.proof import (
+    NoSuchMoment,
+    is_within,
+    last_time,
+    place_at,
+    place_until,
+    shown_time,
+    time_behind,
+)
 from simulator.persistence.replay.state_digest import state_digest
+from simulator.persistence.replay.tape_reader import ReadTape
 from simulator.runtime.background import in_background
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Mark
@@ -80,6 +90,28 @@ async def _by_time(live: LiveSandbox, to: Times) -> Moment:
         _refuse_full(live)
     marked = (one.at for one in live.marks if one.n <= n and one.at <= to.latest)
     return Moment(n, max((at, *marked)), shown_time(to.said))
+
+
+def moment_of_tape(tape: ReadTape, asked: Asked) -> Moment:
+    """Return the moment of a tape that is asked for. Raises `NoSuchMoment`."""
+    until = asked.n if asked.to is None else asked.to
+    if asked.mark is not None:
+        places = {} if tape.end is None else {mark.mark: mark.n for mark in tape.end.marks}
+        if asked.mark not in places:
+            raise NoSuchMoment(f"the tape has no mark {asked.mark!r}; it has {', '.join(places) or 'none'}")
+        n, at = places[asked.mark], None
+    elif until is not None:
+        n, at = place_until(tape, until)
+    else:
+        n, at = len(tape.entries), last_time(tape)
+    return Moment(n, at or time_behind(tape.entries[:n], tape.head.started), asked.mark or f"entry {n}")
+
+
+def marks_of_tape(tape: ReadTape, moment: Moment) -> Iterator[Mark]:
+    """Yield the marks of a tape up to a moment."""
+    for mark in () if tape.end is None else tape.end.marks:
+        if mark.n <= moment.n:
+            yield Mark(mark.mark, mark.n, time_behind(tape.entries[: mark.n], tape.head.started), mark.state)
 
 
 def _refuse_full(live: LiveSandbox) -> None:

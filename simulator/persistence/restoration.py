@@ -92,9 +92,7 @@ class Restorer:
             raise CannotResume(f"sandbox {kept.name!r}: {text} ({hint})")
         compiler = self._compiler(head)
         beginning = beginning_of(head, compiler)
-        player = player_of(
-            head.sandbox, beginning, self._again, self._around, head.hidden, compiler, is_masked=head.masked
-        )
+        player = player_of(head.sandbox, beginning, self._again, self._around, head.hidden, compiler)
         return player, 0, passed_over
 
     def _compiler(self, head: Head) -> ScenarioCompiler:
@@ -110,9 +108,7 @@ class Restorer:
         snapshot = snapshot_of(self._reader.parts(stored))
         compiler = self._compiler(head)
         beginning = beginning_of(head, compiler)
-        player = restored(
-            snapshot, head.sandbox, beginning, self._again, self._around, head.hidden, compiler, is_masked=head.masked
-        )
+        player = restored(snapshot, head.sandbox, beginning, self._again, self._around, head.hidden, compiler)
         tape = player.live.tape
         count = snapshot.n - tape.left_out
         tape.restore_unread(Unread(count, lambda: self._first(kept, count)), tape.bytes, tape.left_out)

@@ -14,13 +14,16 @@ from msgspec.structs import replace
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.scenario import Scenario
 from simulator.persistence.fork_budget import SANDBOX_BYTES, ForkBudget, size_of
-from simulator.persistence.moments import Asked, Moment, mark_here, moment_of
+from simulator.persistence.moments import Asked, Moment, mark_here, marks_of_tape, moment_of, moment_of_tape
 from simulator.persistence.replay.differences import Difference
+from simulator.persistence.replay.head import beginning_of
 from simulator.persistence.replay.player import Again, Player
+from simulator.persistence.replay.proof import compiler_for
 from simulator.persistence.replay.rebuilding import FORKED, REWOUND, Surroundings, go_on, left, player_of
+from simulator.persistence.replay.tape_reader import ReadTape
 from simulator.persistence.snapshot.cache import SnapshotCache
 from simulator.persistence.snapshot.capture import take
-from simulator.persistence.snapshot.document import NotNow, Snapshot
+from simulator.persistence.snapshot.document import NotNow
 from simulator.persistence.snapshot.restore import restored
 from simulator.persistence.tape.entries import Entry
 from simulator.runtime.background import in_background
@@ -29,7 +32,7 @@ from simulator.runtime.keepers import StoredPlace
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Mark
 from simulator.runtime.operations import report
-from simulator.runtime.quotas import unshared_budgets
+from simulator.runtime.quotas import NONE, unshared_budgets
 from simulator.runtime.sandbox_start import Beginning
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.unread import whole
@@ -37,6 +40,11 @@ from simulator.scenario.build import ScenarioCompiler
 
 PLAYED_AT_ONCE: Final = 2_000
 """Entries, after which other work beside the event loop has its turn, and a snapshot is taken."""
+
+TAPED_BYTES: Final = 4_000
+"""About how much memory an entry of a tape becomes."""
+
+REPORT: Final = "; GET …/tape has the tape for a report of this"
 
 REBUILT_MAX: Final = 4
 """How many sandboxes are rebuilt at once; the others wait in order."""
@@ -88,6 +96,38 @@ class Rewinder:
         with self.forks.room_for(SANDBOX_BYTES + (size_of(live) - SANDBOX_BYTES) * moment.n // whole_tape):
             return await self._forked(live, life, moment, sandboxes, id_)
 
+    async def begin(self, tape: ReadTape, asked: Asked, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
+        """Make a sandbox, which begins as the one of a tape was at a moment. Raises `NoSuchMoment`, `ScenarioError`,
+        what `Sandboxes.build` raises for its id, and `Conflict` when the tape cannot be repeated or takes too much."""
+        id_ = sandboxes.free_id(wanted_id)
+        moment = moment_of_tape(tape, asked)
+        with self.forks.room_for(SANDBOX_BYTES + TAPED_BYTES * moment.n):
+            async with self._rebuilding:
+                player = await self._begun(tape, moment, sandboxes, id_)
+            sandboxes.free_id(id_)  # another may have taken it meanwhile
+            live = go_on(player, self._around.wall, moment.at, FORKED)
+            for mark in marks_of_tape(tape, moment):
+                live.marks.add(mark)
+            sandboxes.add_fork(live, f"the tape of {tape.head.sandbox}")
+            self.forks.add(live)
+        return live
+
+    async def _begun(self, tape: ReadTape, moment: Moment, sandboxes: Sandboxes, id_: str) -> Player:
+        compiler = await in_background(compiler_for, tape.head)
+        first = await in_background(beginning_of, tape.head, compiler)
+        spec = replace(first.spec, id=id_, drawn_for=first.spec.drawn_for or tape.head.sandbox, quotas=NONE)
+        around = Surroundings(self._around.wall, self._around.sender, unshared_budgets())
+        arguments = id_, replace(first, spec=sandboxes.bounded(spec)), self._again, around, tape.head.hidden, compiler
+        try:
+            player = await in_background(player_of, *arguments)
+        except (ValueError, ArithmeticError, LookupError, TypeError) as error:  # it was written by hand
+            raise Conflict("not_repeatable", f"the tape cannot be repeated ({error})") from None
+        hint = f"; reseller-sim {tape.head.version} recorded it"
+        for start in range(0, moment.n, PLAYED_AT_ONCE):
+            sandboxes.free_id(id_)  # not when the server stops
+            await in_background(_play, player, tape.entries[start : min(start + PLAYED_AT_ONCE, moment.n)], hint)
+        return player
+
     async def _forked(
         self, live: LiveSandbox, life: Driver, moment: Moment, sandboxes: Sandboxes, id_: str
     ) -> LiveSandbox:
@@ -137,9 +177,10 @@ class Rewinder:
         present = live.beginning
         for start in range(player.place, len(entries), PLAYED_AT_ONCE):
             refuse_lost(live, life)
-            snapshots = await in_background(_play, player, entries[start : start + PLAYED_AT_ONCE])
-            if is_alike:
-                self.snapshots.add(live, present, *snapshots)
+            await in_background(_play, player, entries[start : start + PLAYED_AT_ONCE])
+            if is_alike and player.place % PLAYED_AT_ONCE == 0:
+                with suppress(NotNow):
+                    self.snapshots.add(live, present, await in_background(take, player.live, player.place))
         refuse_lost(live, life)
         return player
 
@@ -165,20 +206,17 @@ def _compiler_of(loaded: Scenario) -> ScenarioCompiler:
     return compiler
 
 
-def _play(player: Player, entries: Sequence[Entry]) -> list[Snapshot]:
-    """Play entries, and take a snapshot behind as many as are played at once. Raises `Conflict` at the first entry that
-    is otherwise than it was."""
+def _play(player: Player, entries: Sequence[Entry], hint: str = REPORT) -> None:
+    """Play entries. Raises `Conflict` at the first one that is otherwise than it was."""
     try:
         found = next((found for one in entries if (found := player.play(one))), None)
     except Exception as error:  # our mistake, of which the log has the place
-        report(error, "a rewind")
+        if hint is REPORT:
+            report(error, "a rewind")
         found = Difference(player.place, "an entry", "was played", "failed")
     if found is not None:
         text = f"entry {found.entry} of the tape cannot be repeated ({found.what}), so that nothing was changed"
-        raise Conflict("not_repeatable", f"{text}; GET …/tape has the tape for a report of this")
-    with suppress(NotNow):
-        return [take(player.live, player.place)] if len(entries) == PLAYED_AT_ONCE else []
-    return []
+        raise Conflict("not_repeatable", f"{text}{hint}")
 
 
 async def _place(live: LiveSandbox, life: Driver, n: int) -> StoredPlace:

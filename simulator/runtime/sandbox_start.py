@@ -18,7 +18,7 @@ from simulator.scenario.build import COMPILER
 class SandboxSpec(msgspec.Struct, frozen=True):
     """Parameters of a new sandbox; None keeps the scenario's value. A run's audit passes over what is not audited.
     Unique credentials and tokens are drawn for the id `drawn_for`, empty for the sandbox's own: a fork has its
-    original's."""
+    original's. One that `is_masked` was begun from a tape that has stand-ins for its secrets."""
 
     scenario: Scenario
     id: str | None = None
@@ -30,6 +30,7 @@ class SandboxSpec(msgspec.Struct, frozen=True):
     is_audited: bool = True
     drawn_for: str = ""
     quotas: Quotas = NONE
+    is_masked: bool = False
 
 
 class Beginning(msgspec.Struct, frozen=True):

@@ -108,17 +108,17 @@ class Sandboxes:
     def create(self, spec: SandboxSpec) -> LiveSandbox:
         """Create a sandbox. Raises `Conflict` for an id in use or when the server stops, and `Unacceptable` for an
         invalid one."""
-        sandbox_id, spec = self.free_id(spec.id), self._bounded(spec)
+        sandbox_id, spec = self.free_id(spec.id), self.bounded(spec)
         return self._add(sandbox_id, spec, first_state(sandbox_id, spec, self._wall))
 
     async def build(self, spec: SandboxSpec) -> LiveSandbox:
         """The same while the event loop goes on: a sandbox of thousands of resellers takes a while."""
-        sandbox_id, spec = self.free_id(spec.id), self._bounded(spec)
+        sandbox_id, spec = self.free_id(spec.id), self.bounded(spec)
         first = await in_background(first_state, sandbox_id, spec, self._wall)
         self.free_id(sandbox_id)  # another may have taken it meanwhile
         return self._add(sandbox_id, spec, first)
 
-    def _bounded(self, spec: SandboxSpec) -> SandboxSpec:
+    def bounded(self, spec: SandboxSpec) -> SandboxSpec:
         """With the server's bounds where it has none of its own."""
         return replace(spec, quotas=spec.quotas.within(self.quotas)) if self.quotas else spec
 

@@ -66,7 +66,7 @@ def requests() -> Iterator[tuple[str, str, str, str, str]]:
                 operation = item[method]
                 for content in operation.get("requestBody", {}).get("content", {}).values():
                     name = content["schema"]["$ref"].removeprefix("schemas/").removesuffix(".json")
-                    if name != "scenario-text" and (name, "body") != ("api-key-request", "body"):
+                    if name not in ("scenario-text", "tape-file") and (name, "body") != ("api-key-request", "body"):
                         yield document, method, path, "body", name
                 refs = [each["schema"]["$ref"] for each in operation.get("parameters", ()) if each.get("in") == "query"]
                 if document == OPENAPI and refs:

@@ -125,7 +125,7 @@ AMOUNT_TEXT = "must be a positive amount with at most two decimals"
         (
             "sandbox-request",
             {"creds": 1},
-            {"creds": ["is unknown; known: id, scenario, seed, clock, quotas, credentials, audit, fork"]},
+            {"creds": ["is unknown; known: id, scenario, seed, clock, quotas, credentials, audit, fork, tape"]},
         ),
         ("sandbox-request", {"clock": {"speed": 2}}, {"clock.speed": ["is unknown; known: mode, start, rate"]}),
         ("clock-request", {"mode": "real"}, {}),

@@ -84,7 +84,7 @@ def resumed(app: App, tape: ReadTape, snapshot: Snapshot) -> Player:
     beginning = beginning_of(head, compiler)
     entries = tape.entries[: snapshot.n]
     arguments = head.sandbox, beginning, app.again, nowhere(), head.hidden, compiler
-    return restored(snapshot, *arguments, entries=entries, is_masked=head.masked)
+    return restored(snapshot, *arguments, entries=entries)
 
 
 def snapshots_at(app: App, tape: ReadTape, places: Iterable[int]) -> tuple[list[Snapshot], Player]:

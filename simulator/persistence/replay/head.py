@@ -130,6 +130,7 @@ def head_of(live: LiveSandbox, entries: int = 0) -> Head:
         hidden=live.hidden,
         drawn_for=spec.drawn_for,
         quotas=spec.quotas or None,
+        masked=spec.is_masked,
     )
 
 
@@ -147,5 +148,6 @@ def beginning_of(head: Head, compiler: ScenarioCompiler = COMPILER) -> Beginning
         is_audited=head.audited,
         drawn_for=head.drawn_for,
         quotas=head.quotas or NONE,
+        is_masked=head.masked,
     )
     return Beginning(spec, head.started, clock.mode, clock.rate)

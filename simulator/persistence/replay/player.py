@@ -83,8 +83,7 @@ async def _sleep(seconds: float) -> None:
 
 class Player:
     """Rebuilds a sandbox. `live` is one that has just begun, with `clock`; `elsewhere` makes another one, which records
-    what the taped one did not record itself. `place` counts the entries played. A tape that `is_masked` has stand-ins
-    for secrets."""
+    what the taped one did not record itself. `place` counts the entries played."""
 
     def __init__(
         self,
@@ -93,14 +92,11 @@ class Player:
         again: Again,
         elsewhere: Callable[[], LiveSandbox],
         compiler: ScenarioCompiler,
-        *,
-        is_masked: bool = False,
     ) -> None:
         self.live = live
         self.place = 0
         self._clock = clock
         self._again = again
-        self._is_masked = is_masked
         self._compiler = compiler
         self._make_elsewhere = elsewhere
         self._elsewhere: LiveSandbox | None = None
@@ -172,7 +168,7 @@ class Player:
         if recorded.owner:
             recorder = self._elsewhere = self._elsewhere or self._make_elsewhere()
             recorder.journal.last_n = recorded.n - 1
-        return self._again(self.live, recorded, _wait, recorder, is_masked=self._is_masked)
+        return self._again(self.live, recorded, _wait, recorder, is_masked=self.live.beginning.spec.is_masked)
 
     @staticmethod
     def _ends(answering: Answering, how: Resumption | None = None) -> bool:

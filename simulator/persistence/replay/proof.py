@@ -86,7 +86,7 @@ def player_for(head: Head, again: Again, around: Surroundings, compiler: Scenari
     """A player for the tape with this head. Raises `ScenarioError`."""
     compiler = compiler or ScenarioCompiler()
     beginning = beginning_of(head, compiler)
-    return player_of(head.sandbox, beginning, again, around, head.hidden, compiler, is_masked=head.masked)
+    return player_of(head.sandbox, beginning, again, around, head.hidden, compiler)
 
 
 def place_until(tape: ReadTape, until: int | Times) -> TapePlace:
@@ -94,7 +94,7 @@ def place_until(tape: ReadTape, until: int | Times) -> TapePlace:
     Raises `NoSuchMoment`."""
     count = len(tape.entries)
     if isinstance(until, Times):
-        first, last = tape.head.started, _last_time(tape)
+        first, last = tape.head.started, last_time(tape)
         if not is_within(until, first, last):
             raise NoSuchMoment(f"the tape has no such time: it is from {shown_time(first)} to {shown_time(last)}")
         return TapePlace(*place_at(tape.entries, until, first))
@@ -106,7 +106,7 @@ def place_until(tape: ReadTape, until: int | Times) -> TapePlace:
     return TapePlace(until)
 
 
-def _last_time(tape: ReadTape) -> datetime:
+def last_time(tape: ReadTape) -> datetime:
     """The time when a tape was taken; that of its last entry when it does not say so, or lacks what came later."""
     if tape.end is not None and tape.end.now is not None and not tape.end.left_out:
         return tape.end.now

@@ -56,15 +56,13 @@ def player_of(
     around: Surroundings,
     hidden: tuple[str, ...] = (),
     compiler: ScenarioCompiler | None = None,
-    *,
-    is_masked: bool = False,
 ) -> Player:
     """A player for the tape of a life that began so; `hidden` is what its head calls so. It may play beside the
     event loop, since it has a `compiler` of its own, or is given one."""
     own = compiler or ScenarioCompiler()
     begin = partial(begun, id_, beginning, around, hidden, own)
     live, clock = begin()
-    return Player(live, clock, again, lambda: begin()[0], own, is_masked=is_masked)
+    return Player(live, clock, again, lambda: begin()[0], own)
 
 
 def begun(

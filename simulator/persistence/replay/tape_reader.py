@@ -94,12 +94,13 @@ def read_file(path: Path) -> Iterator[ReadTape]:
         yield from read_tapes(lines_of(source))
 
 
-def read_tapes(source: Iterable[bytes]) -> Iterator[ReadTape]:
-    """Yield the tapes in these lines, one after the other. Raises `BadTape` for a line that begins no tape, and
-    `CutShort` for the beginning of one. What was read before a line that cannot be understood, or before the source
-    ends too early, is a tape without an end. The source may raise both where it is damaged or ends."""
+def read_tapes(source: Iterable[bytes], bytes_max: int | None = None) -> Iterator[ReadTape]:
+    """Yield the tapes in these lines, one after the other, which take at most `bytes_max` of memory. Raises `BadTape`
+    for a line that begins no tape, and `CutShort` for the beginning of one. What was read before a line that cannot be
+    understood, or before the source ends too early, is a tape without an end. The source may raise both where it is
+    damaged or ends."""
     numbered = enumerate(source, 1)
-    reader = _Reader(numbered)
+    reader = _Reader(numbered, bytes_max or FILE_BYTES_MAX)
     before: ReadTape | None = None
     while (tape := reader.next_tape(before)) is not None:
         yield tape
@@ -111,8 +112,9 @@ def read_tapes(source: Iterable[bytes]) -> Iterator[ReadTape]:
 class _Reader:
     """Reads one file. The lives of a run mostly began with one scenario, which they share then."""
 
-    def __init__(self, numbered: Iterator[tuple[int, bytes]]) -> None:
+    def __init__(self, numbered: Iterator[tuple[int, bytes]], bytes_max: int) -> None:
         self._numbered = numbered
+        self._bytes_max = bytes_max
         self._scenario_text = b""
         self._scenario: Mapping[str, Any] = {}
         self._lives = self._bytes = 0
@@ -185,9 +187,9 @@ class _Reader:
     def _count(self, number: int, size: int) -> None:
         """Count memory. Raises `TooLargeFile`."""
         self._bytes += size
-        if self._bytes > FILE_BYTES_MAX:
+        if self._bytes > self._bytes_max:
             raise TooLargeFile(
-                f"line {number}: what is read of the file would take more than {FILE_BYTES_MAX} bytes of memory, which"
+                f"line {number}: what is read of the file would take more than {self._bytes_max} bytes of memory, which"
                 " is the limit; write the tapes of fewer sandboxes into one file"
             )
 

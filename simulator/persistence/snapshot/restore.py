@@ -59,7 +59,6 @@ def restored(
     compiler: ScenarioCompiler | None = None,
     *,
     entries: Sequence[TapeEntry] = (),
-    is_masked: bool = False,
 ) -> Player:
     """A player that has played the first `snapshot.n` entries of the tape of a life that began so, and goes on with
     the next. The other arguments are those of `player_of`; `entries` are those of the tape that the sandbox is to have
@@ -69,7 +68,7 @@ def restored(
     own = compiler or ScenarioCompiler()
     begin = partial(begun, id_, beginning, around, hidden, own)
     live, clock = begin(Sandbox.empty)
-    player = Player(live, clock, again, lambda: begin()[0], own, is_masked=is_masked)
+    player = Player(live, clock, again, lambda: begin()[0], own)
     player.place = snapshot.n
     rest: Rest = decoded(snapshot.parts, STATE, Rest)
     with reading_part(STATE), _no_collection():

@@ -48,10 +48,12 @@ OWN_FILE = Bounds(
 NAME_CHARS_MAX = 500
 LISTED_MAX = 1000
 SUFFIXES = (".yaml", ".yml")
+TAPE_SUFFIXES = (".tape",)
+TAPE_BYTES_MAX = 64 * 1024 * 1024
 
 ABSENT = "there is no such file"
 _BAD_NAME = "this is not the name of a file"
-_CONFINED = "a file of --scenarios is named by its path below that folder, without '..', and ends in .yaml or .yml"
+_CONFINED = "a file of --scenarios is named by its path below that folder, without '..', and ends in {}"
 _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe would wait for its writer
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
@@ -138,10 +140,17 @@ class ScenariosFolder(msgspec.Struct, frozen=True):
 
     def real(self, name: str) -> FilePath:
         """See `Folder`. Raises `Unreadable` also for a link that leads out, as if there were nothing."""
-        real = _real(self.root / self._path(name))
+        return self._inside(self._path(name))
+
+    def _inside(self, path: PurePosixPath) -> FilePath:
+        real = _real(self.root / path)
         if not real.is_relative_to(self.root):
             raise Unreadable(ABSENT)
         return real
+
+    def tape(self, name: str) -> bytes:
+        """Return the content of a file of tapes, up to `TAPE_BYTES_MAX` and a byte. Raises `Unreadable`."""
+        return read_bytes(self._inside(self._path(name, TAPE_SUFFIXES)), root=self.root, bytes_max=TAPE_BYTES_MAX)
 
     def source(self, name: str) -> str:
         """See `Folder`."""
@@ -164,22 +173,23 @@ class ScenariosFolder(msgspec.Struct, frozen=True):
         except (OSError, Unreadable):
             return False
 
-    def _path(self, name: str) -> PurePosixPath:
+    def _path(self, name: str, suffixes: tuple[str, ...] = SUFFIXES) -> PurePosixPath:
         path = PurePosixPath(name)
         if (
             len(name) > NAME_CHARS_MAX
             or not name.isprintable()
             or "\\" in name
-            or not name.endswith(SUFFIXES)
+            or not name.endswith(suffixes)
             or path.is_absolute()
             or ".." in path.parts
         ):
-            raise Unreadable(_CONFINED)
+            raise Unreadable(_CONFINED.format(" or ".join(suffixes)))
         return self.below / path
 
 
-def read_bytes(path: FilePath, *, root: FilePath | None = None) -> bytes:
-    """The content of an ordinary file, up to one byte more than that of a scenario may have. Raises `Unreadable`.
+def read_bytes(path: FilePath, *, root: FilePath | None = None, bytes_max: int | None = None) -> bytes:
+    """The content of an ordinary file, up to one byte more than that of a scenario may have, or `bytes_max`. Raises
+    `Unreadable`.
 
     With a `root`, `path` has no links, and must be below the root still when it was opened.
     """
@@ -189,7 +199,7 @@ def read_bytes(path: FilePath, *, root: FilePath | None = None) -> bytes:
             _refuse_special(os.fstat(file.fileno()).st_mode)
             if root is not None and not _is_at(file, path, root):
                 raise Unreadable(ABSENT)
-            return file.read(OWN_FILE.bytes_max + 1)
+            return file.read((bytes_max or OWN_FILE.bytes_max) + 1)
     except FileNotFoundError:
         raise Unreadable(ABSENT) from None
     except OSError as error:
