@@ -75,10 +75,10 @@ class Control:
     def ask(
         self, method: str, path: str, json: Any = None, *, query: Query | None = None, timeout_s: float = TIMEOUT_S
     ) -> Any:
-        """Send a value as JSON, or a text as YAML, and return the decoded answer, None for 204. Raises
+        """Send a value as JSON, a text as YAML, bytes as they are. Return the decoded answer, None for 204. Raises
         `SimulatorError` for a refusal, `NotRunning` without an answer and `WrongAnswer` for one of another server."""
-        body = json.encode() if isinstance(json, str) else None if json is None else encoded(json)
-        headers = {"Content-Type": "application/yaml" if isinstance(json, str) else "application/json"} if body else {}
+        body, kind = _body(json)
+        headers = {"Content-Type": kind} if body else {}
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
         written = {name: _written(value) for name, value in (query or {}).items() if value is not None}
         url = self.url + path + ("?" if written else "") + urlencode(written, errors="surrogateescape")
@@ -102,6 +102,15 @@ class Control:
         while page["has_more"]:
             page = self.ask("GET", path, query={**filters, "limit": PAGE, "cursor": page["cursor"]})
             yield from page[member]
+
+
+def _body(value: Any) -> tuple[bytes | None, str]:
+    """Return what is sent of a value, and its type."""
+    if isinstance(value, bytes):
+        return value, "application/octet-stream"
+    if isinstance(value, str):
+        return value.encode(), "application/yaml"
+    return None if value is None else encoded(value), "application/json"
 
 
 def _written(value: str | float) -> str:

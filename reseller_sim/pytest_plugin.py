@@ -21,9 +21,9 @@ WATCHED: pytest.StashKey[Watched] = pytest.StashKey()
 
 CREDENTIALS = ("RESELLER_API_KEY", "RESELLER_API_SECRET", "RESELLER_USERNAME", "RESELLER_PASSWORD")
 MARKS = (
-    "scenario(scenario=None, *, clock, start, seed, credentials, audit): what the test's sandbox begins with: a bundled"
-    " scenario's name, a YAML file (looked for beside the test, then in the root folder), YAML text or a mapping."
-    " audit=False: the test violates obligations on purpose.",
+    "scenario(scenario=None, *, clock, start, seed, credentials, audit, tape, mark): what the test's sandbox begins"
+    " with: a bundled scenario's name, a YAML file (looked for beside the test, then in the root folder), YAML text or"
+    " a mapping; or the file of a tape, and a mark on it. audit=False: the test violates obligations on purpose.",
     "reseller_sim_scenario(…): the same, for a project that has a mark scenario of its own.",
 )
 

@@ -16,7 +16,7 @@ from reseller_sim import evidence, pytest_report
 from reseller_sim.arguments import checked, nearest
 from reseller_sim.control import NotRunning, NotStarted, SimulatorError
 from reseller_sim.exchange import bypass
-from reseller_sim.parameters import Clock, Credentials, Moment, Scenario
+from reseller_sim.parameters import Clock, Credentials, Moment, Name, Scenario
 from reseller_sim.sandbox import Sandbox
 from reseller_sim.simulator import Simulator
 
@@ -39,6 +39,8 @@ class Settings:
     seed: int | None = None
     credentials: Credentials | None = "unique"
     audit: bool = True
+    tape: Name | Path | None = None
+    mark: Name | None = None
 
 
 class BadMark(Exception):
@@ -56,7 +58,9 @@ def settings_of(item: pytest.Item) -> Settings:
         elif mark.name not in known and nearest(mark.name, MARKS, MISSPELT_MIN):
             raise BadMark(f"there is no mark {mark.name!r}: did you mean {EXAMPLE}?")
     beside = item.path.parent
-    if "scenario" not in found and (name := item.config.getini("reseller_sim_scenario")):
+    if "tape" in found:
+        found["tape"] = _file(found["tape"], dict.fromkeys([beside, item.config.rootpath]))
+    elif "scenario" not in found and (name := item.config.getini("reseller_sim_scenario")):
         found["scenario"], beside = name, item.config.rootpath
     if "clock" not in found:
         found["clock"] = item.config.getini("reseller_sim_clock")

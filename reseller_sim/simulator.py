@@ -100,6 +100,8 @@ class Simulator:
         seed: int | None = None,
         credentials: Credentials | None = "unique",
         audit: bool = True,
+        tape: Name | Path | None = None,
+        mark: Name | None = None,
     ) -> Sandbox:
         """Make a sandbox, which `with` deletes.
 
@@ -107,8 +109,16 @@ class Simulator:
         server's own. `clock` is `manual`, `real` or such as `x60`, None for the scenario's; `start` its first time. Its
         keys and users are its own, so requests to the root address reach it too; with `credentials="scenario"` they
         are the scenario's, which other sandboxes share. `audit` false is for one that `reseller-sim exec --audit`
-        passes over, as obligations are violated in it on purpose. Raises `SimulatorError`, and `OSError` for a file.
+        passes over, as obligations are violated in it on purpose. With the file of a `tape` it begins as the sandbox
+        was there at the end, or at a `mark`, with its scenario, seed, keys and users. Raises `SimulatorError`, and
+        `OSError` for a file.
         """
+        if tape is not None or mark is not None:
+            if tape is None:
+                raise ValueError("mark names a place on a tape: give the tape, too")
+            if any(value is not None for value in (scenario, start, seed)):
+                raise ValueError("a tape has its own scenario, start and seed: leave them out")
+            return self._begun(Path(tape).resolve(), mark, id, clock)
         own = {"id": id, "seed": seed, "credentials": credentials}
         first = None if start is None else moment(start)
         yaml, value = self._read(scenario)
@@ -141,6 +151,19 @@ class Simulator:
         if self._folder is not None and path.is_relative_to(self._folder):
             return None, {"file": path.relative_to(self._folder).as_posix()}
         return text, None
+
+    def _begun(self, tape: Path, mark: str | None, id: str | None, clock: str | None) -> Sandbox:
+        """Make a sandbox from a tape. Its clock has the mode that is asked for from then on."""
+        if self._folder is not None and tape.is_relative_to(self._folder) and tape.suffix == ".tape":
+            named = {"file": tape.relative_to(self._folder).as_posix(), "mark": mark}
+            wanted = {"id": id, "tape": {name: part for name, part in named.items() if part is not None}}
+            made = self.control.ask("POST", "/sandboxes", {k: part for k, part in wanted.items() if part is not None})
+        else:
+            made = self.control.ask("POST", "/sandboxes", tape.read_bytes(), query={"id": id, "mark": mark})
+        if clock is not None:
+            self.control.ask("PUT", below("/sandboxes", made["id"], "clock"), _clock(clock, None))
+            made = self.control.ask("GET", below("/sandboxes", made["id"]))
+        return Sandbox(self.control, made, is_ours=True)
 
     def close(self) -> None:
         """End the process that `start` started; of one that was started elsewhere nothing changes."""

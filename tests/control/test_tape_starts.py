@@ -14,7 +14,7 @@ from tests.support.replaying import assert_replays
 from tests.support.taped_plays import FIRST, set_callback
 
 TAPE = {"content-type": "application/octet-stream"}
-SIGNED = {
+SIGNED: dict[str, Any] = {
     "resellers": [
         {
             "code": "RS001",

@@ -1,6 +1,7 @@
 """A mark that is spelt almost like ours is refused, unless the project has registered it."""
 
 from contextlib import nullcontext
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -60,3 +61,15 @@ def test_the_clock_of_the_ini_file_is_checked() -> None:
     one.config.getini = {"markers": ["skip(reason): skip"], "reseller_sim_clock": "manul"}.get
     with pytest.raises(BadMark, match=r"reseller_sim_clock of the ini file: clock must .* did you mean 'manual'"):
         settings_of(one)
+
+
+def test_a_tape_is_looked_for_beside_the_test_and_has_its_own_scenario(tmp_path: Path) -> None:
+    mark = pytest.Mark("scenario", (), {"tape": "day.tape", "mark": "noon"}, _ispytest=True)
+    one = item(pytest.MarkDecorator(mark, _ispytest=True))
+    one.path.parent = one.config.rootpath = tmp_path
+    one.config.getini = {"markers": [], "reseller_sim_scenario": "bad-day", "reseller_sim_clock": "manual"}.get
+    with pytest.raises(BadMark, match=r"there is no file day\.tape; looked for"):
+        settings_of(one)
+    (tmp_path / "day.tape").touch()
+    found = settings_of(one)
+    assert (found.tape, found.mark, found.scenario) == ((tmp_path / "day.tape").resolve(), "noon", None)

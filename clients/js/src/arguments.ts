@@ -222,7 +222,7 @@ const CALLBACK_STATUS = choice(["Processing", "Succesful", "Failed"]);
 const SCENARIO = kind("a scenario's name, file, YAML text or object without undefined members", (value) => isText(value) || isObject(value), isDefined);
 const SANDBOX_OPTIONS = either(
   TEXT,
-  settings({ "scenario?": SCENARIO, "id?": ANY_TEXT, "clock?": CLOCK, "start?": TIME, "seed?": SEED, "credentials?": choice(["scenario", "unique"]), "audit?": FLAG }),
+  settings({ "scenario?": SCENARIO, "id?": ANY_TEXT, "clock?": CLOCK, "start?": TIME, "seed?": SEED, "credentials?": choice(["scenario", "unique"]), "audit?": FLAG, "tape?": TEXT, "mark?": TEXT }),
 );
 const START_OPTIONS = settings({ "scenario?": TEXT, "clock?": TEXT, "seed?": SEED, "command?": COMMAND, "arguments?": WORDS, "timeoutS?": ANSWER_S });
 const MOMENT = { "mark?": TEXT, "to?": TIME, "n?": COUNT };

@@ -50,9 +50,9 @@ export class ExpectationFailed extends AssertionError {
   }
 }
 
-/** What a request sends besides its method and path: `yaml` is the text of a scenario file. The answer may take `timeoutS` seconds in
- * all, by default 60. */
-export type Sent = { query?: Record<string, string | number | boolean | undefined>; json?: unknown; yaml?: string; timeoutS?: number };
+/** What a request sends besides its method and path: `yaml` is the text of a scenario file, `bytes` a tape. The answer may take `timeoutS`
+ * seconds in all, by default 60. */
+export type Sent = { query?: Record<string, string | number | boolean | undefined>; json?: unknown; yaml?: string; bytes?: Uint8Array; timeoutS?: number };
 
 /** The control API of one server. */
 export class Control {
@@ -61,15 +61,15 @@ export class Control {
 
   /** The JSON of an answer, undefined when it has no body. A refusal is a `SimulatorError`; `NotRunning` when nothing answers,
    * `WrongAnswer` when something else does, a RangeError for a path that would not arrive as it is written. */
-  async ask<T>(method: string, path: string, { query = {}, json, yaml, timeoutS = TIMEOUT_S }: Sent = {}): Promise<T> {
+  async ask<T>(method: string, path: string, { query = {}, json, yaml, bytes, timeoutS = TIMEOUT_S }: Sent = {}): Promise<T> {
     checkPath("control API", path);
     const url = new URL(`${this.url}${path}`);
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, `${value}`);
     }
-    const type = yaml === undefined ? "application/json" : "application/yaml";
+    const type = bytes !== undefined ? "application/octet-stream" : yaml === undefined ? "application/json" : "application/yaml";
     const headers = { "Content-Type": type, ...(this.token && { Authorization: `Bearer ${this.token}` }) };
-    const body = yaml ?? (json === undefined ? null : encoded(`${method} ${path}`, json));
+    const body = bytes ?? yaml ?? (json === undefined ? null : encoded(`${method} ${path}`, json));
     const answer = await exchange(url, { method, headers, body }, timeoutS).catch((error: unknown) => {
       if (!(error instanceof Unanswered)) throw error;
       if (error.isOther) throw this.wrongAnswer(method, path, error.message);

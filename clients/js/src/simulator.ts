@@ -38,6 +38,10 @@ export type SandboxOptions = Options<
     credentials: "scenario" | "unique";
     /** False for one that `reseller-sim exec --audit` passes over, as obligations are violated in it on purpose. */
     audit: boolean;
+    /** The path of a tape: the sandbox begins as the one of the tape was at its end, with its scenario, seed and keys. */
+    tape: string;
+    /** A mark on the tape to begin at. */
+    mark: string;
   }
 >;
 
@@ -87,10 +91,16 @@ export class Simulator {
   /** Creates a sandbox: a service of its own, with wallet, payments, time and keys. A text is the scenario. */
   async sandbox(options: string | SandboxOptions = {}): Promise<Sandbox> {
     const given: SandboxOptions = typeof options === "string" ? { scenario: options } : options;
-    const { id, clock = "manual", start, seed, credentials = "unique", scenario, audit = true } = given;
+    const { id, clock = "manual", start, seed, credentials = "unique", scenario, audit = true, tape, mark } = given;
+    const speed = clock.startsWith("x") ? { mode: "xN", rate: Number(clock.slice(1)) } : { mode: clock };
+    if (tape !== undefined || mark !== undefined) {
+      const bytes = await tapeOf(given);
+      const sandbox = await opened(this.#control, "POST", "/sandboxes", { bytes, query: { id, mark } });
+      await sandbox.ask("PUT", "/clock", { json: speed });
+      return sandbox;
+    }
     const yaml = await yamlOf(scenario);
     const common = { id, seed, credentials, audit };
-    const speed = clock.startsWith("x") ? { mode: "xN", rate: Number(clock.slice(1)) } : { mode: clock };
     const begin = start && iso(start);
     const sent = yaml === undefined ? { json: { ...common, scenario, clock: { ...speed, start: begin } } } : { yaml, query: { ...common, clock, start: begin } };
     return opened(this.#control, "POST", "/sandboxes", sent);
@@ -118,6 +128,17 @@ async function yamlOf(scenario: string | object | undefined): Promise<string | u
   if (!/\.ya?ml$/.test(scenario)) return undefined;
   return readFile(scenario, "utf8").catch((error: Error) => {
     throw new RangeError(`simulator.sandbox: the scenario file ${inspected(scenario)} cannot be read (${error.message})`, { cause: error });
+  });
+}
+
+/** The bytes of the tape that the options name. */
+async function tapeOf({ tape, scenario, start, seed }: SandboxOptions): Promise<Uint8Array> {
+  if (tape === undefined) throw new RangeError("simulator.sandbox: mark names a place on a tape: give the tape, too");
+  if (scenario !== undefined || start !== undefined || seed !== undefined) {
+    throw new RangeError("simulator.sandbox: a tape has its own scenario, start and seed: leave them out");
+  }
+  return readFile(tape).catch((error: Error) => {
+    throw new RangeError(`simulator.sandbox: the tape ${inspected(tape)} cannot be read (${error.message})`, { cause: error });
   });
 }
 

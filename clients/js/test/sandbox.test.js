@@ -56,6 +56,23 @@ test("a sandbox has the id, clock, seed and keys that it is given", async () => 
   assert.deepEqual((await simulator.sandboxes()).map(({ id }) => id), ["default"]);
 });
 
+test("a sandbox begins where a tape ends, or at a mark", async () => {
+  const recorded = await simulator.sandbox();
+  await pay(recorded, "one");
+  await recorded.mark("noon");
+  await pay(recorded, "two");
+  const answer = await fetch(`${simulator.controlUrl}/sandboxes/${recorded.id}/tape`);
+  writeFileSync("day.tape", Buffer.from(await answer.arrayBuffer()));
+  const whole = await simulator.sandbox({ tape: "day.tape" });
+  const half = await simulator.sandbox({ tape: "day.tape", mark: "noon", clock: "x60" });
+  assert.deepEqual([(await whole.transactions()).length, (await half.transactions()).length], [2, 1]);
+  assert.deepEqual([(await whole.record()).clock.mode, (await half.record()).clock.rate], ["manual", 60]);
+  for (const sandbox of [recorded, whole, half]) await sandbox.delete();
+  await assert.rejects(simulator.sandbox({ tape: "day.tape", seed: 1 }), /a tape has its own scenario, start and seed/);
+  await assert.rejects(simulator.sandbox({ mark: "noon" }), /mark names a place on a tape/);
+  await assert.rejects(simulator.sandbox({ tape: "none.tape" }), /cannot be read/);
+});
+
 test("a file's sandbox begins with the clock and at the time that it is given", async () => {
   const yaml = "clock: { mode: real, start: 2026-02-01T00:00:00Z }";
   const sandbox = await simulator.sandbox({ scenario: yaml, clock: "x60", start: "2027-01-01T00:00:00+08:00" });
