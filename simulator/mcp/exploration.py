@@ -30,9 +30,8 @@ async def explore_command(command: list[str], minutes: float = 1.0, scenario: st
     """Run a command again and again, each time against a simulator of its own with other faults, and find those under
     which it fails. The command finds its simulator by RESELLER_BASE_URL, RESELLER_API_KEY and RESELLER_API_SECRET.
     Findings are written to the folder `explored`, as scenario files."""
-    flags = ["--minutes", f"{minutes:g}"]
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, launcher.__file__, "explore", scenario, *flags, "--", *command),
+        *(sys.executable, launcher.__file__, "explore", scenario, "--minutes", f"{minutes:g}", "--", *command),
         stdin=PIPE,
         stdout=PIPE,
         stderr=STDOUT,

@@ -16,7 +16,6 @@ from simulator.scenario.library import bundled_path, descriptions
 
 PAGE_BYTES_MAX: Final = 18_000
 FIRST: Final = ("quickstart", "service", "signing", "webhooks", "scenarios", "audit")
-SCHEME: Final = "reseller-sim://"
 TITLE: Final = re.compile(r"^# (.+)$", re.MULTILINE)
 
 PROMPTS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -83,7 +82,7 @@ def resources() -> dict[str, tuple[types.Resource, Path]]:
     ]
     found = {}
     for kind, name, line, mime_type, path in rows:
-        uri = f"{SCHEME}{kind}/{name}"
+        uri = f"reseller-sim://{kind}/{name}"
         found[uri] = types.Resource(uri=uri, name=name, description=line, mime_type=mime_type), path
     return found
 

@@ -6,12 +6,11 @@ from typing import Any, Final
 from reseller_sim import Sandbox, Simulator
 from reseller_sim.control import below
 from reseller_sim.evidence import explained, violations
-from reseller_sim.story import callback_line, money, request_line
+from reseller_sim.story import callback_line, money, outcome, request_line
 from reseller_sim.times import shown_time
 from simulator.mcp.answers import Answer, size_of
-from simulator.mcp.tools import N, members, text_schema, tool
+from simulator.mcp.tools import LIMIT, N, members, text_schema, tool
 
-LIMIT: Final = 20
 PAGE_BYTES_MAX: Final = 10_000
 BODY_CHARS_MAX: Final = 4_000
 PIECE_CHARS: Final = 1_000
@@ -67,8 +66,8 @@ def _listed(page: Json, member: str, lines: Iterable[str], heading: str = "") ->
 def payment_story(simulator: Simulator, sandbox: str, refid: str) -> Answer:
     """Tell all that happened to a payment: requests, statuses, wallet entries, callbacks, in the order of time."""
     story = simulator.open(sandbox).story(refid)
-    facts = {"status": story.status, "trxid": story.data["trxid"]}
-    return Answer(f"The payment is {story.status}.", facts, story.lines, story.data)
+    data = {name: value for name, value in story.data.items() if name != "events"}  # the lines have them
+    return Answer(f"The payment is {story.status}.", {"status": story.status}, story.lines, data)
 
 
 @tool({"n": N} | members("explain-request", "method", "path", "headers", "body", "curl", "secret", "canonical"))
@@ -94,21 +93,28 @@ def _autopsy(found: Json | None) -> Iterator[str]:
 
 
 @tool(
-    {"inbox": text_schema("The name of an inbox, such as callbacks.")}
+    {
+        "webhooks": {"type": "boolean", "description": "List deliveries of webhooks instead."},
+        "inbox": text_schema("List the messages in this inbox of the simulator instead, such as callbacks."),
+    }
     | members("callbacks-query", "refid", "limit", "cursor")
 )
-def list_callbacks(simulator: Simulator, sandbox: str, inbox: str | None = None, **query: Any) -> Answer:
-    """List the attempts of callbacks and what the receivers answered, oldest first. With `inbox`, list the messages in
-    that inbox of the simulator, with their bodies."""
+def list_callbacks(simulator: Simulator, sandbox: str, inbox: str = "", webhooks: bool = False, **query: Any) -> Answer:
+    """List the attempts of callbacks and what the receivers answered, oldest first."""
     opened = simulator.open(sandbox)
-    if inbox is None:
-        page = _page(opened, "/callbacks", "callbacks", query)
-        return _listed(page, "callbacks", map(callback_line, page["callbacks"]))
-    refid = query.pop("refid", None)
-    page = _page(opened, below("/inbox", inbox), "items", query)
-    rows = [one for one in page["items"] if refid in (None, one["refid"])]
-    lines = [f"#{one['n']} {one['method']}, answered {one['status']}: {one['body']}" for one in rows]
-    return _listed(page | {"messages": rows}, "messages", lines)
+    if inbox:
+        refid = query.pop("refid", None)
+        page = _page(opened, below("/inbox", inbox), "items", query)
+        rows = [one for one in page["items"] if refid in (None, one["refid"])]
+        lines = [f"#{one['n']} {one['method']}, answered {one['status']}: {one['body']}" for one in rows]
+        return _listed(page | {"messages": rows}, "messages", lines)
+    if webhooks:
+        page = _page(opened, "/deliveries", "deliveries", query)
+        rows = [(one, attempt) for one in page["deliveries"] for attempt in one["attempts"]]
+        lines = [f"{one['type']} to {one['url']}, attempt {row['number']}: {outcome(row)}" for one, row in rows]
+        return _listed(page, "deliveries", lines)
+    page = _page(opened, "/callbacks", "callbacks", query)
+    return _listed(page, "callbacks", map(callback_line, page["callbacks"]))
 
 
 @tool(members("ledger-query", "reseller", "type", "refid", "limit", "cursor"))

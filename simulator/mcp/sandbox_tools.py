@@ -85,8 +85,9 @@ def _stop_advance(sandbox: Sandbox) -> None:
 
 
 def _event(event: dict[str, Any]) -> str:
-    named = ("refid", "status", "state", "url", "answered", "error")
-    return " ".join([shown_time(event["at"]), event["kind"], *(str(event[name]) for name in named if event.get(name))])
+    shown = [event.get(name) for name in ("refid", "type", "status", "state", "url")]
+    shown.append(event.get("answered") or event.get("ending"))
+    return " ".join([shown_time(event["at"]), event["kind"], *(str(value) for value in shown if value)])
 
 
 @tool(members("rule-request", "section", "rule"), changes=True)

@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any, Final
 
 from reseller_sim import Simulator
@@ -11,6 +10,7 @@ from simulator.contract.schemas import Schema, resolved, schema
 from simulator.contract.validate import Validator
 from simulator.mcp.answers import Answer
 
+LIMIT: Final = 20
 OURS: Final = ("simulator", "sandbox")
 
 
@@ -36,10 +36,7 @@ class Tool:
             ],
             "additionalProperties": False,
         }
-
-    @cached_property
-    def _validator(self) -> Validator:
-        return Validator(self.input_schema)
+        self._validator = Validator(self.input_schema)
 
     async def call(self, simulator: Simulator, sandbox: str, arguments: Mapping[str, Any]) -> Answer:
         """Call it. Raises `ValueError` for wrong arguments, and what the client raises."""
@@ -58,9 +55,10 @@ def tool(properties: Schema | None = None, *, changes: bool = False) -> Callable
 
 
 def members(name: str, *wanted: str) -> Schema:
-    """Return members of a schema of the contract."""
+    """Return members of a schema of the contract. Pages are shorter by default, since an assistant reads them."""
     found = schema(name)["properties"]
-    return {member: _published(resolved(name, found[member])) for member in wanted}
+    shown = {member: _published(resolved(name, found[member])) for member in wanted}
+    return shown | ({"limit": shown["limit"] | {"default": LIMIT}} if "limit" in shown else {})
 
 
 def _published(part: Any) -> Any:

@@ -239,6 +239,19 @@ def test_callbacks_and_messages_are_listed(simulator: Simulator, own: Sandbox) -
     assert '"status":"Succesful"' in messages.lines[-1]
 
 
+def test_deliveries_of_webhooks_are_listed(simulator: Simulator, own: Sandbox) -> None:
+    own.call("PUT", "/v2/balance-webhook", {"url": f"http://127.0.0.1:{free_port()}/hook"})
+    own.deposit("25.00")
+    moved = answer(simulator, "advance_clock", sandbox=own.id, seconds=15)
+    assert re.search(r" webhook balance.added pending http://127.0.0.1:\d+/hook connection$", moved.lines[0])
+    listed = answer(simulator, "list_callbacks", sandbox=own.id, webhooks=True)
+    assert listed.text.startswith("Deliveries: 1.")
+    assert [re.sub(r"127.0.0.1:\d+", "HOST", line) for line in listed.lines] == [
+        f"balance.added to http://HOST/hook, attempt {number}: no connection to HOST: Connection refused"
+        for number in (1, 2)
+    ]
+
+
 def test_the_wallet_is_shown_with_its_statement(simulator: Simulator, own: Sandbox) -> None:
     own.call("POST", "/v2/topup", ORDER)
     shown = answer(simulator, "show_wallet", sandbox=own.id)
