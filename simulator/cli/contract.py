@@ -71,9 +71,9 @@ def _text(name: str, form: str | None, json: bool) -> str:
     from simulator.contract.openapi import bundled
 
     if form == "postman":
-        from simulator.contract.postman import collection, plan
+        from simulator.contract.postman import collection
 
-        return collection.render(plan.plan(name, example_values()))
+        return json_module.dumps(collection(name, example_values()), indent=2, ensure_ascii=False) + "\n"
     if json:
         return json_module.dumps(bundled(name), ensure_ascii=False) + "\n"
     return _yaml(bundled(name))

@@ -5,6 +5,7 @@ In a wheel they are packed into `simulator/data`; in a checkout they are beside 
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -14,3 +15,11 @@ def data_dir(name: str) -> Path:
     """The folder `contracts`, `scenarios` or `docs` of this installation."""
     packed = _PACKAGE / "data" / name
     return packed if packed.is_dir() else _PACKAGE.parent / name
+
+
+def yaml_document(name: str) -> Any:
+    """Read `contracts/NAME.yaml`."""
+    import yaml  # imported lazily
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return yaml.load((data_dir("contracts") / f"{name}.yaml").read_bytes(), loader)  # noqa: S506  # both are safe loaders

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 from simulator.contract.alternatives import OF_ANY_TYPE, of_type, other_types, with_types
 from simulator.contract.examples import add_examples
-from simulator.contract.files import data_dir
+from simulator.contract.files import yaml_document
 from simulator.contract.schemas import SCENARIO, Schema, at_pointer, schema
 
 OPENAPI = "openapi"  # the reseller API
@@ -19,11 +19,7 @@ _ANNOTATIONS = {"description", "title", "deprecated", "default", "examples", "x-
 @cache
 def load(document: str) -> dict[str, Any]:
     """`contracts/DOCUMENT.yaml` with unresolved references. Do not modify the result."""
-    import yaml  # imported lazily
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    text = (data_dir("contracts") / f"{document}.yaml").read_bytes()
-    loaded: dict[str, Any] = yaml.load(text, loader)  # noqa: S506  # both are safe loaders
+    loaded: dict[str, Any] = yaml_document(document)
     return loaded
 
 

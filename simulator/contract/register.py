@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from simulator.contract.files import data_dir
+from simulator.contract.files import yaml_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,7 @@ class Assumption:
 
 def rows() -> tuple[dict[str, Any], ...]:
     """The register's raw rows, in the order of its file. Not kept, as they are larger than what is made of them."""
-    import yaml  # imported lazily
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    text = (data_dir("contracts") / "assumptions.yaml").read_bytes()
-    return tuple(yaml.load(text, loader))  # noqa: S506  # both are safe loaders
+    return tuple(yaml_document("assumptions"))
 
 
 @cache

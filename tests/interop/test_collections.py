@@ -4,22 +4,23 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from simulator.cli.contract import example_values
 from simulator.contract.openapi import CONTROL, OPENAPI
-from simulator.contract.postman import collection as postman
-from simulator.contract.postman import plan
+from simulator.contract.postman import collection
 from tests.support.processes import serving
 from tests.support.programs import node_command
 
 pytestmark = pytest.mark.slow
 
 DEADLINE_S = 240.0
-COLLECTIONS = {name: plan.plan(name, example_values()) for name in (OPENAPI, CONTROL)}
+COLLECTIONS = {name: collection(name, example_values()) for name in (OPENAPI, CONTROL)}
 STATUSES = (0, 1)  # of a run of all requests, whether or not their checks held
 
 
@@ -42,9 +43,9 @@ def url() -> Iterator[str]:
         yield server.ready["url"]
 
 
-def newman(collection: plan.Collection, folder: Path, url: str, damage: Damage, times: int) -> Run:
+def newman(whole: dict[str, Any], folder: Path, url: str, damage: Damage, times: int) -> Run:
     """Run a collection several times in one process; the numbers are those of one run."""
-    (folder / "collection.json").write_text(damage(postman.render(collection)))
+    (folder / "collection.json").write_text(damage(json.dumps(whole)))
     report = ("--reporters", "json", "--reporter-json-export", "run.json")
     done = subprocess.run(
         [node_command("newman"), "run", "collection.json", "--env-var", f"base_url={url}", "-n", str(times), *report],
@@ -65,41 +66,43 @@ def newman(collection: plan.Collection, folder: Path, url: str, damage: Damage, 
 
 @pytest.mark.parametrize("name", COLLECTIONS)
 def test_every_check_of_all_requests_holds_twice_in_a_row(name: str, url: str, tmp_path: Path) -> None:
-    collection = COLLECTIONS[name]
-    requests = [*collection.requests]
-    checks = sum(1 + len(one.checks) for one in requests)
-    assert newman(collection, tmp_path, url, lambda text: text, times=2) == Run(0, len(requests), checks, [])
+    whole = COLLECTIONS[name]
+    requests = [item for folder in whole["item"] for item in folder["item"]]
+    checks = json.dumps(requests).count("check(\\")
+    assert newman(whole, tmp_path, url, lambda text: text, times=2) == Run(0, len(requests), checks, [])
 
 
 def test_a_script_that_signs_something_else_fails_every_request(url: str, tmp_path: Path) -> None:
-    start = COLLECTIONS[OPENAPI].folders[0]
-    requests = (start.requests[0], start.requests[1], start.requests[-1])
-    walkthrough = replace(COLLECTIONS[OPENAPI], folders=(replace(start, requests=requests),))
+    start = COLLECTIONS[OPENAPI]["item"][0]
+    items = [start["item"][0], start["item"][1], start["item"][-1]]
+    walkthrough = COLLECTIONS[OPENAPI] | {"item": [start | {"item": items}]}
     run = newman(walkthrough, tmp_path, url, lambda text: text.replace("`v1:$", "`v2:$"), times=1)
     assert run.status != 0
-    *signed, refused = walkthrough.requests
+    *signed, refused = items
     failed = {each.partition(": ")[0] for each in run.failures}
-    assert failed == {one.name for one in signed} - {refused.name}
+    assert failed == {item["name"] for item in signed} - {refused["name"]}
 
 
 def test_odd_bytes_are_signed_as_they_are_sent(url: str, tmp_path: Path) -> None:
     """Unsorted and repeated parameters, empty ones, what is percent-encoded, variables, and bodies beyond ASCII."""
     typed = "a b\"é'<"
-    collection = COLLECTIONS[OPENAPI]
-    by_id = {one.id: one for one in collection.requests}
     names = ("zeta", "alpha", "é", "Beta", "alpha", "empty", "beta")
     values = ("1", "x y&z+=%'\"", "ü", "{{typed}}", "0", "", "{{today}}")
-    query = tuple(plan.Parameter(name, value).encoded for name, value in zip(names, values, strict=True))
-    body = json.loads(by_id["createPayment"].body) | {"remarks": "é \"quoted\" \\ 'single' 😀 {{today}}\n\t<&>"}
-    odd = (
-        replace(by_id["getBalance"], query=query, statuses=(200,)),
-        replace(
-            by_id["createPayment"],
-            query=query,
-            body=json.dumps(body, indent=3, ensure_ascii=False) + "\n",
-            statuses=(200,),
-        ),
-    )
-    made = replace(collection, folders=(plan.Folder("Odd", "", odd),), settings=collection.settings | {"typed": typed})
+    pairs = [(quote(name), quote(value, safe="{}:/,")) for name, value in zip(names, values, strict=True)]
+    query = [{"key": name, "value": value} for name, value in pairs]
+    raw = "&".join(f"{name}={value}" for name, value in pairs)
+    odd = []
+    for item in COLLECTIONS[OPENAPI]["item"][0]["item"][:2]:
+        request = json.loads(json.dumps(item["request"]))
+        request["url"] |= {"raw": f"{request['url']['raw']}?{raw}", "query": query}
+        if "body" in request:
+            body = json.loads(request["body"]["raw"])
+            body |= {"remarks": "é \"quoted\" \\ 'single' 😀 {{today}}\n\t<&>"}
+            request["body"]["raw"] = json.dumps(body, indent=3, ensure_ascii=False) + "\n"
+        script = ['pm.test("the status is 200", () => pm.expect(pm.response.code).to.equal(200));']
+        test = {"listen": "test", "script": {"type": "text/javascript", "exec": script}}
+        odd.append(item | {"request": request, "event": [test]})
+    variables = [*COLLECTIONS[OPENAPI]["variable"], {"key": "typed", "value": typed, "type": "string"}]
+    made = COLLECTIONS[OPENAPI] | {"item": [{"name": "Odd", "item": odd}], "variable": variables}
     run = newman(made, tmp_path, url, lambda text: text, times=1)
     assert run == Run(0, 2, 2, [])

@@ -1,1 +1,0 @@
-"""The contract as a Postman collection: requests in an order, signed and checked by scripts."""

@@ -1,1 +1,0 @@
-"""The contract as collections of requests: what they hold, and what the command line refuses."""
