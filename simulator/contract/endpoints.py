@@ -1,15 +1,15 @@
-"""What the reseller API has, as `contracts/openapi.yaml` says: methods, paths, and what a request to each may say."""
+"""What the reseller API has, as `contracts/openapi.yaml` says: methods, paths, what a request to each may say, and the
+statuses that it may be answered with."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
-from simulator.contract.openapi import OPENAPI, load
+from simulator.contract.openapi import METHODS, OPENAPI, load
 from simulator.contract.schemas import BASE_URI, schema_at
-
-METHODS = ("get", "put", "post", "delete", "patch")
 
 
 class Endpoint(msgspec.Struct, frozen=True, eq=False):
@@ -55,3 +55,12 @@ def _query(operation: Mapping[str, Any]) -> frozenset[str]:
 def _body(operation: Mapping[str, Any]) -> Iterator[str]:
     for content in operation.get("requestBody", {}).get("content", {}).values():
         yield from schema_at(BASE_URI + content["schema"]["$ref"]).get("properties", ())
+
+
+@cache
+def statuses() -> Mapping[Endpoint, frozenset[str]]:
+    """The documented statuses by endpoint, such as `200` and `404`, and `500` for a mistake of the simulator."""
+    paths = load(OPENAPI)["paths"]
+    return MappingProxyType(
+        {one: frozenset({"500", *map(str, paths[one.path][one.method.lower()]["responses"])}) for one in endpoints()}
+    )

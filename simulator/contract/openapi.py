@@ -1,16 +1,17 @@
 """The OpenAPI documents of `contracts/`: loaded, and bundled into one object with their schemas."""
 
+import json
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple, TypeGuard
 
-from simulator.contract.alternatives import OF_ANY_TYPE, of_type, other_types, with_types
-from simulator.contract.examples import add_examples
-from simulator.contract.files import yaml_document
+from simulator.contract.files import data_dir, yaml_document
 from simulator.contract.schemas import SCENARIO, Schema, at_pointer, schema
 
 OPENAPI = "openapi"  # the reseller API
 CONTROL = "control"  # the control API under /_sim
 PROXY = "proxy"  # that of the proxy
+METHODS = ("get", "put", "post", "delete", "patch")
 
 _ANNOTATIONS = {"description", "title", "deprecated", "default", "examples", "x-must-be"}
 """Keywords that say something about a value and want nothing of it."""
@@ -190,3 +191,131 @@ def _resolved(ref: str, within: str, waiting: set[_Part], *, copied: bool) -> di
         return _choice(part, waiting)
     waiting.add(part)
     return part.reference
+
+
+# Schemas in the words that code generators understand: types apart from each other, and each with its name. What such a
+# schema accepts stays the same.
+
+OF_ANY_TYPE = ("description", "default", "examples", "x-must-be")
+"""What a schema says of a value whatever its type."""
+
+_NUMBER = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+_KEYWORDS: Mapping[str, tuple[str, ...]] = {
+    "string": ("minLength", "maxLength", "pattern", "format"),
+    "number": _NUMBER,
+    "integer": _NUMBER,
+    "array": ("items", "minItems", "maxItems", "uniqueItems"),
+    "object": (
+        *("properties", "required", "additionalProperties", "propertyNames", "minProperties", "maxProperties"),
+        *("if", "then", "else"),
+    ),
+    "boolean": (),
+    "null": (),
+}
+
+_OF_ONE_TYPE = frozenset[str]().union(*_KEYWORDS.values())
+NULL_ALONE: Schema = {"type": ["string", "null"], "not": {"type": "string"}}
+"""A member that is always null. Generators that know no type `null` know a text that may be null."""
+
+
+def other_types(source: Schema) -> list[str]:
+    """The types that a schema admits beside objects; none when it admits no objects or nothing else."""
+    types = source.get("type", [])
+    return [one for one in types if one != "object"] if isinstance(types, list) and "object" in types else []
+
+
+def of_type(source: Schema, type_: str) -> Schema:
+    """What the schema wants of a value of this type."""
+    kept = {key: source[key] for key in _KEYWORDS[type_] if key in source}
+    unknown = set(source) - {"type", *OF_ANY_TYPE} - _OF_ONE_TYPE
+    assert not unknown, f"which types {unknown} is about is not known"
+    described = {"description": source["description"]} if "description" in source else {}
+    return described | {"type": type_} | kept
+
+
+def with_types(source: Schema) -> Schema:
+    """Return the schema with one type a place: a list of types becomes a choice, an `enum` gets its values' type."""
+    if isinstance(members := source.get("properties"), dict):
+        source = source | {"properties": {name: _member(member) for name, member in members.items()}}
+    types = source.get("type")
+    if isinstance(types, list) and len(set(types) - {"null"}) > 1:
+        whole = {key: source[key] for key in source if key not in ("type", *_OF_ONE_TYPE)}
+        return whole | {"anyOf": [of_type(source, one) for one in types]}
+    if "enum" not in source or ("type" in source and types != "boolean"):
+        return source
+    by_type: dict[str, list[Any]] = {}
+    for value in source["enum"]:
+        by_type.setdefault(_NAMES[type(value)], []).append(value)
+    kept = {key: value for key, value in source.items() if key != "enum"}
+    if len(by_type) == 1 or set(by_type) == {"string", "null"}:
+        return kept | _enumerated(list(by_type), source["enum"])
+    return kept | {"anyOf": [_enumerated([one], values) for one, values in by_type.items()]}
+
+
+def _member(source: Any) -> Any:
+    return source | NULL_ALONE if isinstance(source, dict) and source.get("type") == "null" else source
+
+
+_NAMES: Mapping[type, str] = {str: "string", bool: "boolean", int: "integer", type(None): "null"}
+
+
+def _enumerated(types: list[str], values: list[Any]) -> Schema:
+    """Generators make no enumeration of true alone."""
+    named = {"type": types[0] if len(types) == 1 else types}
+    if types == ["boolean"]:
+        return named if len(values) > 1 else named | {"not": {"const": not values[0]}}
+    return named | {"enum": values}
+
+
+# Examples of requests and responses, as they were played: `contracts/examples.json`
+
+
+def add_examples(whole: dict[str, Any], document: str) -> None:
+    """Put the examples of a document into its bundle, if it has any: of parameters, bodies, and responses."""
+    played = _played().get(document, {"operations": {}, "responses": {}, "parameters": {}})
+    for operation in _operations(whole):
+        _add_to_operation(operation, played["operations"].get(operation["operationId"], {}))
+    for kind in ("responses", "parameters"):
+        for name, example in played[kind].items():
+            _add_to_content(whole["components"][kind][name], example)
+
+
+def _add_to_operation(operation: dict[str, Any], example: Mapping[str, Any]) -> None:
+    for parameter in operation.get("parameters", ()):
+        if parameter.get("name") in example.get("parameters", {}):
+            _add_to_content(parameter, example["parameters"][parameter["name"]])
+    for type_, media in operation.get("requestBody", {}).get("content", {}).items():
+        name = "yaml" if type_ == "application/yaml" else "body"
+        if name in example:
+            media["example"] = example[name]
+    for status, response in operation["responses"].items():
+        if status in example.get("responses", {}):
+            _add_to_content(response, example["responses"][status])
+
+
+def _add_to_content(part: dict[str, Any], example: Any) -> None:
+    """To a parameter itself, or to the content that a parameter or response has.
+
+    That of an optional parameter stands in its schema, unless the contract itself has one: pages that send requests
+    fill in a parameter's own example, and what a story sent with a rule of its own makes such a request fail.
+    """
+    if "content" not in part and part.get("required"):
+        part["example"] = example
+    elif "content" not in part and "example" not in part:
+        part["schema"].setdefault("examples", [example])
+    for media in part.get("content", {}).values():
+        media["example"] = example
+
+
+def _operations(whole: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for item in whole["paths"].values():
+        for operation in (item[method] for method in METHODS if method in item):
+            yield operation
+            for callback in operation.get("callbacks", {}).values():
+                yield from _operations({"paths": callback})
+
+
+@cache
+def _played() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((data_dir("contracts") / "examples.json").read_bytes())
+    return found

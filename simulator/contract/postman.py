@@ -15,9 +15,8 @@ from typing import Any
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
-from simulator.contract.endpoints import METHODS
 from simulator.contract.files import yaml_document
-from simulator.contract.openapi import bundled
+from simulator.contract.openapi import METHODS, bundled
 from simulator.contract.schemas import at_pointer
 
 SCHEMA = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"

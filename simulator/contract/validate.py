@@ -8,8 +8,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from simulator.contract.sampling import named_members, sample
-from simulator.contract.schemas import BASE_URI, Schema, at_pointer, compiled, names, schema, schema_at
+from simulator.contract.schemas import BASE_URI, Schema, at_pointer, compiled, schema, schema_at
 from simulator.shortened import shortened
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ NAME_CHARS_MAX = 60
 # Each problem has a copy of its value, so explaining a large value would take seconds.
 EXPLAINED_SIZE_MAX = 20_000
 _CHARS_PER_UNIT = 64
+_ITEMS_MAX, _MEMBERS_MAX = 20, 200  # of each list and object of a large value that are explained
 
 _NOUNS = {
     "string": "a string",
@@ -42,14 +42,13 @@ _SIZES = (
 class Validator:
     """One compiled schema. `is_valid(value)` is the fast check; values are decoded by `contract.body`."""
 
-    __slots__ = ("_errors", "_first", "_named", "_source", "is_valid")
+    __slots__ = ("_errors", "_first", "_source", "is_valid")
 
     def __init__(self, source: Schema) -> None:
         checker = compiled(source)
         self._source = source
         self._errors = checker.iter_errors
         self._first = checker.validate
-        self._named: set[str] | None = None
         self.is_valid = checker.is_valid
 
     def problems(self, value: Any, *, explain_large: bool = False) -> dict[str, list[str]]:
@@ -75,17 +74,13 @@ class Validator:
         return found
 
     def _some_errors(self, value: Any) -> Iterator["ValidationError"]:
-        """Errors of a value that is not valid; `iter_errors` makes all of them before it gives the first."""
-        if self._named is None:
-            self._named = named_members(self._source)
-        part = sample(value, self._named)
-        if part is not None and not self.is_valid(part):
-            return self._errors(part)
-        return self._only_first(value)
-
-    def _only_first(self, value: Any) -> Iterator["ValidationError"]:
+        """Errors of the beginning of a value that is not valid, or else the first of the whole: `iter_errors` makes all
+        of them before it gives the first, with a copy of what is wrong in each."""
         from jsonschema_rs import ValidationError  # imported lazily, as the validator is
 
+        if not self.is_valid(part := beginning(value)):
+            yield from self._errors(part)
+            return
         try:
             self._first(value)
         except ValidationError as error:
@@ -163,12 +158,6 @@ def validator(name: str) -> Validator:
     return Validator(schema(name))
 
 
-def prepare(*wanted: str) -> None:
-    """Compile validators ahead of their first use; all of them when none is named."""
-    for name in wanted or names():
-        validator(name)
-
-
 def _alternatives(wanted: Schema) -> list[str]:
     """The members of which an object needs one; none when its schema has other alternatives."""
     needed = [name for each in wanted.get("anyOf", ()) for name in each.get("required", ())]
@@ -209,6 +198,15 @@ def _range(low: object, high: object) -> str:
     if high is None:
         return f"at least {low}"
     return f"{low} to {high}" if low != high else f"exactly {low}"
+
+
+def beginning(value: Any) -> Any:
+    """The first items and members of what is in a value, with the same places."""
+    if isinstance(value, list):
+        return [beginning(item) for item in value[:_ITEMS_MAX]]
+    if isinstance(value, dict):
+        return {name: beginning(member) for name, member in islice(value.items(), _MEMBERS_MAX)}
+    return value
 
 
 def _is_large(value: Any) -> bool:

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Collection, Iterator, Mapping
 
+from simulator.contract.endpoints import statuses
 from simulator.contract.schemas import schema
-from simulator.contract.statuses import statuses
 from simulator.domain.model.bills import BillError
 from simulator.domain.model.transactions import STATUS_CODES, Reason
 from simulator.domain.model.webhooks import BALANCE_ADDED, ReplayRefused

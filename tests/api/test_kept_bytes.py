@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from simulator.contract import responses
 from simulator.contract.openapi import OPENAPI, load
+from tests.support import contract_responses
 from tests.support.client import Client, running
 from tests.support.webhooks import put
 
@@ -181,7 +181,7 @@ class Forgetful(dict[Any, Any]):
 @pytest.fixture(autouse=True)
 def _without_memory_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     import_module("encodings.idna")  # which the simulator imports while it runs
-    monkeypatch.setattr(responses, "_judged", Forgetful())
+    monkeypatch.setattr(contract_responses, "_judged", Forgetful())
 
 
 def bytes_kept(client: Client, kept: Kept, send: Callable[..., Any]) -> float:

@@ -9,8 +9,8 @@ import jsonschema_rs
 import pytest
 
 from simulator.contract.openapi import CONTROL, OPENAPI, bundled
-from simulator.contract.responses import EVENT_STREAM, FILE, response_problems
 from tests.support.contract_operations import operations
+from tests.support.contract_responses import EVENT_STREAM, FILE, response_problems
 from tests.support.played import Exchange
 from tests.support.stories import STORIES, play
 

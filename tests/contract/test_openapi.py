@@ -10,9 +10,8 @@ import jsonschema_rs
 import pytest
 
 from simulator.contract import schemas
-from simulator.contract.alternatives import NULL_ALONE, with_types
 from simulator.contract.files import data_dir
-from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled, load
+from simulator.contract.openapi import CONTROL, NULL_ALONE, OPENAPI, PROXY, bundled, load, with_types
 from simulator.contract.schemas import at_pointer, schema
 from tests.support.contract_operations import METHODS, operations, operations_of
 from tests.support.control_queries import PROXY_QUERIES, QUERIES

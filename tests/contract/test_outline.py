@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.contract.outline import BLANK_FACTOR, OUTLINE_BYTES_MAX, opened, outline
+from simulator.contract.body import BLANK_FACTOR, OUTLINE_BYTES_MAX, opened, outline
 
 MAX = 40
 JSON_VALUES = st.recursive(

@@ -12,9 +12,8 @@ import pytest
 
 from simulator.cli.contract import example_values
 from simulator.contract import postman
-from simulator.contract.endpoints import METHODS
 from simulator.contract.files import yaml_document
-from simulator.contract.openapi import CONTROL, OPENAPI, bundled
+from simulator.contract.openapi import CONTROL, METHODS, OPENAPI, bundled
 from simulator.contract.postman import body_of, collection, path_with_variables, resolved, value_of
 from tests.support.runner import invoke, refusal
 

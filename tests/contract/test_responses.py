@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled
-from simulator.contract.responses import departures, response_problems
+from simulator.contract.responses import departures
 from tests.support.contract_check import assert_in_contract
+from tests.support.contract_responses import response_problems
 from tests.support.played import METHODS
 from tests.support.shapes import PAYMENT, catalog, product
 

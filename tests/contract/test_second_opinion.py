@@ -18,8 +18,7 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from simulator.contract import schemas
-from simulator.contract.alternatives import other_types
-from simulator.contract.openapi import CONTROL, bundled
+from simulator.contract.openapi import CONTROL, bundled, other_types
 from simulator.contract.schemas import BASE_URI, schema
 from simulator.contract.validate import validator
 from simulator.scenario.reading.check import schema as scenario_schema

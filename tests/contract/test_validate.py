@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from simulator.contract import schemas
 from simulator.contract.body import decode_object
-from simulator.contract.validate import PROBLEMS_MAX, expectation, prepare, validator
+from simulator.contract.validate import PROBLEMS_MAX, expectation, validator
 
 TOPUP = {"refid": "ref-1", "product": "P", "account": "0123456789", "amount": "10"}
 REF_TEXT = "must be a string of 1 to 50 characters"
@@ -282,7 +282,6 @@ def test_problems_and_is_valid_agree_on_any_value(name: str, value: Any) -> None
 
 
 def test_a_validator_is_compiled_once() -> None:
-    prepare("topup-request")
     assert validator("topup-request") is validator("topup-request")
 
 
@@ -302,7 +301,7 @@ import sys
 import simulator.contract.body, simulator.contract.openapi, simulator.contract.query, simulator.contract.register
 import simulator.contract.validate
 assert not {"yaml", "jsonschema_rs"} & set(sys.modules), "too early"
-simulator.contract.validate.prepare("topup-request")
+simulator.contract.validate.validator("topup-request")
 assert "yaml" not in sys.modules, "validators need no yaml"
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)  # our own interpreter and code

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.contract.endpoints import endpoints
-from simulator.contract.statuses import statuses
+from simulator.contract.endpoints import endpoints, statuses
 from simulator.domain.model.expectations import Count, ExpectationKind
 from simulator.domain.model.outcomes import OUTCOMES
 from simulator.scenario.library import load_scenario

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from simulator.contract.openapi import CONTROL, OPENAPI
-from simulator.contract.responses import MISTAKE, response_problems
+from simulator.contract.responses import MISTAKE
+from tests.support.contract_responses import response_problems
 
 CONTROL_PREFIX = "/_sim"
 PAGES = ("/_sim", "/_sim/", "/_sim/docs")

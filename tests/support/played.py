@@ -17,9 +17,10 @@ from urllib.parse import parse_qsl
 
 from simulator import __version__
 from simulator.contract.openapi import CONTROL, OPENAPI, load
-from simulator.contract.responses import FILE, path_item
+from simulator.contract.responses import path_item
 from tests.support.client import Client, Response, running
 from tests.support.contract_check import is_of_control
+from tests.support.contract_responses import FILE
 
 METHODS = ("get", "put", "post", "delete", "patch")
 MEASURED = {"duration_us": 850, "time": 0.85, "wait": 0.85}  # what differs each time

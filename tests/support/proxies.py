@@ -10,7 +10,6 @@ from typing import Any
 
 from simulator.audit.audit import as_json, audited
 from simulator.contract.openapi import PROXY
-from simulator.contract.responses import response_problems
 from simulator.control.access import Guard
 from simulator.server.limits import HttpLimits
 from simulator.server.serve import make_server
@@ -22,6 +21,7 @@ from simulator.staging.signing import secret_bytes
 from simulator.wire.traffic import Call, Notification
 from tests.support.broken_receivers import Answer, Receiver, silent
 from tests.support.connections import connected
+from tests.support.contract_responses import response_problems
 
 PATIENCE_S = 30.0
 

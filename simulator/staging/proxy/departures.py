@@ -7,9 +7,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from simulator.contract.body import BadJson, decode_any
+from simulator.contract.body import BadJson, decode_any, outline
 from simulator.contract.openapi import OPENAPI, load
-from simulator.contract.outline import outline
 from simulator.contract.responses import Departure, body_departures, departures, path_item
 from simulator.contract.schemas import schema
 from simulator.domain.model.instants import instant

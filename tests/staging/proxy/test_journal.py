@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from simulator.contract.openapi import PROXY
-from simulator.contract.responses import response_problems
 from tests.support.broken_receivers import Exchange
+from tests.support.contract_responses import response_problems
 from tests.support.proxies import Proxied, parts, proxied
 
 SECRET = "hush-hush-hush-hush"
