@@ -10,9 +10,8 @@ if TYPE_CHECKING:
     from reseller_sim.asynchronous import AsyncHold, AsyncRule, AsyncSandbox, AsyncSimulator
     from reseller_sim.control import NoAnswer, NotIdle, NotRunning, NotStarted, SimulatorError, WrongAnswer
     from reseller_sim.exchange import Answer
-    from reseller_sim.holds import Hold
     from reseller_sim.receiver import Message, Receiver
-    from reseller_sim.sandbox import Rule, Sandbox
+    from reseller_sim.sandbox import Hold, Rule, Sandbox
     from reseller_sim.signatures import HMACAuth, Verdict, verify_webhook
     from reseller_sim.simulator import Simulator
     from reseller_sim.story import Story
@@ -22,7 +21,7 @@ __all__ = [
     "NotIdle", "NotRunning", "NotStarted", "Receiver", "Rule", "Sandbox", "Simulator", "SimulatorError", "Story",
     "Verdict", "WrongAnswer", "verify_webhook",
 ]  # fmt: skip
-_MODULES = ("signatures", "control", "exchange", "receiver", "story", "holds", "sandbox", "simulator", "asynchronous")
+_MODULES = ("signatures", "control", "exchange", "receiver", "story", "sandbox", "simulator", "asynchronous")
 
 
 def __getattr__(name: str) -> Any:

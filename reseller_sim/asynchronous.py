@@ -11,11 +11,9 @@ from datetime import datetime
 from functools import update_wrapper, wraps
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
-from reseller_sim.arguments import checked
-from reseller_sim.holds import Hold
+from reseller_sim.arguments import Header, Url, checked
 from reseller_sim.identity import Identity
-from reseller_sim.parameters import Header, Url
-from reseller_sim.sandbox import Rule, Sandbox
+from reseller_sim.sandbox import Hold, Rule, Sandbox
 from reseller_sim.simulator import Simulator
 
 __tracebackhide__ = True  # pytest shows the line of the test

@@ -9,10 +9,19 @@ from urllib.parse import urlsplit
 from warnings import warn
 
 from reseller_sim import evidence
-from reseller_sim.arguments import checked, did_you_mean
+from reseller_sim.arguments import (
+    Below,
+    CallbackFilters,
+    Method,
+    Name,
+    RequestFilters,
+    Seconds,
+    TransactionFilters,
+    checked,
+    did_you_mean,
+)
 from reseller_sim.control import REFUSED, TIMEOUT_S, Control, Query, below
 from reseller_sim.exchange import bypass, real_monotonic
-from reseller_sim.parameters import Below, CallbackFilters, Method, Name, RequestFilters, Seconds, TransactionFilters
 from reseller_sim.receiver import Message, from_inbox
 from reseller_sim.signatures import HMACAuth
 from reseller_sim.story import Story

@@ -13,10 +13,9 @@ from unittest.mock import patch
 import pytest
 
 from reseller_sim import evidence, pytest_report
-from reseller_sim.arguments import checked, nearest
+from reseller_sim.arguments import Clock, Credentials, Moment, Name, Scenario, checked, nearest
 from reseller_sim.control import NotRunning, NotStarted, SimulatorError
 from reseller_sim.exchange import bypass
-from reseller_sim.parameters import Clock, Credentials, Moment, Name, Scenario
 from reseller_sim.sandbox import Sandbox
 from reseller_sim.simulator import Simulator
 

@@ -13,9 +13,8 @@ from socketserver import BaseServer, ThreadingTCPServer
 from typing import Annotated, Any, Self
 from urllib.parse import parse_qsl, urlsplit
 
-from reseller_sim.arguments import checked
+from reseller_sim.arguments import Count, Header, Seconds, between, checked
 from reseller_sim.exchange import Content, Socket, real_time
-from reseller_sim.parameters import Count, Header, Seconds, between
 from reseller_sim.signatures import Verdict, key_of, verify_webhook
 
 LOOPBACK = "127.0.0.1"

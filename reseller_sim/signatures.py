@@ -11,8 +11,7 @@ from hmac import compare_digest, digest
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from reseller_sim.arguments import checked
-from reseller_sim.parameters import Header, Method
+from reseller_sim.arguments import Header, Method, checked
 
 Request = TypeVar("Request")
 

@@ -12,10 +12,21 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from reseller_sim import launcher
-from reseller_sim.arguments import checked
+from reseller_sim.arguments import (
+    RATE,
+    Clock,
+    Credentials,
+    Header,
+    Moment,
+    Name,
+    Scenario,
+    Url,
+    checked,
+    is_url,
+    moment,
+)
 from reseller_sim.control import Control, NotStarted, WrongAnswer, below
 from reseller_sim.exchange import bypass
-from reseller_sim.parameters import RATE, Clock, Credentials, Header, Moment, Name, Scenario, Url, is_url, moment
 from reseller_sim.sandbox import Sandbox
 
 __tracebackhide__ = True  # pytest shows the line of the test

@@ -12,8 +12,8 @@ import click
 from click.core import ParameterSource
 
 from reseller_sim import control as client
+from reseller_sim.arguments import is_url
 from reseller_sim.exchange import Answer, Connection, Unanswered
-from reseller_sim.parameters import is_url
 from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.usage import CannotStart, Refused
 from simulator.options import CONTROL_PATH, DEFAULT_PORT, LOOPBACK

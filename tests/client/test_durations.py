@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from reseller_sim import Simulator
+from reseller_sim.arguments import is_duration, seconds
 from reseller_sim.exchange import encoded
-from reseller_sim.parameters import is_duration, seconds
 from tests.support import durations
 
 

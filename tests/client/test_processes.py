@@ -52,7 +52,7 @@ def test_one_that_cannot_start_says_why(tmp_path: Path) -> None:
 
 
 def test_an_unknown_flag_is_said() -> None:
-    with pytest.raises(NotStarted, match="there is no option --colour"):
+    with pytest.raises(NotStarted, match="No such option '--colour'"):
         Simulator.start(arguments=["--colour"])
 
 
