@@ -71,7 +71,7 @@ async def advance_clock(simulator: Simulator, sandbox: str, **wanted: Any) -> An
     try:
         done = await in_thread(opened.ask, "POST", ADVANCE, wanted, timeout_s=ADVANCE_TIMEOUT_S)
     except asyncio.CancelledError:
-        Thread(target=_stop_advance, args=(opened,), daemon=True).start()
+        Thread(target=_stop_advance, args=(opened,)).start()  # also when this process ends
         raise
     ending = done.get("reason") or ("Nothing more is due." if done["idle"] else "More is due later.")
     heading = f"The time is {shown_time(done['now'])}. Events: {len(done['fired']) + done['left_out']}. {ending}"

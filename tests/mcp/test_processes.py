@@ -66,7 +66,9 @@ def test_a_host_starts_it_uses_it_and_ends_it_with_its_simulator(tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_each_tool_answers_over_stdio(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_each_tool_answers_over_stdio(tmp_path: Path, mode: str) -> None:
+    """By the protocol of 2026 and by the handshake of earlier ones."""
     given: dict[str, dict[str, object]] = {
         "create_sandbox": {"id": "own"},
         "send_request": {"method": "POST", "path": "/v2/topup", "body": ORDER},
@@ -80,7 +82,7 @@ def test_each_tool_answers_over_stdio(tmp_path: Path) -> None:
     about_no_sandbox = {"create_sandbox", "check_scenario", "read_docs", "explore_command"}
 
     async def play() -> None:
-        async with hosted("--allow-commands", folder=tmp_path) as client:
+        async with hosted("--allow-commands", folder=tmp_path, mode=mode) as client:
             tools = [one.name for one in (await client.list_tools()).tools]
             assert len(tools) == 15
             for name in (*given, *(name for name in tools if name not in given)):
@@ -96,24 +98,27 @@ def test_each_tool_answers_over_stdio(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_cancelled_call_stops_the_clock() -> None:
+@pytest.mark.parametrize("how", ["cancelled", "closed"])
+def test_the_clock_stops_with_the_call_that_moves_it(how: str) -> None:
     with serving("--port", "0", "--json") as running:
-        simulator = Simulator(running.ready["url"])
+        own = Simulator(running.ready["url"]).sandbox()
+        for number in range(6):
+            own.call("POST", "/v2/topup", ORDER | {"refid": f"order-{number}"})
+        own.replies("callbacks", [{"status": 200, "delay": "400ms"}] * 12)
 
         async def play() -> None:
-            own = simulator.sandbox()
-            for number in range(6):
-                own.call("POST", "/v2/topup", ORDER | {"refid": f"order-{number}"})
-            own.replies("callbacks", [{"status": 200, "delay": "400ms"}] * 12)
             async with hosted("--url", running.ready["url"]) as client:
                 moving = asyncio.create_task(call(client, "advance_clock", sandbox=own.id, until="idle"))
                 await asyncio.to_thread(await_advance, own, True)
-                moving.cancel()
-                await asyncio.to_thread(await_advance, own, False)
-                assert own.clock()["pending"]
-                assert not (await call(client, "list_requests", sandbox=own.id)).is_error
+                if how == "cancelled":
+                    moving.cancel()
+                    await asyncio.to_thread(await_advance, own, False)
+                    assert not (await call(client, "list_requests", sandbox=own.id)).is_error
+            moving.cancel()
 
         played(play())
+        await_advance(own, False)
+        assert own.clock()["pending"]
 
 
 @pytest.mark.slow

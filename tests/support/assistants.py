@@ -56,7 +56,11 @@ def answer(simulator: Simulator, tool: str, **arguments: Any) -> Result:
 
 @asynccontextmanager
 async def hosted(
-    *arguments: str, folder: Path | None = None, log: TextIO | None = None, pid: Path | None = None
+    *arguments: str,
+    folder: Path | None = None,
+    log: TextIO | None = None,
+    pid: Path | None = None,
+    mode: str = "auto",
 ) -> AsyncIterator[Client]:
     """A client of `reseller-sim mcp` in a process of its own, which writes to `log` on stderr; the file `pid` gets its
     process id."""
@@ -67,7 +71,7 @@ async def hosted(
         command=command[0], args=command[1:], env=environment(PYTHONPATH=str(ROOT)), cwd=folder
     )
     transport = stdio_client(server, errlog=log or sys.__stderr__ or sys.stderr)
-    async with Client(transport, read_timeout_seconds=DEADLINE_S) as client:
+    async with Client(transport, mode=mode, read_timeout_seconds=DEADLINE_S) as client:
         yield client
 
 
