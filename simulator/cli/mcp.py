@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -21,7 +20,6 @@ JSON_HOSTS = (
     "Claude Desktop: claude_desktop_config.json",
     "Cursor: .cursor/mcp.json of a project or of the home folder",
 )
-NO_PACKAGE = f"{TITLE}: the package mcp is missing; install it by: pip install '{RANGE}'"
 
 
 @verb("mcp")
@@ -61,8 +59,6 @@ def mcp_command(
         has_token = control_token is not None
         echo(_config(url, sandbox, scenario, has_token=has_token, allow_commands=allow_commands))
         return
-    if find_spec("mcp") is None:
-        raise CannotStart(NO_PACKAGE)
     _serve(url, sandbox, scenario, control_token, allow_commands=allow_commands)
 
 
@@ -93,8 +89,14 @@ def _serve(url: str | None, sandbox: str, scenario: str | None, token: str | Non
     import signal
 
     from reseller_sim import NotStarted, Simulator
-    from simulator.mcp.server import Assistant, serve
 
+    try:
+        from simulator.mcp.server import Assistant, serve
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] != "mcp":
+            raise
+        text = f"{TITLE}: the package mcp is missing, or is not the one of MCP ({error})"
+        raise CannotStart(f"{text}; install it by: pip install '{RANGE}'") from None
     try:
         simulator = Simulator.start(scenario, scenarios=None) if url is None else Simulator(url, token)
     except NotStarted as error:

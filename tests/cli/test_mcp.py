@@ -56,13 +56,13 @@ def test_a_scenario_that_does_not_load_is_said_on_stderr() -> None:
     assert "Traceback" not in done.err
 
 
-def test_without_the_package_one_line_says_how_to_install_it(tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(
-        "import importlib.util as util\nfound = util.find_spec\n"
-        "util.find_spec = lambda name, package=None: None if name == 'mcp' else found(name, package)\n"
-    )
+@pytest.mark.parametrize("content", ["", "raise ModuleNotFoundError(\"No module named 'mcp'\", name='mcp')"])
+def test_without_the_package_one_line_says_how_to_install_it(tmp_path: Path, content: str) -> None:
+    """Also where another module has its name, such as a folder of the user's project."""
+    (tmp_path / "mcp.py").write_text(content)
     done = run("mcp", PYTHONPATH=f"{tmp_path}:{ROOT}")
     assert done.status == 3
+    assert "No module named 'mcp" in done.only_error_line
     assert done.only_error_line.endswith(f"install it by: pip install '{RANGE}'")
 
 
