@@ -17,8 +17,9 @@ def one_line(text: str, length_max: int = LINE_CHARS_MAX) -> str:
     return text if len(text) <= length_max else text[: length_max - 1] + "…"
 
 
-def whole_line(text: str) -> str:
+def whole_line(value: object) -> str:
     """The same with nothing cut, however long it is."""
+    text = str(value)
     return text if text.isprintable() else "".join(one if one.isprintable() else _escaped(one) for one in text)
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from simulator.cli.control import NO_SANDBOX, Control
 from simulator.cli.flags import file_option, json_flag, own_option, running_flags
-from simulator.cli.output import echo, echo_json, echo_value, is_terminal, one_line, print_line
+from simulator.cli.output import echo, echo_json, echo_value, is_terminal, print_line
 from simulator.cli.reports.cases import Case, Suite, junit
 from simulator.cli.reports.verdicts import NOTHING, audit_cases, ending, lines_of
 from simulator.cli.usage import CannotStart, Refused, verb
+from simulator.shortened import whole_line
 
 AUDIT = "reseller-sim audit"
 
@@ -55,9 +56,9 @@ def audit_command(
     if json:
         echo_json(json_module.dumps(made, indent=2))
     else:
-        echo("\n".join(map(one_line, _lines(made, is_short=is_terminal() and not all_of_them))))
+        echo("\n".join(map(whole_line, _lines(made, is_short=is_terminal() and not all_of_them))))
     for one in unseen:
-        raise Refused(one_line(f"{AUDIT}: {one.message}"))
+        raise Refused(whole_line(f"{AUDIT}: {one.message}"))
     return 0 if made["ok"] else 1
 
 
@@ -96,7 +97,7 @@ def _write(path: Path, content: bytes) -> None:
     try:
         path.write_bytes(content)
     except OSError as error:
-        raise CannotStart(one_line(f"{AUDIT}: {path} cannot be written: {error.strerror}")) from None
+        raise CannotStart(whole_line(f"{AUDIT}: {path} cannot be written: {error.strerror}")) from None
 
 
 @verb("expectations")
@@ -125,9 +126,9 @@ def expectations_command(json: bool, **running: Any) -> int:
 
 def _print(rows: list[dict[str, Any]]) -> None:
     for one in rows:
-        echo(one_line(f"{'ok' if one['ok'] else 'NOT MET':<8}  {_where(one)}{one['message']}"))
+        echo(whole_line(f"{'ok' if one['ok'] else 'NOT MET':<8}  {_where(one)}{one['message']}"))
         for line in _helpful(one):
-            echo(one_line(f"          {line}"))
+            echo(whole_line(f"          {line}"))
     met = sum(one["ok"] for one in rows)
     print_line(f"{met} of {len(rows)} met" if rows else "the scenario expects nothing")
 

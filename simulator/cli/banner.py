@@ -8,7 +8,7 @@ from reseller_sim.times import shown_time
 from simulator import __version__
 from simulator.cli.child import pasted
 from simulator.cli.control import DEFAULT_URL
-from simulator.cli.output import one_line, printable_json
+from simulator.cli.output import printable_json
 from simulator.cli.server import Running
 from simulator.control.api_docs import swagger_ui
 from simulator.control.curl_commands import curl_command
@@ -16,6 +16,7 @@ from simulator.control.render import moment
 from simulator.domain.model.resellers import Reseller
 from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.shortened import whole_line
 from simulator.staging.signing import Credentials, sign
 from simulator.wire.money import encode
 
@@ -44,7 +45,7 @@ def log_line(running: Running, *, shows_token: bool) -> str:
 
 def page(running: Running) -> str:
     """The banner."""
-    facts = [f"  {name:<11} {one_line(text)}" for name, text in _facts(running)]
+    facts = [f"  {name:<11} {whole_line(text)}" for name, text in _facts(running)]
     return "\n".join([f"reseller-sim {__version__} answers at {running.url}", "", *facts, "", *_first_steps(running)])
 
 

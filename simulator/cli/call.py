@@ -15,11 +15,12 @@ from reseller_sim.exchange import Answer, Unanswered, Unreachable, exchange
 from simulator.cli import values
 from simulator.cli.control import DEFAULT_URL, SANDBOX_PREFIX
 from simulator.cli.flags import json_flag, option, own_option, request_flags
-from simulator.cli.output import echo, echo_json, one_line, print_to_stderr, printable_body
+from simulator.cli.output import echo, echo_json, print_to_stderr, printable_body
 from simulator.cli.usage import CannotStart, verb
 from simulator.cli.values import Whole
 from simulator.control.curl_commands import curl_command
 from simulator.options import CONTROL_PATH
+from simulator.shortened import whole_line
 from simulator.staging.signing import CannotSign, Credentials, SignedRequest, sign, with_bearer
 
 TIMEOUT_S = 60.0
@@ -87,7 +88,7 @@ def call_command(bearer: str | None, header: dict[str, str], include: bool, **as
     print_to_stderr(f"{answer.status} {responses.get(answer.status, '')}".rstrip())
     for name, value in answer.headers.items():
         if include or name.startswith("x-sim-"):
-            print_to_stderr(one_line(f"{name}: {value}"))
+            print_to_stderr(whole_line(f"{name}: {value}"))
     _print_body(answer.body)
     return 0 if 200 <= answer.status < 300 else 1
 

@@ -9,8 +9,9 @@ import click
 from simulator.cli import completion
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags
-from simulator.cli.output import echo_value, one_line, print_line, show
+from simulator.cli.output import echo_value, print_line, show
 from simulator.cli.usage import Refused, verb
+from simulator.shortened import whole_line
 
 PRODUCT = "reseller-sim product"
 SWITCHED = {"on": {"is_active": True}, "off": {"is_active": False}}
@@ -87,7 +88,7 @@ def _read(ctx: click.Context, text: str) -> dict[str, Any]:
         if document.problems:
             raise ScenarioError(document.problems)
     except ScenarioError as error:
-        raise Refused("\n".join(map(one_line, error.problems))) from None
+        raise Refused("\n".join(map(whole_line, error.problems))) from None
     if not isinstance(document.data, dict) or not document.data:
         raise click.UsageError(f"{text!r} is neither on nor off, nor changes such as {{note: new}}", ctx)
     return document.data
@@ -136,7 +137,7 @@ def _status_of(control: Control, product: str) -> dict[str, str]:
     for one in _statuses(control):
         if one["product"] == product:
             return one
-    raise Refused(one_line(f"{NETWORK}: this sandbox has no product {product!r}"))
+    raise Refused(whole_line(f"{NETWORK}: this sandbox has no product {product!r}"))
 
 
 def _show_all(found: Iterable[dict[str, str]], json: bool) -> None:

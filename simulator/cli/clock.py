@@ -1,6 +1,5 @@
 """`reseller-sim clock` and `advance`: the time of a sandbox, and what happens when it moves."""
 
-import re
 from typing import Any
 
 import click
@@ -8,8 +7,10 @@ import click
 from simulator.cli import completion, values
 from simulator.cli.control import Control
 from simulator.cli.flags import json_flag, running_flags
-from simulator.cli.output import clock_time, echo_value, one_line, print_line, print_table, show, times_of_day
+from simulator.cli.output import clock_time, echo_value, print_line, print_table, show, times_of_day
 from simulator.cli.usage import Refused, verb
+from simulator.cli.values import seconds_of
+from simulator.shortened import whole_line
 
 CLOCK = "reseller-sim clock"
 STOP = "stop"
@@ -66,7 +67,6 @@ TIMEOUT_S = 3600.0
 INTERRUPTED = 130
 USAGE = "write a duration such as 90s, 1h30m or 1.5d, or `idle`, or `to` and a time such as 2027-01-10T23:59:00+08:00"
 COLUMNS = ("what", "refid", "status", "to", "answered", "skipped")
-_NUMBER = re.compile(r"[0-9]{1,10}([.][0-9]{1,6})?")
 FACTS = ("product", "category", "group", "api_key", "rule", "status", "state")  # of what a scenario scheduled
 
 
@@ -114,7 +114,7 @@ def _stop(control: Control) -> int:
     where = f"the clock of {control.sandbox} stands at {clock_time(clock['now'])}"
     if clock["advancing"]:
         where = f"{where} and will stop when the receiver that is being called has answered"
-    click.echo(one_line(f"{ADVANCE}: interrupted; {where}"), err=True)
+    click.echo(whole_line(f"{ADVANCE}: interrupted; {where}"), err=True)
     return INTERRUPTED
 
 
@@ -125,28 +125,15 @@ def _asked(ctx: click.Context, how: tuple[str, ...]) -> dict[str, Any]:
     if len(how) == 2 and how[0] == "to":
         values.time(ctx, ctx.command.params[0], how[1])
         return {"to": how[1]}
+    text = " ".join(how)
     try:
-        return {"seconds": _seconds(" ".join(how))}
+        seconds = seconds_of(text)
     except ValueError as wrong:
-        raise click.UsageError(f"{' '.join(how)!r} {wrong}", ctx) from None
-
-
-def _seconds(text: str) -> float:
-    """Seconds of a duration, or of a bare number, from 0. Raises `ValueError`, said behind the argument."""
-    from simulator.scenario.reading.reader import DURATION_MAX, duration
-
-    is_number = _NUMBER.fullmatch(text) is not None
-    if is_number and float(text) > DURATION_MAX.total_seconds():
-        raise ValueError(f"is longer than {DURATION_MAX.days} days")
-    try:
-        seconds = float(text) if is_number else duration(text).total_seconds()
-    except ValueError as wrong:
-        if str(wrong).startswith("is longer"):
-            raise
-        raise ValueError(f"is no time to advance by: {USAGE}") from None
+        why = wrong if str(wrong).startswith("is longer") else f"is no time to advance by: {USAGE}"
+        raise click.UsageError(f"{text!r} {why}", ctx) from None
     if seconds < 0:
-        raise ValueError("is before the present: time never goes back")
-    return seconds
+        raise click.UsageError(f"{text!r} is before the present: time never goes back", ctx)
+    return {"seconds": seconds}
 
 
 def _print(done: dict[str, Any]) -> None:

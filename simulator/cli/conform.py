@@ -12,12 +12,12 @@ import click
 from simulator.cli.call import credentials
 from simulator.cli.control import DEFAULT_URL
 from simulator.cli.flags import file_option, option
-from simulator.cli.output import echo, one_line
+from simulator.cli.output import echo
 from simulator.cli.reports.cases import UNWRITABLE
 from simulator.cli.usage import CannotStart, verb
 from simulator.cli.values import Number, Span, Whole
 from simulator.options import CONTROL_PATH
-from simulator.shortened import shortened
+from simulator.shortened import shortened, whole_line
 from simulator.staging.signing import CannotSign, secret_bytes, split_base
 
 if TYPE_CHECKING:
@@ -244,10 +244,10 @@ def _reach(run: "Run", address: str) -> None:
     try:
         answer = run.session.get("/v2/balance")
     except NoAnswer as why:
-        raise CannotStart(one_line(f"{TITLE}: {address} does not answer: {why}")) from None
+        raise CannotStart(whole_line(f"{TITLE}: {address} does not answer: {why}")) from None
     if code := answer.auth_code:
         what = f"{TITLE}: {address} refused the first signed request with {answer.status} {shortened(code, 60)}"
-        raise CannotStart(one_line(run.hidden(f"{what}: look at --key, --secret and the clock of this machine")))
+        raise CannotStart(whole_line(run.hidden(f"{what}: look at --key, --secret and the clock of this machine")))
 
 
 def _allow_payments(run: "Run", orders: "tuple[Order, ...]", limit: Decimal, wait_s: float) -> None:
@@ -264,7 +264,7 @@ def _allow_payments(run: "Run", orders: "tuple[Order, ...]", limit: Decimal, wai
         raise _usage(str(wrong)) from None
     except (Departs, NoAnswer, *UNEXPECTED) as error:
         why = str(error) if isinstance(error, Departs) else repr(error)
-        raise CannotStart(one_line(f"{TITLE}: the catalog cannot be read: {why}")) from None
+        raise CannotStart(whole_line(f"{TITLE}: the catalog cannot be read: {why}")) from None
     run.allow_payments(runner)
 
 

@@ -12,8 +12,9 @@ import click
 from simulator.cli import completion
 from simulator.cli.call import CannotRead, read_file
 from simulator.cli.flags import json_flag, option
-from simulator.cli.output import echo, echo_json, one_line, printable, printable_json
+from simulator.cli.output import echo, echo_json, printable, printable_json
 from simulator.cli.usage import CannotStart, verb
+from simulator.shortened import whole_line
 from simulator.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ def _mark(one: "Assumption", seen: Seen) -> str:
         return "\n  assumed"
     same = bool(one.values) and found.value == one.values[0]
     what = "as assumed" if same else f"set {one.knob}: {_value(found.value)}"
-    return "\n" + one_line(f"  observed at {found.target}: {what} ({found.evidence})")
+    return "\n" + whole_line(f"  observed at {found.target}: {what} ({found.evidence})")
 
 
 def _value(value: Any) -> str:
@@ -236,4 +237,4 @@ def _observed(path: Path) -> dict[str, Observed]:
         why = str(wrong)
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         """It is no JSON, or that of something else."""
-    raise click.ClickException(one_line(f"reseller-sim assumptions: {why}"))
+    raise click.ClickException(whole_line(f"reseller-sim assumptions: {why}"))

@@ -14,9 +14,10 @@ from click.core import ParameterSource
 from reseller_sim import control as client
 from reseller_sim.arguments import is_url
 from reseller_sim.exchange import Answer, Connection, Unanswered
-from simulator.cli.output import one_line, print_to_stderr
+from simulator.cli.output import print_to_stderr
 from simulator.cli.usage import CannotStart, Refused
 from simulator.options import CONTROL_PATH, DEFAULT_PORT, LOOPBACK
+from simulator.shortened import whole_line
 
 SANDBOX_PREFIX = "/s/"
 DEFAULT_URL = f"http://{LOOPBACK}:{DEFAULT_PORT}"
@@ -150,13 +151,13 @@ class Control:
         if code == NO_SANDBOX or (code == NO_PATH and is_odd):
             return self.useless(f"answered {status}: there is no sandbox {self.sandbox!r}{_where_named()}")
         if code in NOT_READY:
-            return Refused(one_line(f"{self.verb}: {self.base}: {said}"), code)
+            return Refused(whole_line(f"{self.verb}: {self.base}: {said}"), code)
         if status in LOCKED or status >= 500 or code == client.NO_CODE:
             hint = "; give the control API's token with --token or RESELLER_SIM_TOKEN" if status == 401 else ""
             return self.useless(f"answered {status}: {said}{hint}")
         left_out = len(refused.problems) - PROBLEMS_MAX
         problems = "; ".join(refused.problems[:PROBLEMS_MAX]) + (f"; and {left_out} more" if left_out > 0 else "")
-        return Refused(one_line(f"{self.verb}: {problems or said}"), code)
+        return Refused(whole_line(f"{self.verb}: {problems or said}"), code)
 
     def fields(self, value: Any) -> Any:
         """A value of an answer, with objects that say what they lack."""
@@ -166,7 +167,7 @@ class Control:
 
     def useless(self, what: str) -> CannotStart:
         """The error about an answer, or about none."""
-        return CannotStart(one_line(f"{self.verb}: {self.base} {what}"))
+        return CannotStart(whole_line(f"{self.verb}: {self.base} {what}"))
 
 
 def path_before(base: str) -> str:
@@ -242,7 +243,7 @@ class Stream:
             event = None
         if not isinstance(event, dict) or "kind" not in event:
             text = f"{self._control.verb}: {self._control.base} sent something that is no event: is it a simulator?"
-            raise CannotStart(one_line(text))
+            raise CannotStart(whole_line(text))
         return event
 
     def _open_again(self) -> HTTPResponse:
@@ -254,7 +255,7 @@ class Stream:
             except CannotStart:
                 if monotonic() > ends_at:
                     text = f"{self._control.verb}: {self._control.base} has ended, or does not answer any more"
-                    raise CannotStart(one_line(text)) from None
+                    raise CannotStart(whole_line(text)) from None
             sleep(PAUSE_S)
 
     def _open(self) -> HTTPResponse:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from simulator.cli.flags import own_option
-from simulator.cli.output import echo, one_line, print_to_stderr
+from simulator.cli.output import echo, print_to_stderr
 from simulator.cli.reports.tapes import SECRET_MODE
 from simulator.cli.usage import CannotStart, verb
+from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
     from simulator.api.request_replayer import RequestReplayer
@@ -90,7 +91,7 @@ def data_command(
     try:
         return actions[action]() or 0
     except StoreError as error:
-        raise CannotStart(one_line(f"reseller-sim data {action}: {error}")) from None
+        raise CannotStart(whole_line(f"reseller-sim data {action}: {error}")) from None
 
 
 def _check(folder: Path) -> int:
@@ -98,9 +99,9 @@ def _check(folder: Path) -> int:
     from simulator.persistence.restoration import obstacles
 
     checked = check(folder, partial(obstacles, again=_again()))
-    echo(one_line(f"{folder}: {checked.summary}"))
+    echo(whole_line(f"{folder}: {checked.summary}"))
     for problem in checked.problems:
-        print_to_stderr(one_line(problem))
+        print_to_stderr(whole_line(problem))
     return 1 if checked.problems else 0
 
 
@@ -109,14 +110,14 @@ def _compact(folder: Path) -> None:
     from simulator.persistence.restoration import obstacles
 
     summary = compact(folder, version=_version(), more=partial(obstacles, again=_again()))
-    echo(one_line(f"{folder}: {summary}"))
+    echo(whole_line(f"{folder}: {summary}"))
 
 
 def _back_up(folder: Path, target: Path) -> None:
     from simulator.persistence.maintenance import back_up
 
     size = back_up(folder, target)
-    echo(one_line(f"{target}: a copy of {folder}: {size} bytes"))
+    echo(whole_line(f"{target}: a copy of {folder}: {size} bytes"))
 
 
 def _import(folder: Path, file: Path, *, replaces: bool) -> None:
@@ -127,11 +128,11 @@ def _import(folder: Path, file: Path, *, replaces: bool) -> None:
     try:
         _refuse_what_cannot_go_on(file)
         with Store(folder, version=_version()) as store:
-            echo(one_line(f"{folder}: imported {import_sandbox(store, file, replaces=replaces)}"))
+            echo(whole_line(f"{folder}: imported {import_sandbox(store, file, replaces=replaces)}"))
     except Damaged as damaged:
-        raise CannotStart(one_line(f"reseller-sim data import: {file}: {damaged}")) from None
+        raise CannotStart(whole_line(f"reseller-sim data import: {file}: {damaged}")) from None
     except OSError as error:
-        raise CannotStart(one_line(f"reseller-sim data import: {file}: {error.strerror}")) from None
+        raise CannotStart(whole_line(f"reseller-sim data import: {file}: {error.strerror}")) from None
 
 
 def _refuse_what_cannot_go_on(file: Path) -> None:
@@ -147,7 +148,7 @@ def _refuse_what_cannot_go_on(file: Path) -> None:
         else:
             found = [f"{sandbox.name[:80]!r} is the id of no sandbox: export it again"]
     if found:
-        raise CannotStart(one_line(f"reseller-sim data import: {file}: {found[0]}"))
+        raise CannotStart(whole_line(f"reseller-sim data import: {file}: {found[0]}"))
 
 
 def _remove(folder: Path, sandbox: str) -> None:
@@ -159,7 +160,7 @@ def _remove(folder: Path, sandbox: str) -> None:
         _refuse_unknown("remove", store.writer.lives, sandbox, folder)
         store.writer.forget(sandbox)
         store.commit()
-    echo(one_line(f"{folder}: removed {sandbox}"))
+    echo(whole_line(f"{folder}: removed {sandbox}"))
 
 
 def _export(folder: Path, file: Path | None, sandbox: str, *, is_tape: bool, shows_secrets: bool) -> None:
@@ -167,11 +168,11 @@ def _export(folder: Path, file: Path | None, sandbox: str, *, is_tape: bool, sho
     if file is None and sys.stdout.isatty():
         raise CannotStart("reseller-sim data export: it is no text: name a FILE, or redirect stdout")
     if file is not None and file.exists():
-        raise CannotStart(one_line(f"reseller-sim data export: {file} exists already; name another one"))
+        raise CannotStart(whole_line(f"reseller-sim data export: {file} exists already; name another one"))
     try:
         scratch = TemporaryDirectory(prefix=".reseller-sim-", dir=None if file is None else file.parent)
     except OSError as error:
-        raise CannotStart(one_line(f"reseller-sim data export: {file}: {error.strerror}")) from None
+        raise CannotStart(whole_line(f"reseller-sim data export: {file}: {error.strerror}")) from None
     with scratch as name:
         made = Path(name) / "sandbox"
         _make_export(folder, made, sandbox, is_tape=is_tape, shows_secrets=shows_secrets)
@@ -199,7 +200,7 @@ def _make_export(folder: Path, made: Path, sandbox: str, *, is_tape: bool, shows
 def _refuse_unknown(action: str, names: Collection[str], sandbox: str, folder: Path) -> None:
     if sandbox not in names:
         hint = f"it has {', '.join(names)}" if names else "it has none"
-        raise CannotStart(one_line(f"reseller-sim data {action}: {folder} has no sandbox {sandbox!r}; {hint}"))
+        raise CannotStart(whole_line(f"reseller-sim data {action}: {folder} has no sandbox {sandbox!r}; {hint}"))
 
 
 def _tape(reader: "Reader", sandbox: str, *, shows_secrets: bool) -> Iterable[bytes]:
@@ -210,14 +211,14 @@ def _tape(reader: "Reader", sandbox: str, *, shows_secrets: bool) -> Iterable[by
     try:
         found = kept_tape(reader, sandbox, _again())
     except NoTape as none:
-        raise CannotStart(one_line(f"reseller-sim data export: {none}")) from None
+        raise CannotStart(whole_line(f"reseller-sim data export: {none}")) from None
     if shows_secrets:
         return packed(tape_lines(found))
     try:
         return packed(lines_without_secrets(found, _again()))
     except CannotMask as error:
         hint = "--tape-secrets writes it with its secrets"
-        raise CannotStart(one_line(f"reseller-sim data export: the tape of {sandbox}: {error}; {hint}")) from None
+        raise CannotStart(whole_line(f"reseller-sim data export: the tape of {sandbox}: {error}; {hint}")) from None
 
 
 def _again() -> "RequestReplayer":

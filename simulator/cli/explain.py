@@ -10,10 +10,11 @@ import click
 from simulator.cli.call import CannotRead, read_file, read_input, read_stdin
 from simulator.cli.control import Control
 from simulator.cli.flags import json_flag, option, running_flags
-from simulator.cli.output import echo, echo_value, one_line
+from simulator.cli.output import echo, echo_value
 from simulator.cli.usage import CannotStart, Refused, verb
 from simulator.control.pasted_curl import Pasted, read_curl
 from simulator.control.shell_words import NotCurl, stdin_of, words_of
+from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
     from simulator.cli.explanation import Explanation
@@ -112,7 +113,7 @@ def explain_command(
     if json:
         echo_value(made.as_json())
     else:
-        echo("\n".join(map(one_line, lines_of(made))))
+        echo("\n".join(map(whole_line, lines_of(made))))
     return 0 if made.is_right else 1
 
 
@@ -145,7 +146,7 @@ def _known_to(control: Control, key: str) -> dict[str, tuple[str, str]]:
     try:
         shown = control.get("")
     except CannotStart as missing:
-        raise CannotStart(f"{missing.message}; or give the secret of {one_line(key)} with --secret") from None
+        raise CannotStart(f"{missing.message}; or give the secret of {whole_line(key)} with --secret") from None
     return {one["api_key"]: (one["api_secret"], one["code"]) for one in shown["resellers"] if one["api_secret"]}
 
 
@@ -178,7 +179,7 @@ def _exchange(control: Control, number: int, given: bytes | None) -> dict[str, A
         found: dict[str, Any] = control.get(f"/requests/{number}", query=query)
     except Refused as refused:
         text = f"{refused.message} (request {number}, sandbox {control.sandbox})"
-        raise Refused(one_line(text), refused.code) from None
+        raise Refused(whole_line(text), refused.code) from None
     return found
 
 
@@ -224,5 +225,5 @@ def _of_journal(exchange: dict[str, Any], as_json: bool) -> int:
         lines.append(f"it was refused: {exchange['diagnosis'] or 'the journal has no more about it'}")
     else:
         lines.append("it was not refused" + (f": {exchange['diagnosis']}" if exchange["diagnosis"] else ""))
-    echo("\n".join(map(one_line, lines)))
+    echo("\n".join(map(whole_line, lines)))
     return 0 if is_right else 1

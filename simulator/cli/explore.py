@@ -17,11 +17,12 @@ from reseller_sim.exchange import bypass
 from simulator.cli.child import on_path
 from simulator.cli.exec import WithCommand
 from simulator.cli.flags import file_option, own_option
-from simulator.cli.output import echo, one_line, print_table, print_to_stderr
+from simulator.cli.output import echo, print_table, print_to_stderr
 from simulator.cli.reports.cases import Reports
 from simulator.cli.server_flags import ServerFlags, server_flags
 from simulator.cli.usage import CannotStart, verb
 from simulator.cli.values import Number, Span, Whole
+from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
     from simulator.cli.reports.explore import Screen
@@ -160,7 +161,7 @@ def _explored(
         out.mkdir(parents=True, exist_ok=True)
         report = _campaign(to_run, flags, reports, out, workers, how)
     except ScenarioError as error:
-        raise CannotStart("\n".join(map(one_line, error.problems))) from None
+        raise CannotStart("\n".join(map(whole_line, error.problems))) from None
     except (CannotRun, OtherRun, DomainError) as error:
         raise CannotStart(f"{EXPLORE}: {error}") from None
     except AsksNothing as error:
@@ -169,7 +170,7 @@ def _explored(
     except BaselineFails as error:
         raise CannotStart(f"{EXPLORE}: COMMAND fails without any fault: {error}") from None
     except OSError as error:
-        raise CannotStart(one_line(f"{EXPLORE}: {out} cannot be written: {error.strerror or error}")) from None
+        raise CannotStart(whole_line(f"{EXPLORE}: {out} cannot be written: {error.strerror or error}")) from None
     return exit_code(report, is_written=reports.write(suites(report)))
 
 
@@ -212,7 +213,7 @@ def _campaign(
         Workers(setting, workers) as pool,
     ):
         if resume and record.begins_anew:
-            print_to_stderr(one_line(f"{EXPLORE}: {out} has no runs to go on with, so that all are run"))
+            print_to_stderr(whole_line(f"{EXPLORE}: {out} has no runs to go on with, so that all are run"))
         trials = Trials(pool, base, record, rate, timeout)
         campaign = Campaign(trials, record, plan, screen)
         try:
@@ -271,7 +272,7 @@ def prove_command(ctx: click.Context, /, finding: Path, times: int, timeout: flo
       reseller-sim prove explored/01-callback.yaml --times 10 -- python shop.py
     """
     proof = proven(finding, ctx.obj, times, timeout)
-    echo(one_line(f"{proof.colour}: {', '.join(filter(None, (_failed(proof), _why(proof))))}"))
+    echo(whole_line(f"{proof.colour}: {', '.join(filter(None, (_failed(proof), _why(proof))))}"))
     return EXIT_CODES[proof.colour]
 
 
@@ -296,11 +297,11 @@ def proven(path: Path, words: list[str], times: int, timeout_s: float | None) ->
         with on_path():
             return _proven(finding, words, times, timeout_s)
     except CannotRun as error:
-        raise CannotStart(one_line(f"{PROVE}: {error}")) from None
+        raise CannotStart(whole_line(f"{PROVE}: {error}")) from None
     except BaselineFails as error:
         raise CannotStart(f"{PROVE}: COMMAND fails without any fault: {error}") from None
     except OSError as error:
-        raise CannotStart(one_line(f"{PROVE}: {path}: {error.strerror or error}")) from None
+        raise CannotStart(whole_line(f"{PROVE}: {path}: {error.strerror or error}")) from None
 
 
 def _proven(finding: "Finding", words: list[str], times: int, timeout_s: float | None) -> "Proof":
@@ -311,7 +312,7 @@ def _proven(finding: "Finding", words: list[str], times: int, timeout_s: float |
 
     def show(number: int, found: tuple[Any, ...]) -> None:
         why = "; ".join(one.text for one in found) if found else "survived"
-        echo(one_line(f"run {number} of {times}: {why}"))
+        echo(whole_line(f"run {number} of {times}: {why}"))
 
     with tempfile.TemporaryDirectory(prefix="reseller-sim-") as folder:
         setting = Setting(tuple(words), Options(), LOOPBACK, 0, Path(folder))

@@ -5,9 +5,10 @@ from pathlib import Path
 import click
 
 from simulator.cli.flags import option
-from simulator.cli.output import one_line, print_to_stderr
+from simulator.cli.output import print_to_stderr
 from simulator.cli.usage import CannotStart, verb
 from simulator.cli.values import Number, Span, Whole
+from simulator.shortened import whole_line
 
 PROGRAM = "reseller-sim import"
 
@@ -101,13 +102,13 @@ def import_command(
     except CannotSign as wrong:
         raise click.UsageError(mask(str(wrong)), click.get_current_context()) from None
     except Refused as refused:
-        print_to_stderr(one_line(mask(f"{PROGRAM}: the service refused: {refused}")))
+        print_to_stderr(whole_line(mask(f"{PROGRAM}: the service refused: {refused}")))
         return 1
     except NotOurs as wrong:
-        raise CannotStart(one_line(f"{PROGRAM}: {wrong}")) from None
+        raise CannotStart(whole_line(f"{PROGRAM}: {wrong}")) from None
     except (NoAnswer, NotExercised, MustWait) as error:
         known = f"what is known is in {state}, so " if Path(state).exists() else ""
         hint = f"{known}run the same command again"
-        raise CannotStart(one_line(mask(f"{PROGRAM}: {error}; {hint}"))) from None
+        raise CannotStart(whole_line(mask(f"{PROGRAM}: {error}; {hint}"))) from None
     click.echo(text.encode(), nl=False)
     return 0

@@ -12,10 +12,11 @@ from simulator.cli import completion, values
 from simulator.cli.control import TIMEOUT_S, Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags
 from simulator.cli.journal import trxid_of
-from simulator.cli.output import echo_value, one_line, print_line, print_table, print_to_stderr, show, times_of_day
+from simulator.cli.output import echo_value, print_line, print_table, print_to_stderr, show, times_of_day
 from simulator.cli.sandbox import deposit, reseller
 from simulator.cli.usage import Refused, verb
 from simulator.cli.values import Span, Whole
+from simulator.shortened import whole_line
 
 INBOX = "reseller-sim inbox"
 COLUMNS = ("method", "answered", "refid", "status", "body")
@@ -100,7 +101,7 @@ def inbox_command(
     else:
         _print(name, items, "" if items else _hint(control, name))
     if not complete_:
-        print_to_stderr(one_line(f"{INBOX}: {name}: {len(items)} of {wait_for} came in time"))
+        print_to_stderr(whole_line(f"{INBOX}: {name}: {len(items)} of {wait_for} came in time"))
     return 0 if complete_ else 1
 
 

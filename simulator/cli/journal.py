@@ -10,9 +10,10 @@ from reseller_sim.story import Story
 from simulator.cli import completion, values
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags
-from simulator.cli.output import clock_time, cut, echo, echo_value, one_line, print_line, print_table, times_of_day
+from simulator.cli.output import clock_time, cut, echo, echo_value, print_line, print_table, times_of_day
 from simulator.cli.usage import Refused, verb
 from simulator.cli.values import Whole
+from simulator.shortened import whole_line
 
 REQUESTS = "reseller-sim requests"
 COLUMNS = ("method", "path", "status", "refid", "rule", "diagnosis")
@@ -178,9 +179,7 @@ def _print_message(first: str, message: dict[str, Any]) -> None:
 
 def _print_unshortened(line: str) -> None:
     """A line that may be longer than the terminal, since all of it matters."""
-    from simulator.cli.output import one_line
-
-    echo(one_line(line))
+    echo(whole_line(line))
 
 
 STORY = "reseller-sim story"
@@ -209,7 +208,7 @@ def story_command(refid: str, reseller: str | None, json: bool, **running: Any) 
     if json:
         echo_value(found)
     else:
-        echo("\n".join(map(one_line, Story(found).lines)))
+        echo("\n".join(map(whole_line, Story(found).lines)))
 
 
 def trxid_of(control: Control, refid: str, reseller: str | None = None) -> str:
@@ -219,10 +218,10 @@ def trxid_of(control: Control, refid: str, reseller: str | None = None) -> str:
         return str(found[0]["trxid"])
     why = _refusal(control, refid)
     if why is not None:
-        raise Refused(one_line(f"{control.verb}: no payment was made; {why}"))
+        raise Refused(whole_line(f"{control.verb}: no payment was made; {why}"))
     if refid.isascii() and refid.isdigit():
         return refid
-    raise Refused(one_line(f"{control.verb}: the sandbox {control.sandbox} has no payment {refid!r}"))
+    raise Refused(whole_line(f"{control.verb}: the sandbox {control.sandbox} has no payment {refid!r}"))
 
 
 def _refusal(control: Control, refid: str) -> str | None:

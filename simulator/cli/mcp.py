@@ -9,8 +9,9 @@ from pathlib import Path
 import click
 
 from simulator.cli.flags import TOKEN_VARIABLES, option, own_option, sandbox_flags
-from simulator.cli.output import echo, one_line, print_to_stderr
+from simulator.cli.output import echo, print_to_stderr
 from simulator.cli.usage import CannotStart, verb
+from simulator.shortened import whole_line
 
 TITLE = "reseller-sim mcp"
 RANGE = "mcp>=2,<3"
@@ -100,9 +101,9 @@ def _serve(url: str | None, sandbox: str, scenario: str | None, token: str | Non
     try:
         simulator = Simulator.start(scenario, scenarios=None) if url is None else Simulator(url, token)
     except NotStarted as error:
-        raise CannotStart("\n".join(one_line(f"{TITLE}: {line}") for line in str(error).splitlines())) from None
+        raise CannotStart("\n".join(whole_line(f"{TITLE}: {line}") for line in str(error).splitlines())) from None
     except ValueError as error:
-        raise CannotStart(one_line(f"{TITLE}: {error}")) from None
+        raise CannotStart(whole_line(f"{TITLE}: {error}")) from None
     print_to_stderr(f"{TITLE}: the simulator is at {simulator.url}, its console at {simulator.control_url}/")
     if sys.stdin is not None and sys.stdin.isatty():
         print_to_stderr(f"{TITLE}: waiting for a host on stdin; --config prints how hosts start this")

@@ -32,11 +32,6 @@ def printable(text: str) -> str:
     return _IN_TEXT.sub(_escape, text)
 
 
-def one_line(text: object) -> str:
-    """A text that is shown on one line."""
-    return whole_line(str(text))
-
-
 def printable_json(text: str) -> str:
     """A JSON text with such characters as `\\uXXXX`: it means the same, and stays JSON for whoever reads it."""
     # Between the tokens of a JSON text there may be a carriage return, of all these characters.
@@ -149,7 +144,7 @@ def print_table(
     left out. On a terminal a column has at most `CELL_CHARS_MAX` characters, but for the last one: a cell of it that
     does not fit is on lines of its own below its row, or with `cuts` it ends where the terminal does."""
     shown = [at for at, _ in enumerate(names) if not rows or any(str(row[at]) for row in rows)]
-    cells = [[one_line(row[at]) for at in shown] for row in [names, *rows]]
+    cells = [[whole_line(row[at]) for at in shown] for row in [names, *rows]]
     longest = [max(len(row[at]) for row in cells) for at in range(len(shown))]
     widths = [min(CELL_CHARS_MAX, chars) for chars in longest] if is_terminal() else longest
     left = terminal_width() - sum(widths[:-1]) - len(GAP) * (len(widths) - 1)
@@ -169,7 +164,7 @@ def terminal_width() -> int:
 
 def print_line(text: str, *, bold: bool = False, red: bool = False) -> None:
     """Print a text on one line, cut where the terminal ends."""
-    line = one_line(text)
+    line = whole_line(text)
     if not is_terminal():
         echo_safe(line)
         return

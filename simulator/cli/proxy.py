@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simulator.cli.flags import json_flag, option
-from simulator.cli.output import give_up, one_line, print_to_stderr, printable_json
+from simulator.cli.output import give_up, print_to_stderr, printable_json
 from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
 from simulator.cli.server_flags import control_flags
 from simulator.cli.usage import CannotStart, verb
 from simulator.cli.values import WILDCARDS, Span
 from simulator.options import CONTROL_PATH
+from simulator.shortened import whole_line
 from simulator.whole_files import refuse_other_than_file, write_whole
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ def _recording(path: Path, watcher: "Watcher", *, names_accounts: bool) -> dict[
         raise click.UsageError(f"--record {str(path)!r} cannot be written", click.get_current_context())
     recorder = Recorder(names_accounts=names_accounts)
     recording = Recording(
-        recorder, path, watcher.secrets, _write_checked, lambda text: print_to_stderr(one_line(f"{PROGRAM}: {text}"))
+        recorder, path, watcher.secrets, _write_checked, lambda text: print_to_stderr(whole_line(f"{PROGRAM}: {text}"))
     )
     watcher.on_call = watcher.on_notification = recording.note
     return {"on_start": recording.start, "on_stop": recording.end}
@@ -256,7 +257,7 @@ def _banner(flags: ProxyFlags, server: "Server") -> str:
         facts.append(("", f"Authorization: Bearer {flags.control_token}"))
     if flags.record is not None:
         facts.append(("recorded in", str(flags.record)))
-    lines = [f"  {name:<11} {one_line(text)}" for name, text in facts]
+    lines = [f"  {name:<11} {whole_line(text)}" for name, text in facts]
     return "\n".join([f"reseller-sim {__version__} passes requests on at {server.url}", "", *lines])
 
 

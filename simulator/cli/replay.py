@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simulator.cli.flags import own_option
-from simulator.cli.output import echo, one_line, print_to_stderr
+from simulator.cli.output import echo, print_to_stderr
 from simulator.cli.server_flags import ServerFlags, going_on_flags
 from simulator.cli.usage import Refused, verb
 from simulator.cli.values import Whole
 from simulator.domain.model.instants import Times, times_of
+from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
     from simulator.cli.tape_file import Life, TapeFile
@@ -35,7 +36,7 @@ def _until(ctx: click.Context, param: click.Parameter, text: str | None) -> Unti
         return times_of(text)
     except ValueError:
         what = "a number of entries from 0, or an ISO time of 1990 to 2199 with its offset: 2026-11-21T12:00:05+08:00"
-        raise click.BadParameter(f"{one_line(text)[:SHOWN_CHARS_MAX]!r} is not {what}", ctx, param) from None
+        raise click.BadParameter(f"{whole_line(text)[:SHOWN_CHARS_MAX]!r} is not {what}", ctx, param) from None
 
 
 @verb("replay")
@@ -117,7 +118,7 @@ def _is_whole(file: "TapeFile", played: "list[Life]", *, wants_all: bool) -> boo
     text = file.damage_behind(damaged, len(damaged.tape.entries) if damaged is not None else 0)
     if not file.is_cut:
         raise file.refusal(text)
-    echo(one_line(f"{file.path}: {text}"))
+    echo(whole_line(f"{file.path}: {text}"))
     return False
 
 
@@ -168,7 +169,7 @@ def _is_proved(file: "TapeFile", life: "Life", until: Until) -> bool:
     if proof.difference is not None:
         echo(difference(life, proof.difference))
         return False
-    echo(one_line(proved(life, proof.player.place)))
+    echo(whole_line(proved(life, proof.player.place)))
     return True
 
 
@@ -184,7 +185,7 @@ def _serve(file: "TapeFile", life: "Life", until: Until, flags: dict[str, Any]) 
 
     def on_ready(running: Running) -> None:
         echo(banner.page(running))
-        echo(one_line(served(life, proof.player.place, running.url)))
+        echo(whole_line(served(life, proof.player.place, running.url)))
 
     end, head = file.end_of(life, until), life.tape.head
     if until is None and life.tape.damage and not life.tape.is_cut:
@@ -203,7 +204,7 @@ def _serve(file: "TapeFile", life: "Life", until: Until, flags: dict[str, Any]) 
         echo(difference(life, proof.difference))
         return 1
     if until is None and life.tape.damage:
-        print_to_stderr(one_line(f"reseller-sim replay: {file.path}: {file.damage_behind(life)}"))
+        print_to_stderr(whole_line(f"reseller-sim replay: {file.path}: {file.damage_behind(life)}"))
     with _playing(file, life):
         running.app.adopt(go_on(proof.player, running.app.wall, end.at))
     running.server.run()

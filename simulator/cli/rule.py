@@ -9,9 +9,10 @@ import click
 from simulator.cli import completion
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags
-from simulator.cli.output import clock_time, echo_value, one_line, print_table, show
+from simulator.cli.output import clock_time, echo_value, print_table, show
 from simulator.cli.usage import Refused, verb, verb_group
 from simulator.cli.values import Whole
+from simulator.shortened import whole_line
 
 RULE = "reseller-sim rule"
 SECTIONS = ("payments", "voids", "disputes", "bills", "faults")
@@ -164,7 +165,7 @@ def _read(text: str | None, file: str | None, from_flags: dict[str, Any]) -> Any
         if document.problems:
             raise ScenarioError(document.problems)
     except ScenarioError as error:
-        raise Refused("\n".join(map(one_line, error.problems))) from None
+        raise Refused("\n".join(map(whole_line, error.problems))) from None
     if not isinstance(document.data, dict):
         raise Refused(f"{RULE} add: a rule is a mapping such as {{when: {{}}, then: [{{status: Failed}}]}}")
     return document.data

@@ -10,11 +10,12 @@ import click
 from simulator.cli import completion, values
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags
-from simulator.cli.output import clock_time, echo, echo_value, one_line, print_line, print_table, print_to_stderr, show
+from simulator.cli.output import clock_time, echo, echo_value, print_line, print_table, print_to_stderr, show
 from simulator.cli.server_flags import SEED_MAX
 from simulator.cli.usage import Refused, verb, verb_group
 from simulator.cli.values import Whole
 from simulator.options import CONTROL_PATH
+from simulator.shortened import whole_line
 
 SANDBOX = "reseller-sim sandbox"
 EITHER = "name SCENARIO, which is a bundled one or a file here, or --server-file, not both"
@@ -127,7 +128,7 @@ def list_all(json: bool, **running: Any) -> None:
         print_table(COLUMNS, [_row(one) for one in answer["sandboxes"]])
     for server in answer.get("servers", []):
         for line in _lacking(server):
-            print_to_stderr(one_line(f"{SANDBOX} list: {line}"))
+            print_to_stderr(whole_line(f"{SANDBOX} list: {line}"))
 
 
 @verb("rm")
@@ -162,7 +163,7 @@ def _scenario(wanted: str | None) -> Any:
     try:
         return load_scenario(wanted).document
     except ScenarioError as error:
-        raise Refused("\n".join(map(one_line, error.problems))) from None
+        raise Refused("\n".join(map(whole_line, error.problems))) from None
 
 
 def _clock(mode: values.ClockMode | None, start: datetime | None) -> dict[str, Any] | None:
@@ -195,7 +196,8 @@ def _row(one: dict[str, Any]) -> tuple[object, ...]:
 def show_made(control: Control, made: dict[str, Any], *, export: bool, json: bool) -> None:
     """Print the sandbox of an answer."""
     if export:
-        echo("\n".join(f"export {name}={quote(one_line(value))}" for name, value in _variables(control, made).items()))
+        for name, value in _variables(control, made).items():
+            echo(f"export {name}={quote(whole_line(value))}")
     elif json:
         echo_value(made)
     else:

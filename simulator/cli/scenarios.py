@@ -8,9 +8,10 @@ import click
 
 from simulator.cli import completion
 from simulator.cli.flags import json_flag
-from simulator.cli.output import echo, echo_json, one_line, print_to_stderr
+from simulator.cli.output import echo, echo_json, print_to_stderr
 from simulator.cli.reports.cases import UNWRITABLE, Case, Reports, Suite, all_ok, report_flags
 from simulator.cli.usage import verb
+from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
     from simulator.scenario.reading.document import Problem
@@ -69,7 +70,7 @@ def _list(json: bool) -> None:
         return
     width = max(map(len, found), default=0)
     for name, description in found.items():
-        echo(one_line(f"{name:<{width}}  {description}"))
+        echo(whole_line(f"{name:<{width}}  {description}"))
 
 
 def _show(wanted: str, json: bool) -> int:
@@ -85,7 +86,7 @@ def _show(wanted: str, json: bool) -> int:
             echo(text(wanted), nl=False)
     except ScenarioError as error:
         for problem in error.problems:
-            print_to_stderr(one_line(problem if problem.line else f"reseller-sim scenarios: {problem.message}"))
+            print_to_stderr(whole_line(problem if problem.line else f"reseller-sim scenarios: {problem.message}"))
         return 1
     return 0
 
@@ -144,9 +145,9 @@ def check_command(files: tuple[Path, ...], **flags: Any) -> int:
         suites.append(_suite(file, found))
         if reports.is_text:
             for problem in found:
-                echo(one_line(problem))
+                echo(whole_line(problem))
         if not found:
-            echo(one_line(f"{file}: ok"))
+            echo(whole_line(f"{file}: ok"))
     is_written = reports.write(suites)
     reports.show(suites)
     if not is_written:

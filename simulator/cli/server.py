@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from simulator.app import App, build_app
-from simulator.cli.output import one_line, print_to_stderr
+from simulator.cli.output import print_to_stderr
 from simulator.cli.process import hide_secrets, tune_gc
 from simulator.cli.server_files import handshakes_of, tokens_of
 from simulator.cli.server_flags import ServerFlags
@@ -28,6 +28,7 @@ from simulator.runtime.operations import DRAINING, REBUILDING, STARTING, STOPPIN
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.reading.document import ScenarioError
 from simulator.server.serve import CannotListen, Server, make_server
+from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
     from simulator.persistence.data_folder import DataFolder
@@ -101,9 +102,9 @@ def prepare(
         if folder is not None:
             _rebuild(server, app, folder, follows_scenario=flags.names_scenario)
     except ScenarioError as error:
-        raise CannotStart("\n".join(map(one_line, error.problems))) from None
+        raise CannotStart("\n".join(map(whole_line, error.problems))) from None
     except DomainError as error:
-        raise CannotStart(one_line(f"reseller-sim: the scenario cannot be used: {error.message}")) from None
+        raise CannotStart(whole_line(f"reseller-sim: the scenario cannot be used: {error.message}")) from None
     except CannotListen as error:
         raise CannotStart(f"reseller-sim: {error}") from None
     app.options = app.options._replace(url=server.url)
@@ -128,7 +129,7 @@ def _data_folder(flags: ServerFlags, running: "Callable[[], Running]") -> "DataF
     from simulator.persistence.store import Durability
 
     def on_failure(error: StoreError) -> None:
-        print_to_stderr(one_line(f"reseller-sim: {error}; the server stops, and all that was answered is kept"))
+        print_to_stderr(whole_line(f"reseller-sim: {error}; the server stops, and all that was answered is kept"))
         running().failures.append(str(error))
         running().server.should_exit = True
 
@@ -136,7 +137,7 @@ def _data_folder(flags: ServerFlags, running: "Callable[[], Running]") -> "DataF
         durability: Durability = "power" if flags.durability == "power" else "process"
         return DataFolder(flags.data_dir, durability, on_failure, _tell)
     except StoreError as error:
-        raise CannotStart(one_line(f"reseller-sim: {error}")) from None
+        raise CannotStart(whole_line(f"reseller-sim: {error}")) from None
 
 
 def _shards(flags: ServerFlags) -> "Shards | None":
@@ -154,11 +155,11 @@ def _shards(flags: ServerFlags) -> "Shards | None":
     try:
         return Shards(from_file(flags.shards), flags.shard)
     except BadServers as error:
-        raise CannotStart(one_line(f"reseller-sim: {error}")) from None
+        raise CannotStart(whole_line(f"reseller-sim: {error}")) from None
 
 
 def _tell(line: str) -> None:
-    print_to_stderr(one_line(f"reseller-sim: {line}"))
+    print_to_stderr(whole_line(f"reseller-sim: {line}"))
 
 
 def _tell_of_full_tapes(budget: "TapeBudget") -> None:
@@ -176,7 +177,7 @@ def _keep(app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
     try:
         folder.keep(app, follows=app.options.scenario if follows_scenario else "")
     except (CannotResume, StoreError) as error:
-        raise CannotStart(one_line(f"reseller-sim: {error}")) from None
+        raise CannotStart(whole_line(f"reseller-sim: {error}")) from None
     if DEFAULT in folder.sandboxes and (line := ignored_flags(app, folder.path, follows_scenario=follows_scenario)):
         _tell(line)
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simulator.cli.output import one_line, print_to_stderr
+from simulator.cli.output import print_to_stderr
 from simulator.cli.server_flags import ServerFlags
 from simulator.cli.usage import CannotStart
 from simulator.cli.values import BadToken, token_of
 from simulator.server.regular_files import CannotRead, content_of
+from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
     import ssl
@@ -135,7 +136,7 @@ def _starting() -> Iterator[None]:
     try:
         yield
     except Unusable as wrong:
-        raise CannotStart(one_line(f"reseller-sim: {wrong}")) from None
+        raise CannotStart(whole_line(f"reseller-sim: {wrong}")) from None
 
 
 def _context(cert: Path, key: Path) -> "ssl.SSLContext":
@@ -181,7 +182,7 @@ def _token(path: str) -> str:
 
 
 def _tell(line: str) -> None:
-    print_to_stderr(one_line(f"reseller-sim: {line}"))
+    print_to_stderr(whole_line(f"reseller-sim: {line}"))
 
 
 def warn_of_readers(path: str | os.PathLike[str]) -> None:

@@ -8,8 +8,9 @@ import click
 
 from simulator.cli import completion
 from simulator.cli.flags import file_option, own_option
-from simulator.cli.output import echo, one_line
+from simulator.cli.output import echo
 from simulator.cli.usage import CannotStart, Refused, verb
+from simulator.shortened import whole_line
 
 TITLE = "reseller-sim shard-config"
 
@@ -64,7 +65,7 @@ def shard_config_command(
         if map_file is not None:
             _write(map_file, _map_of(scenario))
     except (BadServers, BadSetting) as error:
-        raise Refused(one_line(f"{TITLE}: {error}")) from None
+        raise Refused(whole_line(f"{TITLE}: {error}")) from None
     echo(text.rstrip("\n"))
 
 
@@ -76,7 +77,7 @@ def _map_of(scenario: str) -> str:
     try:
         return "".join(f"{line}\n" for line in lines(load_scenario(scenario).resellers))
     except ScenarioError as error:
-        raise Refused("\n".join(map(one_line, error.problems))) from None
+        raise Refused("\n".join(map(whole_line, error.problems))) from None
 
 
 def _write(file: Path, text: str) -> None:
@@ -86,7 +87,7 @@ def _write(file: Path, text: str) -> None:
         unfinished.write_text(text, "utf-8")
         unfinished.replace(file)
     except OSError as error:
-        raise CannotStart(one_line(f"{TITLE}: {file}: {error.strerror}")) from None
+        raise CannotStart(whole_line(f"{TITLE}: {file}: {error.strerror}")) from None
     finally:
         with suppress(OSError):
             unfinished.unlink()

@@ -9,7 +9,6 @@ from typing import Any, Final
 import click
 
 from simulator import __version__
-from simulator.cli.output import one_line
 from simulator.cli.usage import CannotStart
 from simulator.domain.commands import EndAttempt, PassTime
 from simulator.domain.model.instants import Times
@@ -30,7 +29,7 @@ from simulator.persistence.tape.entries import (
     RequestShown,
 )
 from simulator.runtime.journal import Exchange
-from simulator.shortened import shortened
+from simulator.shortened import shortened, whole_line
 
 EMPTY = (
     "it is empty: the run that was to write it could not start, was killed, or has not ended, or its secrets could not"
@@ -66,7 +65,7 @@ class TapeFile:
 
     def refusal(self, text: object) -> CannotStart:
         """What is said of this file when nothing can be done with it."""
-        return CannotStart(one_line(f"reseller-sim replay: {self.path}: {text}"))
+        return CannotStart(whole_line(f"reseller-sim replay: {self.path}: {text}"))
 
     def chosen(self, sandbox: str | None, number: int | None, *, is_one: bool) -> list[Life]:
         """Those of a sandbox, or of all; with a number that life, else the last one where only one can be played.
@@ -76,7 +75,7 @@ class TapeFile:
             raise self.refusal(f"it has no tape of {sandbox}; it has those of {', '.join(names)}")
         if sandbox is None and len(names) > 1 and (is_one or number is not None):
             text = f"{self.path} has the tapes of {', '.join(names)}; choose one with --sandbox"
-            raise click.UsageError(one_line(text), click.get_current_context())
+            raise click.UsageError(whole_line(text), click.get_current_context())
         found = [one for one in self.lives if sandbox in (None, one.tape.head.sandbox)]
         if number is not None and number > len(found):
             lives = "1 life" if len(found) == 1 else f"{len(found)} lives"
@@ -113,9 +112,9 @@ def read_tape_file(path: Path) -> TapeFile:
         for one in read_file(path):
             found.append(one)  # those before one that cannot be read are kept
     except OSError as error:
-        raise CannotStart(one_line(f"reseller-sim replay: {path}: {error.strerror or error}")) from None
+        raise CannotStart(whole_line(f"reseller-sim replay: {path}: {error.strerror or error}")) from None
     except TooLargeFile as large:
-        raise CannotStart(one_line(f"reseller-sim replay: {path}: {large}")) from None
+        raise CannotStart(whole_line(f"reseller-sim replay: {path}: {large}")) from None
     except BadTape as bad:
         damage, is_cut, advice = str(bad), isinstance(bad, CutShort), "" if isinstance(bad, NoTape) else ANEW
     if found and found[-1].damage:
@@ -138,8 +137,8 @@ def listed(life: Life) -> Iterator[str]:
     """The entries of a life, a line each: the number and the time that `--until` takes, the life, and what came."""
     width = len(str(len(life.tape.entries)))
     for n, entry in enumerate(life.tape.entries, 1):
-        what = shortened(one_line(_WHAT[type(entry)](entry)), WHAT_CHARS_MAX, "…")
-        yield f"{n:>{width}}  {shown_time(now_of(entry))}  {one_line(life)}  {what}"
+        what = shortened(whole_line(_WHAT[type(entry)](entry)), WHAT_CHARS_MAX, "…")
+        yield f"{n:>{width}}  {shown_time(now_of(entry))}  {whole_line(life)}  {what}"
 
 
 def _request(exchange: Any) -> str:
@@ -226,7 +225,7 @@ def difference(life: Life, found: Difference) -> str:
     if life.tape.head.version != __version__:
         head = f"{head}; reseller-sim {life.tape.head.version} wrote it"
     sides = (f"  {name:<7} {_part(text, begins)}" for name, text in (("tape", before), ("replay", after)))
-    return "\n".join(map(one_line, (head, *sides)))
+    return "\n".join(map(whole_line, (head, *sides)))
 
 
 def _shortened(text: str) -> str:

@@ -57,13 +57,8 @@ def seconds_of(text: str) -> float:
     """The seconds of a duration, or of a plain number. Raises `ValueError` for anything else."""
     from simulator.scenario.reading.reader import duration
 
-    try:
-        seconds = float(text)
-    except ValueError:
-        return duration(text).total_seconds()
-    if not math.isfinite(seconds):
-        raise ValueError("is no finite number")
-    return seconds
+    is_number = text.isascii() and text.removeprefix("-").replace(".", "", 1).isdecimal()
+    return duration(f"{text}s" if is_number else text).total_seconds()
 
 
 _OF_A_SERVICE = re.compile(r"(?:tcp|udp|sctp)://\S+:\d+")

@@ -14,10 +14,10 @@ from reseller_sim.exchange import Unanswered, exchange
 from reseller_sim.times import shown_time
 from simulator.cli.control import Event, Stream
 from simulator.cli.flags import json_flag, own_option, watching_flags
-from simulator.cli.output import is_coloured, one_line, printable_json
+from simulator.cli.output import is_coloured, printable_json
 from simulator.cli.usage import verb
 from simulator.cli.values import Span
-from simulator.shortened import shortened
+from simulator.shortened import shortened, whole_line
 
 TAIL = "reseller-sim tail"
 
@@ -128,7 +128,7 @@ def listen_command(
     wanted = CHOICES[only] if only else ",".join(CHOICES.values())
     lines = Lines(coloured=is_coloured(sys.stdout))
     stream = Stream(LISTEN, url, control_token, sandbox, {"only": wanted, "with": "bodies"})
-    for event in stream.events(f"{LISTEN}: passing on to {one_line(target)}"):
+    for event in stream.events(f"{LISTEN}: passing on to {whole_line(target)}"):
         click.echo(lines.line(event))
         if sent := event.get("sent"):
             click.echo(f"  -> {_forwarded(target, sent, timeout)}")
@@ -151,14 +151,14 @@ def _forwarded(target: str, sent: Event, timeout_s: float) -> str:
     try:
         path = target_of(target, sent["url"])
     except ValueError as error:
-        return one_line(f"not passed on: the URL that was called cannot be read ({error})")
+        return whole_line(f"not passed on: the URL that was called cannot be read ({error})")
     began, body = monotonic(), sent["body"].encode() or None
     address = f"{parts.scheme}://{parts.netloc}"
     try:
         said = str(exchange(sent["method"], address + path, body, _headers_of(sent), timeout_s).status)
     except Unanswered as error:
         said = f"no answer ({error})"
-    return one_line(f"{sent['method']} {address}{path} {said} in {_ms(began)} ms")
+    return whole_line(f"{sent['method']} {address}{path} {said} in {_ms(began)} ms")
 
 
 def _headers_of(sent: Event) -> dict[str, Any]:
@@ -185,14 +185,14 @@ class Lines:
         """The line of an event, without its end; also of one with a kind that nobody knows yet."""
         kind = event["kind"]
         if kind == "gap":
-            return self._styled(one_line(_gap(event)), "yellow")
-        when = self._styled(one_line(_time(event.get("at"))), "bright_black")
+            return self._styled(whole_line(_gap(event)), "yellow")
+        when = self._styled(whole_line(_time(event.get("at"))), "bright_black")
         try:
             parts = _TEXTS.get(kind, _other)(event)
         except (AttributeError, KeyError, TypeError, ValueError):  # of another version
             parts = _other(event)
-        texts = [self._styled(one_line(text), colour) for text, colour in parts if text]
-        return " ".join([when, self._styled(one_line(event.get("sandbox", "")), "cyan"), *texts])
+        texts = [self._styled(whole_line(text), colour) for text, colour in parts if text]
+        return " ".join([when, self._styled(whole_line(event.get("sandbox", "")), "cyan"), *texts])
 
     def _styled(self, text: str, colour: str) -> str:
         text = shortened(text, FIELD_CHARS_MAX, "…")

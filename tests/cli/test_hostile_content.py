@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from simulator.audit.audit import as_json, audited
 from simulator.cli.main import VERBS
-from simulator.cli.output import one_line, printable, printable_body, printable_json
+from simulator.cli.output import printable, printable_body, printable_json
 from simulator.cli.reports.coverage import text
 from simulator.cli.server_flags import ServerFlags
 from simulator.control.verdicts import coverage_shown
@@ -22,6 +22,7 @@ from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
 from simulator.persistence.replay.head import taken
 from simulator.persistence.replay.tape_writer import tape_lines
+from simulator.shortened import whole_line
 from tests.support.client import running
 from tests.support.local_server import QuietHandler, local_server
 from tests.support.processes import ROOT
@@ -387,8 +388,8 @@ def test_json_means_the_same_when_it_is_printed(value: dict[str, str]) -> None:
 @given(content=st.text(st.sampled_from(UNSAFE + "aé\\\"'/😀\udcff"), max_size=40))
 def test_any_text_is_harmless_when_it_is_printed(content: str) -> None:
     assert_harmless(printable(content))
-    assert len(one_line(content).splitlines()) <= 1
-    one_line(content).encode()
+    assert len(whole_line(content).splitlines()) <= 1
+    whole_line(content).encode()
 
 
 @given(body=st.binary(max_size=40))

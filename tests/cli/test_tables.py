@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from simulator.cli.output import clock_time, cut, one_line, print_table, times_of_day
+from simulator.cli.output import clock_time, cut, print_table, times_of_day
+from simulator.shortened import whole_line
 from tests.support.asking import Asking
 from tests.support.processes import PROGRAM, environment
 from tests.support.terminal import shown_on_terminal
@@ -42,7 +43,7 @@ def test_a_long_cell_is_cut() -> None:
     assert cut("abcdef", 4) == "abc…"
     assert cut("abcd", 4) == "abcd"
     assert clock_time(None) == ""
-    assert one_line(clock_time("2027-01-10T15:59:00.000000Z")) == "2027-01-10 23:59:00 +08:00"
+    assert whole_line(clock_time("2027-01-10T15:59:00.000000Z")) == "2027-01-10 23:59:00 +08:00"
 
 
 def test_times_of_one_day_have_the_date_in_the_heading_alone() -> None:

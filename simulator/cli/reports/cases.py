@@ -13,8 +13,9 @@ import click
 
 from simulator import __version__
 from simulator.cli.flags import Decorated, all_of, file_option, option
-from simulator.cli.output import echo, one_line, print_to_stderr, printable, printable_json
+from simulator.cli.output import echo, print_to_stderr, printable, printable_json
 from simulator.cli.usage import CannotStart
+from simulator.shortened import whole_line
 
 NOT_RUN = "not_run"
 """The code of a case that says why nothing was examined."""
@@ -143,7 +144,7 @@ class Reports:
 
 def unwritable(title: str, path: Path, error: OSError) -> str:
     """What is said of a file of `title` that cannot be written."""
-    return one_line(f"{title}: {path} cannot be written: {error.strerror}")
+    return whole_line(f"{title}: {path} cannot be written: {error.strerror}")
 
 
 def is_written(title: str, path: Path, content: bytes) -> bool:
@@ -216,7 +217,7 @@ def _property(text: str) -> str:
 
 
 def _escaped_command(text: str) -> str:
-    return one_line(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
+    return whole_line(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
 _NOT_IN_XML = re.compile("[\ufffe\uffff]")  # the control characters are escaped as everywhere
@@ -274,7 +275,7 @@ def _add(part: ET.Element, suite: Suite, case: Case) -> None:
 
 
 def _line(text: str) -> str:
-    return _NOT_IN_XML.sub(_escaped, one_line(text))
+    return _NOT_IN_XML.sub(_escaped, whole_line(text))
 
 
 def _text(text: str) -> str:

@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 
 from simulator import __version__
-from simulator.cli.output import one_line, printable_json
+from simulator.cli.output import printable_json
 from simulator.cli.reports import html
 from simulator.cli.reports.cases import Case, Suite, is_written, junit, unwritable
 from simulator.cli.usage import CannotStart
+from simulator.shortened import whole_line
 from simulator.staging.conform.findings import Outcome, Report, Result, assume_block
 
 
@@ -78,7 +79,7 @@ def line_of(result: Result) -> str:
     if result.why:
         lines.append(f"           not exercised: {result.why}")
     lines += [f"           note: {note}" for note in result.notes]
-    return "\n".join(map(one_line, lines))
+    return "\n".join(map(whole_line, lines))
 
 
 def names() -> str:
@@ -108,7 +109,7 @@ def ending(report: Report) -> Iterator[str]:
         yield block
     if report.unlearned:
         yield "Not learned:"
-        yield from (one_line(f"  {knob}: {why}") for knob, why in report.unlearned.items())
+        yield from (whole_line(f"  {knob}: {why}") for knob, why in report.unlearned.items())
 
 
 def _counts(report: Report) -> str:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby
 from typing import Any
 
-from simulator.cli.output import one_line
 from simulator.cli.server import Running
 from simulator.redaction import redact
+from simulator.shortened import whole_line
 
 
 def page(running: Running) -> str:
@@ -15,10 +15,10 @@ def page(running: Running) -> str:
 
     coverage = running.app.sandboxes.coverage()
     secrets = running.app.sandboxes.secrets
-    return text(coverage_shown(coverage), coverage.sandboxes, lambda line: one_line(redact(line, secrets)))
+    return text(coverage_shown(coverage), coverage.sandboxes, lambda line: whole_line(redact(line, secrets)))
 
 
-def text(coverage: Mapping[str, Any], sandboxes: int = 1, shown: Callable[[str], str] = one_line) -> str:
+def text(coverage: Mapping[str, Any], sandboxes: int = 1, shown: Callable[[str], str] = whole_line) -> str:
     """Render coverage, as the control API returns it, in lines, each as `shown` makes it."""
     summary = coverage["summary"]
     lines = [f"coverage of {sandboxes} sandbox{'es' * (sandboxes != 1)}"]

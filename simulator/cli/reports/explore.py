@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simulator.cli.output import echo, one_line, print_to_stderr
+from simulator.cli.output import echo, print_to_stderr
 from simulator.cli.reports.cases import UNWRITABLE, Case, Suite
 from simulator.cli.server_flags import ServerFlags
 from simulator.domain.model.scenario import Scenario
@@ -18,6 +18,7 @@ from simulator.explore.run import Setting
 from simulator.options import LOOPBACK
 from simulator.scenario.library import merged
 from simulator.scenario.reading.files import is_path
+from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
     from simulator.explore.campaign import Campaign
@@ -71,17 +72,17 @@ class Screen:
         if self._found > SHOWN_MAX:
             return
         self._clear()
-        echo(one_line(f"FOUND {finding.text}"))
+        echo(whole_line(f"FOUND {finding.text}"))
         for line in finding.lines:
-            echo(one_line(f"      {line}"))
-        echo(one_line(f"      {finding.again}"))
+            echo(whole_line(f"      {line}"))
+        echo(whole_line(f"      {finding.again}"))
 
     def once(self, once: "Once") -> None:
         """Show what failed once and not again."""
         self._clear()
-        echo(one_line(f"no finding: {once.text}"))
+        echo(whole_line(f"no finding: {once.text}"))
         if once.path is not None:
-            echo(one_line(f"      reseller-sim replay {quoted(str(once.path))} --serve"))
+            echo(whole_line(f"      reseller-sim replay {quoted(str(once.path))} --serve"))
 
     def end(self, report: "Report") -> None:
         """Show the result."""
@@ -119,7 +120,7 @@ def result(report: "Report") -> Iterator[str]:
         yield f"{_many(len(report.once), 'run')} failed once and not again, which is no finding"
     if problems := [one.problem for one in report.results.values() if one.problem]:
         faults = _many(len(problems), "single fault")
-        yield one_line(f"{faults} made no scenario together with yours: {problems[0]}")
+        yield whole_line(f"{faults} made no scenario together with yours: {problems[0]}")
     if report.storms:
         yield f"storms: {report.storms - report.storms_failed} of {report.storms} survived"
     if report.no_storms:

@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from simulator.cli.output import one_line
 from simulator.cli.reports.cases import UNFINISHED, Case
 from simulator.cli.reports.coverage import text as coverage_text
 from simulator.cli.reports.html import ROWS_MAX, TITLE, Rows, page, section
@@ -28,6 +27,7 @@ from simulator.runtime.attempt_log import SentRequests
 from simulator.runtime.journal import Exchange, Journal
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
+from simulator.shortened import whole_line
 from simulator.wire.money import encode
 
 INDEX = "index.html"
@@ -47,7 +47,7 @@ def begin_folder(folder: Path) -> None:
         (folder / INDEX).write_text(page((), (), UNFINISHED), "utf-8")
     except OSError as error:
         text = f"reseller-sim exec: the folder {folder} cannot be written: {error.strerror}"
-        raise CannotStart(one_line(text)) from None
+        raise CannotStart(whole_line(text)) from None
 
 
 def write_why_not(folder: Path, message: str) -> None:

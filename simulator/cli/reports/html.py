@@ -5,9 +5,10 @@ from html import escape
 from typing import Any
 
 from simulator import __version__
-from simulator.cli.output import clock_time, one_line, printable
+from simulator.cli.output import clock_time, printable
 from simulator.cli.reports.cases import Case
 from simulator.cli.reports.verdicts import AUDIT, WARNING
+from simulator.shortened import whole_line
 
 TITLE = "reseller-sim: report of a run"
 ROWS_MAX = 200
@@ -39,7 +40,7 @@ def document(title: str, heading: str, *parts: str) -> str:
 
 def text(value: object) -> str:
     """A value as it is shown in a page: one line, escaped."""
-    return escape(one_line("" if value is None else value))
+    return escape(whole_line("" if value is None else value))
 
 
 def lines(texts: Iterable[object]) -> str:
@@ -81,7 +82,7 @@ def section(
     notes: Iterable[str],
 ) -> str:
     """One sandbox: links to files, expectations, findings, the latest payments, callbacks and requests, coverage."""
-    links = ", ".join(f'<a href="{escape(one_line(path))}">{text(name)}</a>' for name, path in files.items())
+    links = ", ".join(f'<a href="{escape(whole_line(path))}">{text(name)}</a>' for name, path in files.items())
     parts = [f"<h2>{text(label)}</h2><p>Files: {links or 'none'}</p>", *(f"<p>{text(one)}</p>" for one in notes)]
     expected = [one for one in cases if one.code not in (AUDIT, WARNING)]
     met = {True: mark("met", "good"), False: mark("not met", "bad")}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from reseller_sim.exchange import proxy_hint
-from simulator.cli.output import one_line, print_to_stderr
+from simulator.cli.output import print_to_stderr
 from simulator.cli.reports.cases import UNWRITABLE, Case, Reports, Run, Suite, all_ok
 from simulator.cli.reports.verdicts import (
     AUDIT,
@@ -20,6 +20,7 @@ from simulator.cli.reports.verdicts import (
     expectation_cases,
     without_secrets,
 )
+from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
     from simulator.cli.reports.folder import Folder
@@ -135,9 +136,9 @@ class Judge:
         if self._tapes is not None:
             self._tapes.end()
             for lacking in self._tapes.left_out:
-                print_to_stderr(one_line(f"reseller-sim exec: the tape of {lacking}"))
+                print_to_stderr(whole_line(f"reseller-sim exec: the tape of {lacking}"))
             if self._tapes.error:
-                print_to_stderr(one_line(f"reseller-sim exec: {self._tapes.error}"))
+                print_to_stderr(whole_line(f"reseller-sim exec: {self._tapes.error}"))
                 is_written = False
         if status:
             return status
@@ -150,7 +151,7 @@ class Judge:
             return is_written
         self._folder.end(_verdict(self._lives, run, f"audit: {self._totals.text}" if self._audits else ""))
         text = self._folder.error or f"report: {self._path}/index.html"
-        print_to_stderr(one_line(f"reseller-sim exec: {text}"))
+        print_to_stderr(whole_line(f"reseller-sim exec: {text}"))
         return is_written and not self._folder.error
 
 
@@ -175,6 +176,6 @@ def _print_case(suite: Suite, case: Case, verdict: str) -> None:
     place = f"{case.file}:{case.line}: " if case.line else ""
     if case.code in (AUDIT, WARNING):
         place = f"{case.name.partition(':')[0]}: "
-    print_to_stderr(one_line(f"reseller-sim exec: {verdict}: {suite.name}: {place}{case.message}"))
+    print_to_stderr(whole_line(f"reseller-sim exec: {verdict}: {suite.name}: {place}{case.message}"))
     for line in case.details:
-        print_to_stderr(one_line(f"reseller-sim exec:   {line}"))
+        print_to_stderr(whole_line(f"reseller-sim exec:   {line}"))

@@ -5,8 +5,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
-from simulator.cli.output import one_line
 from simulator.cli.usage import CannotStart
+from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
     from simulator.persistence.replay.player import Again
@@ -43,7 +43,7 @@ class Tapes:
             self._file = self._path.open("wb")
         except OSError as error:
             text = f"reseller-sim exec: the tape {self._path} cannot be written: {error.strerror}"
-            raise CannotStart(one_line(text)) from None
+            raise CannotStart(whole_line(text)) from None
 
     def not_run(self) -> None:
         """Leave nothing of an earlier run in the file, if it can be written: this one cannot start."""
