@@ -10,7 +10,7 @@ from simulator.cli import completion
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags
 from simulator.cli.output import echo_value, print_line, show
-from simulator.cli.usage import Refused, verb
+from simulator.cli.usage import Refused, read_yaml, verb
 from simulator.shortened import whole_line
 
 PRODUCT = "reseller-sim product"
@@ -80,18 +80,10 @@ def _shown(value: Any) -> str:
 
 def _read(ctx: click.Context, text: str) -> dict[str, Any]:
     """The changes as data. Raises `Refused` for what is no YAML."""
-    from simulator.scenario.reading.document import ScenarioError
-    from simulator.scenario.reading.load import load_text
-
-    try:
-        document = load_text(text, "changes")
-        if document.problems:
-            raise ScenarioError(document.problems)
-    except ScenarioError as error:
-        raise Refused("\n".join(map(whole_line, error.problems))) from None
-    if not isinstance(document.data, dict) or not document.data:
+    data = read_yaml(text, "changes")
+    if not isinstance(data, dict) or not data:
         raise click.UsageError(f"{text!r} is neither on nor off, nor changes such as {{note: new}}", ctx)
-    return document.data
+    return data
 
 
 NETWORK = "reseller-sim network"

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -81,6 +80,7 @@ def _is_file_of_ours(called: Path) -> bool:
 
 
 STOP_TIMEOUT_S: Final = 5.0
+WAIT_S: Final = 1.0
 LATE: Final = 124
 """The exit code for a command that was ended since it took too long, as that of timeout(1)."""
 
@@ -143,21 +143,11 @@ def _send(process: "subprocess.Popen[bytes]", number: int, *, has_group: bool) -
 
 
 def _ended(process: "subprocess.Popen[bytes]") -> int:
-    """The exit status of a process. A signal that comes just before a wait for a process does not end that wait, so
-    that its handler would run when the process has ended; what it writes into a socket does."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        theirs.setblocking(False)
-        before = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
-        try:
-            waiter = threading.Thread(target=lambda: (process.wait(), theirs.send(b"\0")), daemon=True)
-            waiter.start()
-            while process.returncode is None:
-                ours.recv(1)
-            waiter.join()
-        finally:
-            signal.set_wakeup_fd(before)
-    return process.returncode
+    """The exit status of a process. Each wait is short, since the handler of a signal that comes just before a wait
+    runs after it."""
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            return process.wait(WAIT_S)
 
 
 class _Forwarding:

@@ -20,7 +20,7 @@ from simulator.cli.flags import file_option, own_option
 from simulator.cli.output import echo, print_table, print_to_stderr
 from simulator.cli.reports.cases import Reports
 from simulator.cli.server_flags import ServerFlags, server_flags
-from simulator.cli.usage import CannotStart, verb
+from simulator.cli.usage import CannotStart, ending_with_problems, verb
 from simulator.cli.values import Number, Span, Whole
 from simulator.shortened import whole_line
 
@@ -151,7 +151,6 @@ def _explored(
     from simulator.explore.record import OtherRun
     from simulator.explore.trials import AsksNothing, BaselineFails
     from simulator.explore.workers import CannotRun
-    from simulator.scenario.reading.document import ScenarioError
     from simulator.server.serve import host_for_clients
 
     os.environ.update(bypass(os.environ, f"http://{host_for_clients(flags.host)}"))  # COMMAND inherits them
@@ -159,9 +158,8 @@ def _explored(
         raise CannotStart(f"{EXPLORE}: {to_run[0]!r} cannot be run: check its name and PATH")
     try:
         out.mkdir(parents=True, exist_ok=True)
-        report = _campaign(to_run, flags, reports, out, workers, how)
-    except ScenarioError as error:
-        raise CannotStart("\n".join(map(whole_line, error.problems))) from None
+        with ending_with_problems(CannotStart):
+            report = _campaign(to_run, flags, reports, out, workers, how)
     except (CannotRun, OtherRun, DomainError) as error:
         raise CannotStart(f"{EXPLORE}: {error}") from None
     except AsksNothing as error:

@@ -1,7 +1,6 @@
 """`reseller-sim inbox` and `trigger`: what receivers got, and what they are sent now."""
 
 import secrets
-from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
@@ -150,10 +149,7 @@ def _row(one: dict[str, Any]) -> tuple[object, ...]:
 TRIGGER = "reseller-sim trigger"
 BALANCE, PRODUCT, CALLBACK, PROBES = "balance.added", "product.updated", "callback", "probes"
 WHAT = {PRODUCT: "the code of a product", CALLBACK: "the refid of a payment"}
-NOBODY = {
-    BALANCE: "the deposit is made, but the balance webhook of {} was changed meanwhile, and nothing is sent",
-    PRODUCT: "{} is changed, but the webhook of the catalog was changed meanwhile, and nothing is sent",
-}
+NOBODY = "it is done, but the webhook was changed meanwhile, and nothing is sent"
 NO_CATALOG_WEBHOOK = (
     "nothing is done, since nobody would be told: the scenario has no `webhooks: {catalog: {url: …}}` that is enabled"
 )
@@ -218,9 +214,14 @@ def trigger_command(
             deposit(control, amount or "10", about)
         else:
             _refuse_if_nobody_is_told(control)
-            _change(control, str(about))
-        sent = _delivery(control, event, str(about), since)
-    show(sent, f"{event} to {sent['url']}: {_outcome(sent)}", json=json)
+            note = f"changed by reseller-sim trigger {secrets.token_hex(4)}"  # so that it differs from what it was
+            control.patch(f"/catalog/products/{path_part(str(about))}", {"note": note})
+        sent = _delivery(control, event, since)
+    show(
+        sent,
+        f"{event} to {sent['url']}: {outcome(sent['attempts'][-1]) if sent['attempts'] else 'it is due'}",
+        json=json,
+    )
     return 0
 
 
@@ -240,8 +241,7 @@ def _send_probes(control: Control, whose: str | None, json: bool) -> int:
 def _reseller_to_tell(control: Control, whose: str | None) -> str:
     """The code of a reseller that is told of a deposit. Raises `Refused` before anything is changed."""
     found = reseller(control, whose)
-    # Older simulators do not say where webhooks go; then the delivery is looked for afterwards.
-    if found.get("balance_webhook", "") is None:
+    if found["balance_webhook"] is None:
         raise Refused(f"{TRIGGER}: {NO_WEBHOOK.format(found['code'])}")
     return str(found["code"])
 
@@ -256,30 +256,19 @@ def _refuse_if_nobody_is_told(control: Control) -> None:
 def _check_usage(ctx: click.Context, event: str, about: str | None, amount: str | None) -> None:
     if not about and event in WHAT:
         raise click.UsageError(f"{event} needs {WHAT[event]}", ctx)
-    if about is not None and event == BALANCE:
-        raise click.UsageError(f"{event} takes no {about!r}; --amount says how much, --reseller whose wallet", ctx)
-    if about is not None and event == PROBES:
-        raise click.UsageError(f"{event} takes no {about!r}; --reseller says whose receivers", ctx)
+    if about is not None and event not in WHAT:
+        raise click.UsageError(f"{event} takes no {about!r}; --reseller says whose", ctx)
     if amount is not None and event != BALANCE:
         raise click.UsageError(f"--amount is for {BALANCE}", ctx)
 
 
-def _change(control: Control, code: str) -> None:
-    """Change a product so that it differs from what it was."""
-    note = f"changed by reseller-sim trigger {secrets.token_hex(4)}"
-    control.patch(f"/catalog/products/{path_part(code)}", {"note": note})
-
-
-def _delivery(control: Control, event: str, about: str, since: str) -> dict[str, Any]:
+def _delivery(control: Control, event: str, since: str) -> dict[str, Any]:
     """The delivery that began since then, once it has ended or the time to wait is over. Raises `Refused`."""
     path = "/deliveries"
-    rows = control.rows(path, "deliveries")
-    latest = None
-    for one in rows:
-        if one["type"] == event and one["created"] >= since:
-            latest = one
-    if latest is None:
-        raise Refused(f"{TRIGGER}: {NOBODY[event].format(about)}")
+    begun = [one for one in control.rows(path, "deliveries") if one["type"] == event and one["created"] >= since]
+    if not begun:
+        raise Refused(f"{TRIGGER}: {NOBODY}")
+    latest: dict[str, Any] = begun[-1]
     _run_what_is_due(control)
     query = {"event": latest["event_id"], "wait_for": 1, "timeout": WAIT_S}
     found: list[dict[str, Any]] = control.get(path, query=query)["deliveries"]
@@ -301,7 +290,3 @@ def _run_what_is_due(control: Control) -> None:
     """Let a clock that stands do what is due at its time, which a running one does by itself."""
     if control.get("/clock")["mode"] == "manual":
         control.post("/clock/advance", {"seconds": 0})
-
-
-def _outcome(sent: Mapping[str, Any]) -> str:
-    return outcome(sent["attempts"][-1]) if sent["attempts"] else "it is due"

@@ -10,9 +10,8 @@ from simulator.cli import completion
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags
 from simulator.cli.output import clock_time, echo_value, print_table, show
-from simulator.cli.usage import Refused, verb, verb_group
+from simulator.cli.usage import Refused, read_yaml, verb, verb_group
 from simulator.cli.values import Whole
-from simulator.shortened import whole_line
 
 RULE = "reseller-sim rule"
 SECTIONS = ("payments", "voids", "disputes", "bills", "faults")
@@ -157,18 +156,10 @@ def _read(text: str | None, file: str | None, from_flags: dict[str, Any]) -> Any
         raise click.UsageError(BOTH if ways else EITHER, click.get_current_context())
     if from_flags:
         return from_flags
-    from simulator.scenario.reading.document import ScenarioError
-    from simulator.scenario.reading.load import load_text
-
-    try:
-        document = load_text(_content(file), file) if file is not None else load_text(str(text), "rule")
-        if document.problems:
-            raise ScenarioError(document.problems)
-    except ScenarioError as error:
-        raise Refused("\n".join(map(whole_line, error.problems))) from None
-    if not isinstance(document.data, dict):
+    data = read_yaml(str(text), "rule") if file is None else read_yaml(_content(file), file)
+    if not isinstance(data, dict):
         raise Refused(f"{RULE} add: a rule is a mapping such as {{when: {{}}, then: [{{status: Failed}}]}}")
-    return document.data
+    return data
 
 
 def _content(file: str) -> bytes:
@@ -195,7 +186,6 @@ def _rule_row(one: dict[str, Any]) -> tuple[object, ...]:
 
 HOLD = "reseller-sim hold"
 HOLD_COLUMNS = ("hold", "kind", "what", "refid", "since", "waited")
-HELD_MAX = 100
 
 
 @verb_group("hold")
@@ -231,7 +221,7 @@ def list_holds(json: bool, **running: Any) -> None:
 
 @verb("release")
 @click.argument("name", shell_complete=completion.holds)
-@own_option("--count", metavar="N", type=Whole(1, HELD_MAX), help="Release the first N; all without it.")
+@own_option("--count", metavar="N", type=Whole(1), help="Release the first N; all without it.")
 @running_flags
 @json_flag(help="Print the answer of the control API.")
 def release(name: str, count: int | None, json: bool, **running: Any) -> None:

@@ -12,7 +12,7 @@ from simulator.cli.control import Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags
 from simulator.cli.output import clock_time, echo, echo_value, print_line, print_table, print_to_stderr, show
 from simulator.cli.server_flags import SEED_MAX
-from simulator.cli.usage import Refused, verb, verb_group
+from simulator.cli.usage import Refused, ending_with_problems, verb, verb_group
 from simulator.cli.values import Whole
 from simulator.options import CONTROL_PATH
 from simulator.shortened import whole_line
@@ -155,15 +155,12 @@ for each in (new, list_all, remove):
 def _scenario(wanted: str | None) -> Any:
     """What the simulator is sent: nothing, a bundled name, or a file merged with all that it extends."""
     from simulator.scenario.library import load_scenario
-    from simulator.scenario.reading.document import ScenarioError
     from simulator.scenario.reading.files import is_path
 
     if wanted is None or (not is_path(wanted) and not Path(wanted).is_file()):
         return wanted
-    try:
+    with ending_with_problems():
         return load_scenario(wanted).document
-    except ScenarioError as error:
-        raise Refused("\n".join(map(whole_line, error.problems))) from None
 
 
 def _clock(mode: values.ClockMode | None, start: datetime | None) -> dict[str, Any] | None:

@@ -1,7 +1,5 @@
 """`reseller-sim shard-config`: the configuration of HAProxy before several servers."""
 
-import os
-from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -9,8 +7,9 @@ import click
 from simulator.cli import completion
 from simulator.cli.flags import file_option, own_option
 from simulator.cli.output import echo
-from simulator.cli.usage import CannotStart, Refused, verb
+from simulator.cli.usage import CannotStart, Refused, ending_with_problems, verb
 from simulator.shortened import whole_line
+from simulator.whole_files import write_whole
 
 TITLE = "reseller-sim shard-config"
 
@@ -63,31 +62,17 @@ def shard_config_command(
     try:
         text = configuration(from_words(servers), listen, "" if map_file is None else str(map_file.absolute()))
         if map_file is not None:
-            _write(map_file, _map_of(scenario))
+            write_whole(map_file, _map_of(scenario).encode())
     except (BadServers, BadSetting) as error:
         raise Refused(whole_line(f"{TITLE}: {error}")) from None
+    except OSError as error:
+        raise CannotStart(whole_line(f"{TITLE}: {map_file}: {error.strerror}")) from None
     echo(text.rstrip("\n"))
 
 
 def _map_of(scenario: str) -> str:
     from simulator.scenario.library import load_scenario
-    from simulator.scenario.reading.document import ScenarioError
     from simulator.shards.resellers import lines
 
-    try:
+    with ending_with_problems():
         return "".join(f"{line}\n" for line in lines(load_scenario(scenario).resellers))
-    except ScenarioError as error:
-        raise Refused("\n".join(map(whole_line, error.problems))) from None
-
-
-def _write(file: Path, text: str) -> None:
-    """Put a text in the place of a file, whole: a proxy may read it at any time."""
-    unfinished = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        unfinished.write_text(text, "utf-8")
-        unfinished.replace(file)
-    except OSError as error:
-        raise CannotStart(whole_line(f"{TITLE}: {file}: {error.strerror}")) from None
-    finally:
-        with suppress(OSError):
-            unfinished.unlink()

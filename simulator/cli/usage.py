@@ -1,11 +1,15 @@
 """How a verb is declared, how it ends that could not do its work, and what it says of wrong usage."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from os import environ
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import click
 from click.core import ParameterSource
+
+from simulator.shortened import whole_line
 
 VARIABLES: Final = "RESELLER_SIM"
 INVALID: Final = "Invalid value for "
@@ -28,6 +32,29 @@ class Refused(click.ClickException):
     def __init__(self, message: str, code: str = "") -> None:
         super().__init__(message)
         self.code = code
+
+
+@contextmanager
+def ending_with_problems(end: type[click.ClickException] = Refused) -> Iterator[None]:
+    """Turn the problems of a scenario or a rule into an end of the verb, a line each."""
+    from simulator.scenario.reading.document import ScenarioError
+
+    try:
+        yield
+    except ScenarioError as error:
+        raise end("\n".join(map(whole_line, error.problems))) from None
+
+
+def read_yaml(text: str | bytes, source: str) -> Any:
+    """The data of YAML or JSON. Raises `Refused` for anything else."""
+    from simulator.scenario.reading.document import ScenarioError
+    from simulator.scenario.reading.load import load_text
+
+    with ending_with_problems():
+        document = load_text(text, source)
+        if document.problems:
+            raise ScenarioError(document.problems)
+    return document.data
 
 
 def text_of(wrong: click.UsageError) -> str:
