@@ -9,7 +9,7 @@ _INTRODUCTION = f"""\
 
 # Assumptions
 
-What the specification leaves open, what the simulator does, and the scenario key that changes it.
+Find what the simulator does where the specification is silent, and the scenario key that changes it.
 SPEC 2.1 and the like name the section of [service.md](service.md) that it belongs to.
 `reseller-sim assumptions` prints the same.
 """
