@@ -41,7 +41,7 @@ def titles() -> dict[str, str]:
 @tool(
     {
         "page": text_schema("The name of a page, such as signing."),
-        "find": text_schema("Begin at the first heading that has this text, or else at the first line."),
+        "find": text_schema("Begin at the section whose heading has this text, or else whose text has it."),
         "offset": {"type": "integer", "minimum": 0, "description": "Begin at this character."},
     }
 )
@@ -64,11 +64,12 @@ def read_docs(page: str | None = None, find: str = "", offset: int = 0) -> Answe
 
 
 def _place(page: str, wanted: str) -> int:
+    """Return where the section begins that has a text in its heading, or else the first one that has it at all."""
     quoted, flags = re.escape(wanted), re.MULTILINE | re.IGNORECASE
-    found = re.search(rf"^#.*{quoted}", page, flags) or re.search(rf"^.*{quoted}", page, flags)
+    found = re.search(rf"^#.*{quoted}", page, flags) or re.search(quoted, page, flags)
     if found is None:
         raise LookupError(f"the page does not have the text {wanted!r}")
-    return found.start()
+    return max(page.rfind(f"\n{level} ", 0, found.end()) for level in ("##", "###", "####")) + 1
 
 
 @cache

@@ -74,12 +74,23 @@ def test_a_long_page_is_read_in_parts(simulator: Simulator) -> None:
     assert "".join(parts) == whole
 
 
-def test_a_page_begins_at_a_heading_that_is_looked_for(simulator: Simulator) -> None:
-    found = answer(simulator, "read_docs", page="service", find="POST /v2/topup")
-    assert found.text.splitlines()[0].startswith("### 4.11 ")
-    assert answer(simulator, "read_docs", page="signing", find="no such text").is_error
-    line = answer(simulator, "read_docs", page="signing", find="decoded from base64").text.splitlines()[0]
-    assert line in SIGNING.splitlines()
+@pytest.mark.parametrize(
+    ("page", "find", "heading"),
+    [
+        ("service", "POST /v2/topup", "### 4.11 "),
+        ("signing", "AN EXAMPLE", "## An example to compare with"),
+        ("signing", "7mBok3dF9ntz8mjXg8S79TDRvHiY", "## An example to compare with"),
+        ("signing", "decoded from Base64", "# Signing requests"),
+    ],
+)
+def test_a_page_begins_at_the_section_that_is_looked_for(
+    simulator: Simulator, page: str, find: str, heading: str
+) -> None:
+    assert answer(simulator, "read_docs", page=page, find=find).text.startswith(heading)
+
+
+def test_what_a_page_does_not_have_is_an_error(simulator: Simulator) -> None:
+    assert "does not have the text 'no such'" in answer(simulator, "read_docs", page="signing", find="no such").text
 
 
 def test_prompts_have_their_text_from_the_page(simulator: Simulator) -> None:
