@@ -8,6 +8,7 @@ from binascii import b2a_base64
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from simulator.auth.autopsy.queries import QUERY_BYTES_MAX
 from simulator.auth.autopsy.search import LOOP_HMACS_MAX, MISTAKES, WITHOUT_SECRET, search
 from simulator.auth.autopsy.signing import Facts
 from simulator.auth.canonical import QueryRules, body_hash
@@ -16,7 +17,6 @@ from simulator.auth.headers import API_KEY
 from simulator.auth.signature import Claim
 
 # Bounds the cost of the search: of a longer query, or one of more parameters, no mistake is tried.
-QUERY_BYTES_MAX = 16 * 1024
 PARAMETERS_MAX = 500
 JSON_BYTES_MAX = 2 * 1024  # of a longer body no other JSON text is tried
 _TOO_LONG = "the signature differs; mistakes are not looked for with a query that is so long"
@@ -44,7 +44,7 @@ def diagnose(
 ) -> str:
     """Describe in one line the client's mistake behind `invalid_signature`; `rules` are those that it was verified
     by, `prefix` is the part of the path before `path`."""
-    if len(query) > QUERY_BYTES_MAX or query.count(b"&") >= PARAMETERS_MAX:
+    if len(query) > 4 * QUERY_BYTES_MAX or query.count(b"&") >= PARAMETERS_MAX:
         return _TOO_LONG
     facts = Facts(
         timestamp=claim.timestamp,

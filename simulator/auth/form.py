@@ -16,8 +16,6 @@ FIX = "send v1= and the 44 characters of the Base64 of the HMAC, and nothing els
 
 _BASE64_CHARACTERS = (ascii_letters + digits + "+/=").encode()
 _is_hexadecimal = re.compile(rb"[0-9a-fA-F]{64}").fullmatch
-_CASED_CHARACTERS_MIN = 40  # a shorter text may have letters of one case by chance
-_DIFFERENT_MIN = 10  # fewer different characters are no digest
 _SHA1_BYTES = 20
 
 
@@ -83,6 +81,6 @@ def _flaw(text: bytes) -> str:
 def _one_case(text: bytes) -> str:
     """That the letters of a text have all the same case, which none of Base64 has by chance."""
     is_one = text.isupper() or text.islower()
-    if not is_one or len(text) < _CASED_CHARACTERS_MIN or len(set(text)) < _DIFFERENT_MIN:
+    if not is_one or len(text) < 40 or len(set(text)) < 10:  # which it may be by chance, or is no digest
         return ""
     return f"all its letters are {'capitals' if text.isupper() else 'small'}; Base64 has both"

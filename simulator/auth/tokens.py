@@ -26,7 +26,6 @@ _CLAIMS = ["iss", "aud", "sub", "reseller", "token_use", "iat", "exp", "issued_u
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _SECOND_US = 1_000_000
-_SHOWN_CHARS_MAX = 80
 _UNREADABLE = (
     "this is not a JSON Web Token of this service: three Base64url parts joined by dots, the first two of them JSON; "
     "was it cut or changed?"
@@ -164,6 +163,6 @@ def _explain(bad: Exception, token: str, realm: Realm) -> str:
 def _foreign(claims: dict[str, Any], realm: Realm) -> str:
     audience = claims.get("aud")
     if isinstance(audience, str) and audience != realm.sandbox:
-        shown = shortened(audience, _SHOWN_CHARS_MAX)
+        shown = shortened(audience, 80)
         return f"the token belongs to the sandbox {shown!r}, and this is {realm.sandbox!r}: use the other address"
     return "the signature is not this sandbox's: the token was changed, or signed with another key"

@@ -156,11 +156,11 @@ def _wrong(text: str) -> click.UsageError:
 
 def _given(string: str | None) -> bytes | None:
     """The string of `--string`. One line end behind it is dropped, as files have one."""
-    from simulator.auth.autopsy.report import STRING_BYTES_MAX
+    from simulator.auth.autopsy.signing import TEXT_BYTES_MAX
 
     if string is None:
         return None
-    given = read_input(string, "the string", STRING_BYTES_MAX)
+    given = read_input(string, "the string", TEXT_BYTES_MAX)
     if string.startswith(("@", "-")):
         given = given.removesuffix(b"\n").removesuffix(b"\r")
     if not given:

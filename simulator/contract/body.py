@@ -23,7 +23,7 @@ from simulator.contract.query import (
     with_repeats,
 )
 from simulator.contract.schemas import schema
-from simulator.contract.validate import validator
+from simulator.contract.validate import NAME_CHARS_MAX, validator
 from simulator.shortened import shortened
 
 OUTLINE_BYTES_MAX: Final = 64 * 1024
@@ -38,8 +38,6 @@ JSON = b"application/json"
 FORM = b"application/x-www-form-urlencoded"
 FORM_BYTES_MAX = 64 * 1024
 FORM_TOO_LONG = f"is longer than {FORM_BYTES_MAX} bytes"
-TYPE_CHARS_MAX = 60
-BLANK_CHARS_MAX = 64 * 1024
 
 # The members of a body, and its problems: texts by member, under `body` those of the whole.
 Decoded = tuple[dict[str, Any], dict[str, list[str]]]
@@ -47,8 +45,6 @@ Decoded = tuple[dict[str, Any], dict[str, list[str]]]
 DEPTH_MAX = 64
 NUMBER_CHARS_MAX = 4300  # Python's own limit for an int
 
-# Nesting costs two bytes a level; a shorter body cannot be too deep.
-_SHALLOW_BYTES_MAX = 2 * DEPTH_MAX
 _CONTAINERS = (dict, list)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _COMPRESSED = (b"\x1f\x8b", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda", b"\x28\xb5\x2f\xfd")  # gzip, zlib, zstd
@@ -139,7 +135,7 @@ def _is_json(media_type: bytes) -> bool:
 
 
 def _mistyped(content_type: bytes, wanted: str) -> str:
-    sent = shortened(content_type.decode("ascii", "backslashreplace"), TYPE_CHARS_MAX)
+    sent = shortened(content_type.decode("ascii", "backslashreplace"), NAME_CHARS_MAX)
     return f"was sent as {sent}, but must be {wanted}"
 
 
@@ -171,7 +167,7 @@ def _has_absent(members: Mapping[str, Any]) -> bool:
 
 def _is_blank(text: str) -> bool:
     """Whether a text is empty or white space. One that is longer than any may be is not looked through."""
-    return len(text) <= BLANK_CHARS_MAX and not text.strip()
+    return len(text) <= OUTLINE_BYTES_MAX and not text.strip()
 
 
 def _without_absent(members: Mapping[str, Any], optional: Container[str] | None = None) -> dict[str, Any]:
@@ -235,7 +231,7 @@ def decode_any(body: bytes, outline_max: int = OUTLINE_BYTES_MAX) -> Any:
         raise BadJson(_TOO_DEEP) from None
     except (_TooLong, InvalidOperation):
         raise BadJson("the body has a number that is too long") from None
-    if len(body) > _SHALLOW_BYTES_MAX and _has_many_containers(body) and _is_deep(value):
+    if len(body) > 2 * DEPTH_MAX and _has_many_containers(body) and _is_deep(value):
         raise BadJson(_TOO_DEEP)
     return value
 

@@ -20,7 +20,6 @@ NAME_CHARS_MAX = 60
 # Each problem has a copy of its value, so explaining a large value would take seconds.
 EXPLAINED_SIZE_MAX = 20_000
 _CHARS_PER_UNIT = 64
-_ITEMS_MAX, _MEMBERS_MAX = 20, 200  # of each list and object of a large value that are explained
 
 _NOUNS = {
     "string": "a string",
@@ -203,9 +202,9 @@ def _range(low: object, high: object) -> str:
 def beginning(value: Any) -> Any:
     """The first items and members of what is in a value, with the same places."""
     if isinstance(value, list):
-        return [beginning(item) for item in value[:_ITEMS_MAX]]
+        return [beginning(item) for item in value[:PROBLEMS_MAX]]
     if isinstance(value, dict):
-        return {name: beginning(member) for name, member in islice(value.items(), _MEMBERS_MAX)}
+        return {name: beginning(member) for name, member in islice(value.items(), 10 * PROBLEMS_MAX)}
     return value
 
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from simulator.auth import headers as names
 from simulator.auth.autopsy.report import Autopsy, Compared, autopsy
-from simulator.auth.autopsy.signing import BODY_BYTES_MAX, Facts, Other, Parts
+from simulator.auth.autopsy.signing import TEXT_BYTES_MAX, Facts, Other, Parts
 from simulator.auth.canonical import QueryRules, body_hash, canonical_string
 from simulator.control.masking import Mask
 from simulator.domain.model.resellers import ApiKey, Reseller
@@ -61,7 +61,7 @@ _SEARCHES: Final[dict[tuple[int, bytes | None], asyncio.Future[Autopsy]]] = {}
 
 async def search(facts: Facts, given: bytes | None) -> Autopsy:
     """The autopsy, made in the background. Raises `Busy`."""
-    work = _cached if len(facts.body) <= BODY_BYTES_MAX else _hashed_first
+    work = _cached if len(facts.body) <= TEXT_BYTES_MAX else _hashed_first
     with place(len(facts.body)):
         return await in_background(work, facts, given)
 

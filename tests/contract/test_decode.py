@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.contract.body import (
-    BLANK_CHARS_MAX,
     DEPTH_MAX,
+    OUTLINE_BYTES_MAX,
     BadJson,
     decode_any,
     decode_object,
@@ -237,7 +237,7 @@ def test_a_damaged_body_is_read_as_something_or_refused(value: dict[str, Any], a
 
 
 @pytest.mark.parametrize(
-    ("count", "problems"), [(1, set()), (BLANK_CHARS_MAX, set()), (BLANK_CHARS_MAX + 1, {"remarks"})]
+    ("count", "problems"), [(1, set()), (OUTLINE_BYTES_MAX, set()), (OUTLINE_BYTES_MAX + 1, {"remarks"})]
 )
 def test_a_blank_text_that_is_longer_than_any_may_be_is_refused_by_its_length(count: int, problems: set[str]) -> None:
     body = {"refid": "r", "product": "RELOAD", "account": "1", "amount": 1, "remarks": " " * count}

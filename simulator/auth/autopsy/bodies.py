@@ -15,11 +15,9 @@ from unicodedata import normalize
 import msgspec
 
 from simulator.auth.autopsy import json_texts
-from simulator.auth.autopsy.signing import BODY_BYTES_MAX, FIELDS, Facts, rows
+from simulator.auth.autopsy.signing import FIELDS, PARTS_MAX, TEXT_BYTES_MAX, Facts, rows
 from simulator.auth.canonical import EMPTY_BODY_HASH
 
-MEMBERS_MAX = 12
-"""The members of a larger object are not left out, added, written otherwise or put into another order."""
 _INSTEAD_OF_NOTHING = (b"{}", b"null", b'""', b"[]", b"undefined", b"false", b"None", b" ", b"\n", b"0", b"true")
 _CHARSETS = {
     "latin-1": "Latin-1", "cp1252": "Windows-1252", "utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16",
@@ -59,7 +57,7 @@ def _of_members(make: Callable[[json_texts.Members], Iterable[Any]]) -> Ways:
 
     def ways(body: bytes) -> Iterator[Any]:
         members = json_texts.members_of(body)
-        for layout in json_texts.usual_layouts(body) if 0 < len(members) <= MEMBERS_MAX else ():
+        for layout in json_texts.usual_layouts(body) if 0 < len(members) <= PARTS_MAX else ():
             for change in make(members):
                 text, shown = change if isinstance(change, tuple) else (change, "")
                 yield layout(text), shown
@@ -68,7 +66,7 @@ def _of_members(make: Callable[[json_texts.Members], Iterable[Any]]) -> Ways:
 
 
 def _short(make: Callable[[Facts], Iterable[Any]]) -> Callable[[Facts], Iterable[Any]]:
-    return lambda facts: make(facts) if 0 < len(facts.body) <= BODY_BYTES_MAX else ()
+    return lambda facts: make(facts) if 0 < len(facts.body) <= TEXT_BYTES_MAX else ()
 
 
 def _member_not_sent(facts: Facts) -> Iterator[Any]:
@@ -140,7 +138,7 @@ def _lost_letters(facts: Facts) -> Iterator[bytes]:
 def _unpacked(facts: Facts) -> Iterator[tuple[bytes, str]]:
     for shown, bits in {"gzip": 31, "zlib": 15, "deflate": -15}.items() if facts.body[:1] not in (b"{", b"[") else ():
         with suppress(zlib.error):
-            if plain := zlib.decompressobj(bits).decompress(facts.body, BODY_BYTES_MAX):
+            if plain := zlib.decompressobj(bits).decompress(facts.body, TEXT_BYTES_MAX):
                 yield plain, shown
 
 

@@ -10,14 +10,23 @@ from typing import Any
 from unicodedata import normalize
 from urllib.parse import quote, quote_plus, unquote_plus, unquote_to_bytes
 
-from simulator.auth.autopsy.signing import FIELDS, Facts, Parameters, by_key, by_key_and_value, dropped, kept, rows
+from simulator.auth.autopsy.signing import (
+    FIELDS,
+    PARTS_MAX,
+    Facts,
+    Parameters,
+    by_key,
+    by_key_and_value,
+    dropped,
+    kept,
+    rows,
+)
 from simulator.auth.canonical import key_of
 from simulator.shortened import one_line, shortened
 
 QUERY_BYTES_MAX, PARAMETERS_MAX = 4096, 20
 """The parameters of a longer query, or of one with more of them, are not changed."""
 _ABSENT = ("None", "null", "undefined", "", "nil", "NULL", "(null)")
-_DROPPED_MAX = 10
 _INDEX = re.compile(r"\[\d*\]$")
 _ITEMS = re.compile(r"""[^\[\]()'",|;\s][^\[\]()'",|;]*""")
 _LITERALS = {
@@ -223,7 +232,7 @@ def _changed(change: Any) -> Callable[[Parameters], Parameters]:
 
 
 def _fewer(facts: Facts) -> Shown:
-    pairs = [part for part in _parameters(facts) if b"=" in part][:_DROPPED_MAX]
+    pairs = [part for part in _parameters(facts) if b"=" in part][:PARTS_MAX]
     for count in range(1, min(4, len(pairs))):
         for left_out in combinations(pairs, count):
             yield (

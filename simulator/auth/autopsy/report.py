@@ -16,8 +16,6 @@ from simulator.auth.form import FIX, wrong_form
 from simulator.shortened import one_line, shortened
 
 IS_RIGHT = "the signature is right"
-STRING_BYTES_MAX = 64 * 1024
-"""A longer string of a client is not compared."""
 _UNKNOWN = "no known mistake explains the signature, and no two of those that are tried together"
 _UNKNOWN_FIX = (
     "print the string that your client gives to the HMAC and have it compared (`reseller-sim explain` with --string, "
@@ -117,7 +115,7 @@ def _unexplained(facts: Facts, compared: Compared | None, *, is_complete: bool) 
 
 
 def compare(facts: Facts, given: bytes) -> Compared:
-    """Compare a string with the accepted form that begins most like it. `given` has at most `STRING_BYTES_MAX`."""
+    """Compare a string with the accepted form that begins most like it. `given` has at most `TEXT_BYTES_MAX`."""
     accepted = (signing.parts for signing in signings(facts))
     expected = max(accepted, key=lambda parts: _first_difference(canonical_string(*parts), given))
     string = canonical_string(*expected)

@@ -14,6 +14,7 @@ from simulator.auth.autopsy import bodies, keys, queries, strings
 from simulator.auth.autopsy.signing import Facts, Parts, Signing, Way, Ways, signings
 from simulator.auth.canonical import hmac_sha256
 from simulator.auth.form import PREFIX
+from simulator.auth.signature import SIGNATURE_BYTES_MAX
 
 MISTAKES = (*keys.MISTAKES, *strings.MISTAKES, *queries.MISTAKES, *bodies.MISTAKES)
 """In the order in which two that are found together are told; of one step, the likeliest comes first."""
@@ -28,7 +29,7 @@ LOOP_HMACS_MAX = 600
 """The same of a search for which a refusal waits on the event loop: about 3 ms."""
 _TRIED_FIRST, _WAYS_MAX = 24, 3000  # ways of a mistake that are tried before the rest of others, and of this rest
 _PAIRED_MAX = 60  # pairs of ways of two mistakes
-_SIGNATURE_BYTES_MAX, _CHARACTERS = 2048, 44
+_CHARACTERS = 44  # of a signature
 _EXAMPLES = tuple((sha256(b"").digest() * 2)[:size] for size in (32, 16, 20, 48, 64))
 
 Candidate = tuple[Signing, Ways, bytes]
@@ -106,7 +107,7 @@ def readings(facts: Facts) -> list[SignatureReading]:
     table = [mistake for mistake in MISTAKES if mistake.step == "encoding"]
     encodings = [((), _base64), *(((way,), way.make) for mistake in table for way in mistake.ways(facts))]
     found: dict[tuple[bytes, bytes], SignatureReading] = {}
-    for prefix, text in _unwrapped(facts, "prefix", facts.signature[:_SIGNATURE_BYTES_MAX]):
+    for prefix, text in _unwrapped(facts, "prefix", facts.signature[:SIGNATURE_BYTES_MAX]):
         for wrapping, sent in _unwrapped(facts, "wrapping", text):
             examples = _EXAMPLES[:1] if len(sent) == _CHARACTERS else _EXAMPLES
             for encoding, written in encodings:

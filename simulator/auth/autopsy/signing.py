@@ -9,8 +9,11 @@ import msgspec
 
 from simulator.auth.canonical import QueryRules, is_empty, key_of
 
-BODY_BYTES_MAX = 64 * 1024
-"""Only the hash of a longer body is tried."""
+TEXT_BYTES_MAX = 64 * 1024
+"""Only the hash of a longer body is tried, and no longer string of a client is compared."""
+PARTS_MAX = 12
+"""The members of a larger object are not left out, added, written otherwise or put into another order, and no more
+parameters are left out."""
 FIELDS = {
     b"/v2/subproducts": ("product_code", "account_number", "limit"),
     b"/v2/catalog": ("product_code", "is_active", "include_inactive"),
