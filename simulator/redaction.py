@@ -9,7 +9,7 @@ A secret is recognized in three ways:
 
 `control.masking.Mask` applies all of them to a request. Each function takes `put`, which returns the text to show
 instead of a secret, so a caller can replace secrets with stand-ins. `spellings` lists the forms of a value in a fixed
-order: `zip` those of a secret with those of its stand-in. `Secrets.find` says which form stands where.
+order: `zip` the forms of a secret with the forms of its stand-in. `Secrets.find` says which form stands where.
 """
 
 import json
@@ -29,14 +29,14 @@ MASKED_IN_URL: Final = quote(MASKED, safe="()")
 FOUND_CHARS_MIN: Final = 8
 """A shorter secret, such as the password `1234`, would be found in harmless text."""
 CUT_CHARS_MIN: Final = 12
-"""Of a longer secret this much is enough: a message may have cut the rest off."""
+"""So much of a longer secret is recognized, since a message may have cut off the rest."""
 STRONG_CHARS_MIN: Final = 24
 """A secret of letters alone, or of digits alone, is weak below this length: it is found only as a word of its own."""
 BODY_BYTES_MAX: Final = 256 * 1024
 """How much of a body is shown. The rest is neither decoded nor searched."""
 SECRET_BYTES_MAX: Final = 16 * 1024
 FOREIGN_KEY_CHARS_SHOWN: Final = 8
-"""Of an `X-Api-Key` that the sandbox does not know, so much is shown. It may be a secret in the wrong place."""
+"""So much of an unknown `X-Api-Key` is shown. It may be a secret in the wrong place."""
 
 SECRET_MEMBERS: Final = (
     "password", "passwd", "secret", "api_secret", "client_secret", "webhook_secret", "refresh_token", "access_token",
@@ -179,7 +179,7 @@ def spellings(secret: str) -> tuple[bytes, ...]:
 
 
 def _in_base64(raw: bytes) -> Iterator[bytes]:
-    """Yield what is the same in Base64 whatever stands before and behind the bytes, in both alphabets."""
+    """Yield the Base64 text that does not depend on the bytes before and after, in both alphabets."""
     for before in range(3):
         whole = b64encode(b"\0" * before + raw)
         inner = whole[(before * 8 + 5) // 6 : (before + len(raw)) * 8 // 6]
@@ -274,7 +274,7 @@ def _redact_url(url: str, put: Put) -> str:
 
 
 def redact_parameters(url: str, put: Put = _mask_in_url) -> str:
-    """Return a URL or path without the values of secret parameters, those of URLs in a parameter included."""
+    """Return a URL or path without the values of secret parameters, including URLs in a parameter."""
 
     def value(found: re.Match[str]) -> str:
         before, _, name, sent = found.groups()

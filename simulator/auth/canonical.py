@@ -79,5 +79,5 @@ def key_of(part: bytes) -> bytes:
 
 
 def is_empty(part: bytes) -> bool:
-    """Return whether a parameter has one `=`, at its end."""
+    """Return whether a parameter has a single `=`, at its end."""
     return part.endswith(b"=") and part.index(b"=") == len(part) - 1

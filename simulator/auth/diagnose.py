@@ -1,4 +1,4 @@
-"""Why a signature does not match, in one line for the header of the response: what only the owner of the key may read.
+"""Explains in a line why a signature does not match, for the header of the response that the owner of the key reads.
 
 It names a mistake when the signature was made with the secret of the key. To anybody else it says nothing that the
 request does not show by itself; the journal and `explain` say more.
@@ -29,7 +29,7 @@ _ENCODED = (
     "are sent, and these have to be plain JSON"
 )
 OWN_WORDS = frozenset((_TOO_LONG, _UNKNOWN, _ENCODED, *(one.sentence for one in MISTAKES if "{}" not in one.does)))
-"""What is said of a signature without a word of the request, so that nothing in it can be a secret."""
+"""Diagnoses that repeat nothing of the request, so they contain no secret."""
 
 
 def diagnose(
@@ -42,8 +42,8 @@ def diagnose(
     prefix: str = "",
     headers: Mapping[bytes, bytes] = MappingProxyType({}),
 ) -> str:
-    """Describe in one line the client's mistake behind `invalid_signature`; `rules` are those that it was verified
-    by, `prefix` is the part of the path before `path`."""
+    """Describe in a line the client's mistake that led to `invalid_signature`. `rules` are the rules that it was
+    verified by, `prefix` is the part of the path before `path`."""
     if len(query) > 4 * QUERY_BYTES_MAX or query.count(b"&") >= PARAMETERS_MAX:
         return _TOO_LONG
     facts = Facts(

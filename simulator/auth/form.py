@@ -1,7 +1,7 @@
 """The form of X-Signature (SPEC 5.1): `v1=` and the Base64 of 32 bytes; in words, what is wrong with another form.
 
-The check of the headers, the diagnosis and the autopsy say the same of it, since all of them ask here. It is what the
-request shows by itself, so that anybody may be told.
+The check of the headers, the diagnosis and the autopsy use the same words. They repeat only what the request itself
+shows, so every client may read them.
 """
 
 import binascii
@@ -12,7 +12,7 @@ PREFIX = b"v1="
 DIGEST_BYTES = 32
 WITHOUT_PREFIX = "the signature does not begin with v1="
 FIX = "send v1= and the 44 characters of the Base64 of the HMAC, and nothing else"
-"""What to do about any wrong form."""
+"""The fix for every wrong form."""
 
 _BASE64_CHARACTERS = (ascii_letters + digits + "+/=").encode()
 _is_hexadecimal = re.compile(rb"[0-9a-fA-F]{64}").fullmatch
@@ -30,7 +30,7 @@ def decoded(text: bytes) -> bytes | None:
 
 
 def wrong_form(signature: bytes) -> str:
-    """What is wrong with the form of a whole value of X-Signature; empty when only its bytes can be wrong."""
+    """Return the mistake in the form of a value of X-Signature; empty when only its bytes can be wrong."""
     if not signature.startswith(PREFIX):
         return WITHOUT_PREFIX
     text = signature.removeprefix(PREFIX)

@@ -31,7 +31,7 @@ MILLISECONDS_DIGITS = 13
 EXCHANGED = "X-Nonce has a number, and X-Timestamp has what a nonce looks like: the two are exchanged"
 
 NO_ACTIVE_KEY = "no active key of this sandbox has this value"
-"""For an unknown key and a revoked one alike, so that nobody learns which keys there were."""
+"""For unknown and revoked keys alike, so clients cannot learn which keys existed."""
 
 MESSAGES = {
     "missing_api_key": "The X-Api-Key header is missing or empty.",
@@ -54,8 +54,8 @@ MESSAGES = {
 
 
 class Denied(msgspec.Struct, frozen=True):
-    """A refusal: `code` and `message` of SPEC 5.2, and the simulator's own `diagnosis`. `told` is what the caller reads
-    in its place, where the whole is not for somebody who has not proved to own the key."""
+    """A refusal: `code` and `message` of SPEC 5.2, and the simulator's own `diagnosis`. The caller reads
+    `told` instead, when the diagnosis is for the owner of the key only."""
 
     code: str
     diagnosis: str = ""

@@ -1,7 +1,7 @@
 """Tokens for a username and password (SPEC 4.2, 4.3, 5.4): JSON Web Tokens, signed with HS256 only.
 
-A token is valid in one sandbox: the key and the audience are that sandbox's. Its claim of use prevents substitution of
-one kind for another. PyJWT's own clock checks are off: validity is tested at the `now` that is passed in.
+A token is valid in one sandbox: the key and the audience are that sandbox's. Its claim of use prevents that a
+token is used as another kind. PyJWT's own clock checks are off: validity is tested at the `now` that is passed in.
 
 `iat` and `exp` are whole seconds, since not every library reads a fraction, and differ by the lifetime. A token is
 valid from the microsecond of issue: `issued_us` is the offset from `iat`, and equally from `exp` to the end.
@@ -52,7 +52,7 @@ class Realm(msgspec.Struct, frozen=True):
 
 
 class TokenHolder(msgspec.Struct, frozen=True):
-    """To whom a token was issued."""
+    """The holder of a token."""
 
     username: str
     reseller: str

@@ -27,7 +27,7 @@ from simulator.contract.validate import NAME_CHARS_MAX, validator
 from simulator.shortened import shortened
 
 OUTLINE_BYTES_MAX: Final = 64 * 1024
-"""Of a body: the bytes outside its strings without white space, and the quotes; also, how many backslashes it has."""
+"""The bytes of a body outside its strings, without white space, and its quotes; also the number of its backslashes."""
 
 BLANK_FACTOR: Final = 16
 """With white space it may be so many times as much."""
@@ -39,7 +39,7 @@ FORM = b"application/x-www-form-urlencoded"
 FORM_BYTES_MAX = 64 * 1024
 FORM_TOO_LONG = f"is longer than {FORM_BYTES_MAX} bytes"
 
-# The members of a body, and its problems: texts by member, under `body` those of the whole.
+# The members of a body, and its problems: texts by member, with `body` for the whole body.
 Decoded = tuple[dict[str, Any], dict[str, list[str]]]
 
 DEPTH_MAX = 64
@@ -48,7 +48,7 @@ NUMBER_CHARS_MAX = 4300  # Python's own limit for an int
 _CONTAINERS = (dict, list)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _COMPRESSED = (b"\x1f\x8b", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda", b"\x28\xb5\x2f\xfd")  # gzip, zlib, zstd
-# The decoder looks for the other half in the six bytes behind it, and finds the end instead.
+# The decoder looks for the other half in the next six bytes, and finds the end instead.
 _HALF_PAIR_AT_END = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}.{0,5}$", re.DOTALL)
 _SERIALISED_TWICE = "the body is a JSON string that has the JSON in it: serialise it once"
 _TOO_DEEP = f"the body is nested more than {DEPTH_MAX} levels deep"
@@ -63,11 +63,11 @@ def read_members(
     reject_duplicates: bool = False,
     any_type: bool = False,
 ) -> tuple[dict[str, Any], dict[str, list[str]], bool]:
-    """The members of a body without those that count as absent, and what is wrong with them by the schema
+    """Return the members of a body without absent members, and their problems by the schema
     `contracts/schemas/NAME.json`: texts by member. Absent are nulls and the optional texts that are blank.
 
     Third, True for a JSON body whose members are all known and were each sent once. It has as many colons as members,
-    unless a value has one.
+    unless a value contains a colon.
     """
     decode = decode_form if may_be_form else decode_json
     members, problems = decode(content_type, body, reject_duplicates, any_type)
@@ -110,7 +110,7 @@ def decode_json(content_type: bytes, body: bytes, reject_duplicates: bool = Fals
 
 
 def decode_form(content_type: bytes, body: bytes, reject_duplicates: bool = False, any_type: bool = False) -> Decoded:
-    """The members of a body: a form if the content type says so, else JSON. An empty body has none."""
+    """Return the members of a body: a form if the content type says so, else JSON. An empty body has no members."""
     if len(body) > FORM_BYTES_MAX:
         return {}, {"body": [FORM_TOO_LONG]}
     if not body:
@@ -251,7 +251,7 @@ def _has_many_containers(body: bytes) -> bool:
 
 
 def _reason(body: bytes, text: str) -> str:
-    """The decoder's words, but for what it calls truncated or invalid without saying what is there."""
+    """Return the decoder's words, or better words where it only says that the text was truncated or is invalid."""
     if body.startswith(_BYTE_ORDER_MARK):
         return "it begins with a byte order mark"
     if text != "Input data was truncated":
@@ -273,8 +273,8 @@ def _children(parent: Any) -> Iterable[Any]:
 
 
 def repeated_keys(body: bytes, value: dict[str, Any]) -> dict[str, int]:
-    """The keys that occur several times in one object of a JSON body, at any level, with their counts. `value` is the
-    decoded body.
+    """Return the keys that occur several times in an object of a JSON body, at any level, with their counts. `value` is
+    the decoded body.
 
     Each key is followed by a colon, so a body with no more colons than decoded keys repeats none. This quick check
     counts the keys of two levels; a body with more colons is parsed again.

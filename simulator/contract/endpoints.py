@@ -1,5 +1,5 @@
-"""What the reseller API has, as `contracts/openapi.yaml` says: methods, paths, what a request to each may say, and the
-statuses that it may be answered with."""
+"""The endpoints of the reseller API, from `contracts/openapi.yaml`: methods, paths, fields of requests, and statuses of
+responses."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -14,7 +14,7 @@ from simulator.contract.schemas import BASE_URI, schema_at
 
 class Endpoint(msgspec.Struct, frozen=True, eq=False):
     """A method of a path; there is one object of each. A path may have parameters in braces; `fields` are the members
-    of its query or body, `query` those of its query."""
+    of its query or body, `query` only the parameters of its query."""
 
     method: str
     path: str
@@ -30,7 +30,7 @@ class Endpoint(msgspec.Struct, frozen=True, eq=False):
         return "{" in self.path
 
     def has_path(self, path: str) -> bool:
-        """True when a request's path is this one. A parameter is one segment that is not empty."""
+        """Return whether a request's path matches. A parameter is a segment that is not empty."""
         parts, wanted = path.split("/"), self.path.split("/")
         return len(parts) == len(wanted) and all(
             bool(part) if one.startswith("{") else part == one for part, one in zip(parts, wanted, strict=True)

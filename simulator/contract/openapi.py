@@ -10,7 +10,7 @@ from simulator.contract.schemas import SCENARIO, Schema, at_pointer, schema
 
 OPENAPI = "openapi"  # the reseller API
 CONTROL = "control"  # the control API under /_sim
-PROXY = "proxy"  # that of the proxy
+PROXY = "proxy"  # the control API of the proxy
 METHODS = ("get", "put", "post", "delete", "patch")
 
 _ANNOTATIONS = {"description", "title", "deprecated", "default", "examples", "x-must-be"}
@@ -28,7 +28,7 @@ def load(document: str) -> dict[str, Any]:
 def bundled(document: str = OPENAPI) -> dict[str, Any]:
     """The document as one self-contained JSON object, with the schema files in its components. Do not modify it.
 
-    What a reference names is a component of its own, since code generators follow no reference into another schema:
+    Each part that a reference names becomes a component, since code generators follow no reference into another schema:
     each schema file, and each of its definitions. A single property that is referred to is copied, and so is what a
     reference with conditions beside it names, since code generators read the reference alone; with properties beside it
     it becomes an `allOf`, so that neither hides the other's. A choice between an object and other types is copied too,
@@ -39,9 +39,8 @@ def bundled(document: str = OPENAPI) -> dict[str, Any]:
     lists, whose values are copied; `with_types` gives each schema one type.
 
     A schema with `x-published` is published as that: the server checks some members in two steps, the first by this
-    schema and the second as it reads a scenario file, so that its messages are those for a file. What a
-    payment refuses by a status code of its own, such as an extra that is no text, is published as it should be sent.
-    """
+    schema and the second as it reads a scenario file, so its messages match those for a file. Values that a payment
+    refuses by a status code of its own, such as an extra that is no text, are published as they should be sent."""
     components: dict[str, Schema] = {}
     waiting: set[_Part] = set()
     done: set[_Part] = set()
@@ -62,7 +61,7 @@ _OF_FILES = ("$schema", "$id", "$defs", "definitions")
 
 
 def _definitions_of(file: str) -> str:
-    """Draft 7, of which the schema of scenarios is, calls them otherwise."""
+    """The schema of scenarios uses draft 7, which has another name for them."""
     return "definitions" if file == SCENARIO else "$defs"
 
 
@@ -96,7 +95,7 @@ class _Part(NamedTuple):
 
     @property
     def schema(self) -> Schema:
-        """What stands there, without what only a file has."""
+        """Return the schema, without the keywords of a file."""
         source = schema(self.file)
         if self.definition:
             found: Schema = source[_definitions_of(self.file)][self.definition]
@@ -197,7 +196,7 @@ def _resolved(ref: str, within: str, waiting: set[_Part], *, copied: bool) -> di
 # schema accepts stays the same.
 
 OF_ANY_TYPE = ("description", "default", "examples", "x-must-be")
-"""What a schema says of a value whatever its type."""
+"""Keywords that apply to values of every type."""
 
 _NUMBER = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _KEYWORDS: Mapping[str, tuple[str, ...]] = {
@@ -225,7 +224,7 @@ def other_types(source: Schema) -> list[str]:
 
 
 def of_type(source: Schema, type_: str) -> Schema:
-    """What the schema wants of a value of this type."""
+    """Return the part of a schema that applies to values of this type."""
     kept = {key: source[key] for key in _KEYWORDS[type_] if key in source}
     unknown = set(source) - {"type", *OF_ANY_TYPE} - _OF_ONE_TYPE
     assert not unknown, f"which types {unknown} is about is not known"
@@ -296,8 +295,8 @@ def _add_to_operation(operation: dict[str, Any], example: Mapping[str, Any]) -> 
 def _add_to_content(part: dict[str, Any], example: Any) -> None:
     """To a parameter itself, or to the content that a parameter or response has.
 
-    That of an optional parameter stands in its schema, unless the contract itself has one: pages that send requests
-    fill in a parameter's own example, and what a story sent with a rule of its own makes such a request fail.
+    The example of an optional parameter goes to its schema, unless the contract itself has an example: pages that send
+    requests fill in a parameter's own example, and what a story sent with a rule of its own makes such a request fail.
     """
     if "content" not in part and part.get("required"):
         part["example"] = example

@@ -1,8 +1,8 @@
 """The contract as a Postman collection, format 2.1: one JSON document, which Postman imports and newman runs.
 
-Every operation of a document is in the folder of its tag: a new one is there as soon as it is in the contract. A
-walkthrough is before them; what deletes is in a last folder, latest first, so that the whole collection can be run from
-top to bottom. `contracts/postman.yaml` has the walkthrough, and the values that a run knows better than any example.
+Each operation of a document is in the folder of its tag, after a walkthrough. Operations that delete are in the last
+folder, in reverse order, so the whole collection can be run from top to bottom. `contracts/postman.yaml` has the
+walkthrough, and the values that a run knows better than any example.
 """
 
 import json
@@ -33,7 +33,7 @@ _UNSPECIFIC = ("code", "id", "n", "name")
 _VARIABLE = re.compile(r"\{\{(\w+)\}\}")
 _VARIABLES_OF = {SIGNATURE: ("api_key", "api_secret"), BEARER: ("control_token",), NONE: ()}
 _BEARER = {"type": "bearer", "bearer": [{"key": "token", "value": "{{control_token}}", "type": "string"}]}
-# What a script begins with, each line where it is needed. An answer may have no body.
+# The first lines of a script, each only where it is needed. An answer may have no body.
 _NAMES = {
     "status": "const status = pm.response.code;",
     "answer": "const answer = pm.response.text() ? pm.response.json() : null;",
@@ -50,7 +50,7 @@ Parameter = dict[str, Any]
 @dataclass(frozen=True, slots=True)
 class Request:
     """One request: `path` begins with / and has variables, `body` is JSON text or empty, `authentication` one of
-    `SIGNATURE`, `BEARER`, `NONE`; `statuses` are those that are right."""
+    `SIGNATURE`, `BEARER`, `NONE`; `statuses` are the expected statuses."""
 
     id: str
     operation: str
@@ -125,7 +125,8 @@ def _own() -> dict[str, Any]:
 
 
 def _variables(requests: Iterable[Request], known: Mapping[str, str]) -> dict[str, str]:
-    """Those that people set, with their defaults, then those that answers set, with the value before that."""
+    """Return the variables that people set, with their defaults, then the variables that answers set, with their first
+    values."""
     remembered = {variable for request in requests for variable in request.remembers}
     used = {"base_url", *(variable for request in requests for variable in request.variables)}
     settings = {variable: value for variable, value in known.items() if variable in used - remembered}
@@ -218,7 +219,7 @@ def path_with_variables(template: str) -> str:
 
 
 def resolved(document: _Object, part: Any) -> Any:
-    """What a reference into the document names, under the members beside it; anything else as it is."""
+    """Resolve a reference into the document; members beside it win. Return anything else unchanged."""
     while isinstance(part, Mapping) and "$ref" in part:
         found = at_pointer(document, part["$ref"].removeprefix("#"))
         part = {**found, **{key: value for key, value in part.items() if key != "$ref"}}

@@ -20,8 +20,8 @@ def decode_query(raw: bytes) -> tuple[dict[str, Any], dict[str, list[str]]]:
     """The parameters of a raw query, and the problems of its encoding: texts by parameter.
 
     `+` is a space, a parameter without `=` is empty. A repeated parameter becomes a list: the schema rejects it unless
-    it allows several values, and an unknown parameter is ignored anyway. Of more than `PARAMETERS_MAX` none is decoded:
-    that is a problem of the parameter `query`.
+    it allows several values, and an unknown parameter is ignored anyway. More than `PARAMETERS_MAX`
+    parameters are not decoded, and reported as a problem of the parameter `query`.
     """
     if has_too_many(raw):
         return {}, {"query": [TOO_MANY_PARAMETERS]}

@@ -32,7 +32,7 @@ class Assumption:
 
 
 def rows() -> tuple[dict[str, Any], ...]:
-    """The register's raw rows, in the order of its file. Not kept, as they are larger than what is made of them."""
+    """Return the register's raw rows, in the order of its file. They are large, so they are not cached."""
     return tuple(yaml_document("assumptions"))
 
 

@@ -32,8 +32,8 @@ _PARAMETER = re.compile(r"(\{[^}]*\})")
 
 
 class Departure(NamedTuple):
-    """What a response has that its schema does not allow: the member (dotted), what the contract wants, and what is
-    there. A member that the contract does not describe `is_unknown`; clients ignore those."""
+    """A part of a response that its schema does not allow: the member (dotted), the expected and the actual value. A
+    member that the contract does not describe `is_unknown`; clients ignore it."""
 
     field: str
     expected: str
@@ -44,8 +44,8 @@ class Departure(NamedTuple):
 def departures(
     document: str, method: str, path: str, status: int, content_type: str, body: bytes
 ) -> Iterator[Departure]:
-    """What a response of any deployment has that the document does not allow, member by member; its headers are not
-    judged. `path` has neither query nor sandbox prefix. What only a simulator answers departs."""
+    """Yield the departures of a response of any deployment from the document, member by member; its headers are not
+    judged. `path` has neither query nor sandbox prefix. A response that only a simulator gives departs."""
     answer = described(load(document), method.lower(), path, status)
     if answer is None or "x-simulator-only" in answer:
         yield Departure("the status", "one that the contract has", str(status))
@@ -65,10 +65,10 @@ def media_type(content_type: str) -> str:
 
 
 def body_departures(wanted: Schema, body: bytes) -> Iterator[Departure]:
-    """What a body in JSON has that a schema, one that stays loaded, does not allow.
+    """Yield the departures of a JSON body from a schema that stays loaded.
 
-    Of a large one the beginning of each list and object is explained: at most twenty departures, or the first alone
-    where that lies beyond. Unknown members are looked for in the same part."""
+    For a large body, only the beginning of each list and object is searched: at most twenty departures, or the first
+    departure alone when it lies later. Unknown members are searched in the same part."""
     checker = validator_of(wanted)
     try:
         value = decode_any(body, outline_max=len(body))
@@ -152,7 +152,7 @@ def _explainer(wanted: Schema) -> Validator:
 def _known_members(notes: list[Any]) -> dict[str, set[str]]:
     """The described members by location, without locations that allow others.
 
-    A schema that allows no others leaves no note of its members, so where only a condition leaves one there are none.
+    A schema that allows no others leaves no note of its members, so a place that only a condition notes is left out.
     """
     known: dict[str, set[str]] = {}
     is_open: set[str] = set()

@@ -48,7 +48,8 @@ def at_pointer(document: Any, pointer: str) -> Any:
 
 
 def resolved(name: str, part: Schema) -> Schema:
-    """A part of the schema `name`, with what it refers to in place of the reference; its own words take precedence."""
+    """A part of the schema `name`, with its reference replaced by the schema that it names; its own keywords take
+    precedence."""
     if "$ref" not in part:
         return part
     file, _, pointer = part["$ref"].partition("#")
@@ -67,7 +68,7 @@ def compiled(source: Schema) -> "jsonschema_rs.Draft202012Validator":
     """A validator for a schema whose references are relative to `BASE_URI` or to its own `$id`."""
     import jsonschema_rs  # imported lazily: it takes 60 ms
 
-    # Formats make a validator a fifth slower, even where the schema has none.
+    # Formats make a validator a fifth slower, even for a schema without formats.
     has_formats = _names_format(source, set())
     return jsonschema_rs.Draft202012Validator(
         source,

@@ -1,6 +1,6 @@
 """Validates values against the contract's schemas, and explains violations in words.
 
-A schema's `x-must-be` finishes the sentence "must be ..."; without one the sentence is made of its bounds.
+A schema's `x-must-be` finishes the sentence "must be ..."; without it, the sentence states its bounds.
 """
 
 from collections.abc import Iterator
@@ -55,7 +55,7 @@ class Validator:
 
         A text continues the name: `amount` "is required". Values are never repeated, and there are at most
         `PROBLEMS_MAX` of them. A large value is not explained unless `explain_large`, and then by its first items and
-        members, or by its first problem where these have none.
+        members, or by its first problem when it lies later.
         """
         if self.is_valid(value):
             return {}
@@ -112,7 +112,8 @@ class Validator:
             yield _dotted(path), expectation(self._holder(error))
 
     def _meant(self, error: "ValidationError") -> list[tuple[str, str]]:
-        """What is wrong by the alternative that a value was meant to be, by what it has; or the members that it needs.
+        """Return the problems by the alternative that a value was meant to be, judged by its members, or the members
+        that it needs.
 
         Empty when it has the type of none.
         """
@@ -158,7 +159,7 @@ def validator(name: str) -> Validator:
 
 
 def _alternatives(wanted: Schema) -> list[str]:
-    """The members of which an object needs one; none when its schema has other alternatives."""
+    """Return the members of which an object needs at least one; empty when its schema has other alternatives."""
     needed = [name for each in wanted.get("anyOf", ()) for name in each.get("required", ())]
     is_about_members = all(each.keys() <= {"required", "properties"} for each in wanted.get("anyOf", ()))
     return [name for name in wanted.get("properties", needed if is_about_members else ()) if name in needed]

@@ -24,7 +24,7 @@ def curl_command(method: str, url: str, headers: Mapping[str, str], body: bytes)
 def exact_curl_command(
     method: str, url: bytes, headers: Iterable[tuple[bytes, bytes]], body: bytes, target: bytes = b""
 ) -> str:
-    """The same with these headers and no others, but for those of the connection itself (Host, the length of a body).
+    """The same with exactly these headers, except the headers of the connection itself (Host, the length of a body).
     `target` is the request target, where that is not the path and query of `url`."""
     pairs = [one for one in headers if one[0].lower() not in _OF_THE_CONNECTION or (not body and _is_length_zero(*one))]
     sent = {name.lower() for name, _ in pairs}
@@ -39,7 +39,7 @@ def _is_length_zero(name: bytes, value: bytes) -> bool:
 
 
 def call_command(method: str, url: bytes, target: bytes, body: bytes) -> str:
-    """`reseller-sim call` on one line, which signs the same request anew."""
+    """`reseller-sim call` on one line, which signs the same request again."""
     words = ["reseller-sim", "call", quote(method), _word(target), "--url", _word(url)]
     if not body:
         return " ".join(words)

@@ -93,7 +93,7 @@ class _Files:
         return raw if name in ("--data-binary", "--json") else raw.translate(None, b"\r\n\0")
 
     def encoded(self, value: str) -> bytes:
-        """What `--data-urlencode` makes of `content`, `=content`, `name=content`, `@file` or `name@file`."""
+        """Encode as `--data-urlencode` does: `content`, `=content`, `name=content`, `@file` or `name@file`."""
         mark = next((sign for sign in "=@" if sign in value), "")
         name, _, rest = value.partition(mark) if mark else ("", "", value)
         content = quote(self._read(rest) if mark == "@" else os.fsencode(rest), safe="").encode()
@@ -147,7 +147,7 @@ def _request(options: list[tuple[str, str]], files: _Files) -> Pasted:
 
 
 def _sent_url(url: str, added: str | None, names: set[str]) -> tuple[str, bytes | None]:
-    """The URL, or path with its query, as it is sent, with `added` behind its query; and the credentials in it."""
+    """The URL, or path with its query, as it is sent, with `added` at the end of its query; and the credentials in it."""
     if found := _BLANK.search(url + (added or "")):
         raise NotCurl(f"curl refuses a URL with {found[0]!r}: escape it, as a blank by %20")
     rest, before, user = url.partition("#")[0], "", None
@@ -168,7 +168,7 @@ def _sent_url(url: str, added: str | None, names: set[str]) -> tuple[str, bytes 
 
 
 def _server(url: str) -> tuple[str, bytes | None, str]:
-    """Scheme and host of a URL, the name and password in it, and what is behind."""
+    """Return scheme and host of a URL, the name and password in it, and the rest."""
     scheme = _SCHEME.match(url)
     name = scheme[1].lower() if scheme else "http"
     if name not in ("http", "https"):

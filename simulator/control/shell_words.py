@@ -1,7 +1,7 @@
-"""The words of one pasted command as bash reads them: quotes, backslashes, and `$'...'`, in which browsers copy bodies.
+"""Splits a pasted command into words as bash does: quotes, backslashes, and `$'...'`, which browsers use for bodies.
 
-What only a shell knows, such as the value of a variable, is refused with a sentence, and so is quoting that no browser,
-documentation or page of ours uses.
+A command with a part that only the shell knows, such as a variable, is refused with a sentence, and so is quoting that
+no browser, documentation or page of ours uses.
 """
 
 import re
@@ -41,7 +41,7 @@ _ESCAPE = re.compile(
 )
 _LETTERS: Final = dict(zip(b"abeEfnrtv\\'\"?", b"\a\b\x1b\x1b\f\n\r\t\v\\'\"?", strict=True))
 _OCTAL = re.compile(rb"\\0([0-3][0-7]{2})")
-# How a URL goes on that the shell cuts at such a sign, in which it has to be quoted.
+# The text after such a sign when it is a part of a URL, which should have been quoted.
 _IS_CUT: Final = {"&": re.compile(r"[^\s&;|)]"), ";": re.compile(r"[\w.%-]+="), "|": re.compile(r"[\w.%-]+=")}
 _NEVER = re.compile(r"(?!)")
 
@@ -51,7 +51,8 @@ class NotCurl(Exception):
 
 
 def stdin_of(text: str) -> tuple[bytes | None, str]:
-    """What is piped into a command in the way in which ours are written, `printf %b '...' | curl ...`, and the command.
+    """Split off the text that is piped into a command in the form of our own commands, `printf %b '...' | curl ...`,
+    and the command.
 
     None is piped into any other."""
     text = _PROMPT.sub("", _COMMENTS.sub("", text))
@@ -60,7 +61,7 @@ def stdin_of(text: str) -> tuple[bytes | None, str]:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a command, which may continue on further lines and begin with a prompt. Other commands behind it and
+    """The words of a command, which may continue on further lines and begin with a prompt. Later commands and
     plain redirections are left out. Raises `NotCurl`."""
     text = _PROMPT.sub("", _COMMENTS.sub("", text)).strip(" \t\r\n").replace("\0", "")
     words: list[list[str]] = []
@@ -99,7 +100,7 @@ def _refuse(kind: str, piece: str) -> None:
 
 
 def as_text(raw: bytes) -> str:
-    """Bytes as a word, those that are no text as surrogates."""
+    """Return bytes as a word, with surrogates for bytes that are no text."""
     return raw.decode("utf-8", "surrogateescape")
 
 

@@ -1,4 +1,4 @@
-"""What the form of a request tells: its target as it was sent, which ASGI leaves out, and whether a person sent it."""
+"""Facts about a request that ASGI leaves out: its target as it was sent, and whether a browser opened the root."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -9,8 +9,8 @@ from simulator.server.responder import responder_of
 
 
 def unusual_target(scope: Any, below: Callable[[bytes], bytes]) -> bytes:
-    """The request target as it was sent, `below` what proxies have before it, where ASGI's decoded path and query do
-    not tell it, else empty."""
+    """The request target as it was sent, `below` what proxies have before it, when ASGI's decoded path and query
+    differ from it, else empty."""
     query = b"?" + scope["query_string"] if scope["query_string"] else b""
     responder = responder_of(scope)
     sent = below(responder.request.as_sent) if responder is not None else scope.get("raw_path") or b""
@@ -26,7 +26,7 @@ def source_of(scope: Any) -> HttpRequest | None:
 
 
 def use_host_of_target(scope: Any) -> None:
-    """Let `host` be that of a target in absolute form, which wins over the header (RFC 9112 3.2.2)."""
+    """Set `host` from a target in absolute form, which wins over the header (RFC 9112 3.2.2)."""
     responder = responder_of(scope)
     sent = responder.request.as_sent if responder is not None else scope.get("raw_path") or b""
     if not sent or sent.startswith(b"/"):

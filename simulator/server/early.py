@@ -1,7 +1,7 @@
 """Answers probes on a listening socket before the application can answer anything, in a thread of its own.
 
-A probe is a GET of one of a few paths, in one packet. Whoever sends something else waits, as in the backlog, and is
-given to the server when that has started: nothing of what was sent is read.
+A probe is a GET of a few known paths in a single packet. Other connections wait, as in the backlog, and are given to
+the server when it has started, with their bytes unread.
 """
 
 import contextlib
@@ -14,13 +14,13 @@ from typing import Final
 from simulator.server.message import STATUS_LINE
 
 HELD_MAX: Final = 2048
-"""How many may wait; beyond that nobody is accepted, and they wait in the backlog."""
+"""The most connections that may wait here; further connections stay in the backlog."""
 
 HEAD_BYTES_MAX: Final = 16 * 1024
 _ACCEPTED_AT_ONCE: Final = 64
 
 Probe = Callable[[], tuple[int, bytes]]
-"""What is answered: a status and a body in JSON."""
+"""Returns a status and a body in JSON."""
 
 
 class EarlyAnswers:
@@ -70,7 +70,7 @@ class EarlyAnswers:
         for _ in range(min(_ACCEPTED_AT_ONCE, HELD_MAX - len(self._held) - len(self._silent))):
             try:
                 connection, _ = self._listener.accept()
-            except OSError:  # there is none any more
+            except OSError:  # the backlog is empty
                 return
             connection.setblocking(False)
             self._silent.add(connection)
@@ -80,7 +80,7 @@ class EarlyAnswers:
         """Answer a probe; let anybody else wait."""
         self._selector.unregister(connection)
         self._silent.discard(connection)
-        with contextlib.suppress(OSError):  # whoever it was has left
+        with contextlib.suppress(OSError):  # the client has left
             head = connection.recv(HEAD_BYTES_MAX, socket.MSG_PEEK)
             probe = self._probe(head)
             if head and (probe is None or not head.endswith(b"\r\n\r\n")):
@@ -97,6 +97,6 @@ class EarlyAnswers:
 
 
 def _encoded(status: int, body: bytes) -> bytes:
-    """An answer behind which the connection is closed."""
+    """Return an answer that closes the connection."""
     lines = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n" % len(body)
     return STATUS_LINE[status] + lines + b"\r\n" + body

@@ -1,4 +1,4 @@
-"""What clients send that is not HTTP/1.1, and what to change. It reaches no sandbox, so the server says it itself."""
+"""Explains requests that are not HTTP/1.1. They reach no sandbox, so the server itself says what to change."""
 
 import logging
 import time
@@ -34,7 +34,7 @@ class ForeignClients:
         self._said_at: dict[str, float] = {}
 
     def explained(self, data: bytes, target: bytes, refusal: HttpRefusal) -> HttpRefusal:
-        """Say what a refused packet is, and return the refusal with an answer that says it, where it has one."""
+        """Log the protocol of a refused packet, and return the refusal, with an answer that explains it if possible."""
         kind = _kind_of(data, target, refusal)
         if not kind:
             return refusal
@@ -46,7 +46,7 @@ class ForeignClients:
         if kind not in _ANSWERS:
             return refusal
         explained = HttpRefusal("malformed_request", _ANSWERS[kind])
-        explained.__cause__ = refusal.__cause__  # by which the reader knows a HEAD
+        explained.__cause__ = refusal.__cause__  # the reader needs it to recognize a HEAD
         return explained
 
 

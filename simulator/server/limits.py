@@ -19,7 +19,7 @@ _refusals = count(1)
 
 
 class HttpLimits(msgspec.Struct, frozen=True):
-    """The limits of one request, and those of all connections together.
+    """The limits of a request, and the limits of all connections together.
 
     `headers` is a count. `head_bytes` covers the request line and the header lines with their line ends.
     `head_timeout_s` runs from the head's first byte to its last; for a connection's first request it starts when the
@@ -27,7 +27,7 @@ class HttpLimits(msgspec.Struct, frozen=True):
     the end of the head. `bodies_bytes` is the budget of all requests that are being read or wait,
     `connections` is how many may be open. A client that has closed its sending side is answered within
     `half_closed_s`, or not at all. One that takes no byte of its answers for `write_timeout_s` is not waited for, and
-    those that take them too slowly may have `unsent_bytes` together.
+    clients that read too slowly may have `unsent_bytes` together.
     """
 
     headers: int = 100
@@ -42,17 +42,17 @@ class HttpLimits(msgspec.Struct, frozen=True):
     connections: int = 4096
 
     def late_body(self, is_due: bool) -> "HttpRefusal":
-        """The refusal of a body that took too long as a whole, or in one pause."""
+        """Return the refusal of a body that took too long as a whole, or paused too long."""
         if is_due:
             return HttpRefusal("body_too_slow", self.body_total_s)
         return HttpRefusal("body_timeout", self.body_timeout_s)
 
 
 class RequestMemoryBudget:
-    """What all connections of a server hold: their limits, the bytes of requests in `used`, and those of answers that
-    clients do not read in `unsent`. Charged is what is at rest: unfinished heads and bodies as they arrive, so that a
-    declared length reserves nothing; requests that wait or are waited for, with their bodies; and packets that are
-    large, until they are answered.
+    """The memory of all connections of a server: `used` bytes of requests, and `unsent` bytes of answers that clients
+    do not read. Charged is what is at rest: unfinished heads and bodies as they arrive, so that a declared length
+    reserves nothing; requests that wait or are waited for, with their bodies; and packets that are large, until they
+    are answered.
 
     A connection that holds at most `SMALL_BODY_BYTES` is counted, but always fits: large bodies cannot keep it out, and
     the number of connections bounds these.
@@ -63,7 +63,7 @@ class RequestMemoryBudget:
         self.used = self.unsent = 0
 
     def charge(self, held: int, total: int) -> None:
-        """Let a connection hold `total` bytes in place of `held`. Raises HttpRefusal (503) if more do not fit."""
+        """Let a connection that held `held` bytes hold `total` bytes. Raises HttpRefusal (503) if more do not fit."""
         added = total - held
         if added > 0 and total > SMALL_BODY_BYTES and self.used + added > self.limits.bodies_bytes:
             raise HttpRefusal("too_many_bodies", self.limits.bodies_bytes)
@@ -144,7 +144,7 @@ def check_head(version: str, headers: Sequence[tuple[bytes, bytes]]) -> None:
 def origin_form(target: bytes) -> bytes:
     """Return a target as `/path?query`; it may be an absolute URL (RFC 9112 3.2.2). Raises HttpRefusal (400).
 
-    The path's percent-escapes must be valid UTF-8. The application checks those of the query.
+    The path's percent-escapes must be valid UTF-8. The application checks the query.
     """
     try:
         parsed = parse_url(target)

@@ -43,13 +43,13 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
 
     @property
     def weight(self) -> int:
-        """The bytes of its head, and of its body as far as it has arrived, also those that were taken."""
+        """The bytes of its head, and of its body as far as it has arrived, including bytes that were taken."""
         if not self._head_bytes:
             self._head_bytes = len(self.target) + sum(len(name) + len(value) for name, value in self.headers)
         return self._head_bytes + self.arrived
 
     def tell_of_leaving(self) -> None:
-        """Call `on_left`, if somebody waits for that."""
+        """Call `on_left`, if it is set."""
         if self.on_left is not None:
             self.on_left()
 
@@ -68,10 +68,10 @@ def header_lines(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
 
 
 def without_framing(lines: bytes) -> bytes:
-    """Return header lines without those that give the length of a body."""
+    """Return header lines without lines about the length of a body."""
     return _FRAMING.sub(b"", lines)
 
 
 def sized(lines: bytes, body: bytes) -> bytes:
-    """Return header lines with the Content-Length of `body` in place of any other framing."""
+    """Return header lines with the Content-Length of `body` instead of any other framing."""
     return without_framing(lines) + b"content-length: %d\r\n" % len(body)

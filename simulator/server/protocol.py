@@ -26,7 +26,7 @@ from simulator.server.turn import SHARE, Deadline, ResponseBatcher
 from simulator.server.writing import AnswerWriter, Gate, GatedTransport
 
 HIGH_WATER_BYTES: Final = 65536  # of a body, or of answers, that are held before the other side has to take some
-_LINGER_S: Final = 2.0  # how long a client may go on sending after its last answer
+_LINGER_S: Final = 2.0  # how long a client may keep sending after its last answer
 
 
 class HttpProtocol(asyncio.Protocol):

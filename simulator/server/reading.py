@@ -1,4 +1,4 @@
-"""Reads the requests of one connection: bytes in, requests out. It knows no socket and no clock.
+"""Reads the requests of a connection: bytes in, requests out. It knows no socket and no clock.
 
 A connection reads and answers at the same time. Reading follows the table below: requests arrive one after the other,
 each as a head and a body, until one is the last. A refusal, a request that asks to close, a client that closes its
@@ -23,7 +23,8 @@ from simulator.server.limits import HttpLimits, HttpRefusal, check_head, check_s
 from simulator.server.message import HttpRequest, header_lines
 
 QUEUED_MAX: Final = 32
-"""How many requests of a connection may be read and not yet answered, apart from those that end in the same slice."""
+"""How many requests of a connection may be read and not yet answered, not counting requests that end in the same slice.
+"""
 
 SLICE_BYTES: Final = 8192  # a packet may have ten thousand requests: it is parsed in slices, until the queue is full
 
@@ -35,7 +36,7 @@ _is_plain_path = re.compile(rb"/[^%#\x80-\xff]*(?<!\?)").fullmatch
 
 
 class Reading(IntEnum):
-    """What a connection waits for. Before DRAINING it reads bytes, from DRAINING on it drops them."""
+    """The state of reading. Before DRAINING a connection reads bytes, from DRAINING on it drops them."""
 
     OPENED = auto()  # the first byte
     IDLE = auto()  # the next request
@@ -49,7 +50,7 @@ class Reading(IntEnum):
 
 
 class ReadingEvent(IntEnum):
-    """What happens to the reading side of a connection."""
+    """An event of the reading side of a connection."""
 
     BEGIN = auto()  # a message's first byte
     PIECE = auto()  # a packet ended within a head
@@ -137,8 +138,8 @@ class RequestReader:
         return self.state is not IDLE and self._check_rest(self.state)
 
     def feed_sliced(self, data: bytes) -> bool:
-        """Parse a packet of any length as `feed` does, up to what fills the queue; the other bytes are the `rest`. It
-        goes on with the rest when there is no `data`."""
+        """Parse a packet of any length as `feed` does, up to what fills the queue; the other bytes are the `rest`.
+        Without `data` it continues with the rest."""
         self.rest = memoryview(bytes(self.rest) + data) if data else self.rest
         has_begun_head = False
         while self.rest and self.state < DRAINING and len(self.requests) < QUEUED_MAX:
@@ -202,7 +203,7 @@ class RequestReader:
         self.url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Append a header line. Those of a trailer go to a list that nobody reads."""
+        """Append a header line. Trailer lines go to a list that is not used."""
         self.headers.append((name.lower(), value.rstrip()))  # the parser leaves trailing blanks and tabs
 
     def on_headers_complete(self) -> None:

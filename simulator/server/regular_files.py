@@ -1,4 +1,4 @@
-"""Reads files that somebody names: regular ones alone, within a bound."""
+"""Reads regular files, within a bound, for flags that name a file."""
 
 import os
 import stat
@@ -13,7 +13,7 @@ class CannotRead(ValueError):
 
 
 def content_of(path: str | os.PathLike[str], bytes_max: int) -> bytes:
-    """What is in a regular file, behind all links. Raises `CannotRead`. Never waits, as it would at the end of a
+    """Return the content of a regular file, following links. Raises `CannotRead`. Never waits, as it would for a
     pipe."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)

@@ -78,7 +78,7 @@ AWAITED, BEGUN, OVER = AnswerStage
 
 
 class Connection(Protocol):
-    """What answers need of their connection."""
+    """The part of a connection that answers need."""
 
     client: tuple[Any, ...]
     server: tuple[Any, ...]

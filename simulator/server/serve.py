@@ -36,7 +36,7 @@ _STARTUP_FAILED: Final = 3  # the exit code
 
 
 def host_for_clients(listens: str) -> str:
-    """The host, as a URL has it, by which clients on this machine reach a server that listens on an address."""
+    """Return the host for URLs of clients on this machine, for a server that listens on an address."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(listens, listens)  # noqa: S104 - compared
     return f"[{host}]" if ":" in host else host
 
@@ -49,7 +49,7 @@ class Server(uvicorn.Server):
     """A uvicorn server that is given its socket, so that its port is known before it runs.
 
     `run()` blocks; `serve()` is for a running loop. `should_exit = True` or a signal ends either, the signal after
-    `drain_s` in which all is answered as before; a second one does not wait for that. `close()` releases the address of
+    `drain_s` during which requests are answered as before; a second signal skips it. `close()` releases the address of
     a server that never ran.
     """
 
@@ -103,8 +103,8 @@ class Server(uvicorn.Server):
         self._listener.close()
 
     def answer_early(self, probes: Mapping[str, Probe]) -> None:
-        """Answer these paths until the application can, which may take long. What else is asked waits for that, and so
-        does everything within TLS."""
+        """Answer these paths until the application can, which may take long. Other requests wait for that, and
+        so does everything within TLS."""
         if self.handshakes is None:
             self._early = EarlyAnswers(self._listener, probes)
 
@@ -146,7 +146,7 @@ class Server(uvicorn.Server):
             self._on_ready()
 
     async def main_loop(self) -> None:
-        """Wait until it should exit. uvicorn looks ten times a second, for which a command would wait at its end."""
+        """Wait until it should exit. uvicorn polls ten times a second, which would delay the end of a command."""
         while not await self.on_tick(0):  # sets the Date header, too
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._woken.wait(), _TICK_S)
@@ -165,7 +165,7 @@ class Server(uvicorn.Server):
             await self._end_without_clients(sockets or [])
 
     async def _end_without_clients(self, sockets: Iterable[socket.socket]) -> None:
-        """As uvicorn's, without the tenth of a second in which clients would learn of it."""
+        """Shut down as uvicorn does, without its pause of a tenth of a second for clients."""
         for server in self.servers:
             server.close()
         for one in sockets:
@@ -214,7 +214,7 @@ def make_server(
         log_config=None,
         log_level="warning",
         access_log=False,
-        proxy_headers=False,  # any client could choose its address; the application decides whom to trust
+        proxy_headers=False,  # any client could choose its address; the application decides which proxies to trust
         server_header=False,
         backlog=_BACKLOG,
         timeout_keep_alive=_KEEP_ALIVE_S,

@@ -1,8 +1,8 @@
 """TLS in front of the protocol: a certificate that can be replaced while connections live, and handshakes with an end.
 
-A connection is our protocol's only once its handshake is done. Until then it has a place among a bounded number of
-those that are shaking hands, of which the oldest goes when there are too many, and `HANDSHAKE_S` seconds. A client that
-sends plain HTTP gets an answer that it can read.
+Our protocol gets a connection when its handshake is done. The number of handshakes in progress is bounded, and so is
+their time (`HANDSHAKE_S`); when there are too many, the oldest is closed. A client that sends plain HTTP gets an answer
+that it can read.
 """
 
 import asyncio
@@ -44,15 +44,15 @@ class BadCertificate(ValueError):
 
 
 def context_of(certificate: Path, key: Path) -> ssl.SSLContext:
-    """What new connections are served with, from two files in PEM: the certificate with those that lead to its
-    authority behind it, and its key. Raises `BadCertificate`."""
+    """Return the context for new connections, from two files in PEM: the certificate, followed by the certificates of
+    its authorities, and its key. Raises `BadCertificate`."""
     if b"-----BEGIN CERTIFICATE-----" not in _content(certificate):
         raise BadCertificate(f"{certificate}: is no certificate in PEM, which has a line -----BEGIN CERTIFICATE-----")
     if b"PRIVATE KEY-----" not in _content(key):
         raise BadCertificate(f"{key}: is no private key in PEM, which has a line -----BEGIN PRIVATE KEY-----")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.num_tickets = 0  # whoever connects anew is shown the certificate of now
+    context.num_tickets = 0  # a client that reconnects is shown the present certificate
     context.options |= ssl.OP_NO_TICKET
     context.set_alpn_protocols(["http/1.1"])
 
@@ -76,7 +76,7 @@ class Validity(NamedTuple):
     ends: datetime
 
     def problem(self, now: datetime) -> str:
-        """What is wrong with it now, to be read behind the name of its file; empty when nothing is."""
+        """Return the problem at `now`, to follow the name of its file; empty for a valid certificate."""
         if now >= self.ends:
             return f"the certificate expired on {self.ends:%Y-%m-%d at %H:%M:%S} UTC"
         if now < self.begins:
@@ -85,7 +85,7 @@ class Validity(NamedTuple):
 
 
 def validity_of(certificate: Path) -> Validity:
-    """Return the times of the certificates in a file in PEM: the first one, and the authorities behind it. Raises
+    """Return the validity of the certificates in a file in PEM: the first one and its authorities. Raises
     `BadCertificate`."""
     _content(certificate)
     authorities = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -103,7 +103,7 @@ def validity_of(certificate: Path) -> Validity:
 
 
 def _content(path: Path) -> bytes:
-    """What is in a file. Raises `BadCertificate`."""
+    """Return the content of a file. Raises `BadCertificate`."""
     try:
         return content_of(path, FILE_BYTES_MAX)
     except CannotRead as wrong:
@@ -113,7 +113,7 @@ def _content(path: Path) -> bytes:
 
 class Handshakes:
     """The connections of a server that are shaking hands, oldest first, and the context of those to come, which may be
-    replaced at any time: others go on with theirs."""
+    replaced at any time: open connections keep theirs."""
 
     def __init__(self, context: ssl.SSLContext, *, count_max: int = HANDSHAKES_MAX, limit_s: float = HANDSHAKE_S):
         self.context = context
@@ -126,7 +126,7 @@ class Handshakes:
         return len(self._under_way)
 
     def begin(self, entry: "TlsEntry") -> None:
-        """Give a connection a place, in place of the oldest one when there is none."""
+        """Add a connection; close the oldest if there are too many."""
         if len(self._under_way) >= self._count_max:
             oldest = next(iter(self._under_way))
             self.end(oldest)
@@ -189,7 +189,7 @@ class TlsEntry(asyncio.Protocol):
                 await self._refuse_plain_http()
                 return
             self._is_inside = True
-            loop.call_soon(loop.call_soon, self._feed)  # behind what `start_tls` lets be called soon
+            loop.call_soon(loop.call_soon, self._feed)  # after the calls that `start_tls` schedules
             inside = await loop.start_tls(
                 self._transport,
                 self,
@@ -198,7 +198,7 @@ class TlsEntry(asyncio.Protocol):
                 ssl_handshake_timeout=max(ends_at - loop.time(), 0.001),
                 ssl_shutdown_timeout=SHUTDOWN_S,
             )
-        except (OSError, asyncio.CancelledError):  # no TLS, too slow, or gone: nobody to tell
+        except (OSError, asyncio.CancelledError):  # no TLS, too slow, or gone
             self._transport.abort()
             return
         finally:

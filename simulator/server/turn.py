@@ -1,6 +1,6 @@
 """When a connection acts: at the end of a turn of the event loop, and at its deadline.
 
-The requests of one turn are answered together, at its end.
+The requests of a turn are answered together, at its end.
 
 Most requests arrive in one packet and can be answered at once; a task and two ASGI messages for each would cost more
 than the network. So an application may have a method `answer_now` that returns a coroutine for a complete request. Its
@@ -22,7 +22,7 @@ from simulator.server.message import header_lines
 from simulator.server.writing import AnswerWriter
 
 SHARE: Final = 1
-"""How many requests of one connection are answered in a turn. Usual clients have one at a time."""
+"""How many requests of a connection are answered in a turn. Usual clients send the next request after the answer."""
 
 CONNECTIONS_MAX: Final = 64
 """How many connections answer in a turn. The others are the first of the next one, after the loop has seen its timers
@@ -44,7 +44,7 @@ class ResponseBatcher:
     """The connections that have requests to answer at the end of this turn, and the header lines of every answer."""
 
     def __init__(self) -> None:
-        self._waiting: dict[Answering, None] = {}  # in the order in which they came
+        self._waiting: dict[Answering, None] = {}  # oldest first
         self._defaults: list[tuple[bytes, bytes]] = []
         self._lines = b""
 
@@ -56,7 +56,7 @@ class ResponseBatcher:
         return self._lines
 
     def add(self, connection: Answering) -> None:
-        """Let a connection answer at the end of this turn, or of one after it when there are many."""
+        """Let a connection answer at the end of this turn, or of a later turn when there are many."""
         if not self._waiting:
             asyncio.get_running_loop().call_soon(self._end)
         self._waiting[connection] = None

@@ -1,4 +1,4 @@
-"""What leaves a connection: bytes that wait until the application lets them go, and clients that do not take theirs."""
+"""Writing to a connection: answers of a turn are gathered, wait for a gate, and for clients that read slowly."""
 
 import asyncio
 from collections import deque
@@ -20,7 +20,7 @@ class Gate(Protocol):
 
 
 class GatedTransport:
-    """A transport that writes and closes, in the order in which it was asked to, when its gate is open."""
+    """A transport that writes and closes, in the order of the calls, when its gate is open."""
 
     def __init__(self, transport: asyncio.Transport, gate: Gate) -> None:
         self._transport = transport
@@ -41,11 +41,11 @@ class GatedTransport:
             self._transport.write(data)
 
     def write_eof(self) -> None:
-        """Close our side behind what was written."""
+        """Close our side after everything was written."""
         self._do(self._transport.write_eof)
 
     def close(self) -> None:
-        """Close behind what was written."""
+        """Close after everything was written."""
         self._is_closing = True
         self._do(self._transport.close)
 
@@ -61,7 +61,7 @@ class GatedTransport:
         return self._is_closing or self._transport.is_closing()
 
     def get_write_buffer_size(self) -> int:
-        """The bytes that the other side has not taken, those that are held included."""
+        """Return the bytes that the other side has not taken, including held bytes."""
         return self._held_bytes + self._transport.get_write_buffer_size()
 
     def _do(self, act: Act) -> None:

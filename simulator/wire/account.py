@@ -1,4 +1,4 @@
-"""What an account reads of itself: balance, threshold of alerts, configuration of callbacks, and the balance statement
+"""The account of a reseller: balance, threshold of alerts, configuration of callbacks, and the balance statement
 (SPEC 2.5, 2.8, 2.9, 4.15)."""
 
 from collections.abc import Mapping
@@ -57,7 +57,7 @@ class StatementPage(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def last(self) -> int:
-        """The last page's number; an empty statement has one."""
+        """Return the last page's number; an empty statement has a single page."""
         return max(1, -(-self.total // self.limit))
 
 

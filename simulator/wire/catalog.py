@@ -142,7 +142,7 @@ def adjustment(one: Adjustment | None) -> dict[str, Any] | None:
 
 
 def overlay_body(one: Overlay | None) -> dict[str, Any] | None:
-    """What one reseller is given of its own of a product, null for nothing."""
+    """Return a reseller's own changes to a product, null without changes."""
     if one is None:
         return None
     return {"is_active": one.is_active, "price_adjustment": adjustment(one.price_adjustment)}

@@ -1,6 +1,6 @@
 """Details in words, for `X-Sim-Diagnosis` and the journal: what was wrong, and what would have been right.
 
-A sentence is made of parts; one that names a fact which is empty is left out.
+A sentence has parts; a part that names an empty fact is left out.
 """
 
 from collections.abc import Mapping
@@ -127,7 +127,7 @@ def sentence(detail: Detail) -> str:
 
 
 def shown(value: object) -> str:
-    """A fact as a sentence names it, within bounds; empty for one that says nothing."""
+    """Return a fact as a sentence names it, within bounds; empty for an empty fact."""
     if value is None or value is False or value == ():
         return ""
     if isinstance(value, Status):

@@ -43,5 +43,5 @@ def amount_text(amount: Decimal) -> str:
 
 
 def limit_text(amount: Decimal | None) -> str:
-    """The same for a limit of billers and sub-products (SPEC 2.14, 2.16): `-1` means none."""
+    """Return the text of a limit of billers and sub-products (SPEC 2.14, 2.16): `-1` means no limit."""
     return NO_LIMIT if amount is None else amount_text(amount)

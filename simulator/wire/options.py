@@ -15,8 +15,8 @@ from simulator.wire.money import amount_text, limit_text, money, number
 
 
 class Page(msgspec.Struct, frozen=True):
-    """Page `current` of `last`, each with `size` items of a list of `total`. An empty list has one empty page, and a
-    page beyond the last is empty."""
+    """Page `current` of `last`, each with `size` items of a list of `total`. An empty list has a single, empty page,
+    and a page beyond the last is empty."""
 
     current: int
     last: int

@@ -14,7 +14,7 @@ USER_AGENT = "reseller-sim"
 
 
 def callback(job: Callback, source_address: str) -> Outgoing:
-    """The request of one attempt: GET with four query parameters, or POST with a JSON body.
+    """Return the request of an attempt: GET with four query parameters, or POST with a JSON body.
 
     A query in the configured URL is preserved, ours is appended.
     """
@@ -26,7 +26,7 @@ def callback(job: Callback, source_address: str) -> Outgoing:
 
 
 def webhook(job: Delivery, scheme: Signature, at: datetime, source_address: str) -> Outgoing:
-    """The request of one attempt, signed with the current secret; `at` is the receiver's present."""
+    """Return the request of an attempt, signed with the current secret; `at` is the receiver's present."""
     body = event_body(job.event)
     headers = (
         ("User-Agent", USER_AGENT),

@@ -43,7 +43,7 @@ def headers_of(scheme: Signature) -> tuple[str, ...]:
 
 
 def lacking(scheme: Signature, headers: Mapping[str, str]) -> str:
-    """What these headers lack to be a signature at all, as a sentence; empty when they may be one."""
+    """Return as a sentence why these headers cannot be a signature; empty when they may be a signature."""
     missing = [name for name in headers_of(scheme) if not headers.get(name)]
     if missing:
         verb = "is" if len(missing) == 1 else "are"

@@ -21,8 +21,8 @@ MEMBERS: Final = HARMLESS_MEMBERS | {
     "RefreshToken",
     "IdToken",
 }
-"""The names in what is sent and answered there. Those that are harmless have values that may be shown; another one may
-be a password in the wrong place."""
+"""The names of members in requests and answers there. Only values of harmless members may be shown; an unknown member
+may be a password in the wrong place."""
 
 FORM_NAMES: Final = (b"username", b"password", b"refresh_token")
 PARAMETERS_MAX: Final = 20
@@ -32,7 +32,7 @@ DEPRECATED_SINCE_S = int(datetime.combine(NEW_VERSION, time(), UTC).timestamp())
 
 
 def is_token_path(path: str) -> bool:
-    """Whether this is a token endpoint, also where it is written otherwise, so that nobody answered it as such."""
+    """Return whether this is a token endpoint, including other spellings of its path, which are answered with 404."""
     return path in PATHS or "/" + "/".join(filter(None, unquote(path).split("/"))) in PATHS
 
 

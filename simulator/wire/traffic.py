@@ -16,7 +16,7 @@ class Call(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     `n` counts from 1 within one log and is what evidence names. `path` is the path at the service, without a sandbox's
     prefix, `query` the raw bytes after `?`. `status` is 0 when there was no answer: the connection ended before it.
     `refid`, `trxid`, `reseller`, `client` and `diagnosis` are empty where they are unknown. `service_time` is what the
-    request's timestamp is compared with, where that is another clock than that of `at`.
+    request's timestamp is compared with, when that is another clock than the clock of `at`.
     """
 
     n: int
@@ -64,7 +64,7 @@ class Notification(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def as_sent(status: int, lines: bytes, body: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:
-    """Return the headers of these lines as pairs, and the body; 204 and 304 have none, and no length of it."""
+    """Return the headers of these lines as pairs, and the body; 204 and 304 have no body and no length."""
     pairs = (line.partition(b": ") for line in lines.split(b"\r\n") if line)
     headers = [(name, value) for name, _, value in pairs if status not in WITHOUT_BODY or name != b"content-length"]
     return headers, b"" if status in WITHOUT_BODY else body

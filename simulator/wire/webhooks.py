@@ -92,7 +92,7 @@ def _resource(entry: CatalogEntry) -> dict[str, Any]:
 
 
 def record(one: Delivery, *, counts_attempts: bool = False) -> dict[str, Any]:
-    """A delivery record. The receiver's answer is that of the latest attempt, null when there was none.
+    """A delivery record. It has the receiver's answer to the latest attempt, null before the first attempt.
 
     `retryCount` counts retries, or with `counts_attempts` all attempts.
     """

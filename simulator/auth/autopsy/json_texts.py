@@ -1,7 +1,8 @@
 """A JSON text as other encoders write it: laid out otherwise, with other escapes, with members in another order, absent
 or written otherwise, and as a form.
 
-It works on the text that was sent, so that what a client does not write otherwise stays to the character."""
+It works on the text that was sent, so that what a client does not write otherwise stays to the character.
+"""
 
 import json
 import re
@@ -29,7 +30,8 @@ _INNER = re.compile(r"([^\[\]]+)\[([^\[\]]+)\]")
 _EXTRAS = ("subproduct_code", "ic_number", "biller_code", "ref2")  # in a payment
 _ABSENT = (b"null", b'""', b"{}", b"[]", b"0", b"false", b"0.0")
 _NET, _HEX = "<>&'+\"`\x7f", "<>&'\""
-# What encoders escape: which signs of ASCII (a quote stands for `\"`), whether all others, in capitals, and slashes.
+# For each encoder, the characters that it escapes: which signs of ASCII (a quote stands for `\"`), whether all others,
+# in capitals, and slashes.
 _ENCODERS = (
     ("", True, False, False), ("", False, False, False), ("", True, False, True), ("", False, False, True),  # PHP
     ("<>&\u2028\u2029", False, False, False), ("<>&'=\u2028\u2029", False, False, False),  # Go and Rails; Gson
@@ -41,7 +43,7 @@ _ENCODERS = (
 
 
 def is_shallow(text: bytes) -> bool:
-    """Whether a JSON text is nested no deeper than `NESTED_MAX`, as far as brackets outside of strings tell."""
+    """Return whether a JSON text is nested no deeper than `NESTED_MAX`, by its brackets outside of strings."""
     depth = deepest = 0
     for sign in re.sub(rb'"(?:[^"\\]|\\.)*"', b"", text) if text.count(b"[") + text.count(b"{") > NESTED_MAX else b"":
         depth += (sign in b"[{") - (sign in b"]}")
@@ -58,7 +60,7 @@ def members_of(text: bytes) -> Members:
 
 
 def object_of(members: Iterable[tuple[str, bytes]]) -> bytes:
-    """Return the object that has these members, without blanks."""
+    """Return an object with these members, without blanks."""
     return b"{%b}" % b",".join(json.dumps(name).encode() + b":" + raw for name, raw in members)
 
 

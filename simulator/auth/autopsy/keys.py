@@ -1,7 +1,7 @@
 """Mistakes in the key of the HMAC, in its algorithm, and in the value of X-Signature.
 
-What is left of a signature that was cut is compared with the same part of the right one. So much has to be left that
-nobody could have guessed it: otherwise who asks often enough would learn a signature byte by byte.
+The rest of a signature that was cut is compared with the same part of the right signature. It must be long enough not
+to be guessed: otherwise a client could learn a signature byte by byte by asking often enough.
 """
 
 import hashlib

@@ -25,7 +25,7 @@ from simulator.auth.canonical import key_of
 from simulator.shortened import one_line, shortened
 
 QUERY_BYTES_MAX, PARAMETERS_MAX = 4096, 20
-"""The parameters of a longer query, or of one with more of them, are not changed."""
+"""The parameters of a longer query, or of a query with more parameters, are not changed."""
 _ABSENT = ("None", "null", "undefined", "", "nil", "NULL", "(null)")
 _INDEX = re.compile(r"\[\d*\]$")
 _ITEMS = re.compile(r"""[^\[\]()'",|;\s][^\[\]()'",|;]*""")

@@ -25,7 +25,7 @@ _UNFINISHED = (
     "no known mistake explains the signature, but not all pairs were tried: the request is long, or several forms of "
     "its query are accepted"
 )
-# What the colons of a canonical string separate, of which only the query may have some itself, and how to mend each.
+# The pieces of a canonical string, which colons separate, and how to mend each. Only the query may have colons itself.
 _PIECES = {
     "version": "begin the string with v1:",
     "timestamp": "sign the value of X-Timestamp, to the character",
@@ -43,7 +43,7 @@ _OTHER_KEY = "print the secret, its decoded bytes and the string where the HMAC 
 
 class Nearest(msgspec.Struct, frozen=True):
     """The string that the client signed, and where it first differs from the expected one: `at` is the number of equal
-    characters before. `differs` names the places, of which the key and what follows it do not show in the string."""
+    characters before. `differs` names the places; the key and the later places do not show in the string."""
 
     string: bytes
     differs: tuple[str, ...]
@@ -59,8 +59,8 @@ class Piece(NamedTuple):
 
 
 class Compared(msgspec.Struct, frozen=True):
-    """A given string beside the expected one, of which `at` characters at the beginning are equal. `found` are the
-    known mistakes in what was done with it, if it `is_signed`; `pieces` are those that differ."""
+    """A given string beside the expected one: the first `at` characters are equal. If the signature was made of it
+    (`is_signed`), `found` are the known mistakes of the later steps; `pieces` are the pieces that differ."""
 
     given: bytes
     expected: Parts
@@ -74,8 +74,8 @@ class Compared(msgspec.Struct, frozen=True):
 
 
 class Autopsy(msgspec.Struct, frozen=True):
-    """What a signature shows. `found` is empty when it is right, and when no known mistake explains it; `nearest` is
-    None in the latter case, since a hash does not show what is near to it. `compared` is a string that was given."""
+    """The result for one signature. `found` is empty when it is right, and when no known mistake explains it; `nearest`
+    is None in the latter case, since a hash does not show what is near to it. `compared` is a string that was given."""
 
     is_right: bool
     found: Ways
@@ -142,8 +142,9 @@ def _first_difference(string: bytes, other: bytes) -> int:
 
 
 def _mistakes_after_string(facts: Facts, given: bytes) -> Ways | None:
-    """The mistakes in key, algorithm and encoding with which the signature is made of the string: none if it is done
-    right, None if it is not made of it. The secrets of others are tried with the right form only."""
+    """Return the mistakes in key, algorithm and encoding that lead from the string to the signature: none if it was
+    signed rightly, None if the signature was not made of it. The secrets of others are tried with the right form only.
+    """
     table = (mistake for mistake in MISTAKES if mistake.step in ("key", "algorithm"))
     tried: list[Ways] = [(), *((way,) for mistake in table for way in mistake.ways(facts))]
     for reading in readings(facts):

@@ -1,4 +1,4 @@
-"""The table of known mistakes, and the search for those behind a signature: one, or two of different steps.
+"""The table of known mistakes, and the search for a mistake that explains a signature, or for two of different steps.
 
 It signs the request as clients with each mistake do, single mistakes before pairs, and compares. One budget bounds it.
 """
@@ -17,16 +17,16 @@ from simulator.auth.form import PREFIX
 from simulator.auth.signature import SIGNATURE_BYTES_MAX
 
 MISTAKES = (*keys.MISTAKES, *strings.MISTAKES, *queries.MISTAKES, *bodies.MISTAKES)
-"""In the order in which two that are found together are told; of one step, the likeliest comes first."""
+"""Two mistakes that are found together are reported in this order; within a step, the likeliest comes first."""
 BY_ID = {mistake.id: mistake for mistake in MISTAKES}
 WITHOUT_SECRET = frozenset(
     {"secret-is-api-key", "secret-is-empty", "secret-of-another", "secret-replaced", "hash-without-secret"}
 )
-"""What others than the owner of the key's secret can do, too. Only who may read the journal learns of it."""
+"""Mistakes that a client can make without the key's secret. Only readers of the journal see them."""
 HMACS_MAX = 80_000
 """HMACs of a whole search; each KiB that is hashed counts as one more."""
 LOOP_HMACS_MAX = 600
-"""The same of a search for which a refusal waits on the event loop: about 3 ms."""
+"""The same for a search that a refusal waits for on the event loop: about 3 ms."""
 _TRIED_FIRST, _WAYS_MAX = 24, 3000  # ways of a mistake that are tried before the rest of others, and of this rest
 _PAIRED_MAX = 60  # pairs of ways of two mistakes
 _CHARACTERS = 44  # of a signature
@@ -36,7 +36,7 @@ Candidate = tuple[Signing, Ways, bytes]
 
 
 class SignatureReading(NamedTuple):
-    """What X-Signature may be: a text that a digest is `written` as, and the mistakes that this supposes."""
+    """One way to read X-Signature: the text that a digest is `written` as, and the mistakes that it supposes."""
 
     found: tuple[Way, ...]
     sent: bytes
@@ -134,7 +134,7 @@ def _unwrapped(facts: Facts, step: str, value: bytes) -> Iterator[tuple[tuple[Wa
 
 
 def _without_v1(signature: bytes) -> bytes | None:
-    """What follows v1=, also behind blanks and quotes, which are another mistake."""
+    """Return the text after v1=, also when blanks or quotes, which are another mistake, come first."""
     bare = signature.strip(b" \t\"'")
     is_right = bare.startswith(PREFIX) and not bare.startswith(PREFIX * 2)
     return signature.replace(bare, bare.removeprefix(PREFIX)) if is_right else None

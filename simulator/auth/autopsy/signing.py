@@ -1,4 +1,4 @@
-"""A refused request, and how clients sign it: in steps, each of which can be done in another way."""
+"""A refused request, and how clients sign it: in steps that can each be done in another way."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator
@@ -34,8 +34,8 @@ FIELDS = {
 
 
 class Other(NamedTuple):
-    """Another secret that may have been used. `name` is in words, such as `the key K of reseller R`; empty for one that
-    was replaced or belongs to no key."""
+    """Another secret that may have been used. `name` is in words, such as `the key K of reseller R`; empty for a secret
+    that was replaced or belongs to no key."""
 
     name: str
     secret: bytes
@@ -123,7 +123,7 @@ class SigningMistake(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What the client does and what it should do."""
+        """Return the mistake and its fix in a sentence."""
         return f"{self.does}; {self.fix}"
 
     def ways(self, facts: Facts) -> Iterator["Way"]:
@@ -155,7 +155,7 @@ class Way(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What the client does and how to mend it."""
+        """Return the mistake and its fix in a sentence."""
         return f"{self.does}; {self.mistake.fix}"
 
 
@@ -163,7 +163,7 @@ Ways = tuple[Way, ...]
 
 
 def rows(step: str, *each: tuple[str, str, str, Callable[[Facts], Iterable[Any]]]) -> tuple[SigningMistake, ...]:
-    """Return the mistakes of one step."""
+    """Return the mistakes of a step."""
     return tuple(SigningMistake(*row, step) for row in each)
 
 
