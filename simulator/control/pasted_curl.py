@@ -147,7 +147,7 @@ def _request(options: list[tuple[str, str]], files: _Files) -> Pasted:
 
 
 def _sent_url(url: str, added: str | None, names: set[str]) -> tuple[str, bytes | None]:
-    """The URL, or path with its query, as it is sent, with `added` at the end of its query; and the credentials in it."""
+    """The URL, or path with its query, as it is sent, with `added` at the end of its query; and its credentials."""
     if found := _BLANK.search(url + (added or "")):
         raise NotCurl(f"curl refuses a URL with {found[0]!r}: escape it, as a blank by %20")
     rest, before, user = url.partition("#")[0], "", None
