@@ -233,9 +233,10 @@ def test_the_page_has_the_transitions_of_a_payment() -> None:
     assert drawn == {STATUS_NAMES[before] if before else "(created)": names for before, names in wanted.items()}
 
 
-def test_the_modules_that_the_page_names_exist() -> None:
+def test_the_modules_that_the_pages_name_exist() -> None:
     parts = {part_of(path) for path in modules()}
-    named = {name for name in re.findall(r"`(\w+/[\w/]*)`", PAGE) if name.partition("/")[0] in parts}
+    pages = PAGE + "".join((ROOT / "docs" / f"{name}.md").read_text() for name in ("delivery", "persistence", "server"))
+    named = {name for name in re.findall(r"`(\w+/[\w/]*)`", pages) if name.partition("/")[0] in parts}
     assert named
     missing = {name for name in named if not (PACKAGE / name).is_dir() and not (PACKAGE / f"{name}.py").is_file()}
     assert missing == set()
