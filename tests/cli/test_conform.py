@@ -1,9 +1,13 @@
-"""`reseller-sim conform` as a command: what it refuses, what it prints and writes, against servers on real sockets."""
+"""`conform`: what it is told, what it prints and writes, and what a signal leaves."""
 
 import json
+import signal
+import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree
 
 import pytest
@@ -17,7 +21,7 @@ from simulator.staging.signing import Credentials
 from tests.support.client import running
 from tests.support.conforming import InProcess
 from tests.support.local_server import QuietHandler, local_server
-from tests.support.processes import Serving, serving
+from tests.support.processes import DEADLINE_S, PROGRAM, Serving, environment, serving
 from tests.support.runner import invoke, refusal
 
 KEY, SECRET = "a-key", "c2VjcmV0LXNlY3JldC1zZWNyZXQ="
@@ -214,3 +218,35 @@ def test_what_a_service_says_is_escaped_in_every_file(tmp_path: Path) -> None:
     assert json.loads(paths[1].read_text())["results"][0]["departures"][0]["field"] == HOSTILE
     (failure,) = ElementTree.parse(paths[0]).getroot().iter("failure")  # noqa: S314  # ours
     assert "alert(1)" in failure.attrib["message"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_when_the_callback_url_is_as_before(number: int) -> None:
+    methods = ["POST"]
+    started = threading.Event()
+
+    class Handler(QuietHandler):
+        def do_GET(self) -> None:
+            shown = {"CallbackUrl": "https://own.example/callback", "Method": methods[-1]}
+            self._answer({"data": shown | {"balance": 5000}})
+
+        def do_POST(self) -> None:
+            methods.append(parse_qs(urlsplit(self.path).query)["method"][0])
+            if len(methods) == 2:
+                assert started.wait(DEADLINE_S)
+                process.send_signal(number)
+            self._answer({"data": {}})
+
+        def _answer(self, value: object) -> None:
+            self.respond(200, json.dumps(value).encode())
+
+    with local_server(Handler) as address:
+        arguments = ["conform", "--base-url", address, "--allow-configuration", "--rate", "100"]
+        process = subprocess.Popen([*PROGRAM, *arguments, "--only", "callback-url-set"], env=environment())
+        started.set()
+        try:
+            assert process.wait(DEADLINE_S) == 128 + number
+        finally:
+            process.kill()
+            process.wait()
+    assert methods == ["POST", "GET", "POST"]

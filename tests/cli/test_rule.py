@@ -1,4 +1,4 @@
-"""`hold list` and `hold release`: what rules hold in a running sandbox."""
+"""`hold`: what rules hold is listed and released."""
 
 from concurrent.futures import ThreadPoolExecutor
 

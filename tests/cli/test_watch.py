@@ -1,4 +1,4 @@
-"""What reads a stream of events: it goes on where it was interrupted, and says when the server is gone."""
+"""`tail` and `listen`: a stream goes on where it was interrupted, and says when the server is gone."""
 
 import asyncio
 import json

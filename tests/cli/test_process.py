@@ -1,4 +1,4 @@
-"""What the server logs about an unexpected error has no secret in it, and nothing that controls a terminal."""
+"""The log of the server: without secrets, as text or as JSON."""
 
 import asyncio
 import io

@@ -1,13 +1,16 @@
-"""Tables on a terminal: as wide as it is, in colour where it has colours."""
+"""Tables and times of the verbs: they fit the terminal, and have their offset."""
 
 import re
 
 import pytest
 
+from reseller_sim.times import shown_time
 from simulator.cli.output import clock_time, cut, print_table, times_of_day
+from simulator.cli.watch import Lines
 from simulator.shortened import whole_line
 from tests.support.asking import Asking
 from tests.support.processes import PROGRAM, environment
+from tests.support.runner import invoke
 from tests.support.terminal import shown_on_terminal
 
 
@@ -76,3 +79,36 @@ def test_headings_of_requests_are_not_cut(asking: Asking) -> None:
     where = {"RESELLER_SIM_URL": asking.url, "RESELLER_SIM_SANDBOX": asking.sandbox}
     shown = shown_on_terminal([*PROGRAM, "requests"], environment(**where, NO_COLOR="1"), 80)
     assert "diagnosis" in shown.split()
+
+
+AT = "2026-11-29T20:00:00.123456Z"
+EVENT = {"kind": "action", "at": AT, "sandbox": "default", "action": "reset", "about": ""}
+VERBS = [("clock",), ("advance", "1s"), ("sandbox", "list"), ("requests", "1"), ("story", "order-1")]
+
+
+@pytest.mark.parametrize("words", VERBS, ids=lambda words: words[0])
+def test_each_verb_writes_the_offset_and_follows_the_flag_and_the_variable(
+    asking: Asking, words: tuple[str, ...]
+) -> None:
+    asking.pay("order-1")
+    assert "+08:00" in asking.verb(*words).stdout
+    in_utc = asking.verb(*words, "--utc").stdout
+    assert "+00:00" in in_utc
+    assert "+08:00" not in in_utc
+    assert "+08:00" in asking.verb(*words).stdout, "the flag is of one run"
+    where = {"RESELLER_SIM_URL": asking.url, "RESELLER_SIM_SANDBOX": asking.sandbox}
+    assert "+00:00" in invoke(*words, RESELLER_SIM_UTC="1", **where).stdout  # type: ignore[arg-type]
+    assert re.search(r"\dZ\"", asking.verb(*words, "--json").stdout)
+
+
+def test_a_line_and_a_time_have_the_offset(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Lines(coloured=False).line(EVENT).startswith("04:00:00.123+08:00 default")
+    assert shown_time(AT) == "2026-11-30 04:00:00.123+08:00"
+    monkeypatch.setenv("RESELLER_SIM_UTC", "true")
+    assert Lines(coloured=False).line(EVENT).startswith("20:00:00.123+00:00 default")
+    assert shown_time(AT) == "2026-11-29 20:00:00.123+00:00"
+
+
+@pytest.mark.parametrize("text", ["", "x", "9999-12-31T23:59:59Z", "\x1b[2J"])
+def test_what_is_no_time_changes_nothing(text: str) -> None:
+    assert shown_time(text) == text

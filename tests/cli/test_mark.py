@@ -1,4 +1,4 @@
-"""`mark`, `rewind` and `fork`: moments of a running sandbox, named, returned to, and gone on from twice."""
+"""`mark`, `rewind` and `fork`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Scenario files as arguments: what `scenarios show` prints, and what each verb says of a file that cannot be used."""
+"""What is wrong with files of scenarios is said alike by every verb."""
 
 import gc
 import json

@@ -1,4 +1,4 @@
-"""The lines of `serve` tell what is kept: they wait for the data folder, as answers do."""
+"""The lines of `serve`: they wait for what keeps them, and for a disk that is full."""
 
 import asyncio
 import errno

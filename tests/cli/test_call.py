@@ -1,4 +1,4 @@
-"""`sign`: the canonical string of SPEC 5.1, the headers, and a curl command that says the same."""
+"""`sign` and what it shares with `call`: what is signed, and how."""
 
 import base64
 import hashlib

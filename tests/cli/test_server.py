@@ -1,4 +1,4 @@
-"""A server that is not ready says why: while its data folder is rebuilt, and while it drains."""
+"""A server from its flags: where callbacks may go, its banner, and when it is ready."""
 
 import json
 import signal
@@ -6,20 +6,125 @@ import socket
 import threading
 from http.client import HTTPConnection
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from simulator.cli.server import Running, prepare
+from simulator.cli import banner
+from simulator.cli import server as server_module
+from simulator.cli.banner import page
+from simulator.cli.server import Running, of_one_command, options_of, prepare
 from simulator.cli.server_flags import ServerFlags
+from simulator.cli.usage import CannotStart
+from simulator.cli.values import TokenFile
 from simulator.persistence.restoration import CannotResume, Restorer
 from simulator.server import serve
 from tests.support.certificates import Pair, pair
+from tests.support.client import running
 from tests.support.processes import DEADLINE_S, ask, run, serving
 from tests.support.runner import invoke
 
+HTTPS: Any = SimpleNamespace(url="https://127.0.0.1:8443")
 
-def flags(folder: Path, tls: Pair | None = None) -> ServerFlags:
+
+def test_verbs_and_curl_trust_the_certificate_and_have_the_token() -> None:
+    with running(control_token="t0ken") as client:
+        lines = page(Running(HTTPS, client.app, certificate="my cert.pem")).splitlines()
+    verbs = [line for line in lines if " --url " in line]
+    assert len(verbs) == 3
+    assert all("RESELLER_SIM_CA='my cert.pem' " in line for line in verbs)
+    assert [line for line in verbs if "advance" in line or "inbox" in line] == [
+        line for line in verbs if "--token t0ken" in line
+    ]
+    assert any(line.startswith("curl --cacert 'my cert.pem' ") for line in lines)
+
+
+def test_without_tls_nothing_is_trusted_and_the_clock_has_its_offset() -> None:
+    with running() as client:
+        text = page(Running(SimpleNamespace(url="http://127.0.0.1:8080"), client.app))  # type: ignore[arg-type]
+    assert "RESELLER_SIM_CA" not in text
+    assert "--cacert" not in text
+    assert "manual, 2026-11-21 12:00:00.000+08:00" in text
+
+
+@pytest.mark.parametrize("host", ["[::1]", "::1"])
+def test_an_address_of_ipv6_may_have_its_brackets(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[ServerFlags] = []
+
+    def prepare(flags: ServerFlags, *_: Any) -> None:
+        seen.append(flags)
+        raise CannotStart("seen")
+
+    monkeypatch.setattr(server_module, "prepare", prepare)
+    assert invoke("serve", "--host", host).stderr == "seen\n"
+    assert seen[0].host == "::1"
+
+
+FILE = TokenFile("token", "let-me-in")
+LIST = Path("tokens")
+
+TABLE: tuple[tuple[dict[str, Any], str, str], ...] = (  # flags, what a server may call, what one of a command may call
+    ({}, "any", "any"),
+    ({"host": "localhost"}, "any", "any"),
+    ({"host": "127.0.0.2"}, "any", "any"),
+    ({"host": "::1"}, "any", "any"),
+    ({"host": "0.0.0.0"}, "public", "public"),
+    ({"host": "::"}, "public", "public"),
+    ({"host": "192.168.1.20"}, "public", "public"),
+    ({"host": "sim.example"}, "public", "public"),
+    ({"control_token": "let-me-in"}, "public", "any"),
+    ({"control_token_file": FILE}, "public", "any"),
+    ({"control_tokens": LIST}, "public", "any"),
+    ({"host": "0.0.0.0", "control_token": "let-me-in"}, "public", "public"),
+    ({"callbacks": "public"}, "public", "public"),
+    ({"callbacks": "any"}, "any", "any"),
+    ({"callbacks": "any", "host": "0.0.0.0"}, "any", "any"),
+    ({"callbacks": "any", "control_token": "let-me-in"}, "any", "any"),
+)
+
+
+def flags(**given: Any) -> ServerFlags:
+    usual: dict[str, Any] = dict.fromkeys(ServerFlags._fields) | {"scenario": "default", "host": "127.0.0.1", "port": 0}
+    return ServerFlags(**usual | {"allow_host": ()} | given)
+
+
+@pytest.mark.parametrize(("given", "of_server", "of_command"), TABLE)
+def test_a_server_with_a_token_or_for_other_machines_calls_public_addresses_only(
+    given: dict[str, Any], of_server: str, of_command: str
+) -> None:
+    assert options_of(flags(**given)).public_callbacks_only is (of_server == "public")
+    assert options_of(of_one_command(flags(**given))).public_callbacks_only is (of_command == "public")
+
+
+def test_the_file_of_authorities_reaches_the_application() -> None:
+    assert options_of(flags(callbacks_ca=Path("ca.pem"))).callbacks_ca == Path("ca.pem")
+
+
+@pytest.mark.parametrize(
+    ("given", "has_risk"),
+    [
+        ({}, False),
+        ({"control_token": "let-me-in"}, False),
+        ({"callbacks": "any"}, False),
+        ({"callbacks": "any", "control_token": "let-me-in"}, True),
+        ({"callbacks": "public", "control_token": "let-me-in"}, False),
+    ],
+)
+def test_the_banner_names_the_risk_of_private_callbacks_from_a_shared_server(
+    given: dict[str, Any], has_risk: bool
+) -> None:
+    printed: list[str] = []
+
+    def on_ready(running: Running) -> None:
+        printed.append(banner.page(running))
+        running.server.should_exit = True
+
+    prepare(flags(**given), on_ready).server.run()
+    assert ("--callbacks any: whoever has a reseller's key can" in printed[0]) is has_risk
+
+
+def flags_of_folder(folder: Path, tls: Pair | None = None) -> ServerFlags:
     return ServerFlags(
         tls_cert=tls and tls.certificate, tls_key=tls and tls.key,
         scenario="default", host="127.0.0.1", port=0, clock=None, start=None, seed=None, control_token=None,
@@ -68,7 +173,7 @@ class Starting:
 
     def _run(self) -> None:
         try:
-            running: Running = prepare(flags(self._folder, self._tls), lambda _: self.is_ready.set())
+            running: Running = prepare(flags_of_folder(self._folder, self._tls), lambda _: self.is_ready.set())
             running.server.run()
         except Exception as failure:
             self.failure = failure

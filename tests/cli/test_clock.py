@@ -1,4 +1,4 @@
-"""Ctrl-C at `reseller-sim advance` stops the advance and says where the clock stands."""
+"""`advance` that is interrupted, by Ctrl-C or from elsewhere."""
 
 import json
 import signal
