@@ -34,10 +34,10 @@ from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.runtime.watch import load
 from simulator.scenario.library import load_scenario, with_callback
-from simulator.server.asgi import is_browser_at_root, use_host_of_target
-from simulator.server.limits import REFUSED
+from simulator.server.http_limits import REFUSED
 from simulator.server.message import HttpRequest
 from simulator.server.responder import PendingAnswer, responder_of
+from simulator.server.sent_request import is_browser_at_root, use_host_of_target
 
 if TYPE_CHECKING:
     from simulator.control.access import Token

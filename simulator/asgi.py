@@ -9,8 +9,8 @@ from starlette.routing import Mount
 from simulator.api.call import Drip, EncodedReply, Incoming
 from simulator.api.clients import ROOT_KEY, ProxyPrefix
 from simulator.options import CONTROL_PATH, DOCUMENT_PATH
-from simulator.server.asgi import source_of, unusual_target
 from simulator.server.responder import responder_of
+from simulator.server.sent_request import source_of, unusual_target
 from simulator.wire.traffic import as_sent
 
 

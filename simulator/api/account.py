@@ -19,7 +19,7 @@ from simulator.domain.model.inboxes import INBOX_SCHEME
 from simulator.domain.model.money import parse_amount
 from simulator.http_client.targets import reason_to_refuse
 from simulator.runtime.inboxes import INBOX_PATH
-from simulator.wire import account, errors, webhooks
+from simulator.wire import account, error_bodies, webhooks
 from simulator.wire.money import encode
 
 
@@ -106,7 +106,7 @@ def _with_secret(call: Call) -> Reply:
 
 def _no_webhook(call: Call) -> Reply:
     note(call, f"{call.owner.code} has no balance webhook; create it with PUT")
-    return Reply(404, errors.parameters("There is no balance webhook; create it with PUT.", {}))
+    return Reply(404, error_bodies.parameters("There is no balance webhook; create it with PUT.", {}))
 
 
 def _reason_in_production(call: Call, url: str) -> str | None:

@@ -13,7 +13,7 @@ from simulator.api.refusals import invalid_parameters, refuse_parameters
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.model.instants import instant, iso_day
 from simulator.domain.model.webhooks import REPLAYS_MAX, Delivery, ReplayRefused
-from simulator.wire import errors, webhooks
+from simulator.wire import error_bodies, webhooks
 
 PAGE_DEFAULT = 50
 _UNESCAPED_PLUS = re.compile(r"(T.*) (\d\d:?\d\d)$", re.ASCII)  # in a query that means a space
@@ -69,9 +69,9 @@ def replay(call: Call) -> Reply:
     if outcome is ReplayRefused.UNKNOWN:
         return _unknown()
     if outcome is ReplayRefused.LIMIT:
-        return Reply(429, errors.coded(outcome.value, _sentence(outcome)))
+        return Reply(429, error_bodies.coded(outcome.value, _sentence(outcome)))
     if outcome is ReplayRefused.NO_WEBHOOK:
-        return Reply(404, errors.parameters(_sentence(outcome), {}))
+        return Reply(404, error_bodies.parameters(_sentence(outcome), {}))
     return refuse_parameters({"jobId": [webhooks.REPLAY_REFUSALS[outcome]]})
 
 
@@ -117,7 +117,7 @@ def _sentence(refused: ReplayRefused) -> str:
 
 
 def _unknown() -> Reply:
-    return Reply(404, errors.parameters(_sentence(ReplayRefused.UNKNOWN), {}))
+    return Reply(404, error_bodies.parameters(_sentence(ReplayRefused.UNKNOWN), {}))
 
 
 def _resume(call: Call, cursor: str, filters: dict[str, str]) -> Place:

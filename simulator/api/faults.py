@@ -31,7 +31,7 @@ from simulator.domain.model.faults import (
 from simulator.domain.model.rules import Fields
 from simulator.domain.queries import payment_with
 from simulator.runtime.journal import CONTENT_TYPE
-from simulator.wire import errors
+from simulator.wire import error_bodies
 from simulator.wire.money import encode
 
 REFUSED_FROM = 400  # the lowest status of a refusal
@@ -141,7 +141,7 @@ def _broken(content: bytes) -> bytes:
 def _error_body(status: int) -> dict[str, Any]:
     if status == TIMED_OUT:
         return timeout_body(DOCUMENTED_TIMEOUT)
-    return errors.coded("scripted_fault", f"A fault of the scenario answers {status}.")
+    return error_bodies.coded("scripted_fault", f"A fault of the scenario answers {status}.")
 
 
 def _facts(call: Call) -> Fields:

@@ -13,7 +13,7 @@ from simulator.contract.query import flag, sent_times, whole
 from simulator.domain.model.catalog import OptionList, Product
 from simulator.domain.model.options import account_source, biller_field, dependencies, offered
 from simulator.domain.state import State
-from simulator.wire import errors
+from simulator.wire import error_bodies
 from simulator.wire import options as wire
 from simulator.wire.diagnoses import shown
 from simulator.wire.money import encode
@@ -65,7 +65,9 @@ class OptionsEndpoint:
 
 
 def _unknown(code: str, field_id: str) -> Reply:
-    return Reply(404, errors.parameters(f"There are no options for the field {field_id!r} of a product {code!r}.", {}))
+    return Reply(
+        404, error_bodies.parameters(f"There are no options for the field {field_id!r} of a product {code!r}.", {})
+    )
 
 
 def _is_resolved(product: Product, fields: dict[str, str]) -> bool:

@@ -9,7 +9,7 @@ from simulator.domain.queries import payment_with
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.quotas import Quotas, RequestPace
-from simulator.wire import errors
+from simulator.wire import error_bodies
 
 RATE, BYTES, TRANSACTIONS = "quota_rate", "quota_bytes", "quota_transactions"
 AHEAD = (RATE, BYTES)
@@ -60,4 +60,4 @@ def _refuse(call: Call, code: str, shown: str, text: str) -> Reply:
     call.exchange.error = code
     whence = "POST /_sim/sandboxes and the flags of `serve` set it"
     call.exchange.diagnosis = f"the quota of this sandbox is {shown}; {whence}"  # a fork says the same
-    return Reply(403, errors.coded(code, f"This sandbox has a quota of {shown}. {text}"))
+    return Reply(403, error_bodies.coded(code, f"This sandbox has a quota of {shown}. {text}"))

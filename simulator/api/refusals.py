@@ -13,7 +13,7 @@ from simulator.auth.signature import BODY_BYTES_MAX, Denied
 from simulator.domain.model.likeness import nearest
 from simulator.runtime.operations import report
 from simulator.shortened import shortened
-from simulator.wire import errors
+from simulator.wire import error_bodies
 from simulator.wire.diagnoses import shown
 
 RETRY_AFTER_S = 5
@@ -35,12 +35,12 @@ def deny(call: Call, endpoint: Endpoint, refusal: Denied) -> Reply:
 
 def denied(refusal: Denied) -> Reply:
     """401: authentication failed (SPEC 5.2)."""
-    return Reply(401, errors.coded(refusal.code, refusal.message))
+    return Reply(401, error_bodies.coded(refusal.code, refusal.message))
 
 
 def denied_at_catalog(refusal: Denied) -> Reply:
     """401 in the catalog's own shape (SPEC 7.1)."""
-    return Reply(401, errors.catalog_unauthorized(refusal.code, refusal.message))
+    return Reply(401, error_bodies.catalog_unauthorized(refusal.code, refusal.message))
 
 
 def invalid_input(call: Call, endpoint: Endpoint, problems: Problems) -> Reply:
@@ -57,41 +57,43 @@ def invalid_parameters(call: Call, problems: Problems) -> Reply:
 
 def refuse_parameters(problems: Problems) -> Reply:
     """The same 400 where the diagnosis says it in other words."""
-    return Reply(400, errors.parameters("Some parameters are invalid.", problems))
+    return Reply(400, error_bodies.parameters("Some parameters are invalid.", problems))
 
 
 def nonce_service_down() -> Reply:
     """503: the nonce could not be checked; nothing was done (SPEC 5.2)."""
-    body = errors.coded("nonce_service_unavailable", "The nonce cannot be validated now; retry with backoff.")
+    body = error_bodies.coded("nonce_service_unavailable", "The nonce cannot be validated now; retry with backoff.")
     return Reply(503, body, ((b"retry-after", str(RETRY_AFTER_S).encode()),))
 
 
 def address_blocked(address: str) -> Reply:
     """403: the address exceeded the request rate and is blocked for a while (SPEC 7.2, 8)."""
-    return Reply(403, errors.coded("ip_blocked", f"Requests from {address} are blocked: it has sent too many."))
+    return Reply(403, error_bodies.coded("ip_blocked", f"Requests from {address} are blocked: it has sent too many."))
 
 
 def key_required_for_topup() -> Reply:
     """403: the account owner closed topup to bearer tokens (SPEC 5.3)."""
     text = "This reseller requires API-key authentication for topup; JWT is not allowed."
-    return Reply(403, errors.coded("api_key_required", text))
+    return Reply(403, error_bodies.coded("api_key_required", text))
 
 
 def address_not_allowed(address: str) -> Reply:
     """403: the reseller's allowlist does not name the caller (SPEC 8)."""
-    return Reply(403, errors.coded("ip_not_allowed", f"Requests from {address} are not allowed for this account."))
+    return Reply(
+        403, error_bodies.coded("ip_not_allowed", f"Requests from {address} are not allowed for this account.")
+    )
 
 
 def unknown_path(call: Call, known: list[str]) -> Reply:
     """404 for a path that the service does not have."""
     if repeated := _repeated_prefix(call):
         note(call, repeated)
-        return Reply(404, errors.parameters("There is no such path.", {}))
+        return Reply(404, error_bodies.parameters("There is no such path.", {}))
     by_name = {_unversioned(each): each for each in known}
     likely = by_name.get(nearest(_unversioned(call.exchange.path), by_name), "")
     note(call, f"the service has no such path{suggestion(likely)}")
     hint = f" Did you mean {likely}?" if likely else CONSOLE_HINT if call.exchange.path == "/" else ""
-    return Reply(404, errors.parameters(f"There is no such path.{hint}", {}))
+    return Reply(404, error_bodies.parameters(f"There is no such path.{hint}", {}))
 
 
 def _repeated_prefix(call: Call) -> str:
@@ -119,7 +121,7 @@ def wrong_method(call: Call, allowed: list[str]) -> Reply:
     """405 with the path's allowed methods."""
     text = ", ".join(sorted(allowed))
     note(call, f"the path has another method; use {text}")
-    body = errors.parameters(f"{call.exchange.method} is not possible here; use {text}.", {})
+    body = error_bodies.parameters(f"{call.exchange.method} is not possible here; use {text}.", {})
     return Reply(405, body, ((b"allow", text.encode()),))
 
 
@@ -127,17 +129,19 @@ def unknown_sandbox(sandbox_id: str, call: Call) -> Reply:
     """404 for the URL of a sandbox that does not exist."""
     call.exchange.error = "unknown_sandbox"
     note(call, f"there is no sandbox {_shown(sandbox_id)}; GET /_sim/sandboxes lists them")
-    return Reply(404, errors.coded("unknown_sandbox", f"There is no sandbox {_shown(sandbox_id)} at this address."))
+    return Reply(
+        404, error_bodies.coded("unknown_sandbox", f"There is no sandbox {_shown(sandbox_id)} at this address.")
+    )
 
 
 def lost_sandbox(call: Call) -> Reply:
     """404 for a request whose sandbox was deleted before it was carried out, 409 when it was reset or rewound."""
     if call.sandbox.is_deleted:
         text = f"The sandbox {_shown(call.sandbox.id)} was deleted before this request was carried out."
-        return Reply(404, errors.coded("unknown_sandbox", text))
+        return Reply(404, error_bodies.coded("unknown_sandbox", text))
     call.exchange.error = "sandbox_reset"
     event = "server was stopped" if call.sandbox.driver.is_stopping else f"sandbox was {call.sandbox.last_ending}"
-    return Reply(409, errors.coded("sandbox_reset", f"The {event} before this request was carried out."))
+    return Reply(409, error_bodies.coded("sandbox_reset", f"The {event} before this request was carried out."))
 
 
 def failed(call: Call, error: Exception) -> Reply:
@@ -146,14 +150,14 @@ def failed(call: Call, error: Exception) -> Reply:
     exchange.error = "unexpected"
     exchange.diagnosis = f"a mistake of the simulator, please report it: {report(error, 'a request')}"
     text = "The simulator made a mistake; its log has the place. The request may have been carried out."
-    return Reply(500, errors.coded("unexpected", text))
+    return Reply(500, error_bodies.coded("unexpected", text))
 
 
 def unknown_rule(call: Call, name: str) -> Reply:
     """400 for a request that selects a rule that does not exist."""
     note(call, f"no rule {shown(name)}{hint(name, call.sandbox.core.state.rule_names())}")
     text = f"X-Sim-Rule names {_shown(name)}, but the sandbox has no rule of that name."
-    return Reply(400, errors.coded("unknown_rule", text))
+    return Reply(400, error_bodies.coded("unknown_rule", text))
 
 
 def _shown(name: str) -> str:

@@ -23,7 +23,7 @@ from simulator.domain.model.spread import Spread
 from simulator.persistence.tape.entries import RequestShown, Resumption
 from simulator.runtime.holds import Held, reason
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.wire import errors
+from simulator.wire import error_bodies
 
 TIMED_OUT = 504
 
@@ -195,7 +195,7 @@ async def keep_unread(call: Call, request: Incoming, waits: bool = True) -> None
 def timeout_body(limit: timedelta) -> dict[str, Any]:
     """Return the body of a 504."""
     text = f"The integration did not answer within {limit.total_seconds():g} seconds."
-    return errors.coded("integration_timeout", text)
+    return error_bodies.coded("integration_timeout", text)
 
 
 def _drawn(call: Call, rule: Rule[FaultThen], delay: tuple[timedelta, timedelta] | Spread) -> timedelta:

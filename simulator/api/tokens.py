@@ -13,7 +13,7 @@ from simulator.auth.tokens import REFUSED, Realm, TokenHolder, Use, claimed, iss
 from simulator.domain.model import draw
 from simulator.domain.model.resellers import Reseller
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.wire import errors, tokens
+from simulator.wire import error_bodies, tokens
 
 _BEARER = re.compile(rb"bearer(?: +(.*))?", re.IGNORECASE | re.DOTALL)
 
@@ -71,7 +71,7 @@ _NOBODY = "no user of this sandbox has this name and this password"
 
 def denied_at_token(refusal: Denied) -> Reply:
     """What can go wrong before anybody's name is read, in the shape of these endpoints (SPEC 7.1)."""
-    return Reply(401, errors.parameters(refusal.message, {}))
+    return Reply(401, error_bodies.parameters(refusal.message, {}))
 
 
 def token(call: Call) -> Reply:
@@ -118,7 +118,7 @@ def _answer(call: Call, reseller: Reseller, holder: TokenHolder, *, fresh: bool)
 def _refuse(call: Call, diagnosis: str, told: str = "") -> Reply:
     call.exchange.error = "invalid_credentials"
     note(call, diagnosis, told)
-    return Reply(401, errors.parameters("The credentials are wrong; do not retry with the same ones.", {}))
+    return Reply(401, error_bodies.parameters("The credentials are wrong; do not retry with the same ones.", {}))
 
 
 def _bytes(text: str) -> bytes:

@@ -8,9 +8,9 @@ from binascii import b2a_base64
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from simulator.auth.autopsy.queries import QUERY_BYTES_MAX
+from simulator.auth.autopsy.query_mistakes import QUERY_BYTES_MAX
 from simulator.auth.autopsy.search import LOOP_HMACS_MAX, MISTAKES, WITHOUT_SECRET, search
-from simulator.auth.autopsy.signing import Facts
+from simulator.auth.autopsy.signing_steps import Facts
 from simulator.auth.canonical import QueryRules, body_hash
 from simulator.auth.form import PREFIX, wrong_digest
 from simulator.auth.headers import API_KEY

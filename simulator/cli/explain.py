@@ -156,7 +156,7 @@ def _wrong(text: str) -> click.UsageError:
 
 def _given(string: str | None) -> bytes | None:
     """The string of `--string`. One line end behind it is dropped, as files have one."""
-    from simulator.auth.autopsy.signing import TEXT_BYTES_MAX
+    from simulator.auth.autopsy.signing_steps import TEXT_BYTES_MAX
 
     if string is None:
         return None

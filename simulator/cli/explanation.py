@@ -12,7 +12,7 @@ import click
 from simulator.auth import headers as names
 from simulator.auth.autopsy.report import Autopsy, autopsy
 from simulator.auth.autopsy.search import BY_ID
-from simulator.auth.autopsy.signing import Facts, Other
+from simulator.auth.autopsy.signing_steps import Facts, Other
 from simulator.auth.canonical import body_hash, canonical_string, signature
 from simulator.auth.form import FIX
 from simulator.auth.signature import BODY_BYTES_MAX, MILLISECONDS_DIGITS, Denied, check_headers

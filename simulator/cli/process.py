@@ -78,7 +78,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 LOGGERS = (
     "simulator.server.responder",
-    "simulator.server.turn",
+    "simulator.server.response_batcher",
     "simulator.control.health",
     "uvicorn.error",
     "asyncio",

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from simulator.auth import headers as names
 from simulator.auth.autopsy.report import Autopsy, Compared, autopsy
-from simulator.auth.autopsy.signing import TEXT_BYTES_MAX, Facts, Other, Parts
+from simulator.auth.autopsy.signing_steps import TEXT_BYTES_MAX, Facts, Other, Parts
 from simulator.auth.canonical import QueryRules, body_hash, canonical_string
 from simulator.control.masking import Mask
 from simulator.domain.model.resellers import ApiKey, Reseller

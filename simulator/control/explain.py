@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.auth import headers as names
-from simulator.auth.autopsy.signing import Facts, Parts
+from simulator.auth.autopsy.signing_steps import Facts, Parts
 from simulator.auth.canonical import body_hash, canonical_query, canonical_string, signature
 from simulator.auth.signature import Denied, check_headers
 from simulator.control.autopsies import joined, others_of, query_rules, rendered, search

@@ -17,7 +17,7 @@ from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.inbox_messages import Received
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire import outbound
-from simulator.wire.signing import headers_of, is_signed_with, lacking, staleness
+from simulator.wire.webhook_signature import headers_of, is_signed_with, lacking, staleness
 
 OTHERS_MAX: Final = 100
 """So many secrets of other resellers are tried, and so many of those that were replaced."""

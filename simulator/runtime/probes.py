@@ -34,7 +34,7 @@ from simulator.domain.model.webhooks import (
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.traffic_log import probe_seen
 from simulator.wire import outbound
-from simulator.wire.signing import STANDARD_HEADERS
+from simulator.wire.webhook_signature import STANDARD_HEADERS
 
 OLD = timedelta(hours=1)
 ONE_CENT = Decimal("0.01")

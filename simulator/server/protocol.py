@@ -14,16 +14,16 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from simulator.server.foreign import ForeignClients
-from simulator.server.limits import SMALL_BODY_BYTES, HttpRefusal, RequestMemoryBudget
+from simulator.server.http_limits import SMALL_BODY_BYTES, HttpRefusal, RequestMemoryBudget
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest
 
-from simulator.server.reading import (  # isort: skip
+from simulator.server.request_reader import (  # isort: skip
     BODY, CLOSED, DRAINING, EOF, IDLE, LATE_HEAD, LINGERING, LOST, QUEUED_MAX, SENT, SLICE_BYTES, STOP, ReadingEvent,
     RequestReader,
 )  # fmt: skip
+from simulator.server.answer_writer import AnswerWriter, Gate, GatedTransport
 from simulator.server.responder import BEGUN, AnswerNow, Application, ReadyAnswer, Responder, resume
-from simulator.server.turn import SHARE, Deadline, ResponseBatcher
-from simulator.server.writing import AnswerWriter, Gate, GatedTransport
+from simulator.server.response_batcher import SHARE, Deadline, ResponseBatcher
 
 HIGH_WATER_BYTES: Final = 65536  # of a body, or of answers, that are held before the other side has to take some
 _LINGER_S: Final = 2.0  # how long a client may keep sending after its last answer

@@ -15,9 +15,9 @@ from types import coroutine
 from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
+from simulator.server.answer_writer import AnswerWriter
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest, header_lines, sized, without_framing
-from simulator.server.reading import RequestReader
-from simulator.server.writing import AnswerWriter
+from simulator.server.request_reader import RequestReader
 
 EXTENSION: Final = "reseller_sim.responder"  # the key in `scope["extensions"]`
 STATUS_LINE_KEY: Final = "reseller_sim.status_line"

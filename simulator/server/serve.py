@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import uvicorn
 
+from simulator.server.answer_writer import Gate
 from simulator.server.early import EarlyAnswers, Probe
 from simulator.server.foreign import ForeignClients
-from simulator.server.limits import HttpLimits, RequestMemoryBudget
+from simulator.server.http_limits import HttpLimits, RequestMemoryBudget
 from simulator.server.protocol import HttpProtocol
 from simulator.server.responder import Application
-from simulator.server.turn import ResponseBatcher
-from simulator.server.writing import Gate
+from simulator.server.response_batcher import ResponseBatcher
 
 if TYPE_CHECKING:
     from simulator.server.tls import Handshakes

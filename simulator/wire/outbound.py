@@ -8,7 +8,7 @@ from simulator.domain.model.effects import Outgoing
 from simulator.domain.model.webhooks import Delivery, Event, Signature
 from simulator.wire import payments, webhooks
 from simulator.wire.money import encode, number
-from simulator.wire.signing import signed
+from simulator.wire.webhook_signature import signed
 
 USER_AGENT = "reseller-sim"
 

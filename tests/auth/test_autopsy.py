@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from simulator.auth.autopsy import json_texts, search
 from simulator.auth.autopsy.report import IS_RIGHT, autopsy
 from simulator.auth.autopsy.search import BY_ID, MISTAKES, WITHOUT_SECRET
-from simulator.auth.autopsy.signing import PLACES, Ways
+from simulator.auth.autopsy.signing_steps import PLACES, Ways
 from simulator.auth.canonical import QueryRules, body_hash, canonical_queries, canonical_string, signature
 from simulator.auth.form import FIX, wrong_form
 from tests.support.mistaken_clients import (

@@ -12,7 +12,7 @@ import pytest
 
 from simulator.auth.autopsy import search
 from simulator.auth.autopsy.report import autopsy
-from simulator.auth.autopsy.signing import FIELDS, Ways
+from simulator.auth.autopsy.signing_steps import FIELDS, Ways
 from simulator.contract.endpoints import endpoints
 from tests.support.mistaken_clients import Request, Signer, sha256
 from tests.support.signed_requests import facts, header

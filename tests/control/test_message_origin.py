@@ -8,7 +8,7 @@ import pytest
 
 from simulator.control import message_origin
 from simulator.domain.model.webhooks import Signature
-from simulator.wire.signing import signed
+from simulator.wire.webhook_signature import signed
 from tests.support.client import Client, running
 
 WEBHOOK = "/v2/balance-webhook"

@@ -11,7 +11,7 @@ from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 from simulator.persistence.errors import StoreError, WriteFailed
 from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.store import Store
-from simulator.server.writing import GatedTransport
+from simulator.server.answer_writer import GatedTransport
 from tests.support.late_stores import LateStore
 
 

@@ -8,7 +8,7 @@ import pytest
 from simulator.cli.server import note_foreign
 from simulator.runtime.event_items import Action
 from simulator.server.foreign import TEXTS, ForeignClients
-from simulator.server.limits import HttpRefusal
+from simulator.server.http_limits import HttpRefusal
 from tests.support.client import running
 from tests.support.fed_connections import fed_server
 

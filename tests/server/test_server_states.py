@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from simulator.server.limits import HttpLimits, HttpRefusal
-from simulator.server.reading import (
+from simulator.server.http_limits import HttpLimits, HttpRefusal
+from simulator.server.request_reader import (
     CLOSED,
     DRAINING,
     EOF,
@@ -101,7 +101,7 @@ def test_an_error_of_ours_is_not_blamed_on_the_client(monkeypatch: pytest.Monkey
     def broken(*_: Any) -> None:
         raise ValueError("on purpose")
 
-    monkeypatch.setattr("simulator.server.reading.check_head", broken)
+    monkeypatch.setattr("simulator.server.request_reader.check_head", broken)
     with pytest.raises(Exception, match="User callback error") as caught:
         read(b"GET / HTTP/1.1\r\n\r\n")
     assert not isinstance(caught.value, HttpRefusal)

@@ -11,7 +11,7 @@ from typing import Any
 from simulator.audit.audit import as_json, audited
 from simulator.contract.openapi import PROXY
 from simulator.control.access import Guard
-from simulator.server.limits import HttpLimits
+from simulator.server.http_limits import HttpLimits
 from simulator.server.serve import make_server
 from simulator.staging.proxy.app import Proxy, wall_clock
 from simulator.staging.proxy.messages import parse_address

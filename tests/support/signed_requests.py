@@ -2,7 +2,7 @@
 
 from base64 import b64decode
 
-from simulator.auth.autopsy.signing import Facts, Other
+from simulator.auth.autopsy.signing_steps import Facts, Other
 from simulator.auth.canonical import QueryRules, body_hash
 from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import Claim, check_headers

@@ -7,7 +7,7 @@ import pytest
 from standardwebhooks import Webhook
 
 from simulator.domain.model.webhooks import Signature
-from simulator.wire.signing import signed
+from simulator.wire.webhook_signature import signed
 
 SECRET = "c1" * 32
 AT = datetime(2026, 11, 21, 4, 0, 0, 999_999, tzinfo=UTC)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from simulator.auth.autopsy.search import MISTAKES, digest_of, readings, search
-from simulator.auth.autopsy.signing import Facts, Parts, Ways, signings
+from simulator.auth.autopsy.signing_steps import Facts, Parts, Ways, signings
 from simulator.auth.canonical import canonical_string
 from simulator.auth.form import FIX, wrong_form
 from simulator.shortened import one_line, shortened

@@ -10,8 +10,8 @@ from starlette.responses import Response
 from simulator.control.access import Guard
 from simulator.control.http import error
 from simulator.options import CONTROL_PATH
-from simulator.server.asgi import use_host_of_target
 from simulator.server.responder import responder_of
+from simulator.server.sent_request import use_host_of_target
 from simulator.staging.proxy.control import Audit, ProxyControl
 from simulator.staging.proxy.messages import Address, Shelf, has_dots, is_control
 from simulator.staging.proxy.relay import Relay

@@ -21,8 +21,8 @@ from simulator.control.masking import Mask
 from simulator.redaction import Secrets, members_in, redact, redact_strings
 from simulator.runtime.known_secrets import FormerSecrets
 from simulator.staging.proxy.departures import members
-from simulator.wire.signing import STANDARD_HEADERS
 from simulator.wire.traffic import Call, Headers, Notification
+from simulator.wire.webhook_signature import STANDARD_HEADERS
 
 WEBHOOK_PATH: Final = "/v2/balance-webhook"
 _WEBHOOKS_MAX: Final = 20

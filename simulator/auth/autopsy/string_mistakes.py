@@ -8,7 +8,7 @@ from email.utils import formatdate
 from itertools import permutations
 from typing import Any
 
-from simulator.auth.autopsy.signing import TEXT_BYTES_MAX, Facts, Parts, rows
+from simulator.auth.autopsy.signing_steps import TEXT_BYTES_MAX, Facts, Parts, rows
 from simulator.auth.canonical import EMPTY_BODY_HASH
 
 _METHODS = (b"GET", b"POST", b"PUT", b"PATCH", b"DELETE", b"HEAD", b"OPTIONS")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from simulator.auth.autopsy.signing import Facts, rows
+from simulator.auth.autopsy.signing_steps import Facts, rows
 from simulator.auth.form import DIGEST_BYTES, PREFIX
 
 LEFT_BYTES_MIN, _LEFT_CHARACTERS_MIN = 16, 22

@@ -15,7 +15,7 @@ from unicodedata import normalize
 import msgspec
 
 from simulator.auth.autopsy import json_texts
-from simulator.auth.autopsy.signing import FIELDS, PARTS_MAX, TEXT_BYTES_MAX, Facts, rows
+from simulator.auth.autopsy.signing_steps import FIELDS, PARTS_MAX, TEXT_BYTES_MAX, Facts, rows
 from simulator.auth.canonical import EMPTY_BODY_HASH
 
 _INSTEAD_OF_NOTHING = (b"{}", b"null", b'""', b"[]", b"undefined", b"false", b"None", b" ", b"\n", b"0", b"true")

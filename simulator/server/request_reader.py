@@ -19,7 +19,7 @@ from typing import Final
 
 import httptools
 
-from simulator.server.limits import HttpLimits, HttpRefusal, check_head, check_size, origin_form
+from simulator.server.http_limits import HttpLimits, HttpRefusal, check_head, check_size, origin_form
 from simulator.server.message import HttpRequest, header_lines
 
 QUEUED_MAX: Final = 32

@@ -18,8 +18,8 @@ from typing import Final, Protocol
 
 from uvicorn.server import ServerState
 
+from simulator.server.answer_writer import AnswerWriter
 from simulator.server.message import header_lines
-from simulator.server.writing import AnswerWriter
 
 SHARE: Final = 1
 """How many requests of a connection are answered in a turn. Usual clients send the next request after the answer."""

@@ -10,7 +10,7 @@ from typing import Any
 from unicodedata import normalize
 from urllib.parse import quote, quote_plus, unquote_plus, unquote_to_bytes
 
-from simulator.auth.autopsy.signing import (
+from simulator.auth.autopsy.signing_steps import (
     FIELDS,
     PARTS_MAX,
     Facts,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
 
-from simulator.server.limits import RequestMemoryBudget
+from simulator.server.http_limits import RequestMemoryBudget
 
 Act = Callable[[], None]
 
