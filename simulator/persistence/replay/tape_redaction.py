@@ -6,8 +6,9 @@ is, so that a tape shows none that the journal hides.
 
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from hashlib import sha256
+from itertools import count
 from string import hexdigits
 from typing import Any, Final
 from urllib.parse import quote, quote_plus, unquote_plus
@@ -35,13 +36,12 @@ OWN_WORDS: Final = frozenset(
      "how", "job", "attempt", "due", "drawn_for", "ended"}
 )  # fmt: skip
 """Members of lines that only the simulator writes."""
-
 DOCUMENTS: Final = ("scenario", "command", "document")
+VERDICT: Final = ("diagnosis", "told")
+
 _API_KEY: Final = API_KEY.decode()
 _SCHEME: Final = re.compile(r"(?:bearer|basic|digest|token|negotiate)(?:[ \t]+|$)", re.IGNORECASE)
 _KEY_PREFIX: Final = "whsec_"  # of Standard Webhooks
-_TOLD_CHARS_MIN: Final = 16
-_ATTEMPTS: Final = 8
 _OTHER: Final = re.compile(rb'("(?:[^"\\]|\\.)*+)("?)|[0-9]++', re.DOTALL)
 
 Line = dict[str, Any]
@@ -57,7 +57,7 @@ class StandIns:
     def __init__(self, published: Container[str] = ()) -> None:
         self._published = published
         self._made: dict[str, str] = {}  # each stand-in stands for itself, too
-        self._count = 0
+        self._numbers = count(1)
         self._index = Secrets()
         self._by_spelling: dict[bytes, bytes] = {}
 
@@ -74,10 +74,10 @@ class StandIns:
         if not value or value in self._published or is_token(value):
             return value
         if value not in self._made:
-            if self._count >= STAND_INS_MAX:
+            if len(self._made) >= 2 * STAND_INS_MAX:
                 raise TooManyStandIns(f"it has more than {STAND_INS_MAX} secrets and credentials")
-            self._count += 1
-            self._made[value] = made = _stand_in(value, self._count)
+            drawn = (_stand_in(value, number) for number in self._numbers)
+            self._made[value] = made = next(text for text in drawn if text != value)
             self._made.setdefault(made, made)
         return self._made[value]
 
@@ -96,27 +96,20 @@ def _stand_in(secret: str, number: int) -> str:
     core = secret.removeprefix(_KEY_PREFIX).rstrip("=") or secret
     prefix, _, padding = secret.partition(core)
     length = len(core.encode("utf-8", "surrogatepass"))
-    is_told = length >= _TOLD_CHARS_MIN and not all(sign in hexdigits for sign in core)
-    for attempt in range(_ATTEMPTS):  # a short one may be drawn as it is
-        digest = sha256(b"stand-in %d %d" % (number, attempt)).hexdigest()
-        drawn = f"masked{number}x" * is_told + digest * (length // len(digest) + 1)
-        made = prefix + (drawn[: length - 1] + "A" if padding and length else drawn[:length]) + padding
-        if made != secret:
-            break
-    return made
+    drawn = sha256(b"stand-in %d" % number).hexdigest() * (length // 64 + 1)
+    if not all(sign in hexdigits for sign in core):
+        drawn = f"masked{number}x{drawn}"
+    return prefix + (drawn[: length - 1] + "A" if padding else drawn[:length]) + padding
 
 
 def texts_in(document: Any, members: Container[str] = SECRET_MEMBERS) -> Iterator[str]:
     """Yield the texts in members of these names, wherever they are in a document."""
-    if isinstance(document, list | tuple):
-        for value in document:
+    for name, value in document.items() if isinstance(document, dict) else ():
+        if name in members and isinstance(value, str):
+            yield value
+    if isinstance(document, list | tuple | dict):
+        for value in document.values() if isinstance(document, dict) else document:
             yield from texts_in(value, members)
-    elif isinstance(document, dict):
-        for name, value in document.items():
-            if name in members and isinstance(value, str):
-                yield value
-            else:
-                yield from texts_in(value, members)
 
 
 class TapeRedaction:
@@ -126,56 +119,53 @@ class TapeRedaction:
         self._stand_ins = stand_ins
         self._names = names
         self._put = stand_ins.of
+        self._keeps_signatures = self._is_foreign = self._is_for_tokens = self._is_shown = False
 
     def redacted(self, line: Line) -> Line:
         """Return a line without secrets. Raises `TooManyStandIns`."""
-        shown = self._by_name(line)
-        return {name: value if name in OWN_WORDS else self._known(value) for name, value in shown.items()}
-
-    def _by_name(self, line: Line) -> Line:
-        kind = line.get("entry")
-        if kind not in ("request", "inbox_message"):
-            return {name: self._document(value) if name in DOCUMENTS else value for name, value in line.items()}
         # A signature is useless without its secret, and says whether a message is genuine.
-        shown = self._message(line, keeps_signatures=kind == "inbox_message")
-        if (answer := line.get("answer")) is not None:
-            shown["answer"] = self._message(answer) if line.get("shown") else self._verdict(answer)
-        return shown
+        self._keeps_signatures = line.get("entry") == "inbox_message"
+        answer = line.get("answer")
+        self._is_foreign = isinstance(answer, dict) and answer.get("error") == "invalid_api_key"
+        self._is_shown = bool(line.get("shown"))
+        self._is_for_tokens = line.get("entry") == "request" and is_token_path(str(line.get("path", "")))
+        is_message = line.get("entry") in ("request", "inbox_message")
+        shown = {name: self._member(name, line[name]) for name in line if is_message or name in DOCUMENTS}
+        return {
+            name: value if name in OWN_WORDS else self._known(shown.get(name, value)) for name, value in line.items()
+        }
 
-    def _message(self, line: Line, *, keeps_signatures: bool = False) -> Line:
-        shown = dict(line)
-        is_foreign = line.get("answer", {}).get("error") == "invalid_api_key"
-        if headers := line.get("headers"):
-            shown["headers"] = [
-                [name, value if keeps_signatures and _is_signature(name) else self._header(name, value, is_foreign)]
-                for name, value in headers
-            ]
-        for name in ("path", "target"):
-            if isinstance(line.get(name), str):
-                shown[name] = redact_parameters(self._urls(line[name]), self._in_url)
-        if query := line.get("query"):
-            shown["query"] = self._query(query)
-        if body := line.get("body"):
-            is_for_tokens = is_token_path(str(line.get("path", "")))
-            shown["body"] = _changed(body, self._token_body if is_for_tokens else self._body)
-        return shown
+    def _member(self, name: str, value: Any, header: str = "") -> Any:
+        """Return the member of a line, a scenario or a command, or the value of a `header` in them."""
+        if name == "body" and (isinstance(value, str) or _is_encoded(value)):
+            return _changed(value, self._token_body if self._is_for_tokens else self._body)
+        if name == "headers" and isinstance(value, list):
+            return [[each, self._header(each, text)] for each, text in value]
+        if isinstance(value, list):
+            return [self._member(name, item, header) for item in value]
+        if name == "answer" and not self._is_shown:  # a replay makes it again, but for the verdict on a signature
+            return value | {each: self._urls(value[each]) for each in VERDICT if isinstance(value.get(each), str)}
+        if isinstance(value, dict):
+            return {each: self._member(each, one, each if name == "headers" else "") for each, one in value.items()}
+        if not isinstance(value, str):
+            return value
+        if header:
+            return self._header(header, value)
+        if name in SECRET_MEMBERS:
+            return self._put(value)
+        if name == "query":
+            return "&".join(map(self._parameter, value.split("&")))
+        return redact_parameters(self._urls(value), self._in_url) if name in ("path", "target") else self._urls(value)
 
-    def _verdict(self, answer: Line) -> Line:
-        """What is not made again by a replay: the verdict on a signature, which may quote the request."""
-        quoted = {name: self._urls(answer[name]) for name in ("diagnosis", "told") if isinstance(answer.get(name), str)}
-        return answer | quoted
-
-    def _header(self, name: str, value: str, is_foreign: bool = False) -> str:
-        if name.lower() == _API_KEY:
-            shown, rest = value[:FOREIGN_KEY_CHARS_SHOWN], value[FOREIGN_KEY_CHARS_SHOWN:]
-            return shown + self._put(rest) if is_foreign and value not in self._names else value
+    def _header(self, name: str, value: str) -> str:
+        if name.lower() == _API_KEY and self._is_foreign and value not in self._names:
+            return value[:FOREIGN_KEY_CHARS_SHOWN] + self._put(value[FOREIGN_KEY_CHARS_SHOWN:])
+        if self._keeps_signatures and name.lower().endswith("signature"):
+            return value
         if not is_secret_header(name):
             return self._urls(value)
         scheme = found[0] if (found := _SCHEME.match(value)) else ""
         return scheme + self._put(value[len(scheme) :])
-
-    def _query(self, query: str) -> str:
-        return "&".join(map(self._parameter, query.split("&")))
 
     def _parameter(self, parameter: str) -> str:
         name, sign, value = parameter.partition("=")
@@ -225,43 +215,19 @@ class TapeRedaction:
         plain = unquote_plus(value)
         return value if (made := self._put(plain)) == plain else made
 
-    def _document(self, value: Any) -> Any:
-        """Return a part of a scenario or a command without the secrets in its headers, bodies, URLs and members."""
-        if isinstance(value, str):
-            return self._urls(value)
-        if isinstance(value, list):
-            return [self._document(one) for one in value]
-        return {name: self._member(name, one) for name, one in value.items()} if isinstance(value, dict) else value
-
-    def _member(self, name: str, value: Any) -> Any:
-        if name in SECRET_MEMBERS and isinstance(value, str):
-            return self._put(value)
-        if name == "headers" and isinstance(value, dict):
-            return {each: self._document_header(each, one) for each, one in value.items()}
-        if name == "headers" and isinstance(value, list):
-            return [[each, self._document_header(each, one)] for each, one in value]
-        if name == "body" and isinstance(value, str):
-            return _changed(value, self._body)
-        return self._document(value)
-
-    def _document_header(self, name: str, value: Any) -> Any:
-        if isinstance(value, list):
-            return [self._document_header(name, one) for one in value]
-        return self._header(name, value) if isinstance(value, str) else self._document(value)
-
     def _known(self, value: Any) -> Any:
-        if isinstance(value, str) or (isinstance(value, dict) and value.keys() == {"base64"}):
+        if isinstance(value, str) or _is_encoded(value):
             return _changed(value, self._stand_ins.replaced)
         if isinstance(value, list):
-            return [self._known(one) for one in value]
-        return {name: self._known(one) for name, one in value.items()} if isinstance(value, dict) else value
+            return [self._known(item) for item in value]
+        return {name: self._known(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
-def _is_signature(name: str) -> bool:
-    return name.lower().endswith("signature")
+def _is_encoded(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() == {"base64"}
 
 
-def _changed(value: Any, change: Any) -> Any:
+def _changed(value: Any, change: Callable[[bytes], bytes]) -> Any:
     """Change bytes as a tape spells them: as text, or in Base64."""
     if isinstance(value, str):
         return change(value.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
