@@ -9,19 +9,18 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import islice
 from typing import Final
 from weakref import WeakKeyDictionary
 
 import msgspec
 
 from simulator.domain.errors import Conflict
-from simulator.persistence.errors import NoSandbox, StoreError
+from simulator.persistence.errors import StoreError
 from simulator.persistence.gate import Gate
 from simulator.persistence.lives import Life
-from simulator.persistence.reader import StoredEntry
 from simulator.persistence.replay.codec import ANSWERED, BadTape, Numbers, answered_line, entry_line, written_line
 from simulator.persistence.replay.head import head_of
+from simulator.persistence.replay.tape_writer import entry_lines
 from simulator.persistence.store import Store
 from simulator.persistence.tape.entries import Entry, Recorded, RequestBegan
 from simulator.persistence.tape.tape import Tape
@@ -32,7 +31,7 @@ from simulator.runtime.keepers import StoredPlace
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Mark, Marks
 
-COPIED_AT_ONCE: Final = 500
+WRITTEN_AT_ONCE: Final = 200
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -55,13 +54,11 @@ class _Tracked:
 
 
 @dataclass(slots=True)
-class _Copied:
-    """The life of a fork that is about to begin: the number of entries that were copied, and the marks of the sandbox
-    that they come from."""
+class _Prepared:
+    """The life of a sandbox that is about to begin, and how many entries of its tape are written."""
 
     life: Life
     entries: int
-    marks: dict[str, int]
 
 
 class StoreKeeper:
@@ -71,22 +68,19 @@ class StoreKeeper:
         self._store = store
         self._gate = gate
         self._tracked: dict[LiveSandbox, _Tracked] = {}
-        self._copied: WeakKeyDictionary[LiveSandbox, _Copied] = WeakKeyDictionary()
+        self._prepared: WeakKeyDictionary[LiveSandbox, _Prepared] = WeakKeyDictionary()
 
     def begin(self, live: LiveSandbox) -> None:
         """Write what a life begins from, and what is on its tape already. Raises `StoreError`."""
-        copied = self._copied.pop(live, None)
+        prepared = self._prepared.pop(live, None)
         with self._gate.whole():
-            if copied is None:
+            if prepared is None:
                 self._store.writer.new_life(live.id, written_line(head_of(live)))
-                self.follow(live).add_all(live.tape)
-                for mark in live.marks:
-                    self._put(live, mark, mark.n)
-                return
-            self._store.writer.keep_life(copied.life)
-            self.follow(live).add_all(live.tape.taken()[copied.entries :])
+            else:
+                self._store.writer.keep_life(prepared.life)
+            self.follow(live).add_all(live.tape.taken()[0 if prepared is None else prepared.entries :])
             for mark in live.marks:
-                self._put(live, mark, copied.marks[mark.name])
+                self._put(live, mark, mark.n)
 
     def follow(self, live: LiveSandbox, last_serial: int = 0, tape: Tape | None = None) -> "Recorder":
         """Write what comes to the tape of a sandbox from now on, after what the store has of it; its latest mark was
@@ -119,27 +113,25 @@ class StoreKeeper:
             live.clock.now()  # the time that the lines get
             self.follow(live, tracked.last_serial, tape).add_all(tape.taken()[place.entries :])
 
-    async def copy(self, live: LiveSandbox, place: StoredPlace, fork: LiveSandbox) -> None:
-        """Write the life of a fork, a little in each turn. It is there when the fork begins."""
-        writer, source = self._store.writer, self._of(live).life
-        life = writer.begin_life(fork.id, written_line(head_of(fork)))
+    async def prepare(self, live: LiveSandbox) -> None:
+        """Write the life of a sandbox that was rebuilt, a little in each turn. It is there when the sandbox begins."""
+        writer, entries = self._store.writer, live.tape.taken()
+        life = writer.begin_life(live.id, written_line(head_of(live)))
         try:
-            with not_kept_errors():
-                lines = self._store.reader.entries(live.id, life=source.key)
-                while life.n < place.line:
-                    for line in await in_background(_next, lines, min(COPIED_AT_ONCE, place.line - life.n)):
-                        writer.append_to(life, line.at_us, line.data)
+            for number, line in enumerate(entry_lines(entries), 1):
+                writer.append_to(life, micros_of(live.clock.latest), line)
+                if number % WRITTEN_AT_ONCE == 0:
                     await self._gate.passed()
         except BaseException:
             writer.abandon_life(life)
             raise
-        self._copied[fork] = _Copied(life, place.entries, source.marks)
+        self._prepared[live] = _Prepared(life, len(entries))
 
-    def abandon(self, fork: LiveSandbox) -> None:
+    def abandon(self, live: LiveSandbox) -> None:
         """See `Keeper`."""
-        copied = self._copied.pop(fork, None)
-        if copied is not None:
-            self._store.writer.abandon_life(copied.life)
+        prepared = self._prepared.pop(live, None)
+        if prepared is not None:
+            self._store.writer.abandon_life(prepared.life)
 
     def forget(self, live: LiveSandbox) -> None:
         """See `Keeper`."""
@@ -238,11 +230,3 @@ def not_kept_errors() -> Iterator[None]:
 
 def _not_kept(why: object) -> Conflict:
     return Conflict("not_kept", f"the tape cannot be read, and nothing was changed: {why}")
-
-
-def _next(lines: Iterator[StoredEntry], count: int) -> list[StoredEntry]:
-    """Return the next lines. Raises `NoSandbox` when there are none any more."""
-    found = list(islice(lines, count))
-    if not found:
-        raise NoSandbox("its entries are gone")
-    return found

@@ -104,11 +104,16 @@ class Rewinder:
         with self.forks.room_for(SANDBOX_BYTES + TAPED_BYTES * moment.n):
             async with self._rebuilding:
                 player = await self._begun(tape, moment, sandboxes, id_)
-            sandboxes.free_id(id_)  # another may have taken it meanwhile
-            live = go_on(player, self._around.wall, moment.at, FORKED)
-            for mark in marks_of_tape(tape, moment):
-                live.marks.add(mark)
-            sandboxes.add_fork(live, f"the tape of {tape.head.sandbox}")
+            await sandboxes.keeper.prepare(player.live)
+            try:
+                sandboxes.free_id(id_)  # another may have taken it meanwhile
+                live = go_on(player, self._around.wall, moment.at, FORKED)
+                for mark in marks_of_tape(tape, moment):
+                    live.marks.add(mark)
+                sandboxes.add_fork(live, f"the tape of {tape.head.sandbox}")
+            except BaseException:
+                sandboxes.keeper.abandon(player.live)
+                raise
             self.forks.add(live)
         return live
 
@@ -134,7 +139,7 @@ class Rewinder:
         before = live.beginning
         beginning = replace(before, spec=replace(before.spec, id=id_, drawn_for=before.spec.drawn_for or live.id))
         player = await self._rebuilt(live, life, moment, id_, beginning)
-        await _copy(live, life, moment.n, player.live)
+        await live.keeper.prepare(player.live)
         try:
             refuse_lost(live, life)
             sandboxes.free_id(id_)  # another may have taken it meanwhile
@@ -228,16 +233,6 @@ async def _place(live: LiveSandbox, life: Driver, n: int) -> StoredPlace:
         raise
     refuse_lost(live, life)
     return place
-
-
-async def _copy(live: LiveSandbox, life: Driver, n: int, fork: LiveSandbox) -> None:
-    """Have a fork kept that begins at a moment of the `life` of a sandbox. Raises `Unknown` and `Conflict`."""
-    place = await _place(live, life, n)
-    try:
-        await live.keeper.copy(live, place, fork)
-    except Conflict:
-        refuse_lost(live, life)
-        raise
 
 
 def refuse_lost(live: LiveSandbox, life: Driver) -> None:

@@ -32,11 +32,10 @@ class Keeper(Protocol[Live]):
         """A sandbox is about to be as it was there: it will have this tape, with what it begins with behind the place,
         and these marks."""
 
-    async def copy(self, live: Live, place: StoredPlace, fork: Live) -> None:
-        """Prepare for a sandbox that is as another was there, and is about to `begin`. Raises `Conflict` when that is
-        not kept there any more."""
+    async def prepare(self, live: Live) -> None:
+        """Prepare for a sandbox that was rebuilt from a tape, and is about to `begin`."""
 
-    def abandon(self, fork: Live) -> None:
+    def abandon(self, live: Live) -> None:
         """What was prepared for a sandbox is for nothing, if anything was: it does not begin."""
 
     def forget(self, live: Live) -> None:
@@ -62,10 +61,10 @@ class _Unkept:
     def rewound(self, live: object, place: StoredPlace, tape: Tape, marks: Marks) -> None:
         """Do nothing."""
 
-    async def copy(self, live: object, place: StoredPlace, fork: object) -> None:
+    async def prepare(self, live: object) -> None:
         """Do nothing."""
 
-    def abandon(self, fork: object) -> None:
+    def abandon(self, live: object) -> None:
         """Do nothing."""
 
     def forget(self, live: object) -> None:

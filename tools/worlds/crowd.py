@@ -283,7 +283,7 @@ def crowd(seed: int) -> Iterator[Crowd]:
             beside_nothing(made.worker),
             patch.object(snapshot_schedule, "pieces_apart", made.pieces),
             patch.object(forked_writer, "CAN_FORK", new=False),
-            patch.object(keeper, "COPIED_AT_ONCE", 4),
+            patch.object(keeper, "WRITTEN_AT_ONCE", 4),
             patch.object(reader, "SLICE_ROWS", 4),
             patch.object(rewinding, "PLAYED_AT_ONCE", 2 if seed % 2 else 7),
         ):
