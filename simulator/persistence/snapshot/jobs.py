@@ -4,17 +4,16 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from itertools import chain
 from operator import attrgetter, itemgetter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
 from simulator.domain.due import AgendaItem, CallbackDue, CaseDue, DeliveryDue, Due, ScheduleDue, StepDue
-from simulator.domain.model.callbacks import Callback, CallbackState
-from simulator.domain.model.cases import Case, CaseKind, CaseState
+from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.cases import Case
 from simulator.domain.model.catalog import Option, Product
-from simulator.domain.model.effects import Attempt
 from simulator.domain.model.tree import Category, Group
-from simulator.domain.model.webhooks import BalanceAdded, CatalogEntry, Delivery, DeliveryState, Event, Webhook
+from simulator.domain.model.webhooks import BalanceAdded, CatalogEntry, Delivery, Event, Webhook
 from simulator.domain.state import State
 from simulator.persistence.snapshot.document import ENCODER, special
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -22,12 +21,6 @@ from simulator.runtime.live_sandbox import LiveSandbox
 JOBS_DUE = CallbackDue | DeliveryDue
 OF_RESELLER, OF_CATALOG = "reseller/", "catalog"
 """How the keys of webhooks begin that a reseller or the catalog has."""
-
-DELIVERY: Final = (
-    "id", "reseller", "url", "retry_limit", "created", "original", "serial", "n", "state", "error", "completed",
-    "attempts",
-)  # fmt: skip
-"""The members of a delivery that are written as they are."""
 
 RESOURCES: Final[Mapping[str, Any]] = {"Product": Product, "Option": Option, "Category": Category, "Group": Group}
 """What a catalog event may be about."""
@@ -53,72 +46,37 @@ class DueRow(msgspec.Struct, frozen=True, array_like=True):
     is_refund: bool = False
 
 
-class CallbackRow(msgspec.Struct, frozen=True, array_like=True):
-    """A callback, of the payment with the number `payment` and its result at the place `result`."""
-
-    id: str
-    payment: int
-    result: int
-    url: str
-    method: str
-    copy: int
-    is_repeat: bool
-    state: CallbackState
-    attempts: tuple[Attempt, ...]
+def _members(kind: type[msgspec.Struct], **references: Any) -> list[tuple[str, Any]]:
+    """Return the members of a type with their types, those of `references` as numbers or keys."""
+    return [(one.name, references.get(one.name, one.type)) for one in msgspec.structs.fields(kind)]
 
 
-class ChangeRow(msgspec.Struct, frozen=True, array_like=True):
-    """The data of a catalog event; `resource` is of the class that `kind` names."""
-
-    kind: str
-    resource: msgspec.Raw
-    product: Product | None
-    field_id: str
-    reseller: str
-    has_loss_risk: bool
-    by_denomination: bool
-
-
-class DeliveryRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A delivery with its event, which it may share with others and which is about a balance or a change of the
-    catalog; `webhook` is the key of its webhook."""
-
-    id: str
-    event_id: str
-    event_type: str
-    event_created: datetime
-    balance: BalanceAdded | None
-    change: ChangeRow | None
-    replays: int
-    webhook: str
-    reseller: str
-    url: str
-    retry_limit: int
-    created: datetime
-    original: str | None
-    serial: int
-    n: int
-    state: DeliveryState
-    error: str
-    completed: datetime | None
-    attempts: list[Attempt]
+if TYPE_CHECKING:
+    CallbackRow: TypeAlias = Any
+    CaseRow: TypeAlias = Any
+    ChangeRow: TypeAlias = Any
+    DeliveryRow: TypeAlias = Any
+else:
+    # A payment is its number, a result its place there, the webhook of a delivery its key.
+    CallbackRow = msgspec.defstruct("CallbackRow", _members(Callback, transaction=int, result=int), array_like=True)
+    CaseRow = msgspec.defstruct("CaseRow", _members(Case, transaction=int), array_like=True)
+    ChangeRow = msgspec.defstruct(
+        "ChangeRow", [("kind", str), *_members(CatalogEntry, resource=msgspec.Raw)], array_like=True
+    )
+    _EVENT = {"event_id": str, "event_type": str, "event_created": datetime, "replays": int}
+    _DATA = {"balance": BalanceAdded | None, "change": ChangeRow | None}
+    _OWN = [member for member in _members(Delivery, webhook=str) if member[0] != "event"]
+    DeliveryRow = msgspec.defstruct("DeliveryRow", [*_EVENT.items(), *_DATA.items(), *_OWN])
 
 
-class CaseRow(msgspec.Struct, frozen=True, array_like=True):
-    """A case of the payment with the number `payment`."""
+def _row(kind: Any, one: object, /, **references: Any) -> Any:
+    """Return the row of this kind with the members of a value, or those of `references`."""
+    return kind(*(references[name] if name in references else getattr(one, name) for name in kind.__struct_fields__))
 
-    id: str
-    kind: CaseKind
-    payment: int
-    at: datetime
-    state: CaseState
-    is_accepted: bool
-    message: str
-    rule: str
-    user_email: tuple[str, ...]
-    refund_type: int | None
-    refund_reason: str
-    ended: datetime | None
+
+def _made(kind: Any, row: Any, /, **references: Any) -> Any:
+    """Return the value of this kind with the members of its row, or those of `references`."""
+    return kind(**{name: getattr(row, name) for name in kind.__struct_fields__ if name not in references}, **references)
 
 
 class JobWriter:
@@ -140,7 +98,9 @@ class JobWriter:
     def delivery(self, one: Delivery) -> DeliveryRow:
         """Return the row of a delivery."""
         event, data = one.event, one.event.data
-        return DeliveryRow(
+        return _row(
+            DeliveryRow,
+            one,
             event_id=event.id,
             event_type=event.type,
             event_created=event.created,
@@ -148,7 +108,6 @@ class JobWriter:
             change=_change(data) if isinstance(data, CatalogEntry) else None,
             replays=event.replays,
             webhook=self._keys[id(one.webhook)],
-            **{name: getattr(one, name) for name in DELIVERY},
         )
 
 
@@ -170,29 +129,17 @@ def _jobs_without_log(live: LiveSandbox) -> list[Any]:
 def callback_row(one: Callback) -> CallbackRow:
     """Return the row of a callback."""
     payment = one.transaction
-    return CallbackRow(
-        one.id,
-        payment.number,
-        payment.results.index(one.result),
-        one.url,
-        one.method,
-        one.copy,
-        one.is_repeat,
-        one.state,
-        one.attempts,
-    )
+    return _row(CallbackRow, one, transaction=payment.number, result=payment.results.index(one.result))
 
 
 def _change(data: CatalogEntry) -> ChangeRow:
-    kind, resource = type(data.resource).__name__, msgspec.Raw(ENCODER.encode(data.resource))
-    values = [getattr(data, name) for name in ChangeRow.__struct_fields__[2:]]
-    return ChangeRow(kind, resource, *values)
+    resource = msgspec.Raw(ENCODER.encode(data.resource))
+    return _row(ChangeRow, data, kind=type(data.resource).__name__, resource=resource)
 
 
 def case_row(one: Case) -> CaseRow:
     """Return the row of a case."""
-    own: dict[str, Any] = {name: getattr(one, name) for name in CaseRow.__struct_fields__ if name != "payment"}
-    return CaseRow(payment=one.transaction.number, **own)
+    return _row(CaseRow, one, transaction=one.transaction.number)
 
 
 def is_step(due: tuple[int, Due[AgendaItem]]) -> bool:
@@ -232,19 +179,10 @@ class JobReader(dict[str, Any]):
 
     def callback(self, row: CallbackRow) -> Callback:
         """Make the callback of a row."""
-        transaction = self._state.transactions.by_number[row.payment]
-        made = self[row.id] = Callback(
-            id=row.id,
-            transaction=transaction,
-            result=transaction.results[row.result],
-            url=self._urls.setdefault(row.url, row.url),
-            method=row.method,
-            copy=row.copy,
-            is_repeat=row.is_repeat,
-            state=row.state,
-            attempts=row.attempts,
-        )
-        return made
+        payment, url = self._state.transactions.by_number[row.transaction], self._urls.setdefault(row.url, row.url)
+        found: Callback = _made(Callback, row, transaction=payment, result=payment.results[row.result], url=url)
+        self[row.id] = found
+        return found
 
     def delivery(self, row: DeliveryRow) -> Delivery:
         """Make the delivery of a row."""
@@ -254,9 +192,9 @@ class JobReader(dict[str, Any]):
             assert data is not None, "an event is about something"
             event = Event(row.event_id, row.event_type, row.event_created, data, row.replays)
             self._events[row.event_id] = event
-        own = {name: getattr(row, name) for name in DELIVERY}
-        made = self[row.id] = Delivery(event=event, webhook=self._webhook(row.webhook), **own)
-        return made
+        found: Delivery = _made(Delivery, row, event=event, webhook=self._webhook(row.webhook))
+        self[row.id] = found
+        return found
 
     def _webhook(self, key: str) -> Webhook:
         if key == OF_CATALOG:
@@ -271,8 +209,7 @@ class JobReader(dict[str, Any]):
         """Add the cases, and replace what is due. All jobs have been made."""
         state, made = self._state, {}
         for row in cases:
-            own = {name: getattr(row, name) for name in row.__struct_fields__ if name != "payment"}
-            case = made[row.id] = Case(transaction=state.transactions.by_number[row.payment], **own)
+            case = made[row.id] = _made(Case, row, transaction=state.transactions.by_number[row.transaction])
             state.cases.setdefault(case.transaction.trxid, []).append(case)
         items: list[tuple[int, Due[AgendaItem]]] = [(one.ticket, Due(one.at, self._due(one, made))) for one in due]
         items += [(one.ticket, Due(one.at, StepDue(one.number, one.place))) for one in steps]
@@ -293,4 +230,5 @@ class JobReader(dict[str, Any]):
 
 def _change_of(row: ChangeRow) -> CatalogEntry:
     resource = msgspec.msgpack.decode(row.resource, type=RESOURCES[row.kind], dec_hook=special)
-    return CatalogEntry(resource, *(getattr(row, name) for name in row.__struct_fields__[2:]))
+    found: CatalogEntry = _made(CatalogEntry, row, resource=resource)
+    return found
