@@ -56,8 +56,9 @@ def checksum(*values: object) -> int:
     """Return the checksum of the columns of a row, which SQL calls by this name."""
     found = 0
     for value in values:
-        text = f"'{value}'" if isinstance(value, str) else repr(value)
-        found = zlib.crc32(value if isinstance(value, bytes) else text.encode(), found)
+        if not isinstance(value, bytes):
+            value = (f"'{value}'" if isinstance(value, str) else repr(value)).encode()
+        found = zlib.crc32(value, found)
     return found
 
 
