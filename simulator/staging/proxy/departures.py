@@ -1,20 +1,16 @@
-"""Where an answer or a notification departs from the contract, from its request, and from times that exist."""
+"""What a message is about, and where an answer or a notification departs from the contract or from its request."""
 
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-import msgspec
-
-from simulator.contract.body import BadJson, decode_any, outline
+from simulator.contract.body import outline
 from simulator.contract.openapi import OPENAPI, load
 from simulator.contract.responses import Departure, body_departures, departures, path_item
 from simulator.contract.schemas import schema
-from simulator.domain.model.instants import instant
-from simulator.domain.model.money import SERVICE_ZONE
 from simulator.shortened import shortened
-from simulator.staging.bodies import parameters
+from simulator.staging.bodies import as_dict, decoded, dicts, parameters
 from simulator.staging.proxy.messages import value_of
 from simulator.wire.money import is_integer_when_whole
 from simulator.wire.traffic import Headers
@@ -41,15 +37,9 @@ class About(NamedTuple):
     trxid: str = ""
 
 
-def members(body: bytes) -> Mapping[str, Any]:
+def members(body: bytes) -> dict[str, Any]:
     """The members of a JSON object; none for anything else, nor for one with too much in it."""
-    if not body or outline(body, OUTLINE_BYTES_MAX) is not None:
-        return {}
-    try:
-        found = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return as_dict(decoded(body)) if body and outline(body, OUTLINE_BYTES_MAX) is None else {}
 
 
 def is_judged(body: bytes) -> bool:
@@ -65,8 +55,7 @@ def is_kept(body: bytes) -> bool:
 def about(query: bytes, body: bytes, answer: bytes) -> About:
     """What a call is about, by what was sent, else by the answer."""
     sent = members(body) or parameters(query)
-    data = members(answer).get("data")
-    result = data if isinstance(data, dict) else {}
+    result = as_dict(members(answer).get("data"))
     return About(reference(sent, "refid") or reference(result, "refid"), reference(sent, "trxid"))
 
 
@@ -78,8 +67,8 @@ def reference(found: Mapping[str, Any], name: str) -> str:
 
 def result_of(answer: bytes) -> Mapping[str, Any]:
     """The payment result in an answer to `POST /v2/topup`, or in a callback's body (SPEC 2.3)."""
-    data = members(answer).get("data")
-    return data if isinstance(data, dict) and isinstance(data.get("status"), str) else {}
+    data = as_dict(members(answer).get("data"))
+    return data if isinstance(data.get("status"), str) else {}
 
 
 def callback_result(query: bytes) -> Mapping[str, Any]:
@@ -91,45 +80,7 @@ def callback_result(query: bytes) -> Mapping[str, Any]:
 
 def records(answer: bytes) -> Iterator[Mapping[str, Any]]:
     """The records of a transaction history (SPEC 2.4)."""
-    data = members(answer).get("data")
-    yield from (one for one in (data if isinstance(data, list) else ()) if isinstance(one, dict))
-
-
-_TIMES = frozenset(
-    ("timestamp", "date", "response_date", "last_updated", "created_at", "updated_at", "createdAt", "completedAt")
-)
-_YEAR_FIRST = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?Z?")
-_DAY_FIRST = re.compile(r"([0-9]{2})-([0-9]{2})-([0-9]{4}) ([0-9]{2}:[0-9]{2}:[0-9]{2})")
-
-
-def impossible_times(value: Any, where: str = "") -> Iterator[tuple[str, str]]:
-    """Those in decoded JSON: the member (dotted), and the text."""
-    for name, member in _members(value):
-        dotted = f"{where}.{name}".lstrip(".")
-        if name in _TIMES and isinstance(member, str) and not _may_exist(member):
-            yield dotted, member
-        elif isinstance(member, dict | list):
-            yield from impossible_times(member, dotted)
-
-
-def _members(value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        yield from value.items()
-    elif isinstance(value, list):
-        yield from ((str(place), one) for place, one in enumerate(value))
-
-
-def _may_exist(text: str) -> bool:
-    """False for a day or a time of day that there is not; another format is the schema's to judge."""
-    if found := _DAY_FIRST.fullmatch(text):
-        text = "{2}-{1}-{0} {3}".format(*found.groups())
-    if not _YEAR_FIRST.fullmatch(text):
-        return True
-    try:
-        instant(text, SERVICE_ZONE)
-    except ValueError:
-        return False
-    return True
+    yield from dicts(members(answer).get("data"))
 
 
 CATALOG_PATH = "/v2/catalog"
@@ -193,17 +144,16 @@ def of_answer(method: str, path: str, status: int, headers: Headers, answer: byt
         yield Departure("the path", "one that the contract has", path[:200])
         return
     content_type = value_of(headers, b"content-type").decode("latin-1")
-    found = list(departures(OPENAPI, method, path, status, content_type, answer))
-    yield from found
-    yield from _of_values(_decoded(answer), "data" if path == TOPUP_PATH else None, found)
+    yield from departures(OPENAPI, method, path, status, content_type, answer)
+    if path == TOPUP_PATH:
+        yield from _of_amount(as_dict(decoded(answer)).get("data"), "data.")
 
 
 def of_callback(method: str, query: bytes, body: bytes) -> Iterator[Departure]:
     """Those of a transaction callback (SPEC 6.1)."""
     if method == "POST":
-        found = list(body_departures(schema("callback"), body))
-        yield from found
-        yield from _of_values(_decoded(body), "data", found)
+        yield from body_departures(schema("callback"), body)
+        yield from _of_amount(as_dict(decoded(body)).get("data"), "data.")
     elif method == "GET":
         yield from _of_parameters(parameters(query))
     else:
@@ -213,7 +163,7 @@ def of_callback(method: str, query: bytes, body: bytes) -> Iterator[Departure]:
 def _of_parameters(sent: Mapping[str, str]) -> Iterator[Departure]:
     yield from (Departure(name, "a parameter", "absent") for name in _CALLBACK_PARAMETERS if name not in sent)
     message = sent.get("message", "").encode("utf-8", "surrogatepass")
-    result = _decoded(message)
+    result = as_dict(decoded(message))
     if "refid" in sent:
         yield from _same("refid", sent["refid"], result.get("refid"))
     if "status" in sent and not _CODE.fullmatch(sent["status"]):
@@ -225,8 +175,7 @@ def _of_parameters(sent: Mapping[str, str]) -> Iterator[Departure]:
     elif "price" in sent:
         yield from _same("price", Decimal(sent["price"]), result.get("cost"))
     if "message" in sent:
-        found = list(body_departures(schema("callback-message"), message))
-        for one in (*found, *_of_values(result, "", found)):
+        for one in (*body_departures(schema("callback-message"), message), *_of_amount(result, "")):
             yield one._replace(field=f"message: {one.field}")
 
 
@@ -237,35 +186,18 @@ def _same(name: str, sent: str | int | Decimal, told: object) -> Iterator[Depart
         yield Departure(name, f"as in message: {str(told)[:_SHOWN_CHARS]}", str(sent)[:_SHOWN_CHARS])
 
 
-def _of_values(whole: Mapping[str, Any], payment: str | None, found: list[Departure]) -> Iterator[Departure]:
-    """What no schema says: times that exist, and whole amounts as integers (SPEC 2.3), of the payment's result in the
-    member `payment`, "" for `whole` itself. Of a member in `found` enough is said."""
-    said = {one.field for one in found}
-    for field, text in impossible_times(whole):
-        if field not in said:
-            yield Departure(field, "a time that exists", repr(text)[:_SHOWN_CHARS])
-    result = whole if payment == "" else whole.get(payment or "")
-    amount = result.get("amount") if isinstance(result, dict) and payment is not None else None
+def _of_amount(result: Any, where: str) -> Iterator[Departure]:
+    """What no schema says: a whole amount of a payment's result is an integer (SPEC 2.3)."""
+    amount = result.get("amount") if isinstance(result, dict) else None
     if isinstance(amount, Decimal) and not is_integer_when_whole(amount, amount):
-        yield Departure(f"{payment}.amount".lstrip("."), "an integer when whole", str(amount)[:_SHOWN_CHARS])
+        yield Departure(f"{where}amount", "an integer when whole", str(amount)[:_SHOWN_CHARS])
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | Decimal) and not isinstance(value, bool)
 
 
-def _decoded(body: bytes) -> Mapping[str, Any]:
-    """The members of a JSON object with exact numbers; none for anything else."""
-    try:
-        found = decode_any(body, outline_max=len(body))
-    except BadJson:
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 def of_webhook(body: bytes) -> Iterator[Departure]:
     """Those of a webhook event (SPEC 2.13, 6.4)."""
     name = "balance-added" if members(body).get("type") == "balance.added" else "catalog-event"
-    found = list(body_departures(schema(name), body))
-    yield from found
-    yield from _of_values(_decoded(body), None, found)
+    yield from body_departures(schema(name), body)

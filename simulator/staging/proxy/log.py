@@ -3,20 +3,21 @@
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from decimal import Decimal
 from sys import getsizeof
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import astuple
 
 from simulator.contract.responses import Departure
 from simulator.runtime.ring import Ring
 from simulator.staging.proxy.departures import TOPUP_PATH, reference
-from simulator.wire.traffic import Call, Headers, Notification
+from simulator.wire.traffic import Call, Notification
 
 CALLS_MAX: Final = 10_000
 CALLS_BYTES_MAX: Final = 64 * 1024 * 1024
 DEPARTURES_BYTES_MAX: Final = 8 * 1024 * 1024
-_OVERHEAD_BYTES: Final = 1500
 
 
 class SeenCall(msgspec.Struct, kw_only=True):
@@ -36,7 +37,7 @@ class SeenCall(msgspec.Struct, kw_only=True):
     @property
     def size(self) -> int:
         """The approximate memory, in bytes."""
-        return seen_size(self.call) + _texts(self.error, self.client) + sum(map(_departure_size, self.departures))
+        return seen_size(self)
 
 
 class SeenNotification(msgspec.Struct, kw_only=True):
@@ -53,7 +54,7 @@ class SeenNotification(msgspec.Struct, kw_only=True):
     @property
     def size(self) -> int:
         """The approximate memory, in bytes."""
-        return seen_size(self.notification) + _texts(self.reported) + sum(map(_departure_size, self.departures))
+        return seen_size(self)
 
 
 class SeenDeparture(msgspec.Struct, kw_only=True):
@@ -69,7 +70,7 @@ class SeenDeparture(msgspec.Struct, kw_only=True):
     @property
     def size(self) -> int:
         """The approximate memory, in bytes."""
-        return 500 + _texts(self.operation) + _departure_size(self.departure)
+        return seen_size(self)
 
 
 class SeenLog:
@@ -100,26 +101,13 @@ class SeenLog:
         return one
 
 
-def seen_size(one: Call | Notification) -> int:
-    """The approximate memory of a message, in bytes."""
-    if isinstance(one, Call):
-        own = len(one.query) + _texts(one.path, one.refid, one.trxid, one.diagnosis)
-    else:
-        own = _texts(one.url, one.refid, one.trxid, one.error)
-    return _OVERHEAD_BYTES + own + len(one.body) + len(one.answer) + _weight(one.headers) + _weight(one.answer_headers)
-
-
-def _texts(*texts: str) -> int:
-    """The bytes of texts; one with any character outside Latin-1 has several for each."""
-    return sum(map(getsizeof, texts))
-
-
-def _departure_size(one: Departure) -> int:
-    return 100 + _texts(one.field, one.expected, one.actual)
-
-
-def _weight(headers: Headers) -> int:
-    return sum(len(name) + len(value) + 150 for name, value in headers)
+def seen_size(value: Any) -> int:
+    """The approximate memory of a message and what is in it, in bytes."""
+    if isinstance(value, str | bytes):
+        return getsizeof(value)
+    if isinstance(value, tuple):
+        return sum(map(seen_size, value)) + 100
+    return sum(map(seen_size, astuple(value))) + 500 if isinstance(value, msgspec.Struct) else 0
 
 
 PAYMENTS_MAX: Final = 10_000
@@ -147,8 +135,8 @@ class Payment(msgspec.Struct, kw_only=True):
     trxid: str = ""
     product: str = ""
     account: str = ""
-    amount: float | None = None
-    cost: float | None = None
+    amount: int | Decimal | None = None
+    cost: int | Decimal | None = None
     statuses: deque[SeenStatus] = msgspec.field(default_factory=lambda: deque(maxlen=SHOWN_MAX))
     calls: deque[int] = msgspec.field(default_factory=lambda: deque(maxlen=SHOWN_MAX))
     callbacks: deque[int] = msgspec.field(default_factory=lambda: deque(maxlen=SHOWN_MAX))
@@ -245,5 +233,5 @@ def _whole(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _number(value: Any, otherwise: float | None) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
+def _number(value: Any, otherwise: int | Decimal | None) -> int | Decimal | None:
+    return value if isinstance(value, int | Decimal) and not isinstance(value, bool) else otherwise

@@ -40,8 +40,7 @@ class Telling:
 
 @dataclass(slots=True)
 class Step:
-    """A status of one payment at its time, as well as that is known; `is_said` when service or callback said it.
-    `requery` is the number of the re-query that it began with, 0 for none."""
+    """A status of one payment at its time, as well as that is known; `is_said` when service or callback said it."""
 
     status: Status
     code: int | None
@@ -50,7 +49,6 @@ class Step:
     is_said: bool
     after_s: float
     telling: Telling = Telling()
-    requery: int = 0
 
 
 @dataclass(slots=True)
@@ -71,13 +69,6 @@ class Course:
     def after(self, place: int) -> float:
         """The median of them."""
         return median(self.times(place)) if place else 0.0
-
-    def requery(self, place: int) -> int:
-        """The re-query that causes the status at `place`: all payments had it with that one, at different times. 0 for
-        none."""
-        status, times = self.steps[place].status, self.times(place)
-        numbers = {step.requery for one in self.members for step in one if step.status is status}
-        return numbers.pop() if len(numbers) == 1 and times[-1] - times[0] > ALIKE_S else 0
 
     def telling(self, place: int) -> Telling:
         """How its callbacks of the status at `place` came; delays are medians."""
@@ -123,16 +114,8 @@ def _steps(one: SeenPayment, *, tells: bool) -> list[Step]:
             continue
         at_s, is_said = _time(seen) if steps else (0.0, True)
         telling = _telling(seen, at_s, one, tells=tells) if steps else Telling()
-        step = Step(seen.status, seen.code, seen.remarks, at_s, is_said, seen.after_s, telling)
-        step.requery = seen.requery if _came_with_requery(seen) else 0
-        steps.append(step)
+        steps.append(Step(seen.status, seen.code, seen.remarks, at_s, is_said, seen.after_s, telling))
     return steps
-
-
-def _came_with_requery(seen: SeenStatus) -> bool:
-    """True when it began in the very moment in which somebody asked, long after the last time."""
-    is_then = seen.stamp_s is not None and abs(seen.stamp_s - seen.seen_s) <= STAMP_S
-    return is_then and seen.seen_s - seen.after_s > 2 * STAMP_S and all(one.at_s >= seen.seen_s for one in seen.told)
 
 
 def _time(seen: SeenStatus) -> tuple[float, bool]:
@@ -198,8 +181,6 @@ def _is_alike(step: Step, usual: Step) -> bool:
         return False
     if -1 not in (step.telling.count, usual.telling.count) and step.telling.kind != usual.telling.kind:
         return False
-    if step.requery and step.requery == usual.requery:
-        return True
     tolerance = _tolerance(usual.at_s)
     if step.is_said:
         return abs(step.at_s - usual.at_s) <= tolerance
@@ -227,9 +208,7 @@ def timeline(course: Course) -> list[dict[str, Any]]:
     latest = 0.0
     for place, step in enumerate(course.steps):
         shown: dict[str, Any] = {"status": STATUS_NAMES[step.status]}
-        if number := course.requery(place):
-            shown = {"requery": number, **shown}
-        elif place:
+        if place:
             latest = max(latest, course.after(place))
             shown = {"after": duration(latest), **shown}
         if step.code is not None and step.code != STATUS_CODES[step.status]:
@@ -268,13 +247,8 @@ def _distorted(telling: Telling) -> dict[str, Any]:
 def described(course: Course) -> str:
     """Statuses with their times as they were seen: the median, and from when to when."""
     parts = [STATUS_NAMES[course.steps[0].status]]
-    parts += [f"{STATUS_NAMES[one.status]} {_when(course, n)}" for n, one in enumerate(course.steps) if n]
+    parts += [f"{STATUS_NAMES[one.status]} after {spread(course.times(n))}" for n, one in enumerate(course.steps) if n]
     text = f"{counted(len(course.members), 'payment')}: {', '.join(parts)}"
     if course.steps[-1].status not in SETTLED:
         text += f", and no other status within {spread([course.last_s])}"
     return text
-
-
-def _when(course: Course, place: int) -> str:
-    number = course.requery(place)
-    return f"with re-query {number}" if number else f"after {spread(course.times(place))}"

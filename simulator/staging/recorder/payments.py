@@ -41,14 +41,13 @@ class Told:
 @dataclass(slots=True)
 class SeenStatus:
     """A status of a payment; times are seconds after its creation. Another status was seen last at `after_s`, this one
-    first at `seen_s`, by the re-query of this number, 0 for none; `stamp_s` is what the service says, to the second."""
+    first at `seen_s`; `stamp_s` is what the service says, to the second."""
 
     status: Status
     code: int | None
     remarks: str
     after_s: float
     seen_s: float
-    requery: int = 0
     stamp_s: float | None = None
     told: list[Told] = field(default_factory=list)
 
@@ -69,7 +68,6 @@ class SeenPayment:
     stamp: datetime | None = None
     statuses: list[SeenStatus] = field(default_factory=list)
     last_s: float = 0.0
-    requeries: int = 0
 
     def see(self, at_s: float, status: Status, said: Mapping[str, Any], stamp_s: float | None) -> SeenStatus:
         """Note that it has this status at that moment, with the code and the remarks of what said so."""
@@ -149,8 +147,6 @@ class Payments:
         if call.status == 400 and known is None:
             self._note_refusal(call, status)
         elif call.status == 200 and status is not None:
-            if known is not None and not known.is_settled:
-                known.requeries += 1
             known = known or self._begin(call)
             if known is not None:
                 self._see(known, call, status)
@@ -180,10 +176,8 @@ class Payments:
         return made
 
     def _see(self, one: SeenPayment, call: SeenCall, status: Status) -> None:
-        data, known = call.data, len(one.statuses)
-        seen = one.see(call.at_s, status, data, offset_s(stamp(data.get("timestamp")), one.stamp))
-        if len(one.statuses) > known:
-            seen.requery = one.requeries
+        data = call.data
+        one.see(call.at_s, status, data, offset_s(stamp(data.get("timestamp")), one.stamp))
         self._succeeded(one, status, data)
         cost, amount = parse_number(data.get("cost")), parse_number(data.get("amount"))
         if cost and amount:

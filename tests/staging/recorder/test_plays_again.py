@@ -72,7 +72,6 @@ RUNS: dict[str, list[Step]] = {
     "default": paid(3),
     "mixed-results": paid(12),
     "stale-callbacks": paid(3),
-    "slow-provider": paid(3),
     "callback-storm": paid(2),
     "lost-callbacks": paid(4),
     "provider-failures": paid(12),
