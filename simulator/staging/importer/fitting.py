@@ -222,6 +222,6 @@ def _tidy(document: dict[str, Any]) -> None:
         for one in (rule, *variants):
             if "callbacks" in one and not one["callbacks"]:
                 del one["callbacks"]
-    for section in (*SECTIONS, "timelines", "network", "schedule"):
+    for section in (*SECTIONS, "network", "schedule"):
         if section in document and not document[section]:
             del document[section]

@@ -57,7 +57,6 @@ class Course:
 
     steps: list[Step]
     last_s: float
-    is_reversed: bool
     members: list[list[Step]] = field(default_factory=list)
 
     def times(self, place: int) -> list[float]:
@@ -88,15 +87,15 @@ def courses_of(payments: Sequence[SeenPayment], *, tells: bool) -> tuple[list[Co
     courses: list[Course] = []
     of: dict[int, int] = {}
     for one in sorted(payments, key=_fullest_first):
-        steps, is_reversed = _steps(one, tells=tells), _is_reversed(one)
+        steps = _steps(one, tells=tells)
         if not steps:
             continue
-        place = next((n for n, course in enumerate(courses) if _fits(steps, one.last_s, is_reversed, course)), None)
+        place = next((n for n, course in enumerate(courses) if _fits(steps, one.last_s, course)), None)
         if place is None:
             if len(courses) >= COURSES_MAX:
                 continue
             place = len(courses)
-            courses.append(Course(steps, one.last_s, is_reversed))
+            courses.append(Course(steps, one.last_s))
         courses[place].members.append(steps)
         of[one.number] = place
     return courses, of
@@ -151,17 +150,7 @@ def _telling(seen: SeenStatus, at_s: float, one: SeenPayment, *, tells: bool) ->
     return Telling(len(copies), delay_s if delay_s > PROMPT_S else 0.0, agains[0] - arrivals[0] if agains else None)
 
 
-def _is_reversed(one: SeenPayment) -> bool:
-    """True when no status was told before the last one was, and the earlier ones right after it."""
-    firsts = {seen.status: min(seen.told, key=lambda told: told.place) for seen in one.statuses if seen.told}
-    firsts.pop(Status.REFUNDED, None)
-    in_order = sorted(firsts, key=list(Status).index)
-    as_told = sorted(firsts, key=lambda status: firsts[status].place)
-    arrivals = [told.at_s for told in firsts.values()]
-    return len(firsts) > 1 and as_told == in_order[::-1] and max(arrivals) - min(arrivals) <= COPIES_S
-
-
-def _fits(steps: list[Step], last_s: float, is_reversed: bool, course: Course) -> bool:
+def _fits(steps: list[Step], last_s: float, course: Course) -> bool:
     """Whether a payment may have taken this course, as far as it was seen."""
     place = 0
     for step in steps:
@@ -173,7 +162,7 @@ def _fits(steps: list[Step], last_s: float, is_reversed: bool, course: Course) -
     if place < len(course.steps) and steps[-1].status not in SETTLED:
         following = course.steps[place].at_s
         return last_s <= following + _tolerance(following)
-    return place == len(course.steps) and (is_reversed == course.is_reversed or steps[-1].status not in SETTLED)
+    return place == len(course.steps)
 
 
 def _is_alike(step: Step, usual: Step) -> bool:
@@ -221,8 +210,6 @@ def timeline(course: Course) -> list[dict[str, Any]]:
 
 def distorted_callbacks(course: Course) -> Any:
     """How its callbacks are distorted; None when they are not."""
-    if course.is_reversed:
-        return {"reverse": True, **_distorted(course.telling(len(course.steps) - 1))}
     entries = []
     for place, step in enumerate(course.steps):
         shown = _distorted(course.telling(place)) if place else {}

@@ -30,11 +30,9 @@ LINK = "https://vouchers.example.com/{trxid}/{alnum:12}"
 
 @dataclass(slots=True)
 class Told:
-    """A callback's arrival in seconds after the creation, its place among all callbacks, and whether the service has to
-    send it again."""
+    """A callback's arrival in seconds after the creation, and whether the service has to send it again."""
 
     at_s: float
-    place: int
     is_retried: bool
 
 
@@ -225,7 +223,7 @@ class Payments:
             found.last_s = last_s  # a stale one says nothing of the present
         if len(seen.told) < ARRIVALS_MAX:
             is_retried = one.status == 0 or one.status in (408, 429) or one.status >= 500  # SPEC 6.1
-            seen.told.append(Told(max(0.0, at_s - found.at_s), self.callbacks, is_retried))
+            seen.told.append(Told(max(0.0, at_s - found.at_s), is_retried))
         self._succeeded(found, status, data)
         self._refid_of[one.trxid] = found.refid
 

@@ -119,19 +119,18 @@ class Recorder:
         document = self._document(fitted)
         probe = Probe(CODE, document["catalog"])
         built = fitted.built
-        payments = payment_rules(self._payments, built.keys(), probe, notes, names_accounts=names_accounts)
+        rules, said = payment_rules(self._payments, built.keys(), probe, notes, names_accounts=names_accounts)
         voidable = {code for code, product in built.items() if product.voidable}
         with_bills = {code for code, product in built.items() if product.bill is not None}
         sections = {
-            "timelines": payments.timelines,
-            "payments": payments.rules,
+            "payments": rules,
             "voids": list(self._voids.rules(voidable, notes, names_accounts=names_accounts)),
             "disputes": list(self._disputes.rules(None, notes, names_accounts=names_accounts)),
             "bills": list(self._bills.rules(with_bills, probe, notes, names_accounts=names_accounts)),
         }
         document |= {name: value for name, value in sections.items() if value}
         removed = fit(document)
-        yield from comment(self._head(payments.notes, removed))
+        yield from comment(self._head(said, removed))
         yield ""
         yield from block({"scenario": "recorded", "description": "what was seen between a client and the service"})
         yield ""
@@ -192,7 +191,7 @@ class Recorder:
 
 
 def _sections(document: dict[str, Any], notes: Notes) -> Iterator[str]:
-    for name in ("network", "schedule", "timelines"):
+    for name in ("network", "schedule"):
         if name in document:
             yield ""
             yield from block({name: document[name]})

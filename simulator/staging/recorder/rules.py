@@ -123,42 +123,59 @@ REMARKS_MAX = 300
 
 @dataclass(slots=True)
 class _Outcome:
-    """What a rule may do; `then` is a timeline or a refusal, `words` are for people."""
+    """What a rule may do: `then` is a timeline or a refusal, with `callbacks` where they are distorted. `words` are for
+    people."""
 
-    then: Any
-    callbacks: Any
+    does: dict[str, Any]
     words: str
-    name: str = ""
-
-
-@dataclass(slots=True)
-class PaymentRules:
-    """The sections that follow from payments, and what is said above them."""
-
-    rules: list[dict[str, Any]] = field(default_factory=list)
-    timelines: dict[str, Any] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
 
 
 def payment_rules(
     seen: Payments, products: AbstractSet[str], probe: Probe, notes: Notes, *, names_accounts: bool
-) -> PaymentRules:
-    """All rules of payments for these products, one after another."""
-    made = PaymentRules()
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """All rules of payments for these products, one after another, and what is said above the file."""
     scripted = [one for one in seen.refusals if not _follows(one, probe)]
-    followed = list(seen.followed.values())
-    payments_of = _by_product(followed)
-    refusals_of = _by_product(scripted)
+    payments_of, refusals_of = _by_product(seen.followed.values()), _by_product(scripted)
+    rules: list[dict[str, Any]] = []
     for product in sorted({*payments_of, *refusals_of} & products):
+        outcomes: list[_Outcome] = []
         payments, refusals = payments_of.get(product, []), refusals_of.get(product, [])
-        of_product = _ProductRules(product, payments, refusals, tells=seen.callbacks > 0)
-        rules = of_product.rules(names_accounts=names_accounts)
-        made.timelines |= of_product.timelines
-        made.rules += [notes.put(rule, lines) for rule, lines in rules]
-    used = set(_timeline_names(made.rules))
-    made.timelines = {name: one for name, one in made.timelines.items() if name in used}
-    made.notes += _said(seen, len(seen.refusals) - len(scripted), _unpaid(seen, probe))
-    return made
+        observed = _observed(payments, refusals, outcomes, tells=seen.callbacks > 0)
+        for part in explain(observed, names_accounts=names_accounts) if observed else ():
+            rule = rule_of(product, part, [outcomes[place].does for place in part.outcomes])
+            rules.append(notes.put(rule, comment_of(part, (outcomes[place].words for place in part.outcomes))))
+    return rules, list(_said(seen, len(seen.refusals) - len(scripted), _unpaid(seen, probe)))
+
+
+def _observed(
+    payments: list[SeenPayment], refusals: list[SeenRefusal], outcomes: list[_Outcome], *, tells: bool
+) -> list[Observed]:
+    """The payments and refusals of a product in their order, each with the place of its outcome in `outcomes`, to which
+    it is added."""
+    courses, course_of = courses_of(payments, tells=tells)
+    places = {n: _place(_course(course), outcomes) for n, course in enumerate(courses)}
+    of: dict[int, tuple[SeenPayment | SeenRefusal, int]] = {
+        one.number: (one, places[course_of[one.number]]) for one in payments if one.number in course_of
+    }
+    of |= {one.number: (one, _place(_refused(one), outcomes)) for one in refusals}
+    return [Observed(one.account, short(str(one.amount)), place) for _, (one, place) in sorted(of.items())]
+
+
+def _place(outcome: _Outcome, outcomes: list[_Outcome]) -> int:
+    """The place of an outcome; those that do the same are one."""
+    found = next((place for place, one in enumerate(outcomes) if one.does == outcome.does), len(outcomes))
+    outcomes += [outcome] * (found == len(outcomes))
+    return found
+
+
+def _course(course: Course) -> _Outcome:
+    callbacks = distorted_callbacks(course)
+    more = {} if callbacks is None else {"callbacks": callbacks}
+    return _Outcome({"then": timeline(course), **more}, described(course))
+
+
+def _refused(one: SeenRefusal) -> _Outcome:
+    return _Outcome({"then": _refusal(one)}, f"refused with {plain_line(one.remarks) or one.code}")
 
 
 def _by_product(seen: Iterable[_Seen]) -> dict[str, list[_Seen]]:
@@ -201,74 +218,6 @@ def _refusal(one: SeenRefusal) -> dict[str, Any]:
     if one.remarks and one.remarks != reason.value and not is_private:
         shown["remarks"] = plain_line(one.remarks)[:REMARKS_MAX]
     return shown
-
-
-class _ProductRules:
-    """The rules of one product with their comments, and the timelines that they name."""
-
-    def __init__(self, product: str, payments: list[SeenPayment], refusals: list[SeenRefusal], *, tells: bool) -> None:
-        self.timelines: dict[str, Any] = {}
-        self._product = product
-        self._outcomes: list[_Outcome] = []
-        courses, place_of = courses_of(payments, tells=tells)
-        places = {n: self._place(_course(course)) for n, course in enumerate(courses)}
-        of: dict[int, tuple[SeenPayment | SeenRefusal, int]] = {
-            one.number: (one, places[place_of[one.number]]) for one in payments if one.number in place_of
-        }
-        of |= {one.number: (one, self._place(_refused(one))) for one in refusals}
-        self._observed = [
-            Observed(one.account, short(str(one.amount)), place) for _, (one, place) in sorted(of.items())
-        ]
-
-    def _place(self, outcome: _Outcome) -> int:
-        """The place of an outcome; those that do the same are one."""
-        for place, one in enumerate(self._outcomes):
-            if (one.then, one.callbacks) == (outcome.then, outcome.callbacks):
-                return place
-        self._outcomes.append(outcome)
-        return len(self._outcomes) - 1
-
-    def rules(self, *, names_accounts: bool) -> list[tuple[dict[str, Any], list[str]]]:
-        """Each rule with its comment."""
-        if not self._observed:
-            return []
-        parts = explain(self._observed, names_accounts=names_accounts)
-        if any(part.counts or len(part.outcomes) > 1 for part in parts):
-            self._name_timelines()
-        return [
-            (
-                rule_of(self._product, part, [self._does(place) for place in part.outcomes]),
-                comment_of(part, (self._outcomes[place].words for place in part.outcomes)),
-            )
-            for part in parts
-        ]
-
-    def _name_timelines(self) -> None:
-        for place, one in enumerate(self._outcomes, 1):
-            if isinstance(one.then, list):
-                one.name = f"{self._product} {place}"
-                self.timelines[one.name] = one.then
-
-    def _does(self, place: int) -> dict[str, Any]:
-        one = self._outcomes[place]
-        does = {"then": one.name or one.then}
-        return does if one.callbacks is None else {**does, "callbacks": one.callbacks}
-
-
-def _course(course: Course) -> _Outcome:
-    return _Outcome(timeline(course), distorted_callbacks(course), described(course))
-
-
-def _refused(one: SeenRefusal) -> _Outcome:
-    shown = _refusal(one)
-    return _Outcome(shown, None, f"refused with {plain_line(one.remarks) or one.code}")
-
-
-def _timeline_names(rules: Iterable[dict[str, Any]]) -> Iterator[str]:
-    for rule in rules:
-        then = rule["then"]
-        variants = then["one_of"] if isinstance(then, dict) and "one_of" in then else [rule]
-        yield from (one["then"] for one in variants if isinstance(one["then"], str))
 
 
 def _said(seen: Payments, by_itself: int, unpaid: int) -> Iterator[str]:
