@@ -6,13 +6,14 @@ Only Host, Content-Length and the mark of a delivery are added to the request th
 import re
 from functools import lru_cache
 from typing import Final, NamedTuple
+from urllib.parse import urlsplit
 
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 from simulator.domain.model.faults import WITHOUT_BODY
 from simulator.http_client.answers import AnswerBounds, AnswerReader
 from simulator.http_client.client import Client
 from simulator.http_client.dialer import NotConnectedError, Origin
-from simulator.http_client.targets import DEFAULT_PORTS, MAX_TARGET_CHARS, HttpTarget, split_url
+from simulator.http_client.targets import DEFAULT_PORTS, MAX_TARGET_CHARS, HttpTarget
 
 DELIVERY_HEADER = "X-Sim-Delivery"
 """Marks a callback or webhook. The control API of every simulator refuses a request that has it."""
@@ -51,7 +52,7 @@ def route(target: HttpTarget) -> Route:
 
 
 def _route(target: HttpTarget) -> Route:
-    parts = split_url(target.url)
+    parts = urlsplit(target.url)
     has_port = not parts.netloc.endswith("]") and ":" in parts.netloc
     host = (parts.netloc.rpartition(":")[0] if has_port else parts.netloc).rstrip(".")
     if target.port != DEFAULT_PORTS[parts.scheme]:

@@ -3,7 +3,7 @@
 import re
 import socket
 from ipaddress import IPv6Address, ip_address
-from urllib.parse import SplitResult, quote, unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import msgspec
 
@@ -15,22 +15,15 @@ MAX_TARGET_CHARS = 2000
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
-_split_anew = getattr(urlsplit, "__wrapped__", urlsplit)
-
 _AUTHORITY = re.compile(r"(\[[^\[\]]*\]|[^\[\]:]+)(?::([0-9]{0,5}))?")
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _ASCII = "".join(map(chr, range(0x21, 0x7F)))
 
 # Names by which clouds serve their metadata. What other names resolve to is checked when they are called.
-_METADATA_NAMES = frozenset(
-    {
-        "metadata.google.internal",
-        "metadata.goog",
-        "metadata.azure.internal",
-        "instance-data.ec2.internal",
-        "metadata.tencentyun.com",
-    }
+_METADATA_NAMES = (
+    *("metadata.google.internal", "metadata.goog", "metadata.azure.internal", "instance-data.ec2.internal"),
+    "metadata.tencentyun.com",
 )
 
 CONTROL = "_sim"
@@ -77,12 +70,6 @@ def parse_target(text: str, max_chars: int = MAX_TARGET_CHARS) -> InboxTarget | 
     return _http(text)
 
 
-def split_url(url: str) -> SplitResult:
-    """The parts of a URL, like `urlsplit`, but for its cache, which would keep the latest 128 of any length."""
-    parts: SplitResult = urlsplit(url) if len(url) <= MAX_TARGET_CHARS else _split_anew(url)
-    return parts
-
-
 def _inbox(name: str) -> InboxTarget:
     if not INBOX_NAME.fullmatch(name):
         raise BadTarget("an inbox name is 1 to 64 letters, digits, '.', '_' or '-' and starts with a letter or digit")
@@ -91,7 +78,7 @@ def _inbox(name: str) -> InboxTarget:
 
 def _http(text: str) -> HttpTarget:
     try:
-        parts = split_url(text)
+        parts = urlsplit(text)
     except ValueError:
         raise BadTarget("the address is not a URL") from None
     if parts.scheme not in DEFAULT_PORTS:

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from simulator.domain.model.effects import AttemptEnd, Outgoing
-from simulator.http_client import dialer, pool
+from simulator.http_client import client as client_module
+from simulator.http_client import dialer
 from tests.support.broken_receivers import (
     OK,
     RUNNERS,
@@ -109,7 +110,7 @@ def test_connections_are_kept_for_each_host_and_port_alone(run: Run) -> None:
 
 
 def test_an_idle_connection_is_dropped_after_a_while(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "KEEP_ALIVE_S", 0.1)
+    monkeypatch.setattr(client_module, "KEEP_ALIVE_S", 0.1)
 
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:

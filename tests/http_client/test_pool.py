@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import pytest
 
-from simulator.http_client import pool
+from simulator.http_client import client as client_module
+from simulator.http_client.client import Pool
 from simulator.http_client.connection import Connection
 from simulator.http_client.dialer import Dialer, Origin
-from simulator.http_client.pool import Pool
 from tests.support.broken_receivers import OK, RUNNERS, Exchange, Receiver, Run, post, says, sender, until
 
 HERE, THERE = Origin(False, "here.test", 80), Origin(False, "there.test", 80)
@@ -42,7 +42,7 @@ def with_pool(test: Callable[[Pool, Callable[..., Any]], None]) -> None:
         await made.close()
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(pool, "IDLE_MAX", 3)
+        patched.setattr(client_module, "IDLE_MAX", 3)
         asyncio.run(main())
 
 
@@ -112,7 +112,7 @@ def test_nothing_is_kept_once_the_pool_is_closed() -> None:
 
 @pytest.mark.parametrize("run", RUNNERS)
 def test_idle_connections_to_many_receivers_are_bounded_together(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "IDLE_MAX", 2)
+    monkeypatch.setattr(client_module, "IDLE_MAX", 2)
 
     async def answer(exchange: Exchange) -> None:
         exchange.write(OK)
