@@ -85,8 +85,10 @@ Receive = Callable[[], Awaitable[Any]]
 
 
 class Source(Protocol):
-    """The connection's own record of a request: calls `on_left` when its client leaves before the answer."""
+    """The connection's own record of a request: sets `has_left` and calls `on_left` when its client leaves before the
+    answer."""
 
+    has_left: bool
     on_left: Callable[[], object] | None
 
 

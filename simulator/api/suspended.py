@@ -166,7 +166,8 @@ async def _held(call: Call, name: str) -> None:
     held = Held(name, "answer", what, call.now, call.wall, refid if isinstance(refid, str) else "")
     if source is not None:
         source.on_left = held.leave
-    how = await call.sandbox.holds.hold(held)
+    has_left = source is not None and source.has_left
+    how = Resumption.GONE if has_left else await call.sandbox.holds.hold(held)
     await call.refresh(how)
     if text := reason(how, name):
         note(call, text)

@@ -22,8 +22,8 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
     """A request with a valid head. Header names are in lower case, values are stripped of blanks; `by_name` has the
     last value of each name. `body` is the part that has arrived and was not taken yet. The application may answer one
     that `is_plain` at once when all has arrived; `as_sent` is its target as it came, where that is not plain. `arrived`
-    counts the bytes of the body; one that `is_late` did not end in the packet of its head. `on_left` is called
-    when the client leaves before its answer."""
+    counts the bytes of the body; one that `is_late` did not end in the packet of its head. `has_left` is set, and
+    `on_left` called, when the client closes the connection or its sending side before its answer."""
 
     method: str
     target: bytes
@@ -38,6 +38,7 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
     body: bytes | bytearray = b""
     is_late: bool = False
     arrived: int = 0
+    has_left: bool = False
     on_left: Callable[[], object] | None = None
     _head_bytes: int = 0
 
@@ -49,7 +50,8 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
         return self._head_bytes + self.arrived
 
     def tell_of_leaving(self) -> None:
-        """Call `on_left`, if it is set."""
+        """Set `has_left`, and call `on_left`, if it is set."""
+        self.has_left = True
         if self.on_left is not None:
             self.on_left()
 

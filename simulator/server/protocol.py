@@ -179,7 +179,10 @@ class HttpProtocol(asyncio.Protocol):
         """Send the answers that need nothing more of the client, but end endless waits: it may have left altogether."""
         has_more = self.reader.state is not LINGERING and self._answer_no_more(EOF)
         self.reader.request = None  # its body is cut off
+        for request in self.reader.requests:
+            request.tell_of_leaving()
         if self._running is not None:
+            self._running.request.tell_of_leaving()
             self._running.has_input.set()
         if has_more and self.scheme != "http":
             return False  # close_notify ends both directions
