@@ -29,7 +29,7 @@ from simulator.control.http import (
 from simulator.control.message_origin import Messages, json_of, may_be_decoded, values_in
 from simulator.control.parameters import page_of, query_of, wait_of
 from simulator.domain.model.inboxes import INBOX_SCHEME, InboxProgram, InboxReply, Window
-from simulator.domain.model.spread import typical
+from simulator.domain.model.spread import Spread, typical
 from simulator.http_client.targets import BadTarget, parse_target
 from simulator.runtime import inbox_inputs
 from simulator.runtime.background import in_background, place
@@ -223,8 +223,8 @@ def program_of(document: dict[str, Any]) -> InboxProgram:
 
 
 def _with_duration(one: dict[str, Any]) -> dict[str, Any]:
-    delay = one.get("delay", "")
-    return one if isinstance(delay, str) else one | {"delay": f"{round(delay * 1000)}ms"}
+    delay = one.get("delay")
+    return one | {"delay": f"{round(delay * 1000)}ms"} if isinstance(delay, int | float) else one
 
 
 def left(inbox: Inbox) -> dict[str, Any]:
@@ -250,6 +250,7 @@ def _reply(one: InboxReply) -> dict[str, Any]:
     return {
         "status": 0 if one.disconnect else one.status,
         "delay": typical(one.delay).total_seconds(),
+        **({"p99": one.delay.p99.total_seconds()} if isinstance(one.delay, Spread) else {}),
         "body": shortened(one.body, TEXT_CHARS_MAX),
         "headers": {name: shortened(value, TEXT_CHARS_MAX) for name, value in headers},
         "disconnect": one.disconnect,

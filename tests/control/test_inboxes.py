@@ -254,6 +254,7 @@ def test_a_put_programs_an_inbox_as_a_file_does(client: Client) -> None:
     for program, expected in (
         (FLAPPING, [500, 0, 200, 500]),
         ({"during": [{"since": "0s", "status": 418, "headers": {"X-Pot": "1"}}]}, [418, 418]),
+        ({"replies": [{"status": 203, "delay": {"median": "1ms", "p99": "2ms"}}]}, [203, 203]),
         ({"replies": [{"status": 202, "delay": "1ms"}], "during": [{"until": "0s", "status": 418}]}, [202, 202]),
         ({"during": []}, [200, 200]),
         ({"repeat": True}, [200, 200]),
@@ -261,6 +262,12 @@ def test_a_put_programs_an_inbox_as_a_file_does(client: Client) -> None:
         answer = client.sim("PUT", path, program)
         assert (answer.status, answer.json) == (200, program)
         assert statuses(client, len(expected)) == expected
+
+
+def test_the_list_of_inboxes_shows_both_points_of_a_distribution(client: Client) -> None:
+    client.sim("PUT", "/sandboxes/default/inbox/mine", {"replies": [{"delay": {"median": "80ms", "p99": "2s"}}]})
+    (row,) = client.sim("GET", "/sandboxes/default/inbox").json["inboxes"]
+    assert [(one["delay"], one["p99"]) for one in row["replies"]["replies"]] == [(0.08, 2.0)]
 
 
 @pytest.mark.parametrize(
@@ -273,6 +280,9 @@ def test_a_put_programs_an_inbox_as_a_file_does(client: Client) -> None:
         ({"replies": [{}, {"headers": {"X-Sim-Rule": "a"}}]}, "replies.1.headers"),
         ({"replies": [{"headers": {"Age": "1", "age": "2"}}]}, "replies.0.headers"),
         ({"replies": [{"delay": "6m"}]}, "replies.0.delay"),
+        ({"replies": [{"delay": {"median": "2s", "p99": "1s"}}]}, "replies.0.delay.p99"),
+        ({"replies": [{"delay": {"median": "1s"}}]}, "replies.0.delay.p99"),
+        ({"during": [{"since": "0s", "delay": {"median": "1s", "p99": "6m"}}]}, "during.0.delay"),
         ({"replies": [{"since": "1m"}]}, "replies.0.since"),
         ({"replies": [], "repeat": "yes"}, "repeat"),
         ({"during": [{"status": 500}]}, "during.0"),

@@ -61,7 +61,7 @@ export type InboxRecord = Texts<"at" | "method" | "body"> & {
   status: number | null;
 };
 /** A reply of an inbox; `repeat`, `during` and more as in a scenario. */
-export type Reply = { status?: number; delay?: number | string; disconnect?: boolean; body?: unknown; headers?: Record<string, string>; [more: string]: unknown };
+export type Reply = { status?: number; delay?: number | string | { median: string; p99: string }; disconnect?: boolean; body?: unknown; headers?: Record<string, string>; [more: string]: unknown };
 
 /** How to reach a state of the clock: a duration, or a time. */
 export type AdvanceBy = string | number | { to: string | Date };

@@ -43,8 +43,11 @@ export function programOf(written) {
 }
 
 /** `503 after 1.5 s`. @param {any} one */
-const said = (one) =>
-	`${one.disconnect ? "disconnect" : one.status}${one.delay ? ` after ${one.delay} s` : ""}${one.body ? " with a body" : ""}`;
+const said = (one) => {
+	const p99 = one.p99 ? ` (99 of 100 at most ${one.p99} s)` : "";
+	const delay = one.delay ? ` after ${one.delay} s${p99}` : "";
+	return `${one.disconnect ? "disconnect" : one.status}${delay}${one.body ? " with a body" : ""}`;
+};
 
 /** When a window lasts. @param {any} one */
 function when({ time, weekday, since, until }) {
