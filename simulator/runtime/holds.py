@@ -11,6 +11,9 @@ from typing import Final, Literal
 import msgspec
 
 from simulator.persistence.tape.entries import Resumption
+from simulator.runtime.clock import Clock
+from simulator.runtime.event_items import Action
+from simulator.runtime.events import EventLog
 from simulator.runtime.ring import Notifier
 
 HELD_MAX: Final = 100
@@ -43,11 +46,13 @@ class Held(msgspec.Struct, eq=False):
 
 
 class Holds:
-    """What waits in one life of a sandbox, in the order in which it came. A replay sets `pause`, which waits until the
-    tape says that a hold has ended."""
+    """What waits in one life of a sandbox, in the order in which it came. `events` get both ends of each hold, at the
+    time of the `clock`. A replay sets `pause`, which waits until the tape says that a hold has ended."""
 
-    def __init__(self) -> None:
+    def __init__(self, events: EventLog | None = None, clock: Clock | None = None) -> None:
         self._held: list[Held] = []
+        self._events = events
+        self._clock = clock
         self.pause: Callable[[], Awaitable[Resumption]] | None = None
         self.notifier = Notifier()
 
@@ -69,12 +74,19 @@ class Holds:
         held.ended = loop.create_future()
         timer = loop.call_later(HELD_S_MAX, held.end, Resumption.EXPIRED)
         self._held.append(held)
+        self._note("held", held)
         self.notifier.notify()
         try:
             return await held.ended
         finally:
             timer.cancel()
             self._held.remove(held)
+            self._note("hold_ended", held)
+
+    def _note(self, change: str, held: Held) -> None:
+        if self._events is not None and self._clock is not None:
+            about = " ".join(filter(None, (f"{held.name}:", held.what, held.refid)))
+            self._events.note(Action(change, self._clock.now(), about))
 
     def release(self, name: str, count: int | None = None) -> int:
         """Let the first `count` that wait under this name go on, all by default. Return how many those are."""
@@ -92,6 +104,7 @@ class Holds:
 
     def close(self) -> None:
         """Let everything go on: the life of the sandbox has ended."""
+        self._events = None
         for held in self._held:
             held.end(Resumption.READY)
         self.notifier.close()

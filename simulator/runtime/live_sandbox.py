@@ -97,7 +97,7 @@ class LiveSandbox:
         self.counters.served = self.courier.served = self.served
         self.evicted_before = self.journal.left_out
         self.sleep: Callable[[float], Awaitable[None]] = self.delays.sleep
-        self.holds = self.courier.holds = Holds()
+        self.holds = self.courier.holds = Holds(self.events, clock)
         self._agenda, logs = state.agenda, (state.callbacks, state.deliveries)
         self.driver = Driver(self.enter, self._agenda, clock, self.courier, self.tape.add)
         self.driver.lanes.collect(state.in_flight.values())

@@ -1,6 +1,7 @@
 """A rule holds an answer or a delivery until it is released; what is held is listed, bounded and replayed."""
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -48,6 +49,11 @@ def test_an_answer_waits_before_or_after_the_commit_until_it_is_released(then: d
 
         assert client.run(meanwhile()).data["status"] == "Accepted"
         assert client.sim("GET", "/sandboxes/mine/holds").json["holds"] == []
+        events = client.sim("GET", "/sandboxes/mine/events?timeout=0&after=0&only=action").body.decode()
+        assert re.findall(r'"action":"(held|hold_ended)","about":"([^"]*)"', events) == [
+            ("held", "topup: POST /v2/topup r"),
+            ("hold_ended", "topup: POST /v2/topup r"),
+        ]
         assert_replays(client.app)
 
 

@@ -23,7 +23,7 @@ class Restarted:
     @contextmanager
     def life(self) -> Iterator[Console]:
         """One life of the server, which shows the default sandbox."""
-        with serving("--port", str(self.port), "--json") as server:
+        with serving("--port", str(self.port), "--json", "--clock", "manual") as server:
             shown = self.console(server)
             yield shown
             server.stop(signal.SIGTERM)

@@ -88,6 +88,14 @@ def failed_delivery(page: Console) -> None:
     page.mine("POST", "clock/advance", {"seconds": 86_400})
 
 
+def held_callback(page: Console) -> None:
+    steps = [{"status": "Accepted"}, {"after": "1s", "status": "Succesful"}]
+    page.mine("POST", "rules", {"section": "payments", "rule": {"then": steps, "callbacks": {"hold": "told"}}})
+    page.pay("order-7", product="RELOAD")
+    page.mine("POST", "clock/advance", {"seconds": 1})
+    page.mine("GET", "holds?wait_for=1&timeout=60")
+
+
 def message(page: Console) -> None:
     page.inbox("mine", b"hello", {})
 
@@ -222,6 +230,7 @@ ACTIONS = {
     "replay a request": Action("app/actions.js", "live", [in_live("POST /v2/topup"), key("r")], True, [paid]),
     "callback again": Action("app/actions.js", "live", [in_live("callback"), key("r")], True, [settled]),
     "replay a webhook": Action("app/actions.js", "live", [in_live("webhook"), key("r")], False, [failed_delivery]),
+    "release a hold": Action("elements/sim-holds.js", "live", [button("release")], True, [held_callback]),
     "advance": Action("app/moves.js", "live", [key("A")], True, [paid]),
     "mode": Action(
         "app/moves.js", "live?clock=due", [filled("Mode of the clock", "set", mode="xN", rate="0.01")], True

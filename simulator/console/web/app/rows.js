@@ -80,6 +80,9 @@ const DONE = {
 	deposited: "deposited money",
 };
 
+/** What rules did, and not a person. @type {Record<string, string>} */
+const BY_RULES = { held: "held", hold_ended: "hold ended" };
+
 /** What was done, to what or how far. @param {any} one */
 const actionText = (one) => (one.mode ? `to ${dateTime(one.at)}, ${one.mode}` : String(one.about ?? ""));
 
@@ -118,7 +121,7 @@ const RENDER = {
 		text: one.notification?.subject ?? one.notification?.kind ?? "",
 	}),
 	action: (one) => ({
-		what: `you: ${DONE[one.action] ?? one.action.replaceAll("_", " ")}`,
+		what: BY_RULES[one.action] ?? `you: ${DONE[one.action] ?? one.action.replaceAll("_", " ")}`,
 		tone: "past",
 		text: actionText(one),
 	}),

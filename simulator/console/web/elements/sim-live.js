@@ -2,6 +2,7 @@
 
 import "./first-steps.js";
 import "./sim-detail.js";
+import "./sim-holds.js";
 import { thingId } from "../app/things.js";
 import { SimList } from "./sim-list.js";
 import { h, put, say } from "../app/dom.js";
@@ -79,6 +80,7 @@ class SimLive extends SimElement {
 		put(
 			this,
 			h("div", { class: "tools" }, this.box, this.mistake, this.pause, this.counts),
+			h("sim-holds"),
 			h("div", { class: "beside" }, this.list, this.detail),
 		);
 		this.watch("events", () => this.paused || this.show());

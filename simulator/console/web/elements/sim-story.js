@@ -11,6 +11,7 @@ import { short, visible } from "../app/outside.js";
 import { here, go, place, setQuery } from "../app/router.js";
 import { scaleOf } from "../app/scale.js";
 import { storyOf, trxidOf } from "../app/stories.js";
+import { SimHolds } from "./sim-holds.js";
 import { boxesOf, SIDES_PX, storyLine } from "./story-line.js";
 import { differences, headOf, leftOut } from "./story-head.js";
 
@@ -38,6 +39,8 @@ export class SimStory extends SimElement {
 		this.mistake = h("p", { class: "mistake", role: "alert" });
 		// What was refused stays when the story is read again.
 		this.refusal = h("p", { class: "mistake", role: "alert" });
+		this.holds = new SimHolds();
+		this.holds.only([]);
 		this.lines = h("div", { class: "lines" });
 		this.detail = /** @type {import("./sim-detail.js").SimDetail} */ (h("sim-detail"));
 		this.hint = h(
@@ -56,7 +59,7 @@ export class SimStory extends SimElement {
 			fields: [{ name: "other", label: "Another payment", hint: "its refid or trxid", size: 24 }],
 			run: async ({ other }) => setQuery({ with: await trxidOf(other.trim()), at: "" }),
 		});
-		put(this, this.mistake, this.refusal, this.lines, this.hint, this.detail, this.head, this.beside);
+		put(this, this.mistake, this.refusal, this.holds, this.lines, this.hint, this.detail, this.head, this.beside);
 		this.watch("place", () => this.follow());
 		this.watch(["events", "clock"], () => this.happened());
 		this.watch("restarted", () => this.soon());
@@ -108,6 +111,7 @@ export class SimStory extends SimElement {
 			(one, at) => one && `${trxids.length > 1 ? `${visible(trxids[at].slice(0, 40))}: ` : ""}${one.message}`,
 		);
 		if (this.mistake) say(this.mistake, why.filter(Boolean).join("; "));
+		this.holds?.only(this.stories.map(({ payment }) => payment.refid));
 		this.draw();
 	}
 
