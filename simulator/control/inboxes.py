@@ -223,8 +223,8 @@ def program_of(document: dict[str, Any]) -> InboxProgram:
 
 
 def _with_duration(one: dict[str, Any]) -> dict[str, Any]:
-    delay = one.get("delay")
-    return one | {"delay": f"{round(delay * 1000)}ms"} if isinstance(delay, int | float) else one
+    delay = one.get("delay", "")
+    return one if isinstance(delay, str | dict) else one | {"delay": f"{round(delay * 1000)}ms"}
 
 
 def left(inbox: Inbox) -> dict[str, Any]:

@@ -254,6 +254,7 @@ def test_a_put_programs_an_inbox_as_a_file_does(client: Client) -> None:
     for program, expected in (
         (FLAPPING, [500, 0, 200, 500]),
         ({"during": [{"since": "0s", "status": 418, "headers": {"X-Pot": "1"}}]}, [418, 418]),
+        ({"replies": [{"status": 204, "delay": 0.001}]}, [204]),
         ({"replies": [{"status": 203, "delay": {"median": "1ms", "p99": "2ms"}}]}, [203, 203]),
         ({"replies": [{"status": 202, "delay": "1ms"}], "during": [{"until": "0s", "status": 418}]}, [202, 202]),
         ({"during": []}, [200, 200]),
