@@ -363,6 +363,7 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
         timeout=3 * second,
         catalog=WebhookStart("inbox:catalog", "0123456789abcdef" * 4, True),
         hold="h",
+        duplicate=1,
     )
     assert scenario.environment == "production"
     assert scenario.assume["payment-status-codes"] == {

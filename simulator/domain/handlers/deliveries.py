@@ -47,17 +47,28 @@ def publish_credit(state: State, reseller: Reseller, entry: Entry, now: datetime
 def emit(
     state: State, webhook: Webhook, reseller: str, type_: str, data: EventData, now: datetime, *identity: object
 ) -> Delivery:
-    """Create an event and the job that delivers it now; `identity` distinguishes events of one type and reseller."""
+    """Create an event and the jobs that deliver it now, and return the first of these. `identity` distinguishes events
+    of one type and reseller."""
     assert webhook.enabled, "only an enabled webhook gets events"
     letters = draw.alphanumeric(state.seed, 24, "event", state.key_scope, reseller, type_, *identity)
-    return _begin(state, Event("evt_" + letters.lower(), type_, now, data), reseller, webhook, now)
+    event = Event("evt_" + letters.lower(), type_, now, data)
+    first = _begin(state, event, reseller, webhook, now)
+    for copy in range(state.scenario.webhooks.duplicate):
+        _begin(state, event, reseller, webhook, now, None, copy)
+    return first
 
 
 def _begin(
-    state: State, event: Event, reseller: str, webhook: Webhook, now: datetime, original: str | None = None
+    state: State,
+    event: Event,
+    reseller: str,
+    webhook: Webhook,
+    now: datetime,
+    original: str | None = None,
+    *copy: int,
 ) -> Delivery:
     delivery = Delivery(
-        id=draw.uuid(state.seed, "delivery", event.id, event.replays),
+        id=draw.uuid(state.seed, "delivery", event.id, event.replays, *copy),
         event=event,
         reseller=reseller,
         webhook=webhook,

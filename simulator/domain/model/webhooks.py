@@ -56,7 +56,8 @@ class Signature(msgspec.Struct, frozen=True):
 class WebhookPolicy(msgspec.Struct, frozen=True):
     """How events are delivered. `retry_after` are the waits before each retry, from the end of the previous attempt;
     the last one repeats. `timeout` None is that of callbacks. `catalog` is the target of catalog events. The first
-    attempt of each delivery waits in the hold of this name."""
+    attempt of each delivery waits in the hold of this name. Each event is delivered `duplicate` times more, at the
+    same time."""
 
     retry_limit: int = 3
     retry_after: tuple[timedelta, ...] = (timedelta(seconds=10), timedelta(seconds=60), timedelta(seconds=300))
@@ -64,6 +65,7 @@ class WebhookPolicy(msgspec.Struct, frozen=True):
     timeout: timedelta | None = None
     catalog: WebhookStart | None = None
     hold: str = ""
+    duplicate: int = 0
 
     def wait(self, retry: int) -> timedelta:
         """The wait before the retry with this number, counted from 1."""
@@ -145,8 +147,8 @@ class Delivery(msgspec.Struct):
 
     @property
     def lane(self) -> str:
-        """Jobs of one event keep their order."""
-        return self.event.id
+        """Each job is sent apart from all others."""
+        return self.id
 
     @property
     def size(self) -> int:

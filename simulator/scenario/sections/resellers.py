@@ -56,6 +56,7 @@ def webhooks(section: Reader) -> WebhookPolicy:
         timeout=section["timeout"].optional_duration(),
         catalog=webhook(section["catalog"]),
         hold=section["hold"].text(),
+        duplicate=section["duplicate"].integer(0),
     )
 
 

@@ -152,6 +152,14 @@ def test_the_retries_are_the_scenarios_and_the_last_wait_repeats(
     assert attempt_all(box, BROKEN) == times
 
 
+def test_each_copy_of_an_event_is_a_job_of_its_own_that_is_due_at_the_same_time() -> None:
+    box = hooked(webhooks=WebhookPolicy(duplicate=2))
+    credit(box)
+    found = sends(box, 0)
+    assert len({send.job.id for send in found}) == len({send.job.lane for send in found}) == 3
+    assert len({send.job.event.id for send in found if isinstance(send.job, Delivery)}) == 1
+
+
 def test_a_retry_counts_from_the_end_of_the_attempt() -> None:
     box = hooked()
     credit(box)
