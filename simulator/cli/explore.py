@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -34,6 +34,16 @@ EXPLORE = "reseller-sim explore"
 MINUTES = 10.0
 WORKERS_MAX = 64
 ACTIVE = "active"
+
+
+class Wanted(NamedTuple):
+    """What the flags of `explore` say of the exploration; `restart` is empty without `--restart`."""
+
+    minutes: float
+    resume: bool
+    first: bool
+    timeout_s: float | None
+    restart: tuple[str, ...]
 
 
 class CommandOrProof(WithCommand):
@@ -72,6 +82,12 @@ class CommandOrProof(WithCommand):
 )
 @own_option("--first", is_flag=True, help="End with the first finding.")
 @own_option("--timeout", metavar="DURATION", type=Span(0.1), help="End a run that takes longer: it hangs.")
+@own_option(
+    "--restart",
+    metavar="CMD",
+    help="A command that restarts the client: callbacks also come while it does. It has COMMAND's variables, and its "
+    "process id in RESELLER_COMMAND_PID.",
+)
 @file_option(
     "--junit",
     help="Write the result to this file as JUnit XML.",
@@ -94,6 +110,7 @@ def explore_command(
     resume: bool,
     first: bool,
     timeout: float | None,
+    restart: str | None,
     junit: Path | None,
     prove: Path | None,
     before: str | None,
@@ -117,22 +134,24 @@ def explore_command(
       reseller-sim explore mine.yaml --clock x100 --minutes 30 -- python shop.py
       reseller-sim explore --first --minutes 0 -- pytest -x
       reseller-sim explore --resume -- npm test
+      reseller-sim explore --restart 'sh restart.sh' -- sh test.sh
       reseller-sim explore --prove explored/01-callback.yaml --before 'python old.py' --after 'python new.py'
     """
     if prove is not None or before is not None or after is not None:
         if prove is None or not before or not after or ctx.obj:
             raise click.UsageError("--prove FINDING needs --before CMD and --after CMD, and no other command", ctx)
-        return _compare(prove, before, after, timeout)
+        return _compare(prove, before, after, _words(restart), timeout)
     to_run: list[str] = ctx.obj
     if flags["port"] and workers not in (None, 1):
         raise click.UsageError("several workers cannot listen on one port; leave --port out, or say --workers 1", ctx)
     reports = Reports(EXPLORE, junit, None, "text")
     count = 1 if flags["port"] else workers or os.cpu_count() or 1
     server = ServerFlags(**flags)
+    wanted = Wanted(minutes, resume, first, timeout, _words(restart))
     reports.begin()
     try:
         with on_path():
-            return _explored(to_run, server, reports, out, count, (minutes, resume, first, timeout))
+            return _explored(to_run, server, reports, out, count, wanted)
     except CannotStart as refused:
         reports.not_run(refused.message)
         raise
@@ -144,7 +163,7 @@ def _explored(
     reports: Reports,
     out: Path,
     workers: int,
-    how: tuple[float, bool, bool, float | None],
+    wanted: Wanted,
 ) -> int:
     from simulator.cli.reports.explore import exit_code, suites
     from simulator.domain.errors import DomainError
@@ -154,12 +173,13 @@ def _explored(
     from simulator.server.serve import host_for_clients
 
     os.environ.update(bypass(os.environ, f"http://{host_for_clients(flags.host)}"))  # COMMAND inherits them
-    if shutil.which(to_run[0]) is None:
-        raise CannotStart(f"{EXPLORE}: {to_run[0]!r} cannot be run: check its name and PATH")
+    for words in filter(None, (to_run, wanted.restart)):
+        if shutil.which(words[0]) is None:
+            raise CannotStart(f"{EXPLORE}: {words[0]!r} cannot be run: check its name and PATH")
     try:
         out.mkdir(parents=True, exist_ok=True)
         with ending_with_problems(CannotStart):
-            report = _campaign(to_run, flags, reports, out, workers, how)
+            report = _campaign(to_run, flags, reports, out, workers, wanted)
     except (CannotRun, OtherRun, DomainError) as error:
         raise CannotStart(f"{EXPLORE}: {error}") from None
     except AsksNothing as error:
@@ -178,41 +198,41 @@ def _campaign(
     reports: Reports,
     out: Path,
     workers: int,
-    how: tuple[float, bool, bool, float | None],
+    wanted: Wanted,
 ) -> "Report":
     from simulator.cli.reports.explore import Screen, about, base_of, repeated, suites_when_stopped
     from simulator.cli.server import of_one_command, options_of
     from simulator.explore.campaign import Campaign, Plan
-    from simulator.explore.findings import joined
+    from simulator.explore.findings import Again
     from simulator.explore.record import Record
     from simulator.explore.run import Setting
     from simulator.explore.trials import Trials
     from simulator.explore.workers import Workers
     from simulator.scenario.library import load_scenario
 
-    minutes, resume, first, timeout = how
     scenario, screen = load_scenario(flags.scenario), Screen()
     base, rate = base_of(flags, out, scenario)
     plain = options_of(of_one_command(flags))._replace(mode=None, rate=None, start=None, seed=None)
-    setting = Setting(tuple(to_run), plain, flags.host, flags.port, out)
+    setting = Setting(tuple(to_run), plain, flags.host, flags.port, out, wanted.restart)
     plan = Plan(
         folder=out,
-        again=("reseller-sim exec", f"{repeated(flags)}-- {joined(to_run)}"),
+        again=Again(tuple(to_run), wanted.restart, repeated(flags)),
         seed=flags.seed or 0,
-        seconds=minutes * 60,
-        ends_at_first=first,
+        seconds=wanted.minutes * 60,
+        ends_at_first=wanted.first,
         keys=tuple((one.code, key.key) for one in scenario.resellers for key in one.keys if key.state == ACTIVE),
         has_start=flags.start is not None or scenario.clock.start is not None,
         rate=rate,
+        restarts=bool(wanted.restart),
     )
     with (
         _stopping(screen),
-        closing(Record(out, about(setting, base, flags, timeout), resumes=resume)) as record,
+        closing(Record(out, about(setting, base, flags, wanted.timeout_s), resumes=wanted.resume)) as record,
         Workers(setting, workers) as pool,
     ):
-        if resume and record.begins_anew:
+        if wanted.resume and record.begins_anew:
             print_to_stderr(whole_line(f"{EXPLORE}: {out} has no runs to go on with, so that all are run"))
-        trials = Trials(pool, base, record, rate, timeout)
+        trials = Trials(pool, base, record, rate, wanted.timeout_s)
         campaign = Campaign(trials, record, plan, screen)
         try:
             screen.begin(trials.run_baseline(), workers)
@@ -256,8 +276,9 @@ PROOF_COLUMNS = ("command", "verdict", "failed", "why")
 @click.argument("finding", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @own_option("--times", metavar="N", type=Whole(1, TIMES_MAX), default=TIMES, show_default=True, help="Runs.")
 @own_option("--timeout", metavar="DURATION", type=Span(0.1), help="End a run that takes longer: it hangs.")
+@own_option("--restart", metavar="CMD", help="The command that restarts the client, for a finding that needs it.")
 @click.pass_context
-def prove_command(ctx: click.Context, /, finding: Path, times: int, timeout: float | None) -> int:
+def prove_command(ctx: click.Context, /, finding: Path, times: int, timeout: float | None, restart: str | None) -> int:
     """Play a finding of explore against a command.
 
     Runs COMMAND once without the finding's faults, which it has to survive, and then --times times with them. Prints
@@ -269,22 +290,28 @@ def prove_command(ctx: click.Context, /, finding: Path, times: int, timeout: flo
       reseller-sim prove explored/01-callback.yaml -- npm test
       reseller-sim prove explored/01-callback.yaml --times 10 -- python shop.py
     """
-    proof = proven(finding, ctx.obj, times, timeout)
+    proof = proven(finding, tuple(ctx.obj), _words(restart), times, timeout)
     echo(whole_line(f"{proof.colour}: {', '.join(filter(None, (_failed(proof), _why(proof))))}"))
     return EXIT_CODES[proof.colour]
 
 
-def _compare(finding: Path, before: str, after: str, timeout: float | None) -> int:
+def _words(line: str | None) -> tuple[str, ...]:
+    return tuple(shlex.split(line or ""))
+
+
+def _compare(finding: Path, before: str, after: str, restart: tuple[str, ...], timeout: float | None) -> int:
     """Play a finding against a command before and after a change; print both. Return 0 for red, then green."""
-    commands = {"before": shlex.split(before), "after": shlex.split(after)}
-    proofs = {name: proven(finding, words, TIMES, timeout) for name, words in commands.items()}
+    commands = {"before": _words(before), "after": _words(after)}
+    proofs = {name: proven(finding, words, restart, TIMES, timeout) for name, words in commands.items()}
     print_table(
         PROOF_COLUMNS, [(name, str(proof.colour), _failed(proof), _why(proof)) for name, proof in proofs.items()]
     )
     return 0 if [str(proof.colour) for proof in proofs.values()] == ["red", "green"] else 1
 
 
-def proven(path: Path, words: list[str], times: int, timeout_s: float | None) -> "Proof":
+def proven(
+    path: Path, words: tuple[str, ...], restart: tuple[str, ...], times: int, timeout_s: float | None
+) -> "Proof":
     """Play the finding. Raises `CannotStart`."""
     from simulator.explore.proof import read_finding
     from simulator.explore.trials import BaselineFails
@@ -293,7 +320,7 @@ def proven(path: Path, words: list[str], times: int, timeout_s: float | None) ->
     try:
         finding = read_finding(path)
         with on_path():
-            return _proven(finding, words, times, timeout_s)
+            return _proven(finding, words, restart, times, timeout_s)
     except CannotRun as error:
         raise CannotStart(whole_line(f"{PROVE}: {error}")) from None
     except BaselineFails as error:
@@ -302,7 +329,9 @@ def proven(path: Path, words: list[str], times: int, timeout_s: float | None) ->
         raise CannotStart(whole_line(f"{PROVE}: {path}: {error.strerror or error}")) from None
 
 
-def _proven(finding: "Finding", words: list[str], times: int, timeout_s: float | None) -> "Proof":
+def _proven(
+    finding: "Finding", words: tuple[str, ...], restart: tuple[str, ...], times: int, timeout_s: float | None
+) -> "Proof":
     from simulator.explore.proof import prove
     from simulator.explore.run import Setting
     from simulator.explore.workers import Workers
@@ -313,7 +342,7 @@ def _proven(finding: "Finding", words: list[str], times: int, timeout_s: float |
         echo(whole_line(f"run {number} of {times}: {why}"))
 
     with tempfile.TemporaryDirectory(prefix="reseller-sim-") as folder:
-        setting = Setting(tuple(words), Options(), LOOPBACK, 0, Path(folder))
+        setting = Setting(words, Options(), LOOPBACK, 0, Path(folder), restart)
         with Workers(setting, 1) as workers:
             return prove(workers, finding, times, timeout_s, show)
 

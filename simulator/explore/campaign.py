@@ -6,8 +6,8 @@ from itertools import islice
 from pathlib import Path
 
 from simulator.explore.faults import single_faults
-from simulator.explore.findings import Listener, Report, Writer, words_of
-from simulator.explore.races import crossed_requests, overtaken_answers
+from simulator.explore.findings import Again, Listener, Report, Writer, words_of
+from simulator.explore.races import crossed_requests, overtaken_answers, restarts
 from simulator.explore.record import Record, Verdict
 from simulator.explore.repetition import ATTEMPTS, Failure, Repetition, repeated, shrunk
 from simulator.explore.storms import outages, storms
@@ -34,16 +34,18 @@ class Plan:
     draws; with
     `ends_at_first` the first finding is the last. `keys` are the API keys that a storm may revoke, as (reseller, key);
     `has_start` is true when the user decides at what time the sandbox starts, and `rate` is how many times as fast as
-    the wall its clock runs. `again` as in `findings.written`."""
+    the wall its clock runs. `again` as in `findings.Writer`. With
+    `restarts` callbacks also come while the client restarts."""
 
     folder: Path
-    again: tuple[str, str]
+    again: Again
     seed: int = 0
     seconds: float = 0
     ends_at_first: bool = False
     keys: tuple[tuple[str, str], ...] = ()
     has_start: bool = False
     rate: float = 1.0
+    restarts: bool = False
 
 
 class Campaign:
@@ -62,7 +64,8 @@ class Campaign:
     def explore(self) -> Report:
         """All of it, after the baseline. Raises `CannotRun` and `OSError`."""
         seen, rate = self._trials.baseline.seen, self._plan.rate
-        self.report.singles = [*overtaken_answers(seen, rate), *single_faults(seen), *crossed_requests(seen, rate)]
+        first = [*overtaken_answers(seen, rate), *(restarts(seen) if self._plan.restarts else ())]
+        self.report.singles = [*first, *single_faults(seen), *crossed_requests(seen, rate)]
         try:
             self._run_singles()
             if not self._is_over:

@@ -13,6 +13,7 @@ from typing import Protocol
 from simulator.explore.document import Base, document
 from simulator.explore.faults import Fault, sentence
 from simulator.explore.judgement import Kind, ways
+from simulator.explore.races import RESTART
 from simulator.explore.record import Record, Verdict
 from simulator.explore.repetition import Failure
 from simulator.explore.run import text_of
@@ -82,16 +83,33 @@ def _how_often(failure: Failure) -> str:
     return f" (fails {failure.failed} of {failure.attempts}{otherwise})"
 
 
+@dataclass(frozen=True, slots=True)
+class Again:
+    """What the command line that shows a finding again is made of: `command` and `restart` as words, and `flags`, which
+    `exec` takes and no scenario file can say."""
+
+    command: tuple[str, ...]
+    restart: tuple[str, ...] = ()
+    flags: str = ""
+
+    def line(self, failure: Failure, path: Path, limit_s: float) -> str:
+        """Return the line. A client is restarted by `prove` alone."""
+        file, command = quoted(str(path)), joined(self.command)
+        if any((one.callbacks or {}).get("hold") == RESTART for one in failure.faults):
+            return f"reseller-sim prove {file} --restart {quoted(joined(self.restart))} -- {command}"
+        return f"reseller-sim exec{_flags(failure, limit_s)} {file} {self.flags}-- {command}"
+
+
 class Writer:
-    """Writes findings into a folder, where an earlier exploration may have written some of them. `again` has the words
-    of the command line before and after the file; `limit_s` is how long a run under these faults may take."""
+    """Writes findings into a folder, where an earlier exploration may have written some of them. `limit_s` is how long
+    a run under these faults may take."""
 
     def __init__(
         self,
         base: Base,
         folder: Path,
         record: Record,
-        again: tuple[str, str],
+        again: Again,
         limit_s: Callable[[tuple[Fault, ...]], float],
     ) -> None:
         self._base = base
@@ -104,8 +122,7 @@ class Writer:
         """Write the scenario file, and the tape beside it when there is one. Raises `OSError`."""
         text, reasons = said(failure), failure.verdict.reasons
         path = self._path(failure, lambda number: f"{number:02}-{_stem(sentence(failure.faults))}.yaml")
-        before, after = self._again
-        line = f"{before}{_flags(failure, self._limit_s(failure.faults))} {quoted(str(path))} {after}"
+        line = self._again.line(failure, path, self._limit_s(failure.faults))
         ignored = [EXIT_IGNORED, ""] if any(one.decides_outcome for one in failure.faults) else []
         about = [f"{text}.", "", *_lines(failure), "", *ignored, "To see it again:", f"  {line}"]
         expect = [one.expect for one in reasons if one.expect]

@@ -70,14 +70,15 @@ class Breach:
 class Seen:
     """All sandboxes of a run together. `exchanges` has the most requests of each kind, (method, path), that one sandbox
     got; `kept` counts the payments of each order that were not given back; `unmet` has the expectations that were not
-    met; `triggered` the labels of rules that decided something; `first_s` the time of the first request after the
-    start, by the sandbox's clock."""
+    met; `webhooks` the types of events that were sent; `triggered` the labels of rules that decided something;
+    `first_s` the time of the first request after the start, by the sandbox's clock."""
 
     exchanges: dict[tuple[str, str], int] = field(default_factory=dict)
     payments: list[SeenPayment] = field(default_factory=list)
     kept: Counter[Order] = field(default_factory=Counter)
     unmet: dict[str, str] = field(default_factory=dict)
     breaches: dict[str, Breach] = field(default_factory=dict)
+    webhooks: set[str] = field(default_factory=set)
     triggered: set[str] = field(default_factory=set)
     first_s: float = 0.0
 
@@ -139,6 +140,7 @@ class Watch:
         transactions = list(state.transactions.values())
         self._add_payments(transactions[:PAYMENTS_MAX], _callback_statuses(state.callbacks))
         seen.kept.update(_order(one) for one in transactions if one.result.status not in GIVEN_BACK)
+        seen.webhooks.update(delivery.event.type for delivery in state.deliveries)
         seen.triggered.update(one.fault for one in log.exchanges if one.fault)
         seen.triggered.update(one.rule for one in log.exchanges if one.rule)
         for verdict in verdicts(life) if life.counters.expected else ():

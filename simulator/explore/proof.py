@@ -18,6 +18,9 @@ from simulator.explore.workers import CannotRun, Workers
 WAITS_S: Final = 300
 """Faults hold up a run for so long at most, in the sandbox's time."""
 
+CALM: Final = {"clock": ("mode", "rate", "start"), "limits": ("callback_timeout",), "webhooks": ("timeout",)}
+"""The parts of a finding that are no fault, by section."""
+
 
 class Colour(StrEnum):
     """Whether the command fails under the finding each time, never, or sometimes."""
@@ -53,10 +56,15 @@ class Finding:
     ignores_exit: bool
 
     def baseline(self) -> dict[str, Any]:
-        """Return the scenario without the faults of the finding."""
-        names: list[str] = ["clock", "seed", "limits", "webhooks"]
-        kept = {name: self.document[name] for name in names if name in self.document}
-        return {"extends": self.extends, **kept}
+        """Return the scenario without the faults of the finding, some of which are in sections that others share."""
+        made: dict[str, Any] = {"extends": self.extends}
+        if "seed" in self.document:
+            made["seed"] = self.document["seed"]
+        for section, names in CALM.items():
+            found = self.document.get(section) or {}
+            if kept := {name: found[name] for name in names if name in found}:
+                made[section] = kept
+        return made
 
     @property
     def rate(self) -> float:

@@ -8,31 +8,54 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from simulator.explore.faults import Fault, named, ordinal, when_of
+from simulator.explore.faults import Fault, named, when_of
 from simulator.explore.observation import Seen, SeenPayment, SeenStep
 
 UNIT_WALL_S: Final = 1.0
-BEHIND_MAX: Final = 3
+CALLBACKS_MAX: Final = 2
+"""An answer comes late behind so many callbacks, one after the other, and behind all."""
+
 TOPUP: Final = {"method": "POST", "path": "/v2/topup"}
 NO_TIMEOUT: Final = {"limits": {"integration_timeout": None}}
 """A late answer would else be a 504 under a fast clock, whose seconds are short."""
 
+RESTART: Final = "explore-restart"
+"""The hold that keeps a callback until the client restarts."""
+
+RETRY_S: Final = 60.0
+"""The wait before the retry of a callback that nothing took."""
+
 
 def overtaken_answers(baseline: Seen, rate: float = 1.0) -> list[Fault]:
-    """Return the races that users report most: answers behind callbacks, and callbacks at one time, of each payment of
+    """Return the races that users report most: answers behind callbacks, and deliveries at one time, of each payment of
     the baseline that has callbacks. `rate` is that of the sandbox's clock."""
     payments, unit_s = _payments(baseline), _unit_s(rate)
-    late = [fault for payment in payments for fault in _late_answers(payment, len(payment.callbacks), unit_s)]
-    return late + [fault for payment in payments for fault in _at_once(payment, len(payment.callbacks), unit_s)]
+    late = [fault for payment in payments for fault in _late_answers(payment, unit_s)]
+    return [*late, *(fault for payment in payments for fault in _at_once(payment, unit_s)), *_webhooks(baseline)]
 
 
 def crossed_requests(baseline: Seen, rate: float = 1.0) -> list[Fault]:
     """Return the races of a retry or a re-query, whose answer is stale when it comes."""
     payments, unit_s = _payments(baseline), _unit_s(rate)
-    crossing = [_crossing_retry(payment, len(payment.callbacks), unit_s) for payment in payments]
     asks_again = baseline.exchanges.get((TOPUP["method"], TOPUP["path"]), 0) > len(baseline.payments)
     first = [payment for payment in payments if asks_again and payment.nth == 1]
-    return crossing + [_late_requery(payment, unit_s) for payment in first]
+    crossing = [_crossing_retry(payment, unit_s) for payment in payments]
+    return [*crossing, *(_late_requery(payment, unit_s) for payment in first)]
+
+
+def restarts(baseline: Seen) -> list[Fault]:
+    """Return the callbacks that come while the client restarts."""
+    return [
+        Fault(
+            f"callback {status} of {named(payment)} while the client restarts",
+            f"callback {status} of {named(payment)}",
+            payment=payment,
+            callbacks={"status": status, "hold": RESTART},
+            wait_s=RETRY_S,
+        )
+        for payment in baseline.payments
+        for status in payment.callbacks
+    ]
 
 
 def _payments(baseline: Seen) -> list[SeenPayment]:
@@ -43,80 +66,84 @@ def _unit_s(rate: float) -> float:
     return UNIT_WALL_S * max(rate, 1.0)
 
 
-def _late_answers(payment: SeenPayment, count: int, unit_s: float) -> Iterator[Fault]:
-    """The answer to the payment overtaken by one, two and all of its callbacks."""
-    milder: tuple[Fault, ...] = ()
-    for behind in sorted({*range(1, min(count, BEHIND_MAX - 1) + 1), count}):
-        fault = replace(
-            _race(payment, f"answer to {named(payment)} late, behind {_callbacks(behind, count)}", unit_s),
-            when=_request(payment, is_new=True),
-            nth=payment.nth,
-            then=_late(behind, unit_s),
-            sections=NO_TIMEOUT,
-            wait_s=(behind + 0.5) * unit_s,
-            milder=milder,
-        )
+def _late_answers(payment: SeenPayment, unit_s: float) -> Iterator[Fault]:
+    """The answer to the payment overtaken by its first callback as soon as it is made, and by one, two and all of its
+    callbacks later on."""
+    count = len(payment.callbacks)
+    during = f"the first callback of {named(payment)} during its request"
+    milder: tuple[Fault, ...] = (_late(payment, during, 0.5 * unit_s, _paced(payment.steps, unit_s, begin=0)),)
+    yield from milder
+    for behind in sorted({*range(1, min(count, CALLBACKS_MAX) + 1), count}):
+        words = f"answer to {named(payment)} late, behind {_callbacks(behind, count)}"
+        fault = _late(payment, words, (behind + 0.5) * unit_s, _paced(payment.steps, unit_s))
+        yield replace(fault, milder=milder)
         milder = (*milder, fault)
-        yield fault
 
 
-def _at_once(payment: SeenPayment, count: int, unit_s: float) -> Iterator[Fault]:
+def _late(payment: SeenPayment, words: str, late_s: float, steps: tuple[SeenStep, ...]) -> Fault:
+    return Fault(
+        words,
+        f"outcome of {named(payment)}",
+        when=_request(payment, is_new=True),
+        nth=payment.nth,
+        then={"after_commit": True, "delay": f"{late_s:.3f}s"},
+        payment=payment,
+        steps=steps,
+        sections=NO_TIMEOUT,
+        wait_s=late_s,
+    )
+
+
+def _at_once(payment: SeenPayment, unit_s: float) -> Iterator[Fault]:
     """Callbacks that come at one time, on two connections."""
-    if count > 1:
-        fault = _race(payment, f"all callbacks of {named(payment)} at the same time", unit_s)
-        first, *others = fault.steps
-        together = tuple(replace(step, after_s=unit_s) for step in others)
-        yield replace(fault, steps=(first, *together), callbacks={"concurrent": True})
+    if len(payment.callbacks) > 1:
+        words = f"all callbacks of {named(payment)} at the same time"
+        first, *others = payment.steps
+        steps = (replace(first, after_s=0.0), *(replace(step, after_s=unit_s) for step in others))
+        at_once = {"concurrent": True}
+        yield Fault(words, f"outcome of {named(payment)}", payment=payment, steps=steps, callbacks=at_once)
     for status in payment.callbacks:
         words = f"callback {status} of {named(payment)} sent twice at the same time"
         distortion = {"status": status, "duplicate": 1, "concurrent": True}
         yield Fault(words, f"callback {status} of {named(payment)}", payment=payment, callbacks=distortion)
 
 
-def _crossing_retry(payment: SeenPayment, count: int, unit_s: float) -> Fault:
+def _webhooks(baseline: Seen) -> Iterator[Fault]:
+    if baseline.webhooks:
+        words = f"webhook {' and '.join(sorted(baseline.webhooks))} sent twice at the same time"
+        yield Fault(words, "webhooks", sections={"webhooks": {"duplicate": 1}})
+
+
+def _crossing_retry(payment: SeenPayment, unit_s: float) -> Fault:
     """The payment's answer is lost, and the stale answer to the retry crosses re-queries and callbacks."""
-    words = f"answer to {named(payment)} lost after commit, and that to its retry late, behind its callbacks"
+    words = f"answer to {named(payment)} lost after commit, and its retry crosses a re-query: its answer is stale"
+    late_s = (len(payment.callbacks) + 0.5) * unit_s
     rule = {
-        "name": f"retry of {named(payment)} answered late"[:100],
+        "name": f"stale answer to the retry of {named(payment)}"[:100],
         "when": _request(payment, is_new=False),
         "nth": 1,
-        "then": _late(count, unit_s),
+        "then": {"after_commit": True, "delay": f"{late_s:.3f}s"},
     }
     return replace(
-        _race(payment, words, unit_s),
-        when=_request(payment, is_new=True),
-        nth=payment.nth,
+        _late(payment, words, late_s, _paced(payment.steps, unit_s)),
         then={"after_commit": True, "disconnect": True},
         sections={"faults": [rule], **NO_TIMEOUT},
-        wait_s=(count + 0.5) * unit_s,
     )
 
 
 def _late_requery(payment: SeenPayment, unit_s: float) -> Fault:
     """A re-query whose answer is stale: the callbacks of the payment came during the request."""
-    late_s = payment.steps[-1].after_s + unit_s
-    return Fault(
-        f"the {ordinal(1)} re-query of {named(payment)} answered late, with its callbacks during the request",
-        f"re-query of {named(payment)}",
-        when=_request(payment, is_new=False),
-        nth=1,
-        then={"after_commit": True, "delay": f"{late_s:.3f}s"},
-        sections=NO_TIMEOUT,
-        wait_s=late_s,
-    )
+    words = f"the first re-query of {named(payment)} answered late, with its callbacks during the request"
+    fault = _late(payment, words, payment.steps[-1].after_s + unit_s, ())
+    when = _request(payment, is_new=False)
+    return replace(fault, place=f"re-query of {named(payment)}", when=when, nth=1, payment=None)
 
 
-def _race(payment: SeenPayment, words: str, unit_s: float) -> Fault:
-    """A fault that lets the payment come to the same statuses, one unit after the other."""
-    return Fault(words, f"outcome of {named(payment)}", payment=payment, steps=_paced(payment.steps, unit_s))
-
-
-def _paced(steps: tuple[SeenStep, ...], unit_s: float) -> tuple[SeenStep, ...]:
-    return tuple(replace(step, after_s=number * unit_s) for number, step in enumerate(steps))
-
-
-def _late(behind: int, unit_s: float) -> dict[str, Any]:
-    return {"after_commit": True, "delay": f"{(behind + 0.5) * unit_s:.3f}s"}
+def _paced(steps: tuple[SeenStep, ...], unit_s: float, begin: int = 1) -> tuple[SeenStep, ...]:
+    """The same statuses, one unit after the other; the second comes `begin` units after the first."""
+    first, *others = steps
+    paced = (replace(step, after_s=number * unit_s) for number, step in enumerate(others, start=begin))
+    return (replace(first, after_s=0.0), *paced)
 
 
 def _request(payment: SeenPayment, *, is_new: bool) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def _classes(faults: Sequence[Fault]) -> list[list[Fault]]:
 
 
 def _class(fault: Fault) -> str:
-    if fault.callbacks is not None:
+    if fault.callbacks is not None or "webhooks" in fault.sections:
         return "callbacks"
     if fault.payment is not None:
         return "outcomes"

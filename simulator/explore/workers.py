@@ -11,8 +11,9 @@ from multiprocessing.process import BaseProcess
 from types import FrameType, TracebackType
 from typing import TypeVar, cast
 
+from simulator.explore.command import end_commands
 from simulator.explore.observation import Outcome
-from simulator.explore.run import RUNNING, Job, Setting, end_commands, run
+from simulator.explore.run import RUNNING, Job, Setting, run
 from simulator.scenario.reading.document import ScenarioError
 
 Key = TypeVar("Key", bound=Hashable)

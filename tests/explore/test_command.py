@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.explore.run import OUTPUT_BYTES_MAX, Command
+from simulator.explore.command import OUTPUT_BYTES_MAX, Command
 
 LEAVES_A_CHILD = """
 import subprocess, sys

@@ -9,7 +9,7 @@ import pytest
 from simulator.explore.document import Base, document, rule_names
 from simulator.explore.faults import Fault, ordinal, single_faults
 from simulator.explore.observation import Seen
-from simulator.explore.races import crossed_requests, overtaken_answers
+from simulator.explore.races import RESTART, crossed_requests, overtaken_answers, restarts
 from simulator.explore.run import text_of
 from simulator.explore.storms import FAULTS_MAX, FAULTS_MIN, outages, storms
 from simulator.scenario.library import load_scenario, problems
@@ -19,7 +19,7 @@ KEYS = [(one.code, key.key) for one in load_scenario("default").resellers for ke
 
 
 def races() -> list[Fault]:
-    return [*overtaken_answers(seen()), *crossed_requests(seen())]
+    return [*overtaken_answers(seen()), *restarts(seen()), *crossed_requests(seen())]
 
 
 def everything() -> list[Fault]:
@@ -74,22 +74,37 @@ def test_each_exchange_has_each_fault_once_with_what_costs_most_first() -> None:
 def test_a_payment_has_each_race_once() -> None:
     about = f"the payment of {ORDER}"
     assert [one.words for one in races() if one.payment is None or one.payment.nth == 1] == [
+        f"the first callback of {about} during its request",
         f"answer to {about} late, behind its first callback",
         f"answer to {about} late, behind both of its callbacks",
         f"all callbacks of {about} at the same time",
         f"callback Processing of {about} sent twice at the same time",
         f"callback Succesful of {about} sent twice at the same time",
-        f"answer to {about} lost after commit, and that to its retry late, behind its callbacks",
+        "webhook balance.added sent twice at the same time",
+        f"callback Processing of {about} while the client restarts",
+        f"callback Succesful of {about} while the client restarts",
+        f"answer to {about} lost after commit, and its retry crosses a re-query: its answer is stale",
         f"the first re-query of {about} answered late, with its callbacks during the request",
     ]
 
 
 @pytest.mark.parametrize(("rate", "after_s", "late_s"), [(1, "1.000s", "1.500s"), (100, "100.000s", "150.000s")])
 def test_an_answer_comes_between_two_callbacks_by_any_clock(rate: int, after_s: str, late_s: str) -> None:
-    made = document(FAST, (overtaken_answers(seen(), rate)[0],))
+    made = document(FAST, (overtaken_answers(seen(), rate)[1],))
     assert made["payments"][0]["then"][1]["after"] == after_s
     assert made["faults"][0]["then"] == {"after_commit": True, "delay": late_s}
     assert made["limits"]["integration_timeout"] is None
+
+
+def test_a_callback_during_the_request_is_due_when_the_payment_is_made() -> None:
+    made = document(FAST, (overtaken_answers(seen(), 100)[0],))
+    assert [one.get("after") for one in made["payments"][0]["then"]] == [None, "0.000s", "100.000s"]
+    assert made["faults"][0]["then"] == {"after_commit": True, "delay": "50.000s"}
+
+
+def test_a_callback_waits_in_a_hold_until_the_client_restarts() -> None:
+    [rule] = document(FAST, (restarts(seen())[0],))["payments"]
+    assert rule["callbacks"] == [{"status": "Processing", "hold": RESTART}]
 
 
 def test_of_two_requests_the_later_one_has_the_first_rule_so_that_both_are_counted() -> None:

@@ -57,6 +57,12 @@ def test_the_first_run_has_the_scenario_of_the_user_and_none_of_the_faults(tmp_p
     ]
 
 
+def test_faults_in_sections_that_others_share_are_left_out_of_the_first_run(tmp_path: Path) -> None:
+    shared = "extends: default\nclock: { mode: real, skew: 4m }\nlimits: { integration_timeout: null }\n"
+    _, workers = proven(tmp_path, 0, 0, text=f"{shared}webhooks: {{ timeout: 9s, duplicate: 1 }}\n")
+    assert workers.documents[0] == {"extends": "default", "clock": {"mode": "real"}, "webhooks": {"timeout": "9s"}}
+
+
 def test_a_command_that_fails_without_faults_proves_nothing(tmp_path: Path) -> None:
     with pytest.raises(BaselineFails, match="it exited with 4"):
         proven(tmp_path, 4, 1)

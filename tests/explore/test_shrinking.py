@@ -6,13 +6,14 @@ from hypothesis import strategies as st
 
 from simulator.explore.faults import single_faults
 from simulator.explore.judgement import Kind, Reason
+from simulator.explore.races import overtaken_answers
 from simulator.explore.record import Verdict
 from simulator.explore.repetition import shrunk
 from simulator.explore.storms import outages
 from simulator.explore.trials import Trial
 from tests.support.explored import Foretold, seen
 
-FAULTS = [*single_faults(seen()), *outages(seen(), [], has_start=False)]
+FAULTS = [*overtaken_answers(seen()), *single_faults(seen()), *outages(seen(), [], has_start=False)]
 LONG = [one for one in FAULTS if one.milder]
 FAILED = Verdict((Reason(Kind.EXIT, "exit 1", "the command exited with 1"),), is_triggered=True)
 ANOTHER = Verdict((Reason(Kind.EXIT, "exit 2", "the command exited with 2"),), is_triggered=True)

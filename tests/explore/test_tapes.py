@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from simulator.explore.run import fetched
+from simulator.explore.run import tape_of
 from tests.support.local_server import QuietHandler, local_server
 
 asked: list[tuple[str, str | None]] = []
@@ -25,13 +25,13 @@ def answering(status: int, body: bytes) -> Iterator[str]:
 @pytest.mark.slow
 def test_a_tape_that_is_answered_is_kept_as_it_is() -> None:
     with answering(200, b"tape") as url:
-        assert fetched(url, "token") == b"tape"
+        assert tape_of(url, "token") == b"tape"
     assert asked[-1] == ("/_sim/sandboxes/default/tape", "Bearer token")
 
 
 @pytest.mark.slow
 def test_a_server_that_refuses_or_is_gone_has_no_tape() -> None:
     with answering(404, b"{}") as url:
-        assert fetched(url, None) is None
+        assert tape_of(url, None) is None
     assert asked[-1][1] is None
-    assert fetched(url, None) is None
+    assert tape_of(url, None) is None

@@ -32,7 +32,9 @@ def seen() -> Seen:
     payments = [SeenPayment(ORDER, 1, STEPS, reported), SeenPayment(ORDER, 2, STEPS, reported)]
     payments.append(SeenPayment(Order("GIFTCARD", "", "25.00"), 1, AT_ONCE))
     kept = Counter({ORDER: 2, payments[2].order: 1})
-    return Seen(exchanges=exchanges, payments=payments, kept=kept, triggered={"ordinary"})
+    found = Seen(exchanges=exchanges, payments=payments, kept=kept, triggered={"ordinary"})
+    found.webhooks.add("balance.added")
+    return found
 
 
 def outcome(of: Seen, exit_code: int | None = 0) -> Outcome:

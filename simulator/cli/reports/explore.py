@@ -215,7 +215,7 @@ def about(setting: Setting, base: Base, flags: ServerFlags, timeout_s: float | N
     """What the runs of a folder have in common, by the name of what differs otherwise: with anything else their
     verdicts might be others."""
     return {
-        "command": setting.command,
+        "command": [setting.command, setting.restart],
         "scenario": [base.extends, merged(flags.scenario)],
         "clock, start or seed": [base.clock, base.seed],
         "--timeout": timeout_s,

@@ -59,11 +59,20 @@ def topup() -> str:
 
 def receive(handle: Callable[[str], None]) -> None:
     """Call `handle` with the status of each callback, in a thread of its own, and register its URL."""
+    url = quote(_listening(lambda sent: handle(sent["data"]["status"])), safe="")
+    sure("POST", "/v2/callback-url", f"url={url}&method=POST")
 
+
+def receive_events(handle: Callable[[str], None]) -> None:
+    """Call `handle` with the id of each event, in a thread of its own, and register its URL."""
+    url = _listening(lambda sent: handle(sent["id"]))
+    sure("PUT", "/v2/balance-webhook", "", json.dumps({"url": url}).encode())
+
+
+def _listening(handle: Callable[[Any], None]) -> str:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            data = json.loads(self.rfile.read(int(self.headers["content-length"])))["data"]
-            handle(data["status"])
+            handle(json.loads(self.rfile.read(int(self.headers["content-length"]))))
             self.send_response(200)
             self.send_header("content-length", "0")
             self.end_headers()
@@ -73,8 +82,7 @@ def receive(handle: Callable[[str], None]) -> None:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    url = quote(f"http://127.0.0.1:{server.server_port}/", safe="")
-    sure("POST", "/v2/callback-url", f"url={url}&method=POST")
+    return f"http://127.0.0.1:{server.server_port}/"
 
 
 def wait_for(is_over: Callable[[], bool], ask: Callable[[], None] = lambda: None) -> None:

@@ -1,0 +1,150 @@
+"""The processes of a run: the command, and the command that restarts its client. None of them outlives it."""
+
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from contextlib import suppress
+from typing import IO, Final
+from urllib.parse import urlsplit
+
+from reseller_sim.simulator import Simulator
+from simulator.app import App
+from simulator.environment import environment
+from simulator.explore.races import RESTART
+from simulator.runtime.sandboxes import DEFAULT
+
+OUTPUT_BYTES_MAX = 16 * 1024
+_CHUNK_BYTES = 4096
+_READ_GRACE_S = 1.0
+
+
+class Command:
+    """A process in a group of its own, which ends as a whole. A child that calls setsid leaves the group."""
+
+    def __init__(self, words: tuple[str, ...], variables: dict[str, str]) -> None:
+        self._process = subprocess.Popen(  # noqa: S603  # the user's own command
+            words,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self._began = time.monotonic()
+        self._last = b""
+        assert self._process.stdout is not None
+        self._reader = threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True)
+        self._reader.start()
+        _running.append(self)
+
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """True until the process has ended, whatever it has started."""
+        return self._process.poll() is None
+
+    def wait(self, timeout_s: float) -> int | None:
+        """Wait for its end; returns its exit code, 128+N after signal N, None when it had to be ended."""
+        try:
+            status = self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            status = None
+        self.close()
+        return 128 - status if status is not None and status < 0 else status
+
+    def close(self) -> None:
+        """End all that is left of it, and what it has started."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._reader.join(_READ_GRACE_S)
+        with suppress(ValueError):
+            _running.remove(self)
+
+    @property
+    def duration_s(self) -> float:
+        """How long it has been running, in wall time."""
+        return time.monotonic() - self._began
+
+    @property
+    def output(self) -> str:
+        """The last of what it has printed."""
+        return self._last.decode("utf-8", "replace")
+
+    def _read(self, stream: IO[bytes]) -> None:
+        with stream:
+            while chunk := os.read(stream.fileno(), _CHUNK_BYTES):
+                self._last = (self._last + chunk)[-OUTPUT_BYTES_MAX:]
+
+
+_running: list[Command] = []
+
+
+def end_commands() -> None:
+    """End what runs in this process, which is about to end itself."""
+    for command in list(_running):
+        with suppress(Exception):
+            command.close()
+
+
+PID_VARIABLE: Final = "RESELLER_COMMAND_PID"
+"""Has the process id of the command, for the command that restarts it."""
+
+HOLD_WAIT_S, LISTEN_POLL_S, CONNECT_TIMEOUT_S = 60.0, 0.01, 1.0
+
+
+class Restarts:
+    """Restarts the client whenever a callback is held for that, beside the run. The callback goes on as soon as nothing
+    listens at its address any more, or the restart has ended. Without `words` nothing is restarted."""
+
+    def __init__(self, words: tuple[str, ...], app: App, url: str, command: Command) -> None:
+        self._words = words
+        self._app = app
+        self._url = url
+        self._variables = environment(app, url) | {PID_VARIABLE: str(command.pid)}
+        self._is_over = threading.Event()
+        self._restarts: list[Command] = []
+        if words:
+            threading.Thread(target=self._run, name="restarts", daemon=True).start()
+
+    def close(self) -> None:
+        """End what the restarts have started, such as the client."""
+        self._is_over.set()
+        for restart in self._restarts:
+            restart.close()
+
+    def _run(self) -> None:
+        hold = Simulator(self._url, self._app.options.control_token).open(DEFAULT).hold(RESTART)
+        with suppress(Exception):  # the server stops
+            while not self._is_over.is_set():
+                with suppress(AssertionError):  # nothing is held yet
+                    held = hold.wait(timeout_s=HOLD_WAIT_S)
+                    self._restart(held[0]["job"])
+                    hold.release()
+
+    def _restart(self, job: str) -> None:
+        callback = self._app.sandboxes.get(DEFAULT).core.state.callbacks.find(job)
+        restart = Command(self._words, self._variables)
+        self._restarts.append(restart)
+        while restart.is_running and not self._is_over.is_set() and (callback is None or _listens(callback.url)):
+            self._is_over.wait(LISTEN_POLL_S)
+
+
+def _listens(url: str) -> bool:
+    """True while something takes connections at an address, and for an inbox."""
+    parts = urlsplit(url)
+    if not parts.hostname:
+        return True
+    try:
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        socket.create_connection((parts.hostname, port), CONNECT_TIMEOUT_S).close()
+    except OSError:
+        return False
+    return True
