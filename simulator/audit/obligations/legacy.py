@@ -1,4 +1,4 @@
-"""What is deprecated: endpoints, bearer tokens (SPEC 4.2, 5.4, 9)."""
+"""Deprecated features: endpoints, bearer tokens (SPEC 4.2, 5.4, 9)."""
 
 from base64 import urlsafe_b64decode
 from collections.abc import Iterator

@@ -64,7 +64,7 @@ class Part(NamedTuple):
     "4.14",
     "error",
     "A history that is read page by page is read without a gap.",
-    "Ask again for a page that did not come; go on until offset reaches meta.transaction_count.",
+    "Ask again for a page that did not come; continue until offset reaches meta.transaction_count.",
 )
 def history_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     """By everything in the query but where the page begins and how long it is."""
@@ -80,7 +80,7 @@ def history_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     "4.17",
     "error",
     "A statement that is read page by page is read without a gap.",
-    "Ask again for a page that did not come; go on until meta.current_page is meta.last_page.",
+    "Ask again for a page that did not come; continue until meta.current_page is meta.last_page.",
 )
 def statement_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     """The same by pages."""
@@ -114,7 +114,7 @@ def biller_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     "4.20",
     "error",
     "A page of deliveries that was asked for with a cursor is asked for until it comes.",
-    "Ask again with the same cursor; go on until hasMore is false.",
+    "Ask again with the same cursor; continue until hasMore is false.",
 )
 def delivery_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     """By the cursors. Who begins anew, and reads to the end, has them all."""

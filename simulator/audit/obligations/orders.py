@@ -1,4 +1,4 @@
-"""A refid stands for one order, also when its outcome is bad or unknown (SPEC 3.1, 4.11, 4.12, 7.3)."""
+"""A refid stands for a single order, also after a failure or an unknown outcome (SPEC 3.1, 4.11, 4.12, 7.3)."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -150,7 +150,7 @@ def _was_known(traffic: Traffic, one: Payment, at: datetime) -> bool:
     "7.3",
     "error",
     "A payment that failed with 62, an identity number that is not eligible, is final and never made again.",
-    "Tell the user, and ask for another identity number; do not queue the payment again, under whatever refid.",
+    "Tell the user, and ask for another identity number; do not queue the payment again, under any refid.",
 )
 def ineligible_not_retried(traffic: Traffic) -> Iterator[Occasion]:
     """The same product, account, biller and identity number under another refid."""

@@ -109,7 +109,7 @@ INVALID_ACCOUNT, _ = ERRORS[BillError.ACCOUNT]
     "4.10",
     "error",
     "An account whose look-up says 'Invalid account no' is not paid.",
-    "Show error_message and stop; every other text of a look-up lets the payment go on.",
+    "Show error_message and stop; every other text of a look-up allows the payment.",
 )
 def invalid_account_not_paid(traffic: Traffic) -> Iterator[Occasion]:
     """By the last look-up of the product and account before the payment."""

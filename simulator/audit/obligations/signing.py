@@ -123,7 +123,7 @@ def no_credentials_in_query(traffic: Traffic) -> Iterator[Occasion]:
     "5.2",
     "warning",
     "A request that was refused for its API key is not sent again with the same key.",
-    "Treat invalid_api_key and hmac_not_configured as a matter of configuration: stop, and alert somebody.",
+    "Treat invalid_api_key and hmac_not_configured as a matter of configuration: stop, and raise an alert.",
 )
 def refused_key_not_retried(traffic: Traffic) -> Iterator[Occasion]:
     """The same request, sent after the refusal had arrived and refused for the same reason."""
@@ -150,7 +150,7 @@ def refused_key_not_retried(traffic: Traffic) -> Iterator[Occasion]:
     "4.2",
     "error",
     "A username and password that were refused are not tried again.",
-    "Stop after a 401 of POST /v2/token until somebody has changed the credentials.",
+    "Stop after a 401 of POST /v2/token until the credentials were changed.",
 )
 def refused_login_not_retried(traffic: Traffic) -> Iterator[Occasion]:
     """The same pair, sent after its refusal had arrived."""
