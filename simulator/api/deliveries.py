@@ -8,7 +8,7 @@ from typing import Any
 
 from simulator.api.call import Call, Reply
 from simulator.api.notes import no_delivery, note, note_some
-from simulator.api.paging import BadCursor, Place, decode_cursor, encode_cursor
+from simulator.api.paging import BadCursor, PageEnd, decode_cursor, encode_cursor
 from simulator.api.refusals import invalid_parameters, refuse_parameters
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.model.instants import instant, iso_day
@@ -43,7 +43,7 @@ def list_all(call: Call) -> Reply:
         200,
         {
             "deliveries": [_record(call, one) for one in shown],
-            "cursor": encode_cursor(call, Place(shown[-1].n, shown[-1].id, filters)) if has_more else "",
+            "cursor": encode_cursor(call, PageEnd(shown[-1].n, shown[-1].id, filters)) if has_more else "",
             "hasMore": has_more,
         },
     )
@@ -120,7 +120,7 @@ def _unknown() -> Reply:
     return Reply(404, error_bodies.parameters(_sentence(ReplayRefused.UNKNOWN), {}))
 
 
-def _resume(call: Call, cursor: str, filters: dict[str, str]) -> Place:
+def _resume(call: Call, cursor: str, filters: dict[str, str]) -> PageEnd:
     """Where the page before ended. Raises `BadCursor` when that is gone, or was under filters of another meaning."""
     place = decode_cursor(call, cursor)
     last = call.sandbox.core.state.deliveries.numbered(place.n)

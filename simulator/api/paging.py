@@ -68,7 +68,7 @@ class BadCursor(ValueError):
     """A cursor that does not belong to this list; the text says why."""
 
 
-class Place(NamedTuple):
+class PageEnd(NamedTuple):
     """The end of a page: number and id of its last job, and the filters."""
 
     n: int
@@ -76,13 +76,13 @@ class Place(NamedTuple):
     filters: dict[str, str]
 
 
-def encode_cursor(call: Call, place: Place) -> str:
+def encode_cursor(call: Call, place: PageEnd) -> str:
     """Encode a place as a cursor."""
     text = encode([place.n, place.job, place.filters])
     return urlsafe_b64encode(_tag(call, text) + text).decode().rstrip("=")
 
 
-def decode_cursor(call: Call, cursor: str) -> Place:
+def decode_cursor(call: Call, cursor: str) -> PageEnd:
     """Decode and verify a cursor. Raises `BadCursor`."""
     try:
         whole = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
@@ -92,7 +92,7 @@ def decode_cursor(call: Call, cursor: str) -> Place:
     if not hmac.compare_digest(tag, _tag(call, text)):
         raise BadCursor(_FOREIGN)
     try:
-        return Place(*decode_any(text))
+        return PageEnd(*decode_any(text))
     except BadJson as bad:
         raise AssertionError("we made what carries our tag") from bad
 

@@ -13,7 +13,7 @@ from simulator.control.access import NotPermitted, access_of, still_allowed
 from simulator.control.event_rows import KINDS, EventRows, kind_of, refid_of
 from simulator.control.http import InvalidInput, sandbox_of, sandboxes_of
 from simulator.control.parameters import query_of
-from simulator.runtime.event_items import Action, Place, Taken
+from simulator.runtime.event_items import Action, EventPosition, Taken
 from simulator.runtime.event_reader import EventReader
 from simulator.runtime.events import EventLog
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -67,7 +67,7 @@ class EventSource:
         after: str | None,
         last: int,
         show: Callable[[Taken], Shown | None],
-        gap: Callable[[int | None, Place], Shown],
+        gap: Callable[[int | None, EventPosition], Shown],
     ) -> EventReader[Shown]:
         logs = [self._only] if self._only else [live.events for live in self._sandboxes]
         place, is_known = self._place(after, logs) if after is not None else (self._before(last), True)
@@ -76,26 +76,26 @@ class EventSource:
             reader.first.append(gap(None, place))
         return reader
 
-    def id_of(self, place: Place) -> str:
+    def id_of(self, place: EventPosition) -> str:
         """The id of the event at this place. In a stream of all sandboxes it has no number of one."""
         return f"{self._hub.boot}.{place.serial}.{place.number if self._only else 0}"
 
-    def _before(self, last: int) -> Place:
+    def _before(self, last: int) -> EventPosition:
         """The place before the last events: of one sandbox, or of all together."""
         if self._only:
             return self._only.before(last)
-        return Place(max(self._hub.latest - last, 0), 0)
+        return EventPosition(max(self._hub.latest - last, 0), 0)
 
-    def _place(self, after: str, logs: list[EventLog]) -> tuple[Place, bool]:
+    def _place(self, after: str, logs: list[EventLog]) -> tuple[EventPosition, bool]:
         """Where to begin, and whether it is known how many are missing before."""
         hub, only = self._hub, self._only
         if after == "0":
-            return Place(0, 0), True
+            return EventPosition(0, 0), True
         found = _ID.fullmatch(after)
         if found is None:
             text = "after must be the id of an event, as a stream gave it, or 0 for all that is kept"
             raise InvalidInput(text, "after")
-        place = Place(int(found[2]), int(found[3]))
+        place = EventPosition(int(found[2]), int(found[3]))
         is_ours = found[1] == hub.boot and place.serial <= hub.latest
         if is_ours and only is None:
             return place, True
@@ -103,10 +103,10 @@ class EventSource:
             oldest = only.oldest()
             if place.serial >= oldest.serial or not oldest.number:  # the id's number may be another sandbox's
                 later = sum(1 for _ in only.after(place.serial, only.count))
-                return Place(place.serial, only.count - later), True
+                return EventPosition(place.serial, only.count - later), True
             if 0 < place.number <= oldest.number:
                 return place, True
-        return min((log.oldest() for log in logs), default=Place(hub.latest, 0)), False
+        return min((log.oldest() for log in logs), default=EventPosition(hub.latest, 0)), False
 
     def _life_of(self, taken: Taken) -> LiveSandbox | None:
         """The sandbox of an event, if that is wanted."""
@@ -123,7 +123,7 @@ class EventSource:
         live = self._life_of(taken)
         if live is None:
             return None
-        return {"id": self.id_of(Place(taken.serial, taken.number)), **self._rows.row(live, taken)}
+        return {"id": self.id_of(EventPosition(taken.serial, taken.number)), **self._rows.row(live, taken)}
 
     def _piece(self, taken: Taken) -> bytes | None:
         live = self._life_of(taken)
@@ -131,7 +131,7 @@ class EventSource:
             return None
         key = (taken.serial, self._wanted.with_bodies)
         kind, data = self._hub.rendered.get(key, lambda: self._rendered(live, taken))
-        id_ = self.id_of(Place(taken.serial, taken.number)).encode()
+        id_ = self.id_of(EventPosition(taken.serial, taken.number)).encode()
         return b'id: %b\nevent: %b\ndata: {"id":"%b",%b\n\n' % (id_, kind, id_, data)
 
     def _rendered(self, live: LiveSandbox, taken: Taken) -> tuple[bytes, bytes]:
@@ -140,7 +140,7 @@ class EventSource:
         mask = self._rows.mask(self._sandboxes.find(taken.sandbox))
         return row["kind"].encode(), mask.answer(encode(row))[1:]
 
-    def _gap(self, missing: int | None, place: Place) -> Event:
+    def _gap(self, missing: int | None, place: EventPosition) -> Event:
         return {"id": self.id_of(place), "kind": "gap", "missing": missing}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from simulator.domain.model.resellers import KeyState, Reseller
-from simulator.domain.model.rules import Origin, Place
+from simulator.domain.model.rules import Origin, SourceLine
 from simulator.domain.model.wallet import Entry
 from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -19,7 +19,7 @@ def moment(at: datetime | None) -> str | None:
     return iso_utc_exact(at) if at is not None else None
 
 
-def place(one: Place | None) -> dict[str, Any] | None:
+def place(one: SourceLine | None) -> dict[str, Any] | None:
     """Where something is written, or null."""
     return None if one is None else {"file": one.file, "line": one.line}
 

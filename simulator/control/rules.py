@@ -19,7 +19,7 @@ from simulator.control.http import (
 from simulator.control.parameters import page_of, query_of
 from simulator.domain.commands import AddRule, RemoveRule
 from simulator.domain.model.rule_counts import RuleCount
-from simulator.domain.model.rules import Origin, Place, Rule
+from simulator.domain.model.rules import Origin, Rule, SourceLine
 from simulator.runtime.background import in_background, place
 from simulator.scenario.build import COMPILER, prepared_rule
 from simulator.scenario.reading.files import bundled_path, is_path
@@ -46,7 +46,7 @@ def _row(origin: Origin | None, section: str, rule: Rule[Any], count: RuleCount)
     return row | {"matched": count.matched, "chosen": count.chosen, "rule": written, "yaml": text}
 
 
-def _place(one: Place | None, origin: Origin | None) -> dict[str, Any] | None:
+def _place(one: SourceLine | None, origin: Origin | None) -> dict[str, Any] | None:
     """Where a rule is written, and which of `/_sim/scenarios` that is; null for none of them."""
     found = render.place(one)
     if one is None or found is None:

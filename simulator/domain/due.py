@@ -75,7 +75,7 @@ class Fired(msgspec.Struct, frozen=True):
 
 Item = TypeVar("Item")
 
-Place = tuple[datetime, int]
+DueOrder = tuple[datetime, int]
 """A time and a ticket: the place of an item in the order in which they happen."""
 
 
@@ -94,7 +94,7 @@ class Agenda(Generic[Item]):
     """
 
     def __init__(self) -> None:
-        self._heap: list[Place] = []
+        self._heap: list[DueOrder] = []
         self.items: dict[int, Due[Item]] = {}
         self.added = 0
 
@@ -128,7 +128,7 @@ class Agenda(Generic[Item]):
         number of others. It ends after looking at `places_max` places, including those of cancelled items; the agenda
         may not change meanwhile."""
         heap = self._heap
-        ahead: list[tuple[Place, int]] = [(first, 0) for first in heap[:1]]  # no child comes before its parent
+        ahead: list[tuple[DueOrder, int]] = [(first, 0) for first in heap[:1]]  # no child comes before its parent
         for _ in range(places_max):
             if not ahead:
                 return

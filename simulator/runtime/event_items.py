@@ -49,7 +49,7 @@ class Taken(NamedTuple):
     life: Any = None
 
 
-class Place(NamedTuple):
+class EventPosition(NamedTuple):
     """Where a reader is: behind the event with these numbers."""
 
     serial: int

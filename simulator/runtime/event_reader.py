@@ -6,7 +6,7 @@ from heapq import merge
 from itertools import islice
 from typing import Generic, TypeVar
 
-from simulator.runtime.event_items import Gone, Place, Taken
+from simulator.runtime.event_items import EventPosition, Gone, Taken
 from simulator.runtime.events import EventHub, EventLog
 
 TAKEN_MAX = 32
@@ -24,10 +24,10 @@ class EventReader(Generic[Shown]):
         self,
         hub: EventHub,
         only: EventLog | None,
-        place: Place,
+        place: EventPosition,
         logs: list[EventLog],
         render: Callable[[Taken], Shown | None],
-        gap: Callable[[int, Place], Shown],
+        gap: Callable[[int, EventPosition], Shown],
     ) -> None:
         self._hub = hub
         self.only = only
@@ -89,7 +89,7 @@ class EventReader(Generic[Shown]):
 
     def skip(self) -> None:
         """Go to the end without rendering anything."""
-        self.place = Place(self._hub.latest, self.only.count if self.only else 0)
+        self.place = EventPosition(self._hub.latest, self.only.count if self.only else 0)
         self.first = []
         self._drop_read()
 
@@ -104,9 +104,9 @@ class EventReader(Generic[Shown]):
             except Gone:
                 self._missing += 1
             else:
-                shown += self._told(Place(taken.serial - 1, taken.number - 1))
+                shown += self._told(EventPosition(taken.serial - 1, taken.number - 1))
                 shown += [] if piece is None else [piece]
-            self.place = Place(taken.serial, taken.number)
+            self.place = EventPosition(taken.serial, taken.number)
         shown += self._told(self.place)
         self._drop_read()
         return shown
@@ -119,7 +119,7 @@ class EventReader(Generic[Shown]):
         if self._hub.ended:
             self._hub.release()
 
-    def _told(self, place: Place) -> list[Shown]:
+    def _told(self, place: EventPosition) -> list[Shown]:
         """What says how many are missing until this place, if any."""
         missing, self._missing = self._missing, 0
         return [self._gap(missing, place)] if missing else []

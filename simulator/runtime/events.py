@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from simulator.domain.errors import Busy
 from simulator.runtime.clock import Clock
-from simulator.runtime.event_items import EVENT_BYTES, Item, Place, Sized, Taken
+from simulator.runtime.event_items import EVENT_BYTES, EventPosition, Item, Sized, Taken
 
 EVENTS_MAX = 10_000
 """The latest events of a sandbox that a reader may still get."""
@@ -42,7 +42,7 @@ class Reader(Protocol):
     token, empty of those that have none."""
 
     only: "EventLog | None"
-    place: Place
+    place: EventPosition
     logs: "dict[EventLog, None]"
     is_last: bool
     is_own: bool
@@ -144,19 +144,19 @@ class EventLog:
         """True while somebody reads the events of this sandbox alone."""
         return any(reader.only is self for reader in self.hub.readers)
 
-    def oldest(self) -> Place:
+    def oldest(self) -> EventPosition:
         """The place of a reader before all that there is."""
         if not self._items:
-            return Place(self.hub.latest, self.count)
-        return Place(self._serials[0] - 1, self.count - len(self._items))
+            return EventPosition(self.hub.latest, self.count)
+        return EventPosition(self._serials[0] - 1, self.count - len(self._items))
 
-    def before(self, last: int) -> Place:
+    def before(self, last: int) -> EventPosition:
         """The place of a reader before the last few."""
         if last == 0:
-            return Place(self.hub.latest, self.count)
+            return EventPosition(self.hub.latest, self.count)
         if last >= len(self._items):
             return self.oldest()
-        return Place(self._serials[-last] - 1, self.count - last)
+        return EventPosition(self._serials[-last] - 1, self.count - last)
 
     def end(self, life: object) -> None:
         """The same, and let the streams of this sandbox alone end."""

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from simulator.domain.model.expectations import Count, Expectation, ExpectationKind
-from simulator.domain.model.rules import Place
+from simulator.domain.model.rules import SourceLine
 from simulator.runtime.counters import Counters
 from simulator.runtime.evictions import EvictedRecords
 from simulator.runtime.journal import Exchange, packed
@@ -44,7 +44,7 @@ def sent(n: int, refid: str = "a") -> Exchange:
 
 
 def each_refid(line: int) -> Expectation:
-    place = Place("mine.yaml", line)
+    place = SourceLine("mine.yaml", line)
     return Expectation("twice", ExpectationKind.CALLS, Count(2, 2), per="refid", written={"twice": 2}, place=place)
 
 

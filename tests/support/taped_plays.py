@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from simulator.domain.model.rules import Origin, Place
+from simulator.domain.model.rules import Origin, SourceLine
 from simulator.domain.sandbox import Sandbox
 from simulator.scenario.library import scenario_from_object
 from tests.support import day_tape
@@ -192,7 +192,7 @@ PLAYS: list[Callable[[Client], None]] = [
 def parts(box: Sandbox) -> tuple[Any, Any]:
     """The state and its scenario, each for itself: whether they share objects depends on what was compiled before, and
     so do the caches of its catalog. Where a rule is written is told to people; nothing that happens depends on it."""
-    told = (Place, Origin)
+    told = (SourceLine, Origin)
     return anatomy(box.state, left_out=("compiler", "scenario", "publish", "categories"), told=told), anatomy(
         box.state.scenario, left_out=("catalog",), told=told
     )

@@ -151,7 +151,7 @@ DEFECTS = (
     Defect("the timer outlives its sandbox", "runtime.driver:Driver.stop", "self._disarm()", "pass"),
     Defect("a reader of events who is woken misses the first", "runtime.event_reader:EventReader.wait",
            "self._woken = None",
-           "self._woken = None\n        self.place = Place(self.place.serial + 1, self.place.number)", seed=1),
+           "self._woken = None\n        self.place = EventPosition(self.place.serial + 1, self.place.number)", seed=1),
     Defect("a deposit is lost when the same was deposited before", f"{HANDLERS}.resellers:credit",
            "entry = reseller.wallet", "same = [one for one in reseller.wallet.entries if one.amount == amount]\n"
            "    entry = same[0] if same else reseller.wallet"),

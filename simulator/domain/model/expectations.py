@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import msgspec
 
-from simulator.domain.model.rules import Fields, Place, matches_all
+from simulator.domain.model.rules import Fields, SourceLine, matches_all
 
 
 class ExpectationKind(StrEnum):
@@ -66,7 +66,7 @@ class Expectation(msgspec.Struct, frozen=True):
     per: str = ""
     apart: timedelta | None = None
     written: object = None
-    place: Place | None = None
+    place: SourceLine | None = None
 
     @property
     def has_values(self) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Generic, Literal, TypeVar
 import msgspec
 
 
-class Place(msgspec.Struct, frozen=True):
+class SourceLine(msgspec.Struct, frozen=True):
     """Where a statement or a rule is written: a file and a line, from 1."""
 
     file: str
@@ -85,7 +85,7 @@ class Rule(Generic[Then]):
     variants: tuple[tuple[int, "Rule[Then]"], ...] = ()
     exact: Mapping[str, frozenset[str]] = field(default_factory=dict, compare=False, repr=False)
     written: Callable[[], Mapping[str, object] | None] = field(default=not_written, compare=False, repr=False)
-    place: Place | None = field(default=None, compare=False, repr=False)
+    place: SourceLine | None = field(default=None, compare=False, repr=False)
     label: str = field(init=False)
     """Its display name: the name, else the id."""
 

@@ -13,7 +13,7 @@ from simulator.scenario.sections.matchers import BODY_FACTS
 from simulator.scenario.sections.rules import listed_values
 
 LISTED_MAX = 3
-Place = Callable[[Condition], Reader]  # where a finding about a condition is reported
+ConditionReader = Callable[[Condition], Reader]  # where a finding about a condition is reported
 
 FIELDS_COUNTED = BODY_FACTS | {"trxid"}  # what `per` may name and only some endpoints have
 
@@ -88,7 +88,7 @@ def _where(reach: Reach) -> str:
     return "what the path matches" if reach.path.parts else "the service"
 
 
-def _lint_query(when: When, place: Place) -> bool:
+def _lint_query(when: When, place: ConditionReader) -> bool:
     """Report the parameters that the only endpoint does not have; whether there are none of them."""
     assert when.reach is not None, "a fault is about requests"
     if len(when.reach.possible) != 1:
@@ -120,7 +120,7 @@ def lint_per(per: Reader, possible: Collection[Endpoint]) -> None:
         per.problem("impossible", f"no request matches: {who} {field!r}")
 
 
-def _lint_fields(when: When, place: Place) -> bool:
+def _lint_fields(when: When, place: ConditionReader) -> bool:
     """Report the first condition on a field that none of the matched endpoints has, or has beside the others; whether
     there is none."""
     assert when.reach is not None, "a fault is about requests"

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from simulator.domain.model.rules import Place
+from simulator.domain.model.rules import SourceLine
 from simulator.shortened import LINE_CHARS_MAX, one_line
 
 Path = tuple[str | int, ...]
@@ -41,9 +41,9 @@ class Position(msgspec.Struct, frozen=True, gc=False):
     column: int = 0
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> SourceLine | None:
         """What people are told of it; None for an object."""
-        return Place(one_line(self.source, FILE_CHARS_MAX), self.line) if self.line else None
+        return SourceLine(one_line(self.source, FILE_CHARS_MAX), self.line) if self.line else None
 
 
 class Node(msgspec.Struct, eq=False, gc=False):

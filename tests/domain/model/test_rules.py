@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from simulator.domain.model.rule_book import MagicRules, RuleBook
-from simulator.domain.model.rules import Place, Rule, RuleIndex, matches_all
+from simulator.domain.model.rules import Rule, RuleIndex, SourceLine, matches_all
 
 ANY = {"product": "BILL"}
 
@@ -307,7 +307,7 @@ def test_a_rule_without_conditions_and_counts_decides_every_request(
 
 def test_rules_that_do_the_same_are_equal_wherever_and_however_they_are_written() -> None:
     rule = Rule("a", always, "a")
-    same = replace(rule, written=dict, place=Place("a.yaml", 3), exact={"product": frozenset({"X"})})
+    same = replace(rule, written=dict, place=SourceLine("a.yaml", 3), exact={"product": frozenset({"X"})})
     assert same == rule
     assert repr(same) == repr(rule), "a long document is not part of a message"
     assert replace(rule, then="b") != rule
