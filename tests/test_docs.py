@@ -100,3 +100,11 @@ def test_the_recipes_are_listed_with_links_in_their_order() -> None:
     titles = [recipe.partition("\n")[0] for recipe in recipes]
     links = [(title, re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")) for title in titles]
     assert re.findall(r"\[([^]]+)\]\(#([^)]+)\)", listed) == links
+
+
+def test_the_files_that_the_recipes_for_contributors_name_exist() -> None:
+    page = (ROOT / "docs" / "contributing.md").read_text()
+    rooms = "simulator|tests|contracts|scenarios|docs"
+    named = [path for path in re.findall(rf"`((?:{rooms})/[^`]+)`", page) if "NAME" not in path]
+    assert len(named) > 30
+    assert [path for path in named if not (ROOT / path).exists()] == []
