@@ -18,7 +18,7 @@ from simulator.cli.flags import json_flag, option, own_option, request_flags
 from simulator.cli.output import echo, echo_json, print_to_stderr, printable_body
 from simulator.cli.usage import CannotStart, verb
 from simulator.cli.values import Whole
-from simulator.control.curl_commands import curl_command
+from simulator.control.curl import curl_command
 from simulator.options import CONTROL_PATH
 from simulator.shortened import whole_line
 from simulator.staging.signing import CannotSign, Credentials, SignedRequest, sign, with_bearer

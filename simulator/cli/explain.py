@@ -12,7 +12,7 @@ from simulator.cli.control import Control
 from simulator.cli.flags import json_flag, option, running_flags
 from simulator.cli.output import echo, echo_value
 from simulator.cli.usage import CannotStart, Refused, verb
-from simulator.control.pasted_curl import Pasted, read_curl
+from simulator.control.curl import Pasted, read_curl
 from simulator.control.shell_words import NotCurl, stdin_of, words_of
 from simulator.shortened import whole_line
 

@@ -17,7 +17,7 @@ from simulator.auth.canonical import body_hash, canonical_string, signature
 from simulator.auth.form import FIX
 from simulator.auth.signature import BODY_BYTES_MAX, MILLISECONDS_DIGITS, Denied, check_headers
 from simulator.control.autopsies import joined, rendered
-from simulator.control.pasted_curl import Pasted
+from simulator.control.curl import Pasted
 from simulator.domain.model.instants import sandbox_time
 from simulator.domain.model.likeness import nearest
 from simulator.redaction import redact_urls

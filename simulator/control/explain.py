@@ -16,7 +16,7 @@ from simulator.auth.autopsy.signing_steps import Facts, Parts
 from simulator.auth.canonical import body_hash, canonical_query, canonical_string, signature
 from simulator.auth.signature import Denied, check_headers
 from simulator.control.autopsies import joined, others_of, query_rules, rendered, search
-from simulator.control.curl_commands import curl_command
+from simulator.control.curl import curl_command
 from simulator.control.explain_input import Given, read_given
 from simulator.control.http import base_url, bytes_of, refuse_lost_sandbox, reply, sandbox_of, sandboxes_of
 from simulator.control.masking import Mask, mask_of

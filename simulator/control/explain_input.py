@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from simulator.auth.headers import API_KEY
+from simulator.control.curl import read_curl
 from simulator.control.http import InvalidInput, decoded
-from simulator.control.pasted_curl import read_curl
 from simulator.control.shell_words import NotCurl, stdin_of, words_of
 
 HEADERS_MAX: Final = 200

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from simulator import __version__
-from simulator.control.curl_commands import call_command, exact_curl_command
+from simulator.control.curl import call_command, exact_curl_command
 from simulator.control.http import base_url, sandbox_of
 from simulator.control.masking import Mask
 from simulator.control.parameters import page_of

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.control.curl_commands import ARGUMENT_BYTES_MAX, curl_command
+from simulator.control.curl import ARGUMENT_BYTES_MAX, curl_command
 from simulator.scenario.library import load_scenario
 from simulator.staging.signing import CannotSign, Credentials, sign
 from tests.support.runner import invoke, refusal

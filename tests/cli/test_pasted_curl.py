@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from simulator.cli.call import defaultcredentials
 from simulator.cli.main import cli
-from simulator.control.pasted_curl import read_curl
+from simulator.control.curl import read_curl
 from simulator.control.shell_words import NotCurl, words_of
 from tests.support.mistaken_clients import NONCE, NOW, POST, Request, Signer
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.control.pasted_curl import read_curl
+from simulator.control.curl import read_curl
 from simulator.control.shell_words import NotCurl, stdin_of, words_of
 from tests.support.curl_listener import IS_CURL_HERE, Listener, Sent, listening
 from tests.support.tiers import examples

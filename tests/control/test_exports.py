@@ -12,8 +12,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from simulator.control.curl_commands import call_command, exact_curl_command
-from simulator.control.pasted_curl import read_curl
+from simulator.control.curl import call_command, exact_curl_command, read_curl
 from simulator.control.shell_words import stdin_of, words_of
 from simulator.runtime.journal import Exchange
 from tests.support.client import running

@@ -1,6 +1,5 @@
 """The bytes of a request, word for word, and where they are sent."""
 
-
 import pytest
 
 from simulator.domain.model.effects import Outgoing
