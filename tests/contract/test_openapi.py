@@ -4,10 +4,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import pytest
+import yaml
 
 from simulator.contract import schemas
 from simulator.contract.files import data_dir
@@ -50,6 +52,20 @@ def test_a_document_has_the_parts_that_openapi_requires(document: str) -> None:
     kinds = {"schemas", "responses", "parameters", "headers", "securitySchemes"}
     assert set(whole["components"]) <= kinds
     assert all(COMPONENT_KEY.fullmatch(key) for kind in kinds for key in whole["components"].get(kind, {}))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_a_tag_has_a_name_and_a_whole_sentence(document: str) -> None:
+    for tag in bundled(document)["tags"]:
+        assert set(tag) == {"name", "description"}, tag
+        assert tag["description"].endswith("."), tag
+
+
+@pytest.mark.parametrize("path", sorted(data_dir("contracts").glob("*.yaml")), ids=lambda path: path.name)
+def test_a_comma_without_quotes_makes_no_member(path: Path) -> None:
+    """YAML reads `{ text: One, two. }` as a member `two.` that is null."""
+    members = {key for part in walk(yaml.safe_load(path.read_text("utf-8"))) for key in part if part[key] is None}
+    assert members <= {"knob", "default", "example", "value"}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
