@@ -1,10 +1,11 @@
 """Concurrent deliveries: their order in a running clock and an advance, those that ended, how an advance ended."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import msgspec
@@ -100,13 +101,22 @@ class Lanes:
 async def results_in_order(
     sends: list[Send], deliver: Callable[[Send], Awaitable[AttemptResult]]
 ) -> list[AttemptResult]:
-    """Deliver side by side, at most `SIDE_BY_SIDE_MAX` at a time; the results in the order of `sends`.
+    """Deliver side by side, at most `SIDE_BY_SIDE_MAX` at a time; return the results in the order of `sends`.
 
-    Deliveries begin in that order too, so that what they note does not depend on how fast receivers are. Those to an
-    inbox, and those about one transaction or event, wait for each other.
+    Deliveries to one inbox, and deliveries about one transaction or event, wait for each other. The first of each of
+    these queues begins before any second, and so on, in the order of `sends`: the speed of receivers does not affect
+    the order, and a queue does not delay the others.
     """
     free = asyncio.Semaphore(SIDE_BY_SIDE_MAX)
-    tasks: list[asyncio.Task[AttemptResult]] = []
+    rounds: list[list[tuple[int, str]]] = []
+    lengths: Counter[str] = Counter()
+    for index, send in enumerate(sends):
+        queue = send.job.url if send.job.url.startswith(INBOX_SCHEME) else send.job.lane
+        if lengths[queue] == len(rounds):
+            rounds.append([])
+        rounds[lengths[queue]].append((index, queue))
+        lengths[queue] += 1
+    tasks: dict[int, asyncio.Task[AttemptResult]] = {}
     latest: dict[str, asyncio.Task[AttemptResult]] = {}
 
     async def attempt(send: Send) -> AttemptResult:
@@ -116,14 +126,12 @@ async def results_in_order(
             free.release()
 
     async with asyncio.TaskGroup() as group:
-        for send in sends:
-            queue = send.job.url if send.job.url.startswith(INBOX_SCHEME) else send.job.lane
+        for index, queue in chain.from_iterable(rounds):
             if queue in latest:
                 await asyncio.wait([latest[queue]])
             await free.acquire()
-            latest[queue] = group.create_task(attempt(send))
-            tasks.append(latest[queue])
-    return [task.result() for task in tasks]
+            tasks[index] = latest[queue] = group.create_task(attempt(sends[index]))
+    return [tasks[index].result() for index in range(len(sends))]
 
 
 KEPT_MAX = 16  # who waits sees each job when it comes

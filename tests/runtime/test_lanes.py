@@ -48,3 +48,12 @@ def test_those_of_one_transaction_and_to_one_inbox_wait_for_each_other() -> None
         results: list[Any] = asyncio.run(results_in_order(same, receiver.deliver))
         assert results == [0, 1]
         assert receiver.most == 1
+
+
+def test_transactions_with_two_callbacks_at_one_instant_are_side_by_side() -> None:
+    receiver = Receiver(20)
+    sends = [send(number, f"transaction {number // 2}") for number in range(40)]
+    results: list[Any] = asyncio.run(results_in_order(sends, receiver.deliver))
+    assert results == list(range(40))
+    assert receiver.begun == [*range(0, 40, 2), *range(1, 40, 2)]
+    assert receiver.most == 20
