@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from reseller_sim.exchange import Answer, Unanswered, encoded, exchange
+from reseller_sim.exchange import Answer, TlsFailed, Unanswered, encoded, exchange
 
 __tracebackhide__ = True  # pytest shows the line of the test
 CONTROL_PATH = "/_sim"
@@ -90,6 +90,8 @@ class Control:
 
     def not_running(self, reason: Unanswered) -> NotRunning:
         """Return the error that says what to do."""
+        if isinstance(reason.__cause__, TlsFailed):
+            return NotRunning(f"{self.root} cannot be used: {reason}", reason)
         return NotRunning(
             f"no simulator answers at {self.root} ({reason}): start one with `reseller-sim serve` or "
             "`Simulator.start()`, or name another address in RESELLER_SIM_URL",

@@ -15,8 +15,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache, partial
 from http.client import HTTPConnection, HTTPException
-from ssl import PROTOCOL_TLS_CLIENT, VERIFY_X509_PARTIAL_CHAIN, SSLCertVerificationError, SSLContext, SSLError
-from typing import Any
+from ssl import (
+    CERT_NONE,
+    PROTOCOL_TLS_CLIENT,
+    VERIFY_X509_PARTIAL_CHAIN,
+    SSLCertVerificationError,
+    SSLContext,
+    SSLError,
+)
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 CA_VARIABLE = "RESELLER_SIM_CA"
@@ -98,31 +105,48 @@ class Unreachable(Unanswered):
     """No connection was made, so nothing was sent."""
 
 
+class TlsFailed(ConnectionError):
+    """A server answers, but not by TLS, or with a certificate that is not trusted; the text says what to do."""
+
+
+class Trust(NamedTuple):
+    """Which certificates a connection accepts, and the end of a sentence about one that it does not."""
+
+    context: SSLContext
+    advice: str
+
+
 class Connection(HTTPConnection):
     """A connection to the server of an http or https URL. A certificate must be issued by an authority of the system,
-    of SSL_CERT_FILE or of RESELLER_SIM_CA; with `certificate`, a file, it must be the one in that file."""
+    of SSL_CERT_FILE or of RESELLER_SIM_CA; with `certificate`, a file, it must be the one in that file. `trust`
+    replaces both."""
 
-    def __init__(self, url: str, timeout_s: float, certificate: str = "") -> None:
+    def __init__(self, url: str, timeout_s: float, certificate: str = "", trust: Trust | None = None) -> None:
         parts = urlsplit(url)
-        self._is_tls, self._certificate = parts.scheme == "https", certificate
+        self._is_tls, self._certificate, self._trust = parts.scheme == "https", certificate, trust
         self.default_port = 443 if self._is_tls else 80
         super().__init__(parts.hostname or "", parts.port, timeout=timeout_s)
 
     def connect(self) -> None:
-        """Connect. Raises `ConnectionError` that says what to do about a certificate or a server without TLS."""
+        """Connect. Raises `TlsFailed`, and other `OSError`s."""
         self.sock = _connected(self.host, self.port, self.timeout or 0)
         if not self._is_tls:
             return
+        trust = self._trust or _usual_trust(self._certificate)
         try:
-            file = self._certificate
-            context = _context_of_one(file) if file else _context(os.environ.get(CA_VARIABLE, ""))
-            self.sock = context.wrap_socket(self.sock, server_hostname=self.host)
+            self.sock = trust.context.wrap_socket(self.sock, server_hostname=self.host)
         except SSLCertVerificationError as error:
-            hint = "" if file else f"; name the file of its authority, or of itself, in {CA_VARIABLE}"
-            raise ConnectionError(f"its certificate is not believed: {error.verify_message}{hint}") from None
+            raise TlsFailed(f"its certificate is not believed: {error.verify_message}{trust.advice}") from None
         except SSLError as error:
             text = f"it does not speak TLS ({error.reason}): use http:// instead of https:// in its address"
-            raise ConnectionError(text) from None
+            raise TlsFailed(text) from None
+
+
+def _usual_trust(certificate: str) -> Trust:
+    if certificate:
+        return Trust(_context_of_one(certificate), "")
+    context = _context(os.environ.get(CA_VARIABLE, ""))
+    return Trust(context, f"; name the file of its authority, or of itself, in {CA_VARIABLE}")
 
 
 def _connected(host: str, port: int, timeout_s: float) -> socket.socket:
@@ -149,6 +173,16 @@ def _context(file: str) -> SSLContext:
     return _trusting(context, file, f"{CA_VARIABLE}={file}") if file else context
 
 
+def trust_of(file: str, *, is_insecure: bool, advice: str) -> Trust:
+    """Return a trust in the authorities of the system and of `file`, or in any certificate. Raises `ConnectionError`
+    for a file without a certificate."""
+    context = SSLContext(PROTOCOL_TLS_CLIENT)
+    if is_insecure:
+        context.check_hostname, context.verify_mode = False, CERT_NONE
+    context.load_default_certs()
+    return Trust(_trusting(context, file, file) if file else context, advice)
+
+
 def _context_of_one(file: str) -> SSLContext:
     """Return a context of its own for each connection: a server reloads its certificate."""
     context = SSLContext(PROTOCOL_TLS_CLIENT)
@@ -162,17 +196,23 @@ def _trusting(context: SSLContext, file: str, named: str) -> SSLContext:
         context.load_verify_locations(file)
     except (OSError, ValueError) as error:
         why = "no certificate in PEM is in it" if isinstance(error, SSLError) else getattr(error, "strerror", "")
-        raise ConnectionError(f"{named} cannot be used: {why or 'it is no file name'}") from None
+        raise TlsFailed(f"{named} cannot be used: {why or 'it is no file name'}") from None
     return context
 
 
 def exchange(
-    method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float, certificate: str = ""
+    method: str,
+    url: str,
+    body: bytes | None,
+    headers: Mapping[str, str],
+    timeout_s: float,
+    certificate: str = "",
+    trust: Trust | None = None,
 ) -> Answer:
     """Send a request as it is, without redirects; the response may take `timeout_s` seconds. Raises `Unanswered`, and
     `Unreachable` when nothing was sent."""
     ends = real_monotonic() + timeout_s
-    connection = Connection(url, max(timeout_s, LEFT_S_MIN), certificate)
+    connection = Connection(url, max(timeout_s, LEFT_S_MIN), certificate, trust)
     kind: type[Unanswered] = Unreachable
     try:
         connection.connect()

@@ -13,7 +13,7 @@ import click
 
 from reseller_sim.exchange import Answer, Unanswered, Unreachable, exchange
 from simulator.cli import values
-from simulator.cli.control import DEFAULT_URL, SANDBOX_PREFIX
+from simulator.cli.control import DEFAULT_URL, SANDBOX_PREFIX, start_advice
 from simulator.cli.flags import json_flag, option, own_option, request_flags
 from simulator.cli.output import echo, echo_json, print_to_stderr, printable_body
 from simulator.cli.usage import CannotStart, verb
@@ -100,8 +100,8 @@ def _exchange(request: SignedRequest, more: Mapping[str, str]) -> Answer:
     try:
         return exchange(request.method, request.url, request.body or None, headers, TIMEOUT_S)
     except Unreachable as error:
-        hint = "start `reseller-sim serve`, or name another address with --url"
-        raise CannotStart(f"reseller-sim call: cannot connect to {address} ({error}): {hint}") from None
+        text = f"reseller-sim call: cannot connect to {address} ({error}){start_advice(error)}"
+        raise CannotStart(text) from None
     except Unanswered as error:
         text = f"{address} closed the connection before a complete response"
         if isinstance(error.__cause__, TimeoutError):

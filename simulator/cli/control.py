@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from reseller_sim import control as client
 from reseller_sim.arguments import is_url
-from reseller_sim.exchange import Answer, Connection, Unanswered
+from reseller_sim.exchange import Answer, Connection, TlsFailed, Unanswered
 from simulator.cli.output import print_to_stderr
 from simulator.cli.usage import CannotStart, Refused
 from simulator.options import CONTROL_PATH, DEFAULT_PORT, LOOPBACK
@@ -140,8 +140,7 @@ class Control:
         except client.NotRunning as gone:
             if gone.reason is not None and isinstance(gone.reason.__cause__, TimeoutError):
                 raise self.useless("did not answer in time") from None
-            hint = "start `reseller-sim serve`, or name another address with --url"
-            raise self.useless(f"does not answer ({gone.reason}): {hint}") from None
+            raise self.useless(f"does not answer ({gone.reason}){start_advice(gone.reason)}") from None
 
     def _refusal(self, refused: client.SimulatorError) -> click.ClickException:
         """Why a simulator did not do it: a simulator or a sandbox that cannot be used is as if there were none."""
@@ -168,6 +167,12 @@ class Control:
     def useless(self, what: str) -> CannotStart:
         """The error about an answer, or about none."""
         return CannotStart(whole_line(f"{self.verb}: {self.base} {what}"))
+
+
+def start_advice(reason: Unanswered | None) -> str:
+    """The end of a sentence about a simulator that is not there; empty when something answered, but not by TLS."""
+    is_there = reason is not None and isinstance(reason.__cause__, TlsFailed)
+    return "" if is_there else ": start `reseller-sim serve`, or name another address with --url"
 
 
 def path_before(base: str) -> str:
@@ -270,7 +275,9 @@ class Stream:
             except (HTTPException, OSError, ValueError) as error:
                 connection.close()
                 reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-                raise self._control.client.not_running(Unanswered(reason)) from error
+                unanswered = Unanswered(reason)
+                unanswered.__cause__ = error
+                raise self._control.client.not_running(unanswered) from error
             connection.close()
             client.decoded(f"GET {self._url}", answer)
             raise client.WrongAnswer(f"answered {answer.status} instead of events")

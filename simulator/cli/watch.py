@@ -4,13 +4,14 @@ import json as json_module
 import sys
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from time import monotonic
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import click
 
-from reseller_sim.exchange import Unanswered, exchange
+from reseller_sim.exchange import Trust, Unanswered, exchange, trust_of
 from reseller_sim.times import shown_time
 from simulator.cli.control import Event, Stream
 from simulator.cli.flags import json_flag, own_option, watching_flags
@@ -108,8 +109,22 @@ OF_CONNECTIONS = frozenset({"host", "content-length", "connection", "transfer-en
     show_default=True,
     help="How long one message may take until it is answered.",
 )
+@own_option(
+    "--ca",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The certificate of your https address, or of its authority, in PEM.",
+)
+@own_option("--insecure", is_flag=True, help="Accept any certificate of your https address.")
 def listen_command(
-    target: str, url: str | None, sandbox: str | None, control_token: str | None, only: str | None, timeout: float
+    target: str,
+    url: str | None,
+    sandbox: str | None,
+    control_token: str | None,
+    only: str | None,
+    timeout: float,
+    ca: Path | None,
+    insecure: bool,
 ) -> None:
     """Pass callbacks and webhooks on to an address of yours.
 
@@ -123,17 +138,26 @@ def listen_command(
     Examples:
       reseller-sim listen --forward-to http://localhost:3000/callbacks
       reseller-sim listen --forward-to http://localhost:3000/hooks --only webhooks
+      reseller-sim listen --forward-to https://localhost:3000 --ca localhost.pem
     """
-
+    trust = _trust(ca, insecure)
     wanted = CHOICES[only] if only else ",".join(CHOICES.values())
     lines = Lines(coloured=is_coloured(sys.stdout))
     stream = Stream(LISTEN, url, control_token, sandbox, {"only": wanted, "with": "bodies"})
     for event in stream.events(f"{LISTEN}: passing on to {whole_line(target)}"):
         click.echo(lines.line(event))
         if sent := event.get("sent"):
-            click.echo(f"  -> {_forwarded(target, sent, timeout)}")
+            click.echo(f"  -> {_forwarded(target, sent, timeout, trust)}")
         elif "sent" in event:
             click.echo("  -> not passed on: the simulator has evicted what was sent")
+
+
+def _trust(ca: Path | None, is_insecure: bool) -> Trust:
+    advice = "; name its file, or that of its authority, with --ca, or accept any certificate with --insecure"
+    try:
+        return trust_of(str(ca or ""), is_insecure=is_insecure, advice=advice)
+    except ConnectionError as error:
+        raise click.UsageError(f"--ca: {error}", click.get_current_context()) from None
 
 
 def target_of(target: str, sent_url: str) -> str:
@@ -145,7 +169,7 @@ def target_of(target: str, sent_url: str) -> str:
     return (path or "/") + (f"?{query}" if query else "")
 
 
-def _forwarded(target: str, sent: Event, timeout_s: float) -> str:
+def _forwarded(target: str, sent: Event, timeout_s: float, trust: Trust | None = None) -> str:
     """Send a message to the target; answers a sentence on what came back."""
     parts = urlsplit(target)
     try:
@@ -155,7 +179,7 @@ def _forwarded(target: str, sent: Event, timeout_s: float) -> str:
     began, body = monotonic(), sent["body"].encode() or None
     address = f"{parts.scheme}://{parts.netloc}"
     try:
-        said = str(exchange(sent["method"], address + path, body, _headers_of(sent), timeout_s).status)
+        said = str(exchange(sent["method"], address + path, body, _headers_of(sent), timeout_s, trust=trust).status)
     except Unanswered as error:
         said = f"no answer ({error})"
     return whole_line(f"{sent['method']} {address}{path} {said} in {_ms(began)} ms")

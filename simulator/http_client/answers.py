@@ -15,6 +15,8 @@ _SLICE_BYTES: Final = 16 * 1024  # what the parser joins of a part grows with th
 _PARSER_CHARS: Final = 200
 _VERSIONS: Final = frozenset({"1.0", "1.1"})
 _BAD_STATUS_LINE: Final = "is not HTTP: bad status line"
+_IS_TLS: Final = "is TLS; use https:// instead of http:// in its URL"
+_TLS_RECORDS: Final = (b"\x15\x03", b"\x16\x03")  # an alert, a handshake
 
 Fields = tuple[tuple[bytes, bytes], ...]
 
@@ -93,21 +95,21 @@ class AnswerReader:
         except httptools.HttpParserCallbackError:
             raise
         except httptools.HttpParserError as error:
-            self._stopped(error)
+            self._stopped(error, is_tls=data.startswith(_TLS_RECORDS))
         if not self.is_complete and self._unpaid_bytes > self._head_bytes_max:
             part = (
                 "a head over {} bytes" if self.head is None else "over {} bytes of trailers or of a chunk's extensions"
             )
             self._refuse("has " + part.format(self._head_bytes_max))
 
-    def _stopped(self, error: Exception) -> None:
+    def _stopped(self, error: Exception, *, is_tls: bool) -> None:
         """The parser takes no more. Its message is quoted up to the colon, after which it could repeat the answer."""
         if self.is_complete:
             self.may_stay_open, self.has_extra = False, self._is_whole
         elif self._has_line:
             self._refuse("is not HTTP: " + str(error).strip().partition(":")[0][:_PARSER_CHARS])
         else:
-            self._refuse(_BAD_STATUS_LINE)
+            self._refuse(_IS_TLS if is_tls else _BAD_STATUS_LINE)
 
     def end(self, *, was_reset: bool, tls_failure: str = "") -> None:
         """The connection has ended. An answer without a length is whole then, unless the end was a reset."""

@@ -31,6 +31,13 @@ HEADERS_CHARS: Final = 8 * 1024
 
 BOUNDS: Final = AnswerBounds(head_bytes=64 * 1024, fields=128, body_bytes=BODY_BYTES)
 
+_TRUST: Final = (
+    "; start the server with --callbacks-ca FILE or SSL_CERT_FILE=FILE, the certificate of the receiver or of its "
+    "authority, or use an http:// URL, such as `callback: { url: http://... }` in the scenario"
+)
+
+_PERHAPS_TLS: Final = "; if the receiver speaks TLS, use https:// in its URL"
+
 _HIDDEN_HEADERS: Final = frozenset({"set-cookie", "set-cookie2"})
 
 
@@ -102,10 +109,11 @@ async def attempt(
     except NotAllowedError as error:
         return AttemptResult(AttemptEnd.BLOCKED, error=str(error))
     except NotConnectedError as error:
-        return AttemptResult(error.end, error=error.reason)
+        return AttemptResult(error.end, error=error.reason + _TRUST * error.is_untrusted)
     finally:
         reader.release()
-    return _result(reader, _complaint(reader) if is_over else _lateness(reader, timeout_s), is_over=is_over)
+    error = _complaint(reader, is_tls=way.origin.is_tls) if is_over else _lateness(reader, timeout_s)
+    return _result(reader, error, is_over=is_over)
 
 
 def _result(reader: AnswerReader, error: str, *, is_over: bool) -> AttemptResult:
@@ -123,7 +131,7 @@ def _lateness(reader: AnswerReader, timeout_s: float) -> str:
     return f"status {reader.status} came, but not its whole answer within {timeout_s:g} s"
 
 
-def _complaint(reader: AnswerReader) -> str:
+def _complaint(reader: AnswerReader, *, is_tls: bool) -> str:
     """What was wrong with an answer, or why there is none; empty for a good one."""
     status = reader.status
     if reader.problem:
@@ -131,6 +139,7 @@ def _complaint(reader: AnswerReader) -> str:
         late = f"but {early}"
     elif reader.broke_off:
         early, late = f"{reader.broke_off} before an answer came", "then the answer broke off"
+        early += "" if is_tls or reader.has_begun else _PERHAPS_TLS
     elif reader.has_extra:
         extra = "a body, which HTTP forbids" if status in WITHOUT_BODY else "more bytes than the answer has"
         return f"status {status} came with {extra}; the status counts"

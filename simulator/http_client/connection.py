@@ -229,8 +229,14 @@ def _is_readable(descriptor: int) -> bool:
     return bool(poller.poll(0))
 
 
+_WITHOUT_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "PACKET_LENGTH_TOO_LONG", "RECORD_LAYER_FAILURE"})
+"""What OpenSSL calls an answer that is no TLS."""
+
+
 def tls_reason(error: BaseException | None) -> str:
     """Why TLS failed, in words of its own such as those of a server's alert; empty for other errors."""
     if not isinstance(error, ssl.SSLError):
         return ""
+    if error.reason in _WITHOUT_TLS:
+        return "the server speaks plain HTTP; use http:// instead of https:// in its URL"
     return getattr(error, "verify_message", None) or error.reason or "no TLS"

@@ -23,6 +23,10 @@ FAREWELL_S: Final = 2.0
 """How long a receiver has to end TLS, once we have."""
 
 
+_OF_OTHER_HOST: Final = (62, 64)
+"""OpenSSL's codes of certificates of another host name and of another address."""
+
+
 class Origin(NamedTuple):
     """Where connections lead. The host is a name in ASCII or an address, an IPv6 one without brackets."""
 
@@ -35,13 +39,15 @@ class Origin(NamedTuple):
 
 
 class NotConnectedError(Exception):
-    """There is no connection: how an attempt ends with it, and why in words; `short` does not name the server."""
+    """There is no connection: how an attempt ends with it, and why in words; `short` does not name the server.
+    `is_untrusted` is true for a certificate of an unknown authority."""
 
-    def __init__(self, end: AttemptEnd, reason: str, short: str = "") -> None:
+    def __init__(self, end: AttemptEnd, reason: str, short: str = "", is_untrusted: bool = False) -> None:
         super().__init__(reason)
         self.end = end
         self.reason = reason
         self.short = short or reason
+        self.is_untrusted = is_untrusted
 
 
 class Dialer:
@@ -63,7 +69,7 @@ class Dialer:
         """
         addresses = await self._addresses(origin.host, owner)
         tls = await self._context() if origin.is_tls else None
-        reasons = ("", "")
+        reasons = ("", "", False)
         for address in addresses:
             try:
                 async with asyncio.timeout(None if address == addresses[-1] else ADDRESS_TIMEOUT_S):
@@ -128,8 +134,10 @@ async def _dial(origin: Origin, tls: ssl.SSLContext | None, opened: Register, ad
     return connection
 
 
-def _why_not(origin: Origin, error: OSError) -> tuple[str, str]:
+def _why_not(origin: Origin, error: OSError) -> tuple[str, str, bool]:
+    """The arguments of `NotConnectedError`."""
     if reason := tls_reason(error):
-        return f"TLS with {origin} failed: {reason}", reason
+        is_untrusted = isinstance(error, ssl.SSLCertVerificationError) and error.verify_code not in _OF_OTHER_HOST
+        return f"TLS with {origin} failed: {reason}", reason, is_untrusted
     why = os.strerror(error.errno) if error.errno else str(error) or "the receiver closed it at once"
-    return f"no connection to {origin}: {why}", why
+    return f"no connection to {origin}: {why}", why, False

@@ -3,9 +3,11 @@
 import asyncio
 import json
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from simulator.cli.control import Stream
 from simulator.cli.event_writer import Writer
 from simulator.cli.usage import CannotStart
 from simulator.cli.watch import Lines, _forwarded, target_of
+from tests.support.certificates import Pair, pair
 from tests.support.receivers import refused_url
 from tests.support.runner import invoke, refusal
 from tests.support.watchers import target
@@ -250,3 +253,54 @@ def test_lines_are_coloured_only_when_asked_for_and_never_by_what_came() -> None
     assert Lines(coloured=False).line(came) == "20:00:00.123+08:00 s status "
     assert Lines(coloured=False).line({"kind": "later", "sandbox": "s"}) == " s later  "
     assert Lines(coloured=False).line({"kind": "gap", "missing": 3}).startswith("... 3 events are missing here")
+
+
+@pytest.fixture(scope="module")
+def https_receiver() -> Iterator[tuple[str, Pair]]:
+    """An address of https that answers 204, and its self-signed certificate."""
+
+    class Answering(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:  # its name
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    own = pair("receiver")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*own)
+    receiver = HTTPServer(("127.0.0.1", 0), Answering)
+    receiver.socket = context.wrap_socket(receiver.socket, server_side=True)
+    receiver.handle_error = lambda *_: None  # type: ignore[method-assign]  # a client that does not trust it leaves
+    thread = threading.Thread(target=receiver.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    yield f"https://localhost:{receiver.server_port}", own
+    receiver.shutdown()
+    thread.join()
+    receiver.server_close()
+
+
+@pytest.mark.parametrize(
+    ("flags", "answer"),
+    [
+        ((), "its certificate is not believed: self-signed certificate; name its file, or that of its authority, "),
+        (("--ca", "CERTIFICATE"), "/paid 204 in "),
+        (("--insecure",), "/paid 204 in "),
+    ],
+)
+def test_a_message_is_passed_on_by_https(https_receiver: tuple[str, Pair], flags: tuple[str, ...], answer: str) -> None:
+    address, own = https_receiver
+    flags = tuple(str(own.certificate) if flag == "CERTIFICATE" else flag for flag in flags)
+    sent = {"method": "POST", "url": f"{address}/paid", "headers": [], "body": "{}"}
+    with server(HEAD + attempt(1, sent=sent)) as (url, _):
+        done = invoke("listen", "--url", url, "--forward-to", address, *flags)
+    assert answer in done.stdout
+
+
+def test_a_file_without_a_certificate_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "empty.pem"
+    file.write_text("nothing")
+    done = invoke("listen", "--forward-to", "https://localhost:3000", "--ca", str(file))
+    assert (done.exit_code, f"{file} cannot be used: no certificate in PEM is in it" in done.stderr) == (2, True)

@@ -114,6 +114,7 @@ def test_a_certificate_that_nobody_vouches_for_is_not_believed(
         done = invoke(*verb, "--url", served[0], RESELLER_SIM_CA=file)
         assert done.exit_code == 3
         assert why in done.stderr
+        assert "reseller-sim serve" not in done.stderr
 
 
 def test_the_verbs_believe_it_too(served: tuple[str, Pair]) -> None:

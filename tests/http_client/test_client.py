@@ -87,6 +87,38 @@ def test_a_receiver_proves_to_be_the_host_that_is_named(
     run(main())
 
 
+def test_a_self_signed_certificate_comes_with_the_ways_to_accept_it(run: Run, tmp_path: Path) -> None:
+    async def main() -> None:
+        async with Receiver(says(OK), tls=proof(tmp_path)) as receiver, sender() as http:
+            end = await http.send(post(f"https://127.0.0.1:{receiver.port}/"), 10)
+            assert end.error == (
+                f"TLS with 127.0.0.1:{receiver.port} failed: self-signed certificate; start the server with "
+                "--callbacks-ca FILE or SSL_CERT_FILE=FILE, the certificate of the receiver or of its authority, or "
+                "use an http:// URL, such as `callback: { url: http://... }` in the scenario"
+            )
+
+    run(main())
+
+
+def test_a_wrong_scheme_is_named(run: Run, tmp_path: Path) -> None:
+    async def refuse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async def main() -> None:
+        async with await asyncio.start_server(refuse, "127.0.0.1") as plain, sender() as http:
+            place = f"127.0.0.1:{plain.sockets[0].getsockname()[1]}"
+            end = await http.send(post(f"https://{place}/"), 10)
+            why = "the server speaks plain HTTP; use http:// instead of https:// in its URL"
+            assert end.error == f"TLS with {place} failed: {why}"
+        async with Receiver(says(OK), tls=proof(tmp_path)) as receiver, sender() as http:
+            end = await http.send(post(f"http://127.0.0.1:{receiver.port}/"), 10)
+            assert "use https:// in" in end.error
+
+    run(main())
+
+
 def test_as_many_connections_are_kept_as_were_needed_at_once(run: Run) -> None:
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:
@@ -419,7 +451,10 @@ def test_closing_while_a_connection_is_opened_sends_nothing(run: Run, monkeypatc
             await http.close()
             may_open.set()
             end = await sending
-            assert (end.kind, end.error) == (AttemptEnd.CONNECTION, "the connection was closed before an answer came")
+            assert (end.kind, end.error) == (
+                AttemptEnd.CONNECTION,
+                "the connection was closed before an answer came; if the receiver speaks TLS, use https:// in its URL",
+            )
             assert receiver.requests == []
 
     run(main())

@@ -32,6 +32,7 @@ CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
 SIZED = HEAD + b"Content-Length: 4\r\n\r\n"
 FULL = "x" * BODY_BYTES
 BROKE_OFF = "status 200 came, then the answer broke off"
+PERHAPS_TLS = "; if the receiver speaks TLS, use https:// in its URL"
 CLOSED = "the connection was closed before an answer came"
 WAS_RESET = "the connection was reset before an answer came"
 BEHIND = "status 200 came with more bytes than the answer has; the status counts"
@@ -194,7 +195,7 @@ NONE: dict[str, tuple[Steps, str]] = {  # what comes, and what is said of an att
     "two blanks": ([b"HTTP/1.1  200 OK\r\nContent-Length: 0\r\n\r\n"], BAD_LINE),
     "a page": ([b"<html></html>"], BAD_LINE),
     "HTTP/2": ([b"\0\0\x12\4\0\0\0\0\0"], BAD_LINE),
-    "TLS": ([b"\x15\x03\x01\x00\x02\x02\x46"], BAD_LINE),
+    "TLS": ([b"\x15\x03\x01\x00\x02\x02\x46"], "the answer is TLS; use https:// instead of http:// in its URL"),
 }  # fmt: skip
 
 
@@ -231,7 +232,8 @@ POINTS: dict[str, tuple[bytes, int | None, str]] = {  # where an answer ends, th
 def test_an_answer_may_break_off_anywhere(run: Run, how: Step, start: bytes, status: int | None, body: str) -> None:
     for end in outcomes(run, plays([start, PAUSE, how]), post(""), 10):
         if status is None:
-            assert end == AttemptResult(AttemptEnd.CONNECTION, error=WAS_RESET if how is RESET else CLOSED)
+            error = (WAS_RESET if how is RESET else CLOSED) + ("" if start else PERHAPS_TLS)
+            assert end == AttemptResult(AttemptEnd.CONNECTION, error=error)
         else:
             assert (end.kind, end.status, end.body, end.error) == (AttemptEnd.ANSWERED, status, body, BROKE_OFF)
 
