@@ -112,8 +112,8 @@ async def attempt(
         return AttemptResult(error.end, error=error.reason + _TRUST * error.is_untrusted)
     finally:
         reader.release()
-    error = _complaint(reader, is_tls=way.origin.is_tls) if is_over else _lateness(reader, timeout_s)
-    return _result(reader, error, is_over=is_over)
+    why = _complaint(reader, is_tls=way.origin.is_tls) if is_over else _lateness(reader, timeout_s)
+    return _result(reader, why, is_over=is_over)
 
 
 def _result(reader: AnswerReader, error: str, *, is_over: bool) -> AttemptResult:
