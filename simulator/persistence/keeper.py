@@ -17,14 +17,13 @@ import msgspec
 from simulator.domain.errors import Conflict
 from simulator.persistence.errors import StoreError
 from simulator.persistence.gate import Gate
-from simulator.persistence.lives import Life
 from simulator.persistence.replay.codec import ANSWERED, BadTape, Numbers, answered_line, entry_line, written_line
 from simulator.persistence.replay.head import head_of
 from simulator.persistence.replay.tape_writer import entry_lines
 from simulator.persistence.store import Store
 from simulator.persistence.tape.entries import Entry, Recorded, RequestBegan
 from simulator.persistence.tape.tape import Tape
-from simulator.persistence.writer import Writer
+from simulator.persistence.writer import Life, Writer
 from simulator.runtime.background import in_background
 from simulator.runtime.journal import Exchange
 from simulator.runtime.keepers import StoredPlace

@@ -5,15 +5,19 @@ All of it is called in one thread, the owner's.
 
 import sqlite3
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from simulator.persistence.errors import NoSandbox
-from simulator.persistence.lives import Life, last_key, lives_of
+from simulator.persistence.errors import RESTORE, Damaged, NoSandbox
 from simulator.persistence.retention import Retention, SnapshotSize, what_is_kept
 from simulator.persistence.schema import (
+    LAST_ENTRY,
     LIFE_SHIFT,
+    LIFE_SUM,
+    MARK_SUM,
     SNAPSHOT_SHIFT,
+    SNAPSHOT_SUM,
     checksum,
     entry_keys,
     part_keys,
@@ -28,6 +32,27 @@ _NO_GARBAGE: Final = "DELETE FROM garbage WHERE kind = ? AND first = ?"
 _RAISE_FLOOR: Final = """
 UPDATE lives SET floor = ?2, floor_bytes = ?3, crc = checksum(sandbox, ?2, ?3, head) WHERE id = ?1
 """
+
+
+_SUMS: Final = (("lives", "sandbox", LIFE_SUM), ("marks", "name", MARK_SUM), ("snapshots", "id", SNAPSHOT_SUM))
+_LAST: Final = "SELECT id & ?, bytes_up_to FROM entries WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1"
+
+
+@dataclass(slots=True, eq=False)
+class Life:
+    """A sandbox between two resets. `n` and `bytes_up_to` are those of its last entry; `marks` have the entries after
+    which they stand; `open_snapshot` is the key of the one that is being written."""
+
+    key: int
+    sandbox: str
+    head: bytes
+    floor: int = 0
+    floor_bytes: int = 0
+    n: int = 0
+    bytes_up_to: int = 0
+    marks: dict[str, int] = field(default_factory=dict)
+    snapshots: list[SnapshotSize] = field(default_factory=list)
+    open_snapshot: int = 0
 
 
 class Writer:
@@ -45,9 +70,9 @@ class Writer:
 
     def load(self, db: sqlite3.Connection, path: Path) -> None:
         """Read which lives a store has. Raises `Damaged` and `sqlite3.Error`."""
-        self.lives = {life.sandbox: life for life in lives_of(db, path)}
-        self.last_life = max(self.last_life, last_key(db, "lives", "entries", LIFE_SHIFT))
-        self.last_snapshot = max(self.last_snapshot, last_key(db, "snapshots", "parts", SNAPSHOT_SHIFT))
+        self.lives = {life.sandbox: life for life in _lives_of(db, path)}
+        self.last_life = max(self.last_life, _last_key(db, "lives", "entries", LIFE_SHIFT))
+        self.last_snapshot = max(self.last_snapshot, _last_key(db, "snapshots", "parts", SNAPSHOT_SHIFT))
 
     def take(self) -> list[Statement]:
         """Return what is pending, which the caller commits."""
@@ -223,3 +248,29 @@ class SnapshotWriter:
 
     def _is_open(self) -> bool:
         return self._life.open_snapshot == self._key
+
+
+def _last_key(db: sqlite3.Connection, owners: str, rows: str, shift: int) -> int:
+    """Return the highest key of lives or snapshots that anything in the database has."""
+    found = (
+        db.execute(f"SELECT coalesce(max(id), 0) FROM {owners}"),
+        db.execute(f"SELECT coalesce(max(id), 0) >> ? FROM {rows}", (shift,)),
+        db.execute("SELECT coalesce(max(first), 0) >> ? FROM garbage WHERE kind = ?", (shift, rows)),
+    )
+    return max(int(cursor.fetchone()[0]) for cursor in found)
+
+
+def _lives_of(db: sqlite3.Connection, path: Path) -> list[Life]:
+    """Read the lives of a database. Raises `Damaged` and `sqlite3.Error`."""
+    for table, name, crc in _SUMS:
+        wrong = db.execute(f"SELECT {name} FROM {table} WHERE crc IS NOT {crc}").fetchone()
+        if wrong:
+            raise Damaged(f"{path}: {wrong[0]!r} of the table {table} is damaged: {RESTORE}")
+    lives = [Life(*row) for row in db.execute("SELECT id, sandbox, head, floor, floor_bytes FROM lives ORDER BY id")]
+    for life in lives:
+        last = db.execute(_LAST, (LAST_ENTRY, *entry_keys(life.key))).fetchone() or (0, 0)
+        life.n, life.bytes_up_to = max(last, (life.floor, life.floor_bytes))
+        life.marks = dict(db.execute("SELECT name, n FROM marks WHERE life = ?", (life.key,)))
+        rows = db.execute("SELECT id, n, bytes_up_to, size FROM snapshots WHERE life = ? ORDER BY n, id", (life.key,))
+        life.snapshots = [SnapshotSize(*row) for row in rows]
+    return lives

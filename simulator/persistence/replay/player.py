@@ -13,6 +13,7 @@ import msgspec
 from simulator.domain.commands import EndAttempt, LoadScenario, PassTime
 from simulator.domain.errors import DomainError
 from simulator.domain.model.inboxes import INBOX_SCHEME
+from simulator.domain.model.instants import EARLIEST, LATEST
 from simulator.persistence.replay.differences import (
     Difference,
     of_answers,
@@ -24,7 +25,6 @@ from simulator.persistence.replay.differences import (
     of_time,
 )
 from simulator.persistence.replay.state_digest import state_digest
-from simulator.persistence.replay.tape_clock import TapeClock
 from simulator.persistence.tape.entries import (
     AttemptSent,
     ClockSet,
@@ -40,6 +40,7 @@ from simulator.persistence.tape.entries import (
     Resumption,
 )
 from simulator.runtime import inbox_inputs
+from simulator.runtime.clock import Clock, effective_rate
 from simulator.runtime.command_answers import SCENARIO, answer_text, refusal_text
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -79,6 +80,30 @@ async def _wait() -> Resumption:
 
 async def _sleep(seconds: float) -> None:
     await _Pause()
+
+
+class TapeClock(Clock):
+    """A clock that is set to the time of each entry. Its mode and rate are those that the tape says."""
+
+    def __init__(self, mode: str, rate: float, now: datetime) -> None:
+        self.stand_at(now, now)
+        super().__init__(lambda: self._wall, mode, rate, now)
+
+    def stand_at(self, now: datetime, wall: datetime) -> None:
+        """Show these times until the next entry. Raises `ValueError` for times that no sandbox has."""
+        for time in (now, wall):
+            if not EARLIEST <= time <= LATEST:
+                raise ValueError(f"{time.isoformat()} is not from {EARLIEST.year} to {LATEST.year}")
+        self._now, self._wall = now, wall
+
+    def follow(self, mode: str, rate: float) -> None:
+        """Have another mode and rate. Raises `Unacceptable` for those that no clock has."""
+        self.mode, self.rate = mode, effective_rate(mode, rate)
+
+    def at(self, wall: datetime) -> datetime:
+        """The sandbox's time, whatever the wall's is."""
+        self.latest = wall
+        return self._now
 
 
 class Player:

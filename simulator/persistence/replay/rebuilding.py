@@ -11,8 +11,7 @@ import msgspec
 from simulator.domain.commands import EndAttempt
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 from simulator.domain.sandbox import Sandbox
-from simulator.persistence.replay.player import Again, Player
-from simulator.persistence.replay.tape_clock import TapeClock
+from simulator.persistence.replay.player import Again, Player, TapeClock
 from simulator.persistence.tape.entries import ClockSet
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.courier import Sender
