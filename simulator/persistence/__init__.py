@@ -12,12 +12,14 @@ in each answer, callback and webhook. So a sandbox needs only its inputs:
 - A `snapshot` is the whole state after entry n, typed, in MessagePack. It saves time and says nothing that the entries
   do not say: one that is damaged or of another version is passed over, and more entries are replayed.
 - A `mark` names the moment after entry n. A rewind returns to a moment; a `fork` is a second sandbox that begins at
-  one. Both replay from the nearest snapshot, beside the sandbox, which continues.
+  one. Both replay from the nearest snapshot, beside the sandbox, which continues. A sandbox that begins from the tape
+  of a file is made like a fork.
 - The `store` keeps lives in one SQLite database in WAL mode. SQLite recovers it after a kill; each row has a checksum.
 - A `commit` writes all that one turn of the event loop has led to, in one transaction. No answer, callback or event
   leaves before it: whatever somebody has seen is on the disk. A commit that fails is the last one, and nothing leaves.
 - `retention` drops the entries that nobody can return to, and the oldest ones beyond 512 MiB of a life.
 
-The rooms, from the bottom: `tape` (entries and their budget), `replay` (codec, player, moments, rewinds, redaction),
-`snapshot` (state as bytes and back). The modules beside them keep tapes and snapshots in a folder.
+The rooms, from the bottom: `tape` (entries and their budget), `replay` (codec, player, files of tapes, redaction),
+`snapshot` (state as bytes and back, and a cache in memory). The modules beside them return to moments (`rewinding`) and
+keep tapes and snapshots in a folder (`data_folder`).
 """
