@@ -17,7 +17,7 @@ _INTRODUCTION = f"""\
 
 # Scenario reference
 
-Every key of a scenario file.
+Look up every key of a scenario file.
 [scenarios.md](scenarios.md) is the introduction. Keys in bold are required; unknown keys are errors. `*` stands for a
 name of your own, `[]` for each item of a list.
 """

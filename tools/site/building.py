@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tools.site.assembly import Assembly
+from tools.site.llms import write_llms_files
 
 HERE = Path(__file__).parent
 BUILD_S = 600
@@ -40,6 +41,7 @@ def built(tree: Path, out: Path, version: str, versions: Sequence[str]) -> list[
             check=False,
         )
     _finish(out)
+    write_llms_files(tree, out)
     return [_placed(line, f"{source}/", names) for line in done.stderr.splitlines() if line] if done.returncode else []
 
 
