@@ -167,9 +167,9 @@ def _explored(
 ) -> int:
     from simulator.cli.reports.explore import exit_code, suites
     from simulator.domain.errors import DomainError
-    from simulator.explore.record import OtherRun
+    from simulator.explore.runs import CannotRun
     from simulator.explore.trials import AsksNothing, BaselineFails
-    from simulator.explore.workers import CannotRun
+    from simulator.explore.verdicts import OtherRun
     from simulator.server.serve import host_for_clients
 
     os.environ.update(bypass(os.environ, f"http://{host_for_clients(flags.host)}"))  # COMMAND inherits them
@@ -204,10 +204,9 @@ def _campaign(
     from simulator.cli.server import of_one_command, options_of
     from simulator.explore.campaign import Campaign, Plan
     from simulator.explore.findings import Again
-    from simulator.explore.record import Record
-    from simulator.explore.run import Setting
+    from simulator.explore.runs import Setting, Workers
     from simulator.explore.trials import Trials
-    from simulator.explore.workers import Workers
+    from simulator.explore.verdicts import Record
     from simulator.scenario.library import load_scenario
 
     scenario, screen = load_scenario(flags.scenario), Screen()
@@ -314,8 +313,8 @@ def proven(
 ) -> "Proof":
     """Play the finding. Raises `CannotStart`."""
     from simulator.explore.proof import read_finding
+    from simulator.explore.runs import CannotRun
     from simulator.explore.trials import BaselineFails
-    from simulator.explore.workers import CannotRun
 
     try:
         finding = read_finding(path)
@@ -333,8 +332,7 @@ def _proven(
     finding: "Finding", words: tuple[str, ...], restart: tuple[str, ...], times: int, timeout_s: float | None
 ) -> "Proof":
     from simulator.explore.proof import prove
-    from simulator.explore.run import Setting
-    from simulator.explore.workers import Workers
+    from simulator.explore.runs import Setting, Workers
     from simulator.options import LOOPBACK, Options
 
     def show(number: int, found: tuple[Any, ...]) -> None:

@@ -182,7 +182,8 @@ def _secret_bytes(secret: str | None) -> bytes | None:
 
 
 def _audited(calls: Any, notifications: Any) -> dict[str, Any]:
-    from simulator.audit.audit import as_json, audited
+    from simulator.audit.audit import as_json
+    from simulator.audit.obligations import audited
     from simulator.staging.proxy.app import wall_clock
 
     # Callbacks that do not pass here may have told the client what the proxy does not know.

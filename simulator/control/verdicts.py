@@ -7,7 +7,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.audit.audit import Obligation, as_json, audited
+from simulator.audit.audit import Obligation, as_json
+from simulator.audit.obligations import audited
 from simulator.audit.traffic import Rate
 from simulator.contract.openapi import OPENAPI, load
 from simulator.control import render

@@ -8,10 +8,10 @@ from pathlib import Path
 from simulator.explore.faults import single_faults
 from simulator.explore.findings import Again, Listener, Report, Writer, words_of
 from simulator.explore.races import crossed_requests, overtaken_answers, restarts
-from simulator.explore.record import Record, Verdict
 from simulator.explore.repetition import ATTEMPTS, Failure, Repetition, repeated, shrunk
 from simulator.explore.storms import outages, storms
 from simulator.explore.trials import Faults, TimeIsOver, Trial, Trials, now_s
+from simulator.explore.verdicts import Record, Verdict
 
 STORMS_AT_ONCE = 8
 ALONE_ENOUGH = 10

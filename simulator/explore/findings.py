@@ -12,12 +12,11 @@ from typing import Protocol
 
 from simulator.explore.document import Base, document
 from simulator.explore.faults import Fault, sentence
-from simulator.explore.judgement import Kind, ways
 from simulator.explore.races import RESTART
-from simulator.explore.record import Record, Verdict
 from simulator.explore.repetition import Failure
-from simulator.explore.run import text_of
+from simulator.explore.runs import text_of
 from simulator.explore.trials import Faults
+from simulator.explore.verdicts import Kind, Record, Verdict, ways
 from simulator.scenario.yaml import comment
 from simulator.shortened import one_line, whole_line
 

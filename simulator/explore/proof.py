@@ -9,11 +9,10 @@ from typing import Any, Final
 import yaml
 
 from simulator.explore.findings import EXIT_IGNORED
-from simulator.explore.judgement import Kind, Reason, reasons
 from simulator.explore.observation import Outcome
-from simulator.explore.run import Job
+from simulator.explore.runs import CannotRun, Job, Workers
 from simulator.explore.trials import SLOWER_MAX, TIMEOUT_S, BaselineFails, failure_of
-from simulator.explore.workers import CannotRun, Workers
+from simulator.explore.verdicts import Kind, Reason, reasons
 
 WAITS_S: Final = 300
 """Faults hold up a run for so long at most, in the sandbox's time."""

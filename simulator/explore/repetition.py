@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from simulator.explore.faults import Fault
-from simulator.explore.judgement import Reason, common, same
-from simulator.explore.record import Verdict
 from simulator.explore.trials import Faults, Trial, Trials
+from simulator.explore.verdicts import Reason, Verdict, common, same
 
 ATTEMPTS = 3
 TWICE = 2

@@ -8,11 +8,9 @@ from hashlib import sha256
 
 from simulator.explore.document import Base, document, rule_names
 from simulator.explore.faults import Fault, sentence
-from simulator.explore.judgement import reasons
 from simulator.explore.observation import Outcome
-from simulator.explore.record import Record, Verdict
-from simulator.explore.run import Job
-from simulator.explore.workers import CannotRun, Workers
+from simulator.explore.runs import CannotRun, Job, Workers
+from simulator.explore.verdicts import Record, Verdict, reasons
 
 Faults = tuple[Fault, ...]
 TIMEOUT_S = 30.0

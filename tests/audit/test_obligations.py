@@ -6,9 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from simulator.audit.audit import audited
-from simulator.audit.obligations import ORDER, all_clauses
-from simulator.audit.registry import CLAUSES
+from simulator.audit.audit import CLAUSES
+from simulator.audit.obligations import ORDER, all_clauses, audited
 from simulator.wire.traffic import Call
 from tests.support.audited import (
     BALANCE,

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.audit.audit import as_json, audited
+from simulator.audit.audit import as_json
+from simulator.audit.obligations import audited
 from simulator.cli.main import VERBS
 from simulator.cli.output import printable, printable_body, printable_json
 from simulator.cli.reports.coverage import text

@@ -13,12 +13,10 @@ from simulator.explore import campaign
 from simulator.explore.campaign import Campaign, Plan
 from simulator.explore.faults import single_faults
 from simulator.explore.findings import Again, Finding, Once, Report
-from simulator.explore.judgement import Kind, Reason
 from simulator.explore.races import crossed_requests, overtaken_answers
-from simulator.explore.record import Record, Verdict
-from simulator.explore.run import Job, Setting
+from simulator.explore.runs import Job, Setting, Workers
 from simulator.explore.trials import Faults, TimeIsOver, Trial
-from simulator.explore.workers import Workers
+from simulator.explore.verdicts import Kind, Reason, Record, Verdict
 from simulator.options import Options
 from tests.support.explored import Foretold, seen
 

@@ -10,7 +10,7 @@ from simulator.explore.document import Base, document, rule_names
 from simulator.explore.faults import Fault, ordinal, single_faults
 from simulator.explore.observation import Seen
 from simulator.explore.races import RESTART, crossed_requests, overtaken_answers, restarts
-from simulator.explore.run import text_of
+from simulator.explore.runs import text_of
 from simulator.explore.storms import FAULTS_MAX, FAULTS_MIN, outages, storms
 from simulator.scenario.library import load_scenario, problems
 from tests.support.explored import FAST, ORDER, seen

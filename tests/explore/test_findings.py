@@ -5,10 +5,9 @@ from pathlib import Path
 
 from simulator.explore.faults import single_faults
 from simulator.explore.findings import Again, Writer, said
-from simulator.explore.judgement import Kind, Reason
 from simulator.explore.races import restarts
-from simulator.explore.record import Record, Verdict
 from simulator.explore.repetition import Failure
+from simulator.explore.verdicts import Kind, Reason, Record, Verdict
 from simulator.scenario.library import problems
 from tests.support.explored import FAST, seen
 

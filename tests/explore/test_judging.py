@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from simulator.explore.faults import Fault, single_faults
-from simulator.explore.judgement import Kind, reasons, same
 from simulator.explore.observation import Breach, Order, Seen
+from simulator.explore.verdicts import Kind, reasons, same
 from tests.support.explored import ORDER, outcome, seen
 
 BASELINE = outcome(seen())

@@ -10,9 +10,8 @@ import pytest
 from simulator.explore.findings import EXIT_IGNORED
 from simulator.explore.observation import Outcome
 from simulator.explore.proof import Colour, prove, read_finding
-from simulator.explore.run import Job
+from simulator.explore.runs import CannotRun, Job, Workers
 from simulator.explore.trials import BaselineFails
-from simulator.explore.workers import CannotRun, Workers
 from tests.support.explored import outcome, seen
 
 TEXT = 'scenario: late\nextends: "../mine.yaml"\nclock: { mode: xN, rate: 100 }\nfaults: []\n'

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from simulator.explore.document import Base, document, receiver_timeouts
-from simulator.explore.run import text_of
+from simulator.explore.runs import text_of
 from simulator.scenario.library import load_scenario
 
 

@@ -3,10 +3,9 @@
 import pytest
 
 from simulator.explore.faults import single_faults
-from simulator.explore.judgement import Kind, Reason
-from simulator.explore.record import Verdict
 from simulator.explore.repetition import ATTEMPTS, repeated
 from simulator.explore.trials import Trial
+from simulator.explore.verdicts import Kind, Reason, Verdict
 from tests.support.explored import Foretold, seen
 
 FAULTS = (single_faults(seen())[0],)

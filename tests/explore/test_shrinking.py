@@ -5,12 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.explore.faults import single_faults
-from simulator.explore.judgement import Kind, Reason
 from simulator.explore.races import overtaken_answers
-from simulator.explore.record import Verdict
 from simulator.explore.repetition import shrunk
 from simulator.explore.storms import outages
 from simulator.explore.trials import Trial
+from simulator.explore.verdicts import Kind, Reason, Verdict
 from tests.support.explored import Foretold, seen
 
 FAULTS = [*overtaken_answers(seen()), *single_faults(seen()), *outages(seen(), [], has_start=False)]

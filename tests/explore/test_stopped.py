@@ -3,7 +3,7 @@
 from simulator.cli.reports.explore import suites, suites_when_stopped
 from simulator.explore.faults import single_faults
 from simulator.explore.findings import Report
-from simulator.explore.record import Verdict
+from simulator.explore.verdicts import Verdict
 from tests.support.explored import seen
 
 

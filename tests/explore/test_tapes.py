@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from simulator.explore.run import tape_of
+from simulator.explore.runs import tape_of
 from tests.support.local_server import QuietHandler, local_server
 
 asked: list[tuple[str, str | None]] = []

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from simulator.explore.document import Base
 from simulator.explore.observation import Order, Outcome, Seen, SeenPayment, SeenStep
-from simulator.explore.record import Record, Verdict
-from simulator.explore.run import Setting
+from simulator.explore.runs import Setting, Workers
 from simulator.explore.trials import Faults, Trial, Trials
-from simulator.explore.workers import Workers
+from simulator.explore.verdicts import Record, Verdict
 from simulator.options import Options
 
 FAST = Base("default", {"mode": "xN", "rate": 100})

@@ -1,8 +1,7 @@
 """Render docs/audit.md from the obligations of the audit."""
 
-from simulator.audit.audit import EVIDENCE_MAX, FINDINGS_MAX
+from simulator.audit.audit import EVIDENCE_MAX, FINDINGS_MAX, Clause
 from simulator.audit.obligations import ORDER, all_clauses
-from simulator.audit.registry import Clause
 from tools.pages.service import anchors, written
 
 _INTRODUCTION = f"""\

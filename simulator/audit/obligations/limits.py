@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 from itertools import pairwise
 
+from simulator.audit.audit import Finding, Occasion, obligation
 from simulator.audit.payments import Outcome
 from simulator.audit.reading import members, shown, text
-from simulator.audit.registry import Finding, Occasion, obligation
 from simulator.audit.traffic import Rate, Traffic
 from simulator.wire.traffic import Call
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from simulator.audit.audit import Finding, Occasion, obligation
 from simulator.audit.reading import text, whole
-from simulator.audit.registry import Finding, Occasion, obligation
 from simulator.audit.traffic import BILLERS, HISTORY, Traffic
 from simulator.wire.traffic import Call
 

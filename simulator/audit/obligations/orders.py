@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import pairwise
 
+from simulator.audit.audit import Finding, Occasion, obligation
 from simulator.audit.payments import Order, Outcome, Payment
 from simulator.audit.reading import form, shown, text
-from simulator.audit.registry import Finding, Occasion, obligation
 from simulator.audit.traffic import Traffic
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from datetime import timedelta
 from itertools import count
 
+from simulator.audit.audit import Finding, Occasion, obligation
 from simulator.audit.reading import header, shown, text
-from simulator.audit.registry import Finding, Occasion, obligation
 from simulator.audit.traffic import BILL, BILLERS, Fetch, Page, Traffic, answered_message
 from simulator.auth import headers as names
 from simulator.domain.model.bills import BillError

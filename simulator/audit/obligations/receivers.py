@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from simulator.audit.audit import Finding, Occasion, obligation
 from simulator.audit.reading import is_accepted, is_clients_own
-from simulator.audit.registry import Finding, Occasion, obligation
 from simulator.audit.traffic import Traffic
 from simulator.wire.traffic import Notification
 

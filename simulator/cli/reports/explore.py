@@ -14,7 +14,7 @@ from simulator.cli.server_flags import ServerFlags
 from simulator.domain.model.scenario import Scenario
 from simulator.explore.document import Base, receiver_timeouts
 from simulator.explore.findings import joined, quoted
-from simulator.explore.run import Setting
+from simulator.explore.runs import Setting
 from simulator.options import LOOPBACK
 from simulator.scenario.library import merged
 from simulator.scenario.reading.files import is_path
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from simulator.explore.campaign import Campaign
     from simulator.explore.findings import Finding, Once, Report
     from simulator.explore.observation import Outcome
-    from simulator.explore.record import Verdict
     from simulator.explore.trials import Trial
+    from simulator.explore.verdicts import Verdict
 
 
 CODE = "explore"

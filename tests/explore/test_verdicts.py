@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.explore.judgement import Kind, Reason
-from simulator.explore.record import FILE, OtherRun, Record, Verdict
+from simulator.explore.verdicts import FILE, Kind, OtherRun, Reason, Record, Verdict
 
 FAILED = Verdict((Reason(Kind.PAID_TWICE, "paid twice", "a sentence", {"count": {"max": 1}}),), True, "printed")
 ABOUT = {"command": ["npm", "test"]}
