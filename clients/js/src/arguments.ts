@@ -4,6 +4,7 @@
 import { isDate, isUint8Array } from "node:util/types";
 
 const SHOWN_CHARS_MAX = 60;
+const LIKENESS_MIN = 0.4;
 const DAY_S = 86_400;
 const DAYS_MAX = 3660;
 const STATUS_MIN = 200;
@@ -92,27 +93,18 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return prototype === null || Object.getPrototypeOf(prototype) === null; // also the Object of another realm, as Jest has one
 }
 
-/** The likeliest of these names that was meant, if any is like it. */
-export function nearest(name: string, known: readonly string[]): string | undefined {
-  const plain = (text: string) => text.toLowerCase().replace(/[-_ ]/g, "");
-  const wrong = plain(name);
-  const [best = ""] = [...known].sort((one, other) => distance(wrong, plain(one)) - distance(wrong, plain(other)));
-  if (distance(wrong, plain(best)) * 2 <= Math.max(best.length, wrong.length)) return best || undefined;
-  return known.find((right) => wrong.length >= 3 && right.length >= 3 && (plain(right).startsWith(wrong) || wrong.startsWith(plain(right))));
-}
+/** The pairs of neighbouring letters in a name, in any case and spelling. */
+const pairsOf = (name: string): string[] => {
+  const letters = [...name.toLowerCase().replace(/[-_ ]/g, "")];
+  return letters.slice(1).map((letter, at) => `${letters[at]}${letter}`);
+};
 
-/** How many letters to insert, delete or change (Levenshtein). */
-function distance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, column) => column);
-  [...one].forEach((letter, line) => {
-    const next = [line + 1];
-    row.slice(1).forEach((above, column) => {
-      const changed = (row[column] as number) + (letter === other[column] ? 0 : 1);
-      next.push(Math.min(changed, above + 1, (next[column] as number) + 1));
-    });
-    row = next;
-  });
-  return row.at(-1) as number;
+/** The likeliest of these names that was meant, if one shares enough pairs of letters with it. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  const wrong = pairsOf(name);
+  const likeness = (right: string) => (2 * pairsOf(right).filter((pair) => wrong.includes(pair)).length) / (pairsOf(right).length + wrong.length || 1);
+  const [best = ""] = [...known].sort((one, other) => likeness(other) - likeness(one));
+  return likeness(best) >= LIKENESS_MIN ? best : undefined;
 }
 
 /** A value as a message shows it: a text in quotes, of an object only its class. */

@@ -5,8 +5,6 @@
 import net from "node:net";
 import tls from "node:tls";
 
-const BODY_BYTES_MAX = 64 << 20;
-
 const isMocked = !Function.prototype.toString.call(Date).includes("[native code]");
 const { now: dateNow } = Date;
 const { timeOrigin } = performance;
@@ -45,8 +43,7 @@ export class Unanswered extends Error {
   }
 }
 
-/** Send a request over a connection of its own and follow no redirect; the response may take `timeoutS` seconds in all, and its body
- * have 64 MiB. Throws `Unanswered`. */
+/** Send a request over a connection of its own and follow no redirect; the response may take `timeoutS` seconds in all. Throws `Unanswered`. */
 export async function exchange(url: URL, request: HttpRequest, timeoutS: number): Promise<HttpResponse> {
   const bytes = encoded(url, request);
   let socket: net.Socket | undefined;
@@ -88,17 +85,12 @@ function encoded({ host, pathname, search }: URL, { method, headers, body }: Htt
 /** The response, which ends with the connection. A connection that is reset may have carried a whole one. */
 async function received(socket: net.Socket, isHead: boolean): Promise<HttpResponse> {
   const pieces: Buffer[] = [];
-  let size = 0;
   try {
-    for await (const piece of socket as AsyncIterable<Buffer>) {
-      pieces.push(piece);
-      size += piece.length;
-      if (size > BODY_BYTES_MAX) throw new Unanswered(`the response has more than ${BODY_BYTES_MAX} bytes`, undefined, true);
-    }
+    for await (const piece of socket as AsyncIterable<Buffer>) pieces.push(piece);
   } catch (error) {
-    if ((error as { code?: string }).code !== "ECONNRESET" || size === 0) throw error;
+    if ((error as { code?: string }).code !== "ECONNRESET" || pieces.length === 0) throw error;
   }
-  if (size === 0) throw new Unanswered("the connection was closed without an answer");
+  if (pieces.length === 0) throw new Unanswered("the connection was closed without an answer");
   return decoded(Buffer.concat(pieces), isHead);
 }
 

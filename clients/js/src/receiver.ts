@@ -13,7 +13,6 @@ import { judgeWebhook, Verdict } from "./signing.js";
 
 const MESSAGES_MAX = 10_000;
 const BODY_BYTES_MAX = 1 << 20;
-const BYTES_MAX = 64 << 20;
 const CONNECTIONS_MAX = 256;
 const REQUEST_MS = 30_000;
 const TOO_LARGE = 413;
@@ -114,7 +113,7 @@ export class Received {
   }
 }
 
-/** A receiver on a free port of 127.0.0.1. It keeps the latest 10,000 requests, at most 64 MiB; a body of more than one is answered 413. */
+/** A receiver on a free port of 127.0.0.1. It keeps the latest 10,000 requests; a body of more than one is answered 413. */
 export class Receiver {
   /** What came and was kept, oldest first. */
   readonly received: Received[] = [];
@@ -125,7 +124,6 @@ export class Receiver {
   readonly #closed = new AbortController();
   readonly #secrets: string[] = [];
   #last: Readonly<Behaviour> = {};
-  #bytes = 0;
 
   private constructor(server: Server) {
     if (!(server instanceof Server)) throw new TypeError("new Receiver: await Receiver.start() starts a receiver");
@@ -167,7 +165,7 @@ export class Receiver {
   clear(): void {
     this.received.length = this.#behaviours.length = 0;
     this.#last = {};
-    this.#bytes = this.leftOut = 0;
+    this.leftOut = 0;
   }
 
   /** Waits until `count` requests have come since the beginning or the latest `clear`; returns those that are kept. */
@@ -209,11 +207,7 @@ export class Receiver {
     }
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, value?.toString()]));
     this.received.push(new Received(at, request.method ?? "", request.url ?? "", headers, bytes, this.#secrets));
-    this.#bytes += bytes.length;
-    while (this.received.length > MESSAGES_MAX || this.#bytes > BYTES_MAX) {
-      this.#bytes -= this.received.shift()?.bytes.length ?? 0;
-      this.leftOut += 1;
-    }
+    if (this.received.length > MESSAGES_MAX) this.leftOut += this.received.splice(0, 1).length;
     this.#last = this.#behaviours.shift() ?? this.#last;
     this.#server.emit("arrival");
     await answer(response, this.#last, this.#closed.signal);

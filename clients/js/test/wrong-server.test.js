@@ -51,12 +51,6 @@ test("a server that stalls, drips or ends too early is left", async () => {
   assert.match((await errorOf("")).message, /closed without an answer/);
 });
 
-test("an answer of more than 64 mebibytes is left", async () => {
-  const piece = Buffer.from(`100000\r\n${" ".repeat(1 << 20)}\r\n`);
-  const error = await errorOf("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", { piece });
-  assert.match(error.message, /: the response has more than 67108864 bytes$/);
-});
-
 test("https against a server of http is named", async () => {
   const simulator = await Simulator.start();
   const wrong = new Simulator(simulator.url.replace("http:", "https:"));
