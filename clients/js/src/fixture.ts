@@ -9,6 +9,8 @@ import { Simulator, type SandboxOptions } from "./simulator.js";
 
 const ID_CHARS_MAX = 48;
 
+type Method = (...values: unknown[]) => unknown;
+
 /** The simulator that RESELLER_SIM_URL names, as under `reseller-sim exec`; without it one of our own. */
 export const findOrStart = async (): Promise<Simulator> => (process.env["RESELLER_SIM_URL"] ? new Simulator() : Simulator.start());
 
@@ -34,6 +36,7 @@ let users = 0;
 export class CurrentSandbox {
   #sandbox: Sandbox | undefined;
   #owner: string | undefined;
+  readonly #pending = new Map<Promise<unknown>, string>();
 
   /** `values`: the arguments of `useSandbox`. */
   constructor(values: ArrayLike<unknown>, private readonly options: string | SandboxOptions) {
@@ -47,9 +50,20 @@ export class CurrentSandbox {
       get: (_, name) => {
         if (this.#sandbox === undefined) throw new Error("there is a sandbox only while a test or its hooks run");
         const member: unknown = Reflect.get(this.#sandbox, name, this.#sandbox);
-        return typeof member === "function" ? (member.bind(this.#sandbox) as unknown) : member;
+        return typeof member === "function" ? this.#tracked(String(name), member.bind(this.#sandbox) as Method) : member;
       },
     });
+  }
+
+  /** The method, whose promises are pending until they are settled. */
+  #tracked(name: string, method: Method): Method {
+    return (...values) => {
+      const result = method(...values);
+      if (!(result instanceof Promise)) return result;
+      const promise: Promise<unknown> = result.finally(() => this.#pending.delete(promise));
+      this.#pending.set(promise, name);
+      return promise;
+    };
   }
 
   /** The test `name` begins. `owner` is what identifies it: the names or ids of those around it, then its own. */
@@ -67,12 +81,16 @@ export class CurrentSandbox {
     }
   }
 
-  /** The test `owner` has ended. */
+  /** The test `owner` has ended. Throws an error if it did not await a method, whose result would be lost. */
   async end(owner: string, failed: boolean, print: (text: string) => void): Promise<void> {
     const sandbox = this.#sandbox;
     if (sandbox === undefined || owner !== this.#owner) return;
     this.#sandbox = this.#owner = undefined;
-    await finish(sandbox, failed, print);
+    const forgotten = [...new Set(this.#pending.values())];
+    for (const promise of this.#pending.keys()) promise.catch(() => undefined); // it fails with the sandbox
+    this.#pending.clear();
+    await finish(sandbox, failed || forgotten.length > 0, print);
+    if (forgotten.length > 0 && !failed) throw new Error(`the test ended before ${forgotten.join(" and ")}: write await before each call`);
   }
 
   /** No test follows. The last one to say so ends the simulator. */

@@ -47,6 +47,23 @@ test("tests that run at the same time are told to take a sandbox each", async ()
   assert.match(stdout, /tests that run at the same time need a sandbox each: await simulator\.sandbox\(\) in the test/);
 });
 
+test("a test that does not await an expectation fails", () => {
+  const forgetful = `
+    import { test } from "node:test";
+    import { useSandbox } from "reseller-sim/node-test";
+    const sandbox = useSandbox();
+    test("forgetful", async () => { sandbox.expectStatus("order-1", "Succesful"); sandbox.advance("5s"); });
+    test("careful", async () => { await sandbox.advance("5s"); });`;
+  writeFileSync("forgetful.js", forgetful);
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env; // it is no test of this file's
+  const { stdout, status } = spawnSync(process.execPath, ["--test", "--test-reporter", "tap", "forgetful.js"], { env, encoding: "utf8" });
+  assert.equal(status, 1);
+  assert.match(stdout, /not ok 1 - forgetful/);
+  assert.match(stdout, /the test ended before expectStatus and advance: write await before each call/);
+  assert.match(stdout, /\nok 2 - careful/);
+  assert.doesNotMatch(stdout, /asynchronous activity/);
+});
+
 test("a test may delete its sandbox", () => sandbox.delete());
 
 describe("a suite with a scenario of its own", () => {
