@@ -38,6 +38,12 @@ NOT_FOUND = 404
 BEYOND_S = 30.0  # the answer to a request that waits takes longer than the wait
 
 
+def warn_of(answer: Mapping[str, Any], stacklevel: int) -> None:
+    """Warn of what the simulator finds in a rule or a scenario that it has taken."""
+    for text in answer.get("warnings", ()):
+        warn(text, RuntimeWarning, stacklevel=stacklevel)
+
+
 class Hold:
     """What rules keep with `hold: NAME`, in the order in which it came. The end of `with` releases all of it."""
 
@@ -146,13 +152,17 @@ class Sandbox(Records):
         return done
 
     def rule(self, section: Section, rule: Mapping[str, Any]) -> Rule:
-        """Add a rule, written as in a scenario, before all others of its section."""
-        made = self.ask("POST", "/rules", {"section": section, "rule": dict(rule)})
-        return Rule(self._control, self._path, made["id"])
+        """Add a rule, written as in a scenario, before all others of its section. Warns of what `check` finds."""
+        return self._add(section, rule)
 
     def fault(self, rule: Mapping[str, Any]) -> Rule:
         """Add a fault: `{"when": {"path": "/v2/topup"}, "times": 1, "then": {"status": 500}}`."""
-        return self.rule("faults", rule)
+        return self._add("faults", rule)
+
+    def _add(self, section: str, rule: Mapping[str, Any]) -> Rule:
+        made = self.ask("POST", "/rules", {"section": section, "rule": dict(rule)})
+        warn_of(made, OF_THE_CALLER + 2)
+        return Rule(self._control, self._path, made["id"])
 
     def hold(self, name: Name) -> Hold:
         """Return the hold of this name, in which rules keep answers, callbacks and webhooks: `then: {"hold": name}`.

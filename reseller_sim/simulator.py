@@ -27,7 +27,8 @@ from reseller_sim.arguments import (
 )
 from reseller_sim.control import Control, NotStarted, WrongAnswer, below
 from reseller_sim.exchange import bypass
-from reseller_sim.sandbox import Sandbox
+from reseller_sim.identity import OF_THE_CALLER
+from reseller_sim.sandbox import Sandbox, warn_of
 
 __tracebackhide__ = True  # pytest shows the line of the test
 DEFAULT_URL = "http://127.0.0.1:8080"
@@ -140,6 +141,7 @@ class Simulator:
         else:
             wanted = own | {"scenario": value, "clock": _clock(clock, first), "audit": judged}
             made = self.control.ask("POST", "/sandboxes", {k: part for k, part in wanted.items() if part is not None})
+        warn_of(made, OF_THE_CALLER + 1)
         return Sandbox(self.control, made, is_ours=True)
 
     def open(self, id: Name = "default") -> Sandbox:

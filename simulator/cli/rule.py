@@ -9,9 +9,10 @@ import click
 from simulator.cli import completion
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags
-from simulator.cli.output import clock_time, echo_value, print_table, show
+from simulator.cli.output import clock_time, echo_value, print_table, print_to_stderr, show
 from simulator.cli.usage import Refused, read_yaml, verb, verb_group
 from simulator.cli.values import Whole
+from simulator.shortened import whole_line
 
 RULE = "reseller-sim rule"
 SECTIONS = ("payments", "voids", "disputes", "bills", "faults")
@@ -74,6 +75,8 @@ def add_rule(section: str, text: str | None, file: str | None, json: bool, **fla
     if given:
         rule = _from_flags(section, given)
     answer = control.post("/rules", {"section": section, "rule": rule})
+    for text in answer.get("warnings", ()):
+        print_to_stderr(whole_line(text))
     show(answer, f"{answer['id']} is the first of the rules of {section} now", json=json)
 
 

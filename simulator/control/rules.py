@@ -21,7 +21,10 @@ from simulator.domain.commands import AddRule, RemoveRule
 from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.model.rules import Origin, Rule, SourceLine
 from simulator.runtime.background import in_background, place
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.build import COMPILER, prepared_rule
+from simulator.scenario.lint.findings import NEVER_MATCHES, rule_findings
+from simulator.scenario.reading.document import Problem, ScenarioError
 from simulator.scenario.reading.files import bundled_path, is_path
 from simulator.scenario.yaml import block
 
@@ -61,20 +64,31 @@ def _place(one: SourceLine | None, origin: Origin | None) -> dict[str, Any] | No
 
 
 async def add(request: Request) -> Response:
-    """Insert a rule before all others."""
+    """Insert a rule before all others, unless no request can meet it."""
     live = sandbox_of(request)
     raw = await bytes_of(request)
     if len(raw) <= AT_ONCE_BYTES_MAX:
         wanted = decoded(raw, "rule-request")
+        findings = _prepare(live, wanted)
     else:
         with place(len(raw)):
             wanted = await in_background(decoded, raw, "rule-request")
-            state = live.core.state
-            known = frozenset(state.catalog.products), frozenset(state.resellers), state.scenario.timelines
-            COMPILER.remember_rule(await in_background(prepared_rule, wanted["section"], wanted["rule"], *known))
+            findings = await in_background(_prepare, live, wanted)
         refuse_lost_sandbox(request)
+    if never := [problem for problem in findings if problem.code in NEVER_MATCHES]:
+        raise ScenarioError(never)
     rule: Rule[Any] = await live.submit(AddRule(wanted["section"], wanted["rule"]))
-    return reply({"id": rule.id}, 201)
+    return reply({"id": rule.id, "warnings": [f"{one.path}: {one.message}" for one in findings]}, 201)
+
+
+def _prepare(live: LiveSandbox, wanted: dict[str, Any]) -> list[Problem]:
+    """Compile a rule for the command that will add it; return what `check` finds in it. Raises `ScenarioError`."""
+    section, document, state = wanted["section"], wanted["rule"], live.core.state
+    known = frozenset(state.catalog.products), frozenset(state.resellers), state.scenario.timelines
+    COMPILER.remember_rule(prepared_rule(section, document, *known))
+    return rule_findings(
+        section, document, is_manual=not live.clock.runs, timeout=live.scenario.limits.integration_timeout
+    )
 
 
 async def remove(request: Request) -> Response:

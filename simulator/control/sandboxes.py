@@ -34,6 +34,7 @@ from simulator.runtime.quotas import NONE, Quotas, quotas
 from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.library import load_scenario, names, scenario_from_object, scenario_from_text, scenario_in
+from simulator.scenario.lint.waits import real_waits
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.files import ABSENT, TAPE_BYTES_MAX, ScenariosFolder, Unreadable
 
@@ -66,7 +67,8 @@ async def create(request: Request) -> Response:
         else:
             live = await _from_json(request, wanted)
     live.start()
-    return reply(render.sandbox(live, base_url(request)), 201)
+    warnings = [] if live.clock.runs else real_waits(live.scenario)
+    return reply(render.sandbox(live, base_url(request)) | {"warnings": warnings}, 201)
 
 
 def _refuse_others(request: Request, wanted: dict[str, Any]) -> None:

@@ -85,6 +85,21 @@ def test_a_key_at_the_wrong_place_of_a_rule_is_led_to_the_right_one(
         own.rule(section, rule)
 
 
+def test_a_fault_that_no_request_meets_is_refused(own: Sandbox) -> None:
+    with pytest.raises(SimulatorError, match=r"has no path '/v2/topups' \(did you mean '/v2/topup'\?\)"):
+        own.fault({"when": {"path": "/v2/topups"}, "then": {"status": 500}})
+
+
+def test_a_real_wait_under_a_manual_clock_is_a_warning(simulator: Simulator) -> None:
+    slow = {"then": {"delay": "30s"}}
+    waits = "29 s of real time, although the clock is manual"
+    with pytest.warns(RuntimeWarning, match=f"'slow' waits up to {waits}") as caught:
+        sandbox = simulator.sandbox({"extends": "default", "faults": [{"name": "slow", **slow}]})
+    with sandbox, pytest.warns(RuntimeWarning, match=f"each request waits {waits}") as caught_later:
+        sandbox.fault(slow)
+    assert [warning[0].filename for warning in (caught, caught_later)] == [__file__, __file__]
+
+
 def test_a_traceback_of_pytest_has_no_frame_of_ours(own: Sandbox) -> None:
     with pytest.raises(SimulatorError) as raised:
         own.fault({"path": "/v2/topup"})

@@ -14,6 +14,7 @@ from simulator.wire.money import encode
 from tests.support.client import Client, running
 
 RULES = "/sandboxes/default/rules"
+REAL_WAIT = "each request waits 29 s of real time, although the clock is manual; write { virtual: 30s } to wait none"
 FAILED = [{"status": "Failed"}]
 
 
@@ -272,3 +273,51 @@ def test_a_sandbox_of_a_file_is_extended_by_a_file_beside_it(tmp_path: Path) -> 
         rows = client.sim("GET", RULES).json["rules"]
         [place] = [one["place"] for one in rows if one["name"] == "own"]
         assert place == {"file": str(file), "line": 3, "scenario": None}
+
+
+@pytest.mark.parametrize(
+    ("when", "code", "message"),
+    [
+        ({"path": "/v2/topups"}, "unknown_path", "the service has no path '/v2/topups' (did you mean '/v2/topup'?)"),
+        ({"method": "PUSH"}, "unknown_method", "the service has no method 'PUSH'"),
+        ({"method": "GET", "path": "/v2/topup"}, "impossible", "no request matches: /v2/topup takes POST"),
+        ({"path": "/v2/balance", "product": "RELOAD"}, "impossible", "no request matches: GET /v2/balance has no"),
+        ({"amount": {"min": 5, "max": 4}}, "out_of_range", "max is below min, 5; nothing can match"),
+    ],
+)
+def test_a_fault_that_no_request_meets_is_refused(when: dict[str, Any], code: str, message: str) -> None:
+    with running() as client:
+        refused = client.sim("POST", RULES, {"section": "faults", "rule": {"when": when, "then": {"status": 500}}})
+        assert (refused.status, refused.json["problems"][0]["code"]) == (400, code)
+        assert refused.json["message"].startswith(message)
+        assert not any(rule["id"].startswith("added-") for rule in client.sim("GET", RULES).json["rules"])
+
+
+@pytest.mark.parametrize(
+    ("clock", "warnings"),
+    [
+        (
+            "manual",
+            ["each request waits 29 s of real time, although the clock is manual; write { virtual: 30s } to wait none"],
+        ),
+        ("real", []),
+    ],
+)
+def test_a_real_wait_of_a_fault_is_a_warning(clock: str, warnings: list[str]) -> None:
+    with running() as client:
+        client.sim("POST", "/sandboxes", {"id": "mine", "clock": {"mode": clock}})
+        rule = {"section": "faults", "rule": {"then": {"delay": "30s"}}}
+        made = client.sim("POST", "/sandboxes/mine/rules", rule).json
+        assert [
+            text.partition(": ")[2][: len(warning)] for text, warning in zip(made["warnings"], warnings, strict=True)
+        ] == warnings
+
+
+def test_a_sandbox_whose_clock_is_manual_by_request_warns_of_real_waits() -> None:
+    scenario = {"extends": "default", "faults": [{"name": "slow", "then": {"delay": "30s"}}]}
+    text = "each request that meets the fault 'slow' waits up to 29 s of real time, although the clock is manual"
+    with running() as client:
+        for clock, warnings in (("manual", [f"{text}; write delay: {{ virtual: … }} to wait none"]), ("real", [])):
+            made = client.sim("POST", "/sandboxes", {"scenario": scenario, "clock": {"mode": clock}})
+            assert made.json["warnings"] == warnings
+        assert "warnings" not in client.sim("GET", "/sandboxes/default").json

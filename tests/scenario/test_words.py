@@ -150,7 +150,13 @@ REAL = "each request waits 29 s of real time, although the clock is manual; writ
             "[1s, 10s]",
             ["4:32: real_wait each request waits 10 s of real time * virtual: […] } to wait none"],
         ),
+        (
+            "manual",
+            "{ median: 10s, p99: 30s }",
+            ["4:32: real_wait each request waits up to 29 s of real time * virtual: […] } to wait none"],
+        ),
         ("manual", "5s", []),
+        ("manual", "{ median: 100ms, p99: 2s }", []),
         ("manual", "{ virtual: 30s }", []),
         ("real", "30s", []),
         ("x60", "30s", []),
@@ -167,3 +173,30 @@ def test_a_long_real_wait_under_a_manual_clock_is_a_finding(
         begin, _, end = wanted.partition(" * ")
         assert line.startswith(begin)
         assert line.endswith(end)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "faults:\n  - then: { drip: { bytes_per_second: 100 } }\n",
+            "4:39: real_wait each 1000 bytes of a body take 10 s of real time, although the clock is manual; write 200 "
+            "or more",
+        ),
+        ("faults:\n  - then: { drip: { bytes_per_second: 200 } }\n", ""),
+        (
+            "schedule:\n  - at: 1s\n    rule: { add: { faults: { then: { delay: 30s } } } }\n",
+            f"5:45: real_wait {REAL}",
+        ),
+        (
+            "inboxes:\n  callbacks:\n    - { status: 200, delay: 20s }\n",
+            "5:29: real_wait each message waits 5 s of real time, although the clock is manual; then the attempt "
+            "fails, as it does at once with `disconnect: true`",
+        ),
+        ("inboxes:\n  callbacks:\n    - { status: 200, delay: 4s }\n", ""),
+    ],
+)
+def test_other_real_waits_under_a_manual_clock_are_findings(text: str, told: str, tmp_path: Path) -> None:
+    file = tmp_path / "f.yaml"
+    file.write_text(f"{D}clock: manual\n{text}", "utf-8")
+    assert [str(problem).removeprefix(f"{file}:") for problem in problems(file)] == list(filter(None, [told]))

@@ -72,3 +72,12 @@ test("the simulator's host is added to NO_PROXY of what a test starts, and a pro
   assert.equal(started.url, "http://127.0.0.1");
   await started.close();
 });
+
+test("a fault that no request meets is refused, and one that waits by the wall is a warning", async (context) => {
+  const sandbox = await simulator.sandbox();
+  const typo = { when: { path: "/v2/topups" }, then: { status: 500 } };
+  await assert.rejects(sandbox.fault(typo), /has no path '\/v2\/topups' \(did you mean '\/v2\/topup'\?\)/);
+  const warn = context.mock.method(process, "emitWarning", () => undefined);
+  await sandbox.fault({ then: { delay: "30s" } });
+  assert.match(String(warn.mock.calls[0]?.arguments[0]), /each request waits 29 s of real time, although the clock is manual/);
+});

@@ -4,6 +4,9 @@ Such a scenario still loads, but does not do what its author intended. Values wi
 is what a file only inherits.
 """
 
+from collections.abc import Mapping
+from datetime import timedelta
+
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import DEFINITIONS
 from simulator.scenario.lint.conditions import (
@@ -26,8 +29,9 @@ from simulator.scenario.lint.matchers import lint_matchers
 from simulator.scenario.lint.products import lint_products, lint_sold
 from simulator.scenario.lint.requests import lint_request
 from simulator.scenario.lint.start import lint_adjustments, lint_network, lint_schedule, lint_secrets, lint_targets
-from simulator.scenario.lint.waits import lint_waits
-from simulator.scenario.reading.document import Document, Report
+from simulator.scenario.lint.waits import lint_fault_waits, lint_waits
+from simulator.scenario.reading.document import Document, Problem, Report
+from simulator.scenario.reading.load import load_object
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections.outcomes import Timelines
 from simulator.scenario.sections.schedule import added_rules
@@ -60,6 +64,25 @@ def lint(document: Document, report: Report, scenario: Scenario | None) -> None:
     lint_network(root, document.source)
     lint_targets(root, document.source)
     lint_waits(root, document.source, scenario)
+
+
+NEVER_MATCHES = frozenset({"unknown_method", "unknown_path", "impossible", "out_of_range"})
+"""Codes of findings about a `when` that no request meets."""
+
+
+def rule_findings(
+    section: str, data: Mapping[str, object], *, is_manual: bool, timeout: timedelta | None
+) -> list[Problem]:
+    """Return what `check` finds in a rule that is added to a running sandbox and has no errors. `is_manual` is true for
+    a manual clock."""
+    report = Report()
+    item = Reader.of(load_object(data, "rule").root, report)
+    if (when := when_of(item, section)) is not None:
+        _lint_when(section, item, when, None)
+    _lint_then(section, item, None)
+    if is_manual and section == "faults":
+        lint_fault_waits(item, timeout)
+    return report.problems()
 
 
 def _lint_added(schedule: Reader, source: str, scenario: Scenario | None) -> None:
