@@ -129,7 +129,7 @@ class Secrets:
                     self._blocks.update(memoryview(beginning).cast("I"))
 
     def find(self, text: bytes, *, strong_only: bool = False) -> Iterator[Found]:
-        """Yield the secrets in a text, in order, none within another; with `strong_only` only strong ones."""
+        """Yield the secrets in a text, in order; cut ones may overlap. With `strong_only` only strong ones."""
         blocks = memoryview(text[: len(text) // _BLOCK * _BLOCK]).cast("I")
         hits = self._blocks.intersection(blocks)
         end = 0
@@ -139,7 +139,7 @@ class Secrets:
                 found = [self._found(text, start, one, strong_only=strong_only) for one in alike or ()]
                 longest = max(found, key=lambda one: (one.is_whole, one.end), default=None)
                 if longest and longest.end > start:
-                    end = longest.end
+                    end = longest.end if longest.is_whole else start + 1  # a whole secret may begin within a cut one
                     yield longest
 
     def _found(self, text: bytes, start: int, spelling: bytes, *, strong_only: bool) -> Found:

@@ -5,7 +5,7 @@ from base64 import b64encode, urlsafe_b64encode
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from simulator.auth.tokens import Realm, TokenHolder, Use, issue
@@ -29,6 +29,7 @@ SECRETS = st.lists(STRONG, min_size=1, max_size=5)
 
 
 @given(secrets=SECRETS, texts=st.lists(st.text(LETTERS, max_size=12), max_size=4))
+@example(secrets=["/1-a11111é/"], texts=["\\"])
 def test_a_secret_is_found_at_every_place_of_a_text(secrets: list[str], texts: list[str]) -> None:
     index = Secrets(secrets)
     for before in texts:

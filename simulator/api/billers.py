@@ -6,7 +6,7 @@ from simulator.api.notes import hint, no_biller, note
 from simulator.api.refusals import invalid_parameters
 from simulator.contract.query import whole
 from simulator.domain.model.catalog import OptionList, Product
-from simulator.domain.model.options import biller_field, biller_product, offered
+from simulator.domain.model.pricing import biller_field, biller_product, offered
 from simulator.wire import options as wire
 from simulator.wire.diagnoses import shown
 from simulator.wire.money import encode

@@ -10,9 +10,8 @@ from simulator.api.options import account_problem
 from simulator.api.refusals import invalid_parameters, refuse_parameters
 from simulator.api.versions import wants_denominations
 from simulator.contract.query import flag
-from simulator.domain.model.catalog import Product
-from simulator.domain.model.options import account_source, offered, subproduct_field
-from simulator.domain.model.tree import Group, tree_of
+from simulator.domain.model.catalog import Group, Product, tree_of
+from simulator.domain.model.pricing import account_source, offered, subproduct_field
 from simulator.domain.queries import last_updated, older
 from simulator.wire import catalog as wire
 from simulator.wire import legacy

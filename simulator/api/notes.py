@@ -12,7 +12,7 @@ from simulator.contract.schemas import Schema
 from simulator.domain.model.catalog import OptionList, Product
 from simulator.domain.model.details import NAMES_MAX, Detail
 from simulator.domain.model.likeness import nearest
-from simulator.domain.model.options import data_source
+from simulator.domain.model.pricing import data_source
 from simulator.domain.queries import not_on_sale
 from simulator.redaction import Secrets, redact, redact_urls
 from simulator.runtime.journal import Exchange

@@ -11,7 +11,7 @@ from simulator.api.refusals import invalid_parameters
 from simulator.api.versions import wants_denominations
 from simulator.contract.query import flag, sent_times, whole
 from simulator.domain.model.catalog import OptionList, Product
-from simulator.domain.model.options import account_source, biller_field, dependencies, offered
+from simulator.domain.model.pricing import account_source, biller_field, dependencies, offered
 from simulator.domain.state import State
 from simulator.wire import error_bodies
 from simulator.wire import options as wire

@@ -19,24 +19,110 @@ from simulator.api.authentication import (
     note_token,
     refuse_late,
 )
-from simulator.api.call import GONE, Call, EncodedReply, Incoming, Reply
+from simulator.api.call import GONE, Call, EncodedReply, Endpoint, Incoming, Problems, Reply
 from simulator.api.clients import DIRECT, ClientResolver, refuse_address, refuse_blocked
-from simulator.api.execution import check_fields, execute, execute_late
 from simulator.api.faults import NO_REPLY, choose_fault, with_failures
 from simulator.api.notes import (
     diagnosis_for_client,
     hide_secrets,
     note_ignored_members,
+    note_lost_plus,
+    note_unknown_parameters,
+    note_unread,
 )
 from simulator.api.quotas import refusal_ahead
 from simulator.api.routes import PathTable, Routes
-from simulator.api.suspended import ClientGone, keep_unread, read, record
+from simulator.api.suspended import ClientGone, keep_unread, read, record, wait
 from simulator.api.versions import marked_deprecated
+from simulator.auth import headers as names
+from simulator.contract.body import read_members
+from simulator.contract.query import read_query
+from simulator.domain.model.domain_events import StatusChanged
 from simulator.domain.model.faults import FaultThen
+from simulator.runtime.event_items import Item
 from simulator.runtime.journal import Exchange, decode_rule_names, packed, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.quotas import NONE
+from simulator.runtime.traces import trace_of
 from simulator.wire.money import encode
+
+
+def check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
+    """Decode and validate the endpoint's input; the endpoint's own refusal when it violates the contract."""
+    exchange, source = call.exchange, endpoint.source
+    unread = (
+        exchange.query if source == "body" else exchange.body if source == "query" else exchange.query or exchange.body
+    )
+    if unread or names.API_VERSION in call.headers:
+        note_unread(call, endpoint)
+    if not endpoint.schema:
+        return None
+    problems = _validate(call, endpoint)
+    return refusals.invalid_input(call, endpoint, problems) if problems else None
+
+
+def _validate(call: Call, endpoint: Endpoint) -> Problems:
+    """Decode the endpoint's input and validate it against its schema; stores the fields in the call."""
+    if endpoint.source == "query":
+        query = call.exchange.query
+        call.fields, problems = read_query(query, endpoint.schema)
+        if query:
+            note_unknown_parameters(call, endpoint)
+            note_lost_plus(call)
+        return problems
+    assume, headers = call.sandbox.scenario.assume, call.headers
+    may_be_form = endpoint.source == "form"
+    reject_duplicates = assume.get("duplicate-json-keys") == "reject"
+    any_type = assume.get("content-type") == "ignored"
+    # By position, which is cheaper: every payment comes this way.
+    call.fields, problems, call.is_exact = read_members(
+        endpoint.schema, headers.get(b"content-type", b""), call.exchange.body, may_be_form, reject_duplicates, any_type
+    )
+    if "body" in problems and headers.get(b"content-encoding", b"identity") != b"identity":
+        return {"body": [refusals.ENCODED]}
+    return problems
+
+
+def execute(call: Call) -> Reply:
+    """Execute a call at once. What it causes is published behind the request, which has no number yet."""
+    if call.exchange.method == "GET":  # it commands nothing
+        return call.endpoint.handle(call)
+    events = call.sandbox.events
+    serial, _ = call.sandbox.core.state.deliveries.last if b"traceparent" in call.headers else (0, 0)
+    events.hold()
+    try:
+        return call.endpoint.handle(call)
+    finally:
+        call.caused = events.release()
+        if b"traceparent" in call.headers:
+            _trace(call, call.caused, serial)
+
+
+async def execute_late(call: Call) -> Reply:
+    """Execute a call that met a fault, after the fault's delay. What it causes is published at once."""
+    assert call.fault is not None, "without a fault the call is executed at once"
+    if not call.fault.rule.then.after_commit and (refusal := await wait(call)):
+        return refusal
+    if call.is_lost:
+        return refusals.lost_sandbox(call)
+    reply = execute(call)
+    caused, call.caused = call.caused, []
+    for happening in caused:
+        call.sandbox.events.note(happening)
+    return reply
+
+
+def _trace(call: Call, caused: list[Item], serial: int) -> None:
+    """Let the payments that got a status, and the deliveries after `serial`, belong to the trace of the request."""
+    trace = trace_of(call.exchange.headers)
+    if trace is None:
+        return
+    core, traces = call.sandbox.core, call.sandbox.courier.traces
+    for happening in caused:
+        if isinstance(happening, StatusChanged):
+            traces.note(happening.number, trace)
+    for delivery in core.state.deliveries.after(serial):
+        traces.note(delivery.id, trace)
 
 
 class Pipeline:

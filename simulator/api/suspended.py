@@ -17,9 +17,9 @@ from simulator.api.notes import note
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
 from simulator.contract.body import FORM_BYTES_MAX, FORM_TOO_LONG
 from simulator.domain.model import draw
+from simulator.domain.model.draw import Spread
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.rules import Rule
-from simulator.domain.model.spread import Spread
 from simulator.persistence.tape.entries import RequestShown, Resumption
 from simulator.runtime.holds import Held, reason
 from simulator.runtime.live_sandbox import LiveSandbox

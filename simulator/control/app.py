@@ -49,8 +49,7 @@ from simulator.persistence.rewinding import Rewinder
 from simulator.runtime.inboxes import INBOX_PATH
 from simulator.runtime.operations import Operations, report
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.runtime.trace_context import trace_of
-from simulator.runtime.traces import caller
+from simulator.runtime.traces import caller, trace_of
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.reading.files import ScenariosFolder

@@ -11,10 +11,9 @@ from simulator.control.http import body_of, page, reply, sandbox_of
 from simulator.control.parameters import page_of, query_of, refuse_other_parameters
 from simulator.domain.commands import ChangeProduct, ChangeTree, SetNetwork
 from simulator.domain.model.answers import ProductChange, TreeChange
-from simulator.domain.model.catalog import Money, Product
+from simulator.domain.model.catalog import Money, Product, TreeKind
 from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.resellers import Reseller
-from simulator.domain.model.tree import TreeKind
 from simulator.domain.queries import last_updated, product_of, reseller_of, resellers_with_own
 from simulator.domain.state import State
 from simulator.scenario.sections.catalog import build_changes, build_tree_changes

@@ -28,8 +28,8 @@ from simulator.control.http import (
 )
 from simulator.control.message_origin import Messages, json_of, may_be_decoded, values_in
 from simulator.control.parameters import page_of, query_of, wait_of
+from simulator.domain.model.draw import Spread, typical
 from simulator.domain.model.inboxes import INBOX_SCHEME, InboxProgram, InboxReply, Window
-from simulator.domain.model.spread import Spread, typical
 from simulator.http_client.targets import BadTarget, parse_target
 from simulator.runtime import inbox_inputs
 from simulator.runtime.background import in_background, place

@@ -11,11 +11,10 @@ from typing import Any
 import msgspec
 
 from simulator.domain.model.cases import CaseKind
-from simulator.domain.model.catalog import Adjustment, Discount
+from simulator.domain.model.catalog import Adjustment, Discount, TreeKind
 from simulator.domain.model.effects import AttemptResult
 from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.scenario import ResellerStart
-from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
 
 

@@ -12,7 +12,7 @@ from simulator.domain.model.catalog import Option, OptionList, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import SERVICE_ZONE
-from simulator.domain.model.options import NO_OPTIONS, PLAN_CODE, plan_field
+from simulator.domain.model.pricing import NO_OPTIONS, PLAN_CODE, plan_field
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.state import State, spelling_of

@@ -11,6 +11,7 @@ import msgspec
 
 from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.draw import typical
 from simulator.domain.model.effects import (
     AttemptEnd,
     AttemptResult,
@@ -20,7 +21,6 @@ from simulator.domain.model.effects import (
 )
 from simulator.domain.model.inboxes import INBOX_SCHEME, InboxReply
 from simulator.domain.model.scenario import Scenario
-from simulator.domain.model.spread import typical
 from simulator.domain.model.webhooks import Delivery
 from simulator.http_client.targets import BadTarget, InboxTarget, parse_target
 from simulator.persistence.tape.entries import AttemptSent, Entry, InboxReceived
@@ -29,8 +29,7 @@ from simulator.runtime.clock import Clock
 from simulator.runtime.holds import Held, Holds
 from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.operations import CALLBACK, WEBHOOK, Served
-from simulator.runtime.trace_context import passed_on
-from simulator.runtime.traces import Trace, Traces
+from simulator.runtime.traces import Trace, Traces, passed_on
 from simulator.wire import outbound
 from simulator.wire.payments import STATUS_NAMES
 

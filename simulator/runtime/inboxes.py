@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from simulator.domain.errors import Conflict
 from simulator.domain.model import draw
+from simulator.domain.model.draw import Spread
 from simulator.domain.model.inboxes import InboxProgram, InboxReply
 from simulator.domain.model.resellers import SecretLog
 from simulator.domain.model.scenario import Limits
-from simulator.domain.model.spread import Spread
 from simulator.persistence.tape.entries import InboxReceived
 from simulator.runtime.inbox_messages import Inbox, InboxBudget, Received, program_size
 from simulator.runtime.journal import packed

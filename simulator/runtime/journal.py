@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 
 from simulator.persistence.tape.entries import Recorded
 from simulator.runtime.ring import Ring
-from simulator.runtime.trace_context import trace_of
+from simulator.runtime.traces import trace_of
 
 # The estimated overhead of an exchange beside the bytes received and sent.
 _OVERHEAD_BYTES = 1000

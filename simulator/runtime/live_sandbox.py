@@ -14,7 +14,6 @@ from simulator.domain.model.scenario import Scenario
 from simulator.domain.reports.coverage import Coverage, coverage
 from simulator.persistence.tape.tape import Tape
 from simulator.redaction import Secrets
-from simulator.runtime.actions import note_command
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.counters import Counters
@@ -22,16 +21,16 @@ from simulator.runtime.courier import Courier, Sender
 from simulator.runtime.disposal import dispose
 from simulator.runtime.driver import Driver
 from simulator.runtime.event_items import Action
-from simulator.runtime.events import EventLog
+from simulator.runtime.events import EventLog, note_command
 from simulator.runtime.holds import Holds
 from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.journal import Journal
 from simulator.runtime.keepers import UNKEPT, Keeper, StoredPlace
 from simulator.runtime.known_secrets import FormerSecrets, OwnSecrets, ServerSecrets
 from simulator.runtime.marks import Marks
-from simulator.runtime.noted import apply_noted
 from simulator.runtime.operations import Served
 from simulator.runtime.quotas import ServerBudgets
+from simulator.runtime.recorded_commands import apply_noted
 from simulator.runtime.ring import Notifier
 from simulator.runtime.sandbox_start import Beginning, Ending, FirstState, SandboxSpec, first_state
 from simulator.runtime.traces import Trace, caller

@@ -1,11 +1,78 @@
 """The traces of a sandbox's payments and deliveries, for the callbacks and webhooks that continue them."""
 
+import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from typing import Final
 
-from simulator.runtime.trace_context import TraceContext, trace_of
+import msgspec
+
+TRACEPARENT, TRACESTATE = "traceparent", "tracestate"
+PARENT_CHARS_MAX: Final = 512
+"""Of a `traceparent`, which has 55 in the version that we write."""
+STATE_CHARS_MAX: Final = 512
+STATE_MEMBERS_MAX: Final = 32
+FLAGS_KEPT: Final = 0b11
+"""Sampled, and that the trace id is random; the others mean nothing yet and may not be passed on."""
+
+_PARENT: Final = re.compile("([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
+_KEY: Final = "[a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13}"
+_MEMBER: Final = re.compile(rf"({_KEY})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{{0,255}}[\x21-\x2b\x2d-\x3c\x3e-\x7e]")
+
+
+class TraceContext(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """The trace of a request: 32 and 16 hexadecimal digits, not all zero, the flags, and the state of its vendors."""
+
+    trace_id: str
+    parent_id: str
+    flags: int
+    state: str = ""
+
+
+def trace_of(headers: Iterable[tuple[bytes, bytes]]) -> TraceContext | None:
+    """The trace that a request belongs to, by its headers, whose names are in lower case. None without a valid one."""
+    parents, states = [], []
+    for name, value in headers:
+        if name == b"traceparent":
+            parents.append(value)
+        elif name == b"tracestate":
+            states.append(value)
+    if len(parents) != 1 or len(parents[0]) > PARENT_CHARS_MAX:
+        return None
+    found = _PARENT.fullmatch(parents[0].decode("latin-1").strip(" \t"))
+    if found is None:
+        return None
+    version, trace_id, parent_id, flags, more = found.groups()
+    if version == "ff" or (version == "00" and more) or not trace_id.strip("0") or not parent_id.strip("0"):
+        return None
+    return TraceContext(trace_id, parent_id, int(flags, 16) & FLAGS_KEPT, _state(b",".join(states)))
+
+
+def _state(value: bytes) -> str:
+    """A valid `tracestate`, without blanks and empty members; an empty text for another."""
+    members = [one.strip(" \t") for one in value[: 2 * STATE_CHARS_MAX].decode("latin-1").split(",")]
+    members = [one for one in members if one]
+    keys = {found[1] for one in members if (found := _MEMBER.fullmatch(one))}
+    state = ",".join(members)
+    is_valid = len(keys) == len(members) <= STATE_MEMBERS_MAX and len(value) <= 2 * STATE_CHARS_MAX
+    return state if is_valid and len(state) <= STATE_CHARS_MAX else ""
+
+
+def passed_on(trace: TraceContext, span_id: str) -> tuple[tuple[str, str], ...]:
+    """The headers of what a request causes, which is the span `span_id` of its trace."""
+    parent = (TRACEPARENT, f"00-{trace.trace_id}-{span_id}-{trace.flags:02x}")
+    return (parent, (TRACESTATE, trace.state)) if trace.state else (parent,)
+
+
+def sent_trace(headers: Iterable[tuple[str, str]]) -> tuple[str, str]:
+    """The trace and the span of what `passed_on` has made headers for; empty texts of anything else."""
+    for name, value in headers:
+        if name == TRACEPARENT:
+            _, trace_id, span_id, _ = value.split("-")
+            return trace_id, span_id
+    return "", ""
+
 
 TRACES_MAX: Final = 10_000
 TRACES_BYTES_MAX: Final = 4 * 1024 * 1024

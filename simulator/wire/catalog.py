@@ -6,8 +6,17 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.domain.model import pricing
-from simulator.domain.model.catalog import Adjustment, DataSource, FormField, Fulfillment, Overlay, Product, Source
-from simulator.domain.model.tree import Category, Group
+from simulator.domain.model.catalog import (
+    Adjustment,
+    Category,
+    DataSource,
+    FormField,
+    Fulfillment,
+    Group,
+    Overlay,
+    Product,
+    Source,
+)
 from simulator.wire.money import money, number
 from simulator.wire.timestamps import iso_utc
 

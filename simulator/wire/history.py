@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from simulator.domain.model.catalog import Product
+from simulator.domain.model.catalog import Category, Product
 from simulator.domain.model.history import HISTORY_STATUSES, Figures, HistoryStatus
 from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.transactions import SETTLED, Transaction
-from simulator.domain.model.tree import Category
 from simulator.wire import payments
 from simulator.wire.timestamps import year_first_ms
 

@@ -11,7 +11,7 @@ from simulator.domain.model.catalog import (
     Option,
     Product,
 )
-from simulator.domain.model.options import account_source, amount_range, subproduct_field
+from simulator.domain.model.pricing import account_source, amount_range, subproduct_field
 from simulator.wire.money import amount_text, limit_text, number
 
 NO_CATEGORY = ("", "")

@@ -10,7 +10,7 @@ import msgspec
 
 from simulator.domain.model import pricing
 from simulator.domain.model.catalog import Option, OptionList, Product
-from simulator.domain.model.options import amount_range
+from simulator.domain.model.pricing import amount_range
 from simulator.wire.money import amount_text, limit_text, money, number
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator.runtime.trace_context import TraceContext, passed_on, sent_trace, trace_of
+from simulator.runtime.traces import TraceContext, passed_on, sent_trace, trace_of
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 PARENT = f"00-{TRACE}-{SPAN}-01"

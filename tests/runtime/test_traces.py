@@ -9,8 +9,7 @@ from simulator.persistence.replay.head import taken
 from simulator.persistence.replay.tape_writer import tape_lines
 from simulator.persistence.replay.without_secrets import lines_without_secrets
 from simulator.runtime import traces
-from simulator.runtime.trace_context import TraceContext
-from simulator.runtime.traces import Traces
+from simulator.runtime.traces import TraceContext, Traces
 from tests.support.client import Client, running
 from tests.support.replaying import assert_replays
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from simulator.domain.model.callbacks import CallbackConfig, RetryPolicy
-from simulator.domain.model.catalog import Adjustment, Discount, Money, Overlay, Source
+from simulator.domain.model.catalog import Adjustment, Discount, Money, Overlay, Source, TreeKind
+from simulator.domain.model.draw import Spread
 from simulator.domain.model.faults import (
     CutAnswer,
     DrippingAnswer,
@@ -38,9 +39,7 @@ from simulator.domain.model.schedule import (
     ScheduledTreeChange,
     ScheduledWebhook,
 )
-from simulator.domain.model.spread import Spread
 from simulator.domain.model.transactions import Distortion, PaymentThen, Reason, Refusal, Status
-from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import Signature, WebhookPolicy, WebhookStart
 from simulator.scenario.build import build_reseller, build_rule

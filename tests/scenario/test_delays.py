@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.domain.model.spread import DELAY_MAX, Spread
+from simulator.domain.model.draw import DELAY_MAX, Spread
 from simulator.scenario.library import scenario_from_object
 from simulator.scenario.reading.document import ScenarioError
 from tests.support.client import running

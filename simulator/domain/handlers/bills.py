@@ -22,7 +22,7 @@ from simulator.domain.model.bills import (
 from simulator.domain.model.catalog import Option, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.money import ZERO, parse_amount
-from simulator.domain.model.options import amount_range, biller_field, limiting_biller, offered
+from simulator.domain.model.pricing import amount_range, biller_field, limiting_biller, offered
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.queries import not_on_sale, on_sale
 from simulator.domain.state import State

@@ -10,6 +10,7 @@ from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback, CallbackState, is_retried
 from simulator.domain.model.domain_events import Attempted
+from simulator.domain.model.draw import drawn
 from simulator.domain.model.effects import (
     Attempt,
     AttemptEnd,
@@ -19,7 +20,6 @@ from simulator.domain.model.effects import (
     is_accepted,
 )
 from simulator.domain.model.outcomes import Noted
-from simulator.domain.model.spread import drawn
 from simulator.domain.model.transactions import Distortion, Result, Status, Transaction
 from simulator.domain.state import State
 

@@ -16,9 +16,8 @@ import msgspec
 
 from simulator.domain.handlers import deliveries
 from simulator.domain.model import pricing
-from simulator.domain.model.catalog import Catalog, Option, Overlay, Product
+from simulator.domain.model.catalog import Catalog, Category, Group, Option, Overlay, Product, tree_of
 from simulator.domain.model.resellers import Reseller
-from simulator.domain.model.tree import Category, Group, tree_of
 from simulator.domain.model.webhooks import CatalogEntry
 from simulator.domain.queries import has_newest_shape, older, version_switch
 from simulator.domain.state import State

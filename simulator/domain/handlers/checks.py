@@ -14,7 +14,7 @@ from simulator.domain.model.catalog import FormField, Option, OptionList, Produc
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import TEXT_CHARS_MAX, denotes_number, is_whole_cents, spelling
-from simulator.domain.model.options import (
+from simulator.domain.model.pricing import (
     NO_OPTIONS,
     account_source,
     amount_range,

@@ -22,7 +22,7 @@ from simulator.domain.model.catalog import (
 from simulator.domain.model.details import NAMES_MAX, Detail, DetailKind, detail
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import decimal_text
-from simulator.domain.model.options import PLAN_CODE, account_source, plan_field
+from simulator.domain.model.pricing import PLAN_CODE, account_source, plan_field
 from simulator.domain.model.transactions import Reason, Refusal
 
 SECOND_REFERENCE = "ref2"

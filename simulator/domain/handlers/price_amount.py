@@ -9,7 +9,7 @@ from simulator.domain.model import pricing
 from simulator.domain.model.catalog import Money, Option
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.money import CENT, ZERO
-from simulator.domain.model.options import PLAN_CODE
+from simulator.domain.model.pricing import PLAN_CODE
 from simulator.domain.model.transactions import Reason, Refusal
 
 _AMOUNT_REASONS = (Reason.DENOMINATION, Reason.PLAN_MISMATCH)

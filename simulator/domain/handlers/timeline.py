@@ -15,11 +15,11 @@ from simulator.domain.due import StepDue, StepTaken
 from simulator.domain.handlers import callbacks
 from simulator.domain.model import draw
 from simulator.domain.model.domain_events import Posted
+from simulator.domain.model.draw import drawn
 from simulator.domain.model.instants import next_time_of_day
 from simulator.domain.model.money import SERVICE_ZONE, ZERO
 from simulator.domain.model.outcomes import SETTLED_COURSES, Noted
 from simulator.domain.model.rules import Fields, Text
-from simulator.domain.model.spread import drawn
 from simulator.domain.model.transactions import (
     FAILED,
     SETTLED,

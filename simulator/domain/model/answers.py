@@ -5,10 +5,9 @@ from decimal import Decimal
 import msgspec
 
 from simulator.domain.model.bills import Bill
-from simulator.domain.model.catalog import Option, Product
+from simulator.domain.model.catalog import Category, Group, Option, Product
 from simulator.domain.model.details import Detail
 from simulator.domain.model.transactions import Reason, Result, Transaction
-from simulator.domain.model.tree import Category, Group
 
 
 class PaymentAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):

@@ -3,10 +3,11 @@
 A change creates a new `Catalog`; a reseller's overlay is applied to a product when it is read.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
+from enum import StrEnum
 from functools import cached_property
 
 import msgspec
@@ -14,7 +15,44 @@ import msgspec
 from simulator.domain.errors import Unknown
 from simulator.domain.model.bills import BillProfile
 from simulator.domain.model.rules import Text
-from simulator.domain.model.tree import Category, Group, TreeKind
+
+
+class Category(msgspec.Struct, frozen=True):
+    """A category of products."""
+
+    id: str
+    name: str
+    product_codes: tuple[str, ...]
+
+
+class Group(msgspec.Struct, frozen=True):
+    """A row of categories; groups and categories are in display order."""
+
+    id: str
+    name: str
+    icon_url: str
+    categories: tuple[Category, ...]
+
+
+def tree_of(groups: tuple[Group, ...], codes: Container[str]) -> tuple[Group, ...]:
+    """The groups reduced to the products in `codes`; empty categories stay."""
+    return tuple(
+        msgspec.structs.replace(group, categories=tuple(_category_of(category, codes) for category in group.categories))
+        for group in groups
+    )
+
+
+def _category_of(category: Category, codes: Container[str]) -> Category:
+    shown = tuple(code for code in category.product_codes if code in codes)
+    return category if shown == category.product_codes else msgspec.structs.replace(category, product_codes=shown)
+
+
+class TreeKind(StrEnum):
+    """The kinds of nodes of the tree; the value is the prefix of its events (SPEC 6.4)."""
+
+    CATEGORY = "category"
+    GROUP = "group"
+
 
 PARTS_MAX = 64
 

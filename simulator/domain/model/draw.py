@@ -6,8 +6,12 @@ other events.
 
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b, sha256
-from typing import NamedTuple
+from math import exp, log
+from statistics import NormalDist
+from typing import Final, NamedTuple
 from uuid import UUID
+
+import msgspec
 
 from simulator.domain.model.money import SERVICE_ZONE
 
@@ -81,3 +85,37 @@ def _day(at: datetime) -> str:
         begins = at.astimezone(SERVICE_ZONE).replace(hour=0, minute=0, second=0, microsecond=0)
         day = _latest[0] = _Day(begins, begins + timedelta(days=1), begins.strftime("%y%m%d"))
     return day.text
+
+
+_NORMAL: Final = NormalDist()
+DELAY_MAX: Final = timedelta(days=3660)
+_Z99: Final = _NORMAL.inv_cdf(0.99)
+FRACTION_MIN, FRACTION_MAX = 0.001, 0.999
+"""The ends of the distribution, which has none, are cut off: a thousandth on both sides."""
+
+
+class Spread(msgspec.Struct, frozen=True):
+    """A distribution of delays. `median` is above 0 and at most `p99`."""
+
+    median: timedelta
+    p99: timedelta
+
+    def at(self, fraction: float) -> timedelta:
+        """Return the delay that this fraction of all delays does not exceed."""
+        sigma = log(self.p99 / self.median) / _Z99
+        z = _NORMAL.inv_cdf(min(max(fraction, FRACTION_MIN), FRACTION_MAX))
+        seconds = self.median.total_seconds() * exp(sigma * z)
+        return timedelta(seconds=min(seconds, DELAY_MAX.total_seconds()))
+
+
+Delay = timedelta | Spread
+
+
+def drawn(delay: Delay, fraction: float) -> timedelta:
+    """Return a fixed delay itself, or the one that this fraction of a distribution's delays does not exceed."""
+    return delay.at(fraction) if isinstance(delay, Spread) else delay
+
+
+def typical(delay: Delay) -> timedelta:
+    """Return a fixed delay itself, or the median of a distribution."""
+    return delay.median if isinstance(delay, Spread) else delay

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from simulator.domain.model.spread import Spread
+from simulator.domain.model.draw import Spread
 
 JSON = "application/json"
 

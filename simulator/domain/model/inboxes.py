@@ -5,8 +5,8 @@ from datetime import datetime, time, timedelta
 
 import msgspec
 
+from simulator.domain.model.draw import Delay
 from simulator.domain.model.money import SERVICE_ZONE
-from simulator.domain.model.spread import Delay
 
 MIDNIGHT = time(0)
 

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from simulator.domain.model.callbacks import CallbackConfig
+from simulator.domain.model.catalog import TreeKind
 from simulator.domain.model.instants import next_time_of_day
 from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.resellers import KeyState
-from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
 
 At = timedelta | time

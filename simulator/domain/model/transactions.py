@@ -14,10 +14,10 @@ from types import MappingProxyType
 import msgspec
 
 from simulator.domain.model.bills import BillKey
+from simulator.domain.model.catalog import Category
 from simulator.domain.model.details import Detail
+from simulator.domain.model.draw import Delay, Spread
 from simulator.domain.model.rules import Text
-from simulator.domain.model.spread import Delay, Spread
-from simulator.domain.model.tree import Category
 
 
 class Status(StrEnum):

@@ -14,9 +14,8 @@ from itertools import takewhile
 
 import msgspec
 
-from simulator.domain.model.catalog import Option, Product
+from simulator.domain.model.catalog import Category, Group, Option, Product
 from simulator.domain.model.effects import Attempt
-from simulator.domain.model.tree import Category, Group
 
 BALANCE_ADDED = "balance.added"
 REPLAYS_MAX = 3

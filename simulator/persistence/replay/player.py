@@ -41,9 +41,9 @@ from simulator.persistence.tape.entries import (
 )
 from simulator.runtime import inbox_inputs
 from simulator.runtime.clock import Clock, effective_rate
-from simulator.runtime.command_answers import SCENARIO, answer_text, refusal_text
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.recorded_commands import SCENARIO, answer_text, refusal_text
 from simulator.runtime.traces import trace_from
 from simulator.scenario.build import ScenarioCompiler
 from simulator.scenario.reading.document import ScenarioError

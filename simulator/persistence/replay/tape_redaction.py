@@ -86,8 +86,8 @@ class StandIns:
         parts, end = [], 0
         for found in self._index.find(text):
             made, length = self._by_spelling[found.spelling], found.end - found.start
-            parts += [text[end : found.start], made if length == len(found.spelling) else made[:length]]
-            end = found.end
+            parts += [text[end : found.start], made[max(0, end - found.start) : length]]
+            end = max(end, found.end)
         return b"".join((*parts, text[end:])) if parts else text
 
 

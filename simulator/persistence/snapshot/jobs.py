@@ -11,8 +11,7 @@ import msgspec
 from simulator.domain.due import AgendaItem, CallbackDue, CaseDue, DeliveryDue, Due, ScheduleDue, StepDue
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
-from simulator.domain.model.catalog import Option, Product
-from simulator.domain.model.tree import Category, Group
+from simulator.domain.model.catalog import Category, Group, Option, Product
 from simulator.domain.model.webhooks import BalanceAdded, CatalogEntry, Delivery, Event, Webhook
 from simulator.domain.state import State
 from simulator.persistence.snapshot.document import ENCODER, special

@@ -8,8 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from simulator.domain.model.bills import BillKey
+from simulator.domain.model.catalog import Category
 from simulator.domain.model.transactions import Distortion, Result, Step, Transaction
-from simulator.domain.model.tree import Category
 from simulator.domain.model.wallet import Entry
 from simulator.domain.state import State
 from simulator.persistence.snapshot.document import plain

@@ -8,7 +8,7 @@ import msgspec
 
 from simulator.domain.model.bills import BillKey
 from simulator.domain.model.callbacks import CallbackConfig
-from simulator.domain.model.catalog import Overlay, Product
+from simulator.domain.model.catalog import Group, Overlay, Product
 from simulator.domain.model.domain_events import Attempted, Notification
 from simulator.domain.model.effects import JobCounts
 from simulator.domain.model.expectations import ExpectationKind
@@ -19,7 +19,6 @@ from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.resellers import ApiKey, DelayedSwitch, Settings, User
 from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.model.transactions import Step
-from simulator.domain.model.tree import Group
 from simulator.domain.model.webhooks import Webhook
 from simulator.persistence.snapshot.jobs import CallbackRow, CaseRow, DeliveryRow, DueRow
 from simulator.persistence.snapshot.payments import SharedValues

@@ -8,7 +8,7 @@ import msgspec
 
 from simulator.domain.model.catalog import Catalog, Product
 from simulator.domain.model.money import CENT, ZERO, is_bounded
-from simulator.domain.model.options import amount_range
+from simulator.domain.model.pricing import amount_range
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.lint.conditions import ABOVE_OUTSTANDING, Condition, When
 from simulator.scenario.lint.values import AMOUNT, Values, excludes, values

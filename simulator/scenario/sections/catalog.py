@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from simulator.domain.model.catalog import Catalog, Fulfillment, Product, Receipt, Source
-from simulator.domain.model.tree import Category, Group, TreeKind
+from simulator.domain.model.catalog import Catalog, Category, Fulfillment, Group, Product, Receipt, Source, TreeKind
 from simulator.scenario.reading.check import check
 from simulator.scenario.reading.document import Report
 from simulator.scenario.reading.load import load_object

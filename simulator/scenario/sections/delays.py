@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from simulator.domain.model.spread import Delay, Spread
+from simulator.domain.model.draw import Delay, Spread
 from simulator.scenario.reading.reader import Reader
 
 

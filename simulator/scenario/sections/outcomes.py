@@ -8,8 +8,8 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from simulator.domain.model.cases import REFUND_AFTER, CaseThen
+from simulator.domain.model.draw import Spread, typical
 from simulator.domain.model.likeness import nearest
-from simulator.domain.model.spread import Spread, typical
 from simulator.domain.model.transactions import (
     SETTLED,
     Distortion,

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from simulator.domain.model.catalog import Catalog
+from simulator.domain.model.catalog import Catalog, TreeKind
 from simulator.domain.model.instants import EARLIEST
 from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.scenario import ResellerStart
@@ -25,7 +25,6 @@ from simulator.domain.model.schedule import (
     due_at,
     written,
 )
-from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
 from simulator.scenario.reading.reader import Reader, secret_bytes, target
 from simulator.scenario.sections.catalog import changes, tree_changes

@@ -6,6 +6,7 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from simulator.contract.body import BadJson, decode_any
+from simulator.domain.model.draw import Spread
 from simulator.domain.model.faults import (
     JSON,
     WITHOUT_BODY,
@@ -22,7 +23,6 @@ from simulator.domain.model.faults import (
     ScriptedAnswer,
 )
 from simulator.domain.model.inboxes import INBOX_NAME, InboxProgram, InboxReply, TimedReply
-from simulator.domain.model.spread import Spread
 from simulator.scenario.reading.check import check
 from simulator.scenario.reading.document import Report, shown
 from simulator.scenario.reading.load import load_object

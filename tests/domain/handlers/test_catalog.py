@@ -12,12 +12,14 @@ from simulator.domain.model.answers import ProductChange, TreeChange
 from simulator.domain.model.catalog import (
     Adjustment,
     Catalog,
+    Category,
     Discount,
+    Group,
     Option,
     OptionList,
+    TreeKind,
 )
 from simulator.domain.model.transactions import Reason
-from simulator.domain.model.tree import Category, Group, TreeKind
 from simulator.domain.sandbox import Sandbox
 from tests.support.worlds import (
     CATALOG,

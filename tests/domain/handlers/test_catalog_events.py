@@ -15,8 +15,10 @@ from simulator.domain.handlers.deliveries import emit
 from simulator.domain.model.catalog import (
     Adjustment,
     Catalog,
+    Category,
     Discount,
     Fulfillment,
+    Group,
     Option,
     OptionList,
     Product,
@@ -24,7 +26,6 @@ from simulator.domain.model.catalog import (
     Source,
 )
 from simulator.domain.model.money import SERVICE_ZONE
-from simulator.domain.model.tree import Category, Group
 from simulator.domain.model.webhooks import CatalogEntry, WebhookPolicy, WebhookStart
 from simulator.domain.sandbox import Sandbox
 from simulator.wire import webhooks

@@ -7,11 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from simulator.domain.model.catalog import Catalog, Discount, Fulfillment, Money, Overlay, Source
+from simulator.domain.model.catalog import Catalog, Category, Discount, Fulfillment, Group, Money, Overlay, Source
 from simulator.domain.model.details import DetailKind, detail
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import PaymentThen, Reason, Refusal, Status, Step
-from simulator.domain.model.tree import Category, Group
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.sandbox import Sandbox
 from tests.support.worlds import (

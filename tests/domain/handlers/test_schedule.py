@@ -9,7 +9,7 @@ import pytest
 
 from simulator.domain.due import ScheduleDue
 from simulator.domain.model.callbacks import CallbackConfig
-from simulator.domain.model.catalog import Catalog
+from simulator.domain.model.catalog import Catalog, Category, Group, TreeKind
 from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.resellers import KeyState
 from simulator.domain.model.scenario import Limits
@@ -26,7 +26,6 @@ from simulator.domain.model.schedule import (
     due_at,
     written,
 )
-from simulator.domain.model.tree import Category, Group, TreeKind
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.sandbox import Sandbox
 from tests.support.fixed_compiler import FixedCompiler

@@ -15,7 +15,7 @@ from simulator.domain.model.catalog import (
     Product,
     Source,
 )
-from simulator.domain.model.options import (
+from simulator.domain.model.pricing import (
     account_source,
     amount_range,
     biller_field,

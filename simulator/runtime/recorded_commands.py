@@ -2,20 +2,69 @@
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from enum import Enum
+from hashlib import blake2b
 from typing import Any
+
+import msgspec
 
 from simulator.domain.commands import Command, EndAttempt, PassTime
 from simulator.domain.due import Fired
 from simulator.domain.errors import DomainError
+from simulator.domain.model.answers import ProductChange, TreeChange
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.webhooks import DeliveryLog
+from simulator.domain.model.resellers import ApiKey, Reseller, Settings
+from simulator.domain.model.rules import Rule
+from simulator.domain.model.wallet import Entry
+from simulator.domain.model.webhooks import Delivery, DeliveryLog
 from simulator.persistence.tape.entries import CommandApplied, Due
 from simulator.persistence.tape.tape import ENTRY_BYTES, Tape
-from simulator.runtime.command_answers import SCENARIO, answer_text, refusal_text
 from simulator.runtime.courier import Courier
-from simulator.runtime.trace_context import TraceContext, passed_on
-from simulator.runtime.traces import Trace
+from simulator.runtime.traces import Trace, TraceContext, passed_on
 from simulator.scenario.reading.document import ScenarioError
+from simulator.wire.catalog import product_body, tree_part
+from simulator.wire.money import encode
+
+DONE = "done"
+SCENARIO = "scenario"  # the code of a scenario that is not accepted
+
+
+def answer_text(answer: object) -> str:
+    """The answer of a command; texts that clients chose and secrets are in it as digests."""
+    match answer:
+        case Entry():
+            return f"entry {answer.id}: {answer.type.value} {answer.amount}, balance {answer.balance}"
+        case Callback():
+            return f"callback {answer.id}"
+        case Delivery():
+            return f"delivery {answer.id}"
+        case ApiKey():
+            return f"api key {digest([answer.key, answer.secret, answer.state.value])}"
+        case Reseller():
+            return f"reseller {digest([answer.code, str(answer.wallet.balance), [one.key for one in answer.keys]])}"
+        case Settings():
+            return f"settings {digest(msgspec.to_builtins(answer))}"
+        case ProductChange():
+            options = [(one.field_id, one.after.code, one.after.is_active) for one in answer.options]
+            return f"product {digest([answer.changed, options, encode(product_body(answer.after))])}"
+        case TreeChange():
+            return f"tree {digest([answer.changed, encode(tree_part(answer.after))])}"
+        case Rule():
+            return f"rule {digest(answer.label)}"
+        case Enum():
+            return str(answer.value)
+    return DONE
+
+
+def refusal_text(code: str) -> str:
+    """That a command was refused."""
+    return f"refused: {code}"
+
+
+def digest(content: object) -> str:
+    """A short digest of plain content, the same in every process."""
+    return blake2b(msgspec.json.encode(content, order="sorted"), digest_size=8).hexdigest()
+
 
 DUE_BYTES = 150
 """The approximate memory of an attempt that an entry made due."""
