@@ -154,6 +154,7 @@ def test_hostile_text_and_large_bodies_are_bounded_text(page: Console) -> None:
     pane = select(page, "POST /v2/topup")
     pane.get_by_label("body of request").get_by_text("\\u202e").wait_for()
     page.call("POST", "/v2/topup", {"refid": json.dumps([HOSTILE] * 20_000)})
+    page.row("POST /v2/topup").nth(1).wait_for()  # the rows of both requests, the newest first
     pane = select(page, "POST /v2/topup")
     pane.get_by_role("button", name="show more of").first.wait_for()
     assert len(pane.get_by_label("body of request").inner_text()) <= 20_000
