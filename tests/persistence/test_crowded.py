@@ -47,7 +47,7 @@ def test_a_rewind_may_meet_the_fork_of_another_sandbox(tmp_path: Path, monkeypat
     with serving(tmp_path / "data") as client:
         made(client, "first")
         client.pay("one")
-        held = Held(monkeypatch, "_next")
+        held = Held(monkeypatch, "prepare", is_behind=True)
 
         async def rewind() -> None:
             assert (await client.asim("POST", f"{DEFAULT}/rewind", {"n": 0})).status == 200
@@ -91,16 +91,16 @@ LOST = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("where", ["place", "_next"])
+@pytest.mark.parametrize("is_behind", [False, True])
 @pytest.mark.parametrize(("happens", "status", "code"), LOST)
 def test_a_fork_whose_original_is_lost_meanwhile_is_refused_and_leaves_nothing(
-    happens: Any, status: int, code: str, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    happens: Any, status: int, code: str, is_behind: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(tmp_path / "data") as client:
         made(client, "first")
         assert client.sim("POST", "/sandboxes/first/marks", {"name": "early"}).status == 201
         with monkeypatch.context() as patched:
-            held = Held(patched, where)
+            held = Held(patched, "prepare", is_behind=is_behind)
             asked = client.asim("POST", "/sandboxes", FORK)
             answer = client.run(held.meeting(asked, lambda: happens(client)))
         assert (answer.status, answer.json["error"]) == (status, code), answer.body

@@ -13,6 +13,7 @@ import pytest
 from simulator.app import App
 from simulator.cli.server import ignored_flags
 from simulator.persistence.data_folder import DataFolder
+from simulator.persistence.keeper import StoreKeeper
 from simulator.persistence.snapshot_schedule import SnapshotSchedule
 from simulator.runtime.background import in_background
 from simulator.runtime.sandboxes import DEFAULT as DEFAULT_ID
@@ -78,21 +79,26 @@ def killed(client: Client, tmp_path: Path) -> Path:
 
 
 class Held:
-    """What the keeper does first beside the event loop by a function of this name waits until the test lets it, before
-    it is done or `is_behind` that."""
+    """What the keeper does first by its method of this name waits until the test lets it, before it is done or
+    `is_behind` that."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, name: str, *, is_behind: bool = False) -> None:
         self._is_there, self._may_go = asyncio.Event(), asyncio.Event()
+        self._is_behind = is_behind
+        method = getattr(StoreKeeper, name)
 
-        async def held(function: Callable[..., Any], *arguments: Any) -> Any:
-            is_first = function.__name__ == name and not self._is_there.is_set()
-            result = await in_background(function, *arguments) if is_behind else None
-            if is_first:
-                self._is_there.set()
-                await self._may_go.wait()
-            return result if is_behind else await in_background(function, *arguments)
+        async def held(*arguments: Any) -> Any:
+            return await self._hold(method(*arguments))
 
-        monkeypatch.setattr("simulator.persistence.keeper.in_background", held)
+        monkeypatch.setattr(StoreKeeper, name, held)
+
+    async def _hold(self, work: Awaitable[Any]) -> Any:
+        is_first = not self._is_there.is_set()
+        result = await work if self._is_behind else None
+        if is_first:
+            self._is_there.set()
+            await self._may_go.wait()
+        return result if self._is_behind else await work
 
     async def meeting(self, slow: Awaitable[Response], meanwhile: Callable[[], Awaitable[object]]) -> Response:
         """The answer to a request, in the middle of which something else happens."""
@@ -101,3 +107,15 @@ class Held:
         await meanwhile()
         self._may_go.set()
         return await answer
+
+
+class HeldLookup(Held):
+    """The first place that the keeper has looked up beside the event loop waits until the test lets it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._is_there, self._may_go, self._is_behind = asyncio.Event(), asyncio.Event(), True
+
+        async def held(*arguments: Any) -> Any:
+            return await self._hold(in_background(*arguments))
+
+        monkeypatch.setattr("simulator.persistence.keeper.in_background", held)
