@@ -185,7 +185,6 @@ def test_a_fork_has_none_of_the_entries_that_are_damaged_on_the_disk_since_they_
         assert client.sim("POST", "/sandboxes", {"id": "fork", "fork": {"of": "default", "n": 3}}).status == 201
         client.run(folder_of(client).gate.passed())
         assert len(list(folder_of(client)._store.reader.entries("fork"))) >= 3
-        assert [one["id"] for one in client.sim("GET", "/sandboxes").json["sandboxes"]] == ["default"]
         assert client.pay("new").status == 200
 
 

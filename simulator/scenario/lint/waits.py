@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final
 
+from simulator.domain.model.draw import Spread
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import Scenario
-from simulator.domain.model.spread import Spread
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections.schedule import added_rules
 from simulator.scenario.sections.variants import branches
