@@ -9,10 +9,9 @@ import os
 from collections.abc import Callable
 from email.utils import mktime_tz, parsedate_tz
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any
 
-from simulator.staging.bodies import decoded
+from simulator.staging.bodies import as_dict, decoded
 from simulator.staging.service import Answer, NoAnswer
 from simulator.staging.session import Session
 from simulator.wire.money import encode
@@ -44,59 +43,33 @@ def fingerprint(base_url: str, key: str) -> str:
 
 
 class State:
-    """Answers by target. Use it as `with State(path, account) as state`, then `begin` it.
-
-    `account` is a fingerprint; `mask` hides what must not be written. Raises `NotOurs`.
-    """
+    """Answers by target, in a file; `begin` it. `account` is a fingerprint; `mask` hides what must not be written."""
 
     def __init__(self, path: Path, account: str, mask: Callable[[str], str]) -> None:
-        self._path = path
-        self._account = account
-        self._mask = mask
+        self._path, self._account, self._mask = path, account, mask
         self._found: dict[str, tuple[int, Any]] = {}
-        self._file: BinaryIO | None = None
 
     def __len__(self) -> int:
         return len(self._found)
 
-    def __enter__(self) -> "State":
-        """Open the file, which is made if it is absent; only its owner may read it."""
+    def begin(self, updated: str) -> None:
+        """Take up the answers of the same account about a catalog that was last updated then; forget all others. Only
+        the file's owner may read it. Raises `NotOurs`."""
+        header = self._line({"format": FORMAT, "account": self._account, "updated": updated})
         try:
-            number = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+            content = self._path.read_bytes() if self._path.exists() else b""
+            first, _, rest = content.partition(b"\n")
+            if first and as_dict(decoded(first)).get("format") != FORMAT:
+                raise NotOurs(f"{str(self._path)!r} is not a state file of this command; name another with --state")
+            is_same = first + b"\n" == header
+            if is_same:
+                whole = [as_dict(decoded(line)) for line in rest.split(b"\n")[:-1]]
+                self._found = {one["target"]: (one["status"], one["body"]) for one in whole if one.keys() >= MEMBERS}
+            number = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(number, "wb") as file:
+                file.write(content[: content.rfind(b"\n") + 1] if is_same else header)
         except OSError as error:
             raise NotOurs(f"the state file {str(self._path)!r} cannot be written: {error.strerror}") from None
-        self._file = os.fdopen(number, "r+b")
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the file, and delete it when nothing was learnt."""
-        assert self._file is not None
-        is_empty = self._file.seek(0, os.SEEK_END) == 0
-        self._file.close()
-        if is_empty:
-            self.remove()
-
-    def begin(self, updated: str) -> None:
-        """Take up the answers of the same account about a catalog that was last updated then; forget all others."""
-        assert self._file is not None
-        content = self._file.read()
-        first, _, rest = content.partition(b"\n")
-        header = {"format": FORMAT, "account": self._account, "updated": updated}
-        before = decoded(first)
-        if first and (not isinstance(before, dict) or before.get("format") != FORMAT):
-            raise NotOurs(f"{str(self._path)!r} is not a state file of this command; name another with --state")
-        is_same = before == decoded(self._masked(header))
-        if is_same:
-            whole = [
-                one for one in map(decoded, rest.split(b"\n")[:-1]) if isinstance(one, dict) and one.keys() >= MEMBERS
-            ]
-            self._found = {str(one["target"]): (one["status"], one["body"]) for one in whole}
-        self._file.seek(content.rfind(b"\n") + 1 if is_same else 0)
-        self._file.truncate()
-        if not is_same:
-            self._write(header)
 
     def get(self, target: str) -> tuple[int, Any] | None:
         """The status and the decoded body of an earlier answer."""
@@ -105,15 +78,11 @@ class State:
     def put(self, target: str, status: int, body: Any) -> None:
         """Keep an answer."""
         self._found[target] = (status, body)
-        self._write({"target": target, "status": status, "body": body})
+        with self._path.open("ab") as file:
+            file.write(self._line({"target": target, "status": status, "body": body}))
 
-    def _write(self, value: Any) -> None:
-        assert self._file is not None
-        self._file.write(self._masked(value) + b"\n")
-        self._file.flush()
-
-    def _masked(self, value: Any) -> bytes:
-        return self._mask(encode(value).decode()).encode()
+    def _line(self, value: Any) -> bytes:
+        return self._mask(encode(value).decode()).encode() + b"\n"
 
     def remove(self) -> None:
         """Delete the file."""

@@ -23,7 +23,7 @@ from simulator.staging.signing import Credentials, secret_bytes, split_base
 
 CODE = "IMPORTED"
 KEY = "test_key_imported"
-SECRET = "bm90LWEtc2VjcmV0LWZvci1hbi1pbXBvcnRlZC1vbmU="  # noqa: S105  # anybody may know it
+SECRET = "aW1wb3J0ZWQ6IGFueWJvZHkgbWF5IGtub3cgaXQ="  # noqa: S105  # anybody may know it
 INBOX = "inbox:callbacks"
 
 OURS = """\
@@ -112,14 +112,12 @@ def import_account(wanted: Wanted, clock: Clock, progress: Callable[[str], None]
     host = split_base(wanted.base_url).netloc
     secret_bytes(wanted.credentials.secret)
     mask = masking(wanted.credentials)
-    with (
-        State(wanted.state, fingerprint(wanted.base_url, wanted.credentials.key), mask) as state,
-        closing(HttpService(wanted.base_url, wanted.timeout_s)) as service,
-    ):
+    state = State(wanted.state, fingerprint(wanted.base_url, wanted.credentials.key), mask)
+    with closing(HttpService(wanted.base_url, wanted.timeout_s)) as service:
         session = Session(service, wanted.credentials, clock, wanted.per_second, wanted.requests_max)
         account = read_account(Answers(session, state), state, wanted.accounts, progress)
         text = mask("\n".join([*written(account, host, keep_urls=wanted.keep_urls), ""]))
-        state.remove()
+    state.remove()
     return text
 
 

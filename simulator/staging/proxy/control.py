@@ -1,7 +1,7 @@
 """`/_sim` of the proxy: journal, stories, callbacks, departures and audit of what went by, read only."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -28,8 +28,9 @@ from simulator.control.http import (
     page,
     reply,
 )
+from simulator.control.masking import Mask
 from simulator.control.parameters import page_of, query_of, refuse_other_parameters, wait_of
-from simulator.domain.errors import DomainError, Unknown
+from simulator.domain.errors import DomainError
 from simulator.runtime.background import in_background
 from simulator.runtime.operations import report
 from simulator.runtime.ring import Ring, RingRecord, Tally
@@ -42,7 +43,7 @@ from simulator.wire.traffic import Call, Notification
 HEALTH_PATH = "/_sim/health"
 OPEN_PATHS = (HEALTH_PATH, "/_sim/openapi.json")
 UNKNOWN_PATH = "the proxy has no such path; see docs/proxy.md, or `reseller-sim openapi --proxy`"
-ONE = "/_sim/sandboxes/{sandbox}"
+ONE = f"/_sim/sandboxes/{shown.SANDBOX}"
 
 Audit = Callable[[Sequence[Call], Sequence[Notification]], dict[str, Any]]
 """Gives `{"ok", "obligations"}` for what was seen."""
@@ -75,18 +76,27 @@ class ProxyControl:
 
     def __init__(self, watcher: Watcher, guard: Guard, audit: Audit, facts: dict[str, Any]) -> None:
         self._watcher, self._guard, self._audit, self._facts = watcher, guard, audit, facts
+        log = watcher.log
+        journal, callbacks = "observed-requests-query", partial(query_of, schema="observed-callbacks-query")
+        departures = partial(query_of, schema="departures-query")
         endpoints: dict[str, Callable[..., Any]] = {
             HEALTH_PATH: health.health,
             "/_sim/openapi.json": api_docs.proxy_document,
             "/_sim/sandboxes": self._list,
-            ONE + "/requests": self._requests,
+            ONE + "/requests": self._listing(
+                "requests", log.calls, _OF_CALL, shown.request, partial(_journal_query, schema=journal)
+            ),
             ONE + "/requests.har": self._as_har,
             ONE + "/requests/{n}.curl": self._as_curl,
             ONE + "/requests/{n}": self._request,
             ONE + "/transactions": self._transactions,
             ONE + "/transactions/{trxid}": self._transaction,
-            ONE + "/callbacks": self._callbacks,
-            ONE + "/departures": self._departures,
+            ONE + "/callbacks": self._listing(
+                "callbacks", log.notifications, _OF_NOTIFICATION, shown.notification, callbacks
+            ),
+            ONE + "/departures": self._listing(
+                "departures", log.departures, _OF_DEPARTURE, shown.departure, departures
+            ),
             ONE + "/audit": self._audited,
         }
         self.paths = tuple(endpoints)
@@ -107,6 +117,11 @@ class ProxyControl:
             if refusal is not None:
                 await error(refusal.status, refusal.code, refusal.message)(scope, receive, send)
                 return
+        _, _, *parts = scope["path"].split("/")
+        if parts[:1] == ["sandboxes"] and parts[1:2] not in ([], [shown.SANDBOX]):
+            words = f"a proxy has one sandbox, {shown.SANDBOX!r}"
+            await error(404, "unknown_sandbox", words)(scope, receive, send)
+            return
         try:
             await self._app(scope, receive, send)
         except Exception as failure:  # it was answered; Starlette raises it again for the server's log
@@ -125,17 +140,8 @@ class ProxyControl:
         refuse_other_parameters(request)
         return reply({"sandboxes": [{"id": shown.SANDBOX, **self._facts}]})
 
-    async def _requests(self, request: Request) -> Response:
-        """The journal, newest first."""
-        _refuse_other_sandbox(request)
-        mask = self._watcher.secrets.mask
-        log = self._watcher.log.calls
-        query = _journal_query(request, "observed-requests-query")
-        return await self._rows(query, "requests", log, _OF_CALL, lambda seen: shown.request(seen, mask))
-
     async def _as_har(self, request: Request) -> Response:
         """The latest requests that match as HAR 1.2."""
-        _refuse_other_sandbox(request)
         query = _journal_query(request, "observed-har-query")
         asked, mask, url = page_of(query), self._watcher.secrets.mask, base_url(request)
         found = filtered(_OF_CALL, query, _before(self._watcher.log.calls, asked.cursor))
@@ -157,49 +163,35 @@ class ProxyControl:
 
     def _found(self, request: Request) -> SeenCall | None:
         """The call whose number is in the path; None when the journal does not have it."""
-        _refuse_other_sandbox(request)
         number = request.path_params["n"]
         is_number = number.isascii() and number.isdigit() and len(number) <= DIGITS_MAX
         return self._watcher.log.calls.find(int(number)) if is_number else None
 
-    async def _callbacks(self, request: Request) -> Response:
-        """Callbacks and webhooks, newest first."""
-        _refuse_other_sandbox(request)
-        mask = self._watcher.secrets.mask
-        log = self._watcher.log.notifications
-        query = query_of(request, "observed-callbacks-query")
-        return await self._rows(query, "callbacks", log, _OF_NOTIFICATION, lambda seen: shown.notification(seen, mask))
-
-    async def _departures(self, request: Request) -> Response:
-        """What departed from the contract, newest first."""
-        _refuse_other_sandbox(request)
-        mask = self._watcher.secrets.mask
-        log = self._watcher.log.departures
-        query = query_of(request, "departures-query")
-        return await self._rows(query, "departures", log, _OF_DEPARTURE, lambda seen: shown.departure(seen, mask))
-
-    async def _rows(
+    def _listing(
         self,
-        query: Mapping[str, Any],
         name: str,
         log: Ring[Record],
         filters: Mapping[str, Callable[[Record], Any]],
-        row: Callable[[Record], dict[str, Any]],
-    ) -> Response:
-        """A page of a log, newest first; with `wait_for`, once that many match or the timeout passes."""
-        asked = page_of(query)
-        wait_for, timeout_s = wait_of(query)
-        matches = matcher(filters, query)
-        complete = True
-        if wait_for:
-            found = Tally(log, matches)
-            complete = await log.notifier.wait_until(lambda: found.count() >= wait_for, timeout_s)
-        answer = await page(name, asked, filter(matches, _before(log, asked.cursor)), row, lambda one: one.n)
-        return await self._reply(answer | {"left_out": log.left_out, "complete": complete})
+        row: Callable[[Record, Mask], dict[str, Any]],
+        read_query: Callable[[Request], dict[str, Any]],
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """What answers a page of a log, newest first; with `wait_for`, once that many match or the timeout passes."""
+
+        async def listed(request: Request) -> Response:
+            query, mask = read_query(request), self._watcher.secrets.mask
+            asked, (wait_for, timeout_s), matches = page_of(query), wait_of(query), matcher(filters, query)
+            complete = True
+            if wait_for:
+                found = Tally(log, matches)
+                complete = await log.notifier.wait_until(lambda: found.count() >= wait_for, timeout_s)
+            rows = filter(matches, _before(log, asked.cursor))
+            answer = await page(name, asked, rows, lambda seen: row(seen, mask), lambda one: one.n)
+            return await self._reply(answer | {"left_out": log.left_out, "complete": complete})
+
+        return listed
 
     async def _transactions(self, request: Request) -> Response:
         """Payments that were seen, newest first."""
-        _refuse_other_sandbox(request)
         query = query_of(request, "observed-payments-query")
         asked, mask = page_of(query), self._watcher.secrets.mask
         wanted = [(name, query[name]) for name in ("refid", "trxid") if name in query]
@@ -210,7 +202,6 @@ class ProxyControl:
 
     async def _transaction(self, request: Request) -> Response:
         """The story of one payment, by trxid or refid: what was asked, answered and called back, in order."""
-        _refuse_other_sandbox(request)
         refuse_other_parameters(request)
         one = self._watcher.payments.find(request.path_params["trxid"])
         if one is None:
@@ -232,18 +223,12 @@ class ProxyControl:
         return await self._reply(story)
 
     async def _audited(self, request: Request) -> Response:
-        _refuse_other_sandbox(request)
         refuse_other_parameters(request)
         log = self._watcher.log
         calls = [seen.call for seen in log.calls]
         notifications = [seen.notification for seen in log.notifications]
         found = await in_background(self._audit, calls, notifications)
         return await self._reply(found | {"left_out": log.calls.left_out + log.notifications.left_out})
-
-
-def _refuse_other_sandbox(request: Request) -> None:
-    if request.path_params["sandbox"] != shown.SANDBOX:
-        raise Unknown("unknown_sandbox", f"a proxy has one sandbox, {shown.SANDBOX!r}")
 
 
 def _before(log: Ring[Record], cursor: int) -> list[Record]:

@@ -44,9 +44,9 @@ class Answering:
 def ask(service: Answering, folder: Path, requests_max: int = 100) -> tuple[object, list[float]]:
     clock = Clock()
     session = Session(service, CREDENTIALS, clock, 1e6, requests_max)
-    with State(folder / "state", "an-account", lambda text: text) as state:
-        state.begin("now")
-        return Answers(session, state).ask("/v2/balance"), clock.waits
+    state = State(folder / "state", "an-account", lambda text: text)
+    state.begin("now")
+    return Answers(session, state).ask("/v2/balance"), clock.waits
 
 
 @pytest.mark.parametrize("status", [429, 503])
