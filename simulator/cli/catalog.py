@@ -16,6 +16,8 @@ from simulator.shortened import whole_line
 PRODUCT = "reseller-sim product"
 SWITCHED = {"on": {"is_active": True}, "off": {"is_active": False}}
 DEFAULT = {"is_active": None, "price_adjustment": None}
+NETWORK = "reseller-sim network"
+STATUSES = {"on": "Healthy", "off": "Interruption"}
 
 
 @verb("product")
@@ -84,10 +86,6 @@ def _read(ctx: click.Context, text: str) -> dict[str, Any]:
     if not isinstance(data, dict) or not data:
         raise click.UsageError(f"{text!r} is neither on nor off, nor changes such as {{note: new}}", ctx)
     return data
-
-
-NETWORK = "reseller-sim network"
-STATUSES = {"on": "Healthy", "off": "Interruption"}
 
 
 @verb("network")

@@ -16,6 +16,10 @@ from simulator.cli.output import print_to_stderr
 from simulator.cli.usage import CannotStart
 
 NAME: Final = "reseller-sim"
+STOP_TIMEOUT_S: Final = 5.0
+WAIT_S: Final = 1.0
+LATE: Final = 124
+"""The exit code for a command that was ended since it took too long, as that of timeout(1)."""
 
 
 def pasted() -> str:
@@ -78,11 +82,6 @@ def _again() -> list[str]:
 def _is_file_of_ours(called: Path) -> bool:
     return called.name == NAME
 
-
-STOP_TIMEOUT_S: Final = 5.0
-WAIT_S: Final = 1.0
-LATE: Final = 124
-"""The exit code for a command that was ended since it took too long, as that of timeout(1)."""
 
 FORWARDED: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 

@@ -14,6 +14,12 @@ from simulator.shortened import whole_line
 
 CLOCK = "reseller-sim clock"
 STOP = "stop"
+ADVANCE = "reseller-sim advance"
+TIMEOUT_S = 3600.0
+INTERRUPTED = 130
+USAGE = "write a duration such as 90s, 1h30m or 1.5d, or `idle`, or `to` and a time such as 2027-01-10T23:59:00+08:00"
+COLUMNS = ("what", "refid", "status", "to", "answered", "skipped")
+FACTS = ("product", "category", "group", "api_key", "rule", "status", "state")  # of what a scenario scheduled
 
 
 @verb("clock")
@@ -60,14 +66,6 @@ def _line(clock: dict[str, Any]) -> str:
     due = f"the next of {clock['pending']} is due at {clock_time(clock['next_due'])}" if clock["next_due"] else ""
     moves = "it is being advanced" if clock["advancing"] else ""
     return ", ".join(filter(None, (f"{mode}: it is {clock_time(clock['now'])}", due, moves)))
-
-
-ADVANCE = "reseller-sim advance"
-TIMEOUT_S = 3600.0
-INTERRUPTED = 130
-USAGE = "write a duration such as 90s, 1h30m or 1.5d, or `idle`, or `to` and a time such as 2027-01-10T23:59:00+08:00"
-COLUMNS = ("what", "refid", "status", "to", "answered", "skipped")
-FACTS = ("product", "category", "group", "api_key", "rule", "status", "state")  # of what a scenario scheduled
 
 
 @verb("advance")

@@ -20,6 +20,9 @@ from simulator.whole_files import write_whole
 if TYPE_CHECKING:
     from simulator.contract.register import Assumption
 
+WIDTH = 100
+REPORT_BYTES_MAX = 16 * 1024 * 1024
+
 
 @verb("openapi")
 @option("--control", is_flag=True, help="The control API's contract instead of the reseller API's.")
@@ -124,10 +127,6 @@ def example_values() -> dict[str, str]:
         "sandbox": "default",
         "request_n": "1",
     }
-
-
-WIDTH = 100
-REPORT_BYTES_MAX = 16 * 1024 * 1024
 
 
 @verb("assumptions")

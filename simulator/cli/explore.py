@@ -34,6 +34,11 @@ EXPLORE = "reseller-sim explore"
 MINUTES = 10.0
 WORKERS_MAX = 64
 ACTIVE = "active"
+PROVE = "reseller-sim prove"
+TIMES = 3
+TIMES_MAX = 100
+EXIT_CODES = {"green": 0, "red": 1, "flaky": 2}
+PROOF_COLUMNS = ("command", "verdict", "failed", "why")
 
 
 class Wanted(NamedTuple):
@@ -262,13 +267,6 @@ def _stopping(screen: "Screen") -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-PROVE = "reseller-sim prove"
-TIMES = 3
-TIMES_MAX = 100
-EXIT_CODES = {"green": 0, "red": 1, "flaky": 2}
-PROOF_COLUMNS = ("command", "verdict", "failed", "why")
 
 
 @verb("prove", cls=WithCommand)

@@ -21,6 +21,8 @@ option = partial(click.option, show_envvar=True)
 own_option = partial(click.option, allow_from_autoenv=False)
 # Without a variable, too: each file is about one run.
 file_option = partial(own_option, metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+TOKEN_VARIABLES = (f"{VARIABLES}_TOKEN", f"{VARIABLES}_CONTROL_TOKEN")
+"""The second one is the variable of `serve`, so that one variable can serve both sides."""
 
 
 def json_flag(*, help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -85,9 +87,6 @@ def _url(whose: str) -> Callable[[Any], Any]:
     text = f"The {whose}'s address.  [default: http://{LOOPBACK}:{DEFAULT_PORT}]"
     return option("--url", metavar="URL", help=text)
 
-
-TOKEN_VARIABLES = (f"{VARIABLES}_TOKEN", f"{VARIABLES}_CONTROL_TOKEN")
-"""The second one is the variable of `serve`, so that one variable can serve both sides."""
 
 _TOKEN = option(
     "--token",

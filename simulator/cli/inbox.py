@@ -22,6 +22,16 @@ COLUMNS = ("method", "answered", "refid", "status", "body")
 WAIT_MAX_S = 300.0
 MESSAGES_MAX = 10_000
 SPAN = Span()
+TRIGGER = "reseller-sim trigger"
+BALANCE, PRODUCT, CALLBACK, PROBES = "balance.added", "product.updated", "callback", "probes"
+WHAT = {PRODUCT: "the code of a product", CALLBACK: "the refid of a payment"}
+NOBODY = "it is done, but the webhook was changed meanwhile, and nothing is sent"
+NO_CATALOG_WEBHOOK = (
+    "nothing is done, since nobody would be told: the scenario has no `webhooks: {catalog: {url: …}}` that is enabled"
+)
+NO_WEBHOOK = "nothing is done, since {} has no balance webhook that is enabled: PUT /v2/balance-webhook sets one"
+WAIT_S = 5
+PROBES_TIMEOUT_S = 600.0
 
 
 def _replies(ctx: click.Context, param: click.Parameter, text: str | None) -> list[dict[str, Any]] | None:
@@ -144,18 +154,6 @@ def _row(one: dict[str, Any]) -> tuple[object, ...]:
     status = told.get("status") or (body.get("type") if isinstance(body, dict) else "") or ""
     sent = one["body"] or " ".join(f"{key}={value}" for key, value in (one.get("query") or {}).items())
     return one["method"], one["status"], told.get("refid", ""), status, sent
-
-
-TRIGGER = "reseller-sim trigger"
-BALANCE, PRODUCT, CALLBACK, PROBES = "balance.added", "product.updated", "callback", "probes"
-WHAT = {PRODUCT: "the code of a product", CALLBACK: "the refid of a payment"}
-NOBODY = "it is done, but the webhook was changed meanwhile, and nothing is sent"
-NO_CATALOG_WEBHOOK = (
-    "nothing is done, since nobody would be told: the scenario has no `webhooks: {catalog: {url: …}}` that is enabled"
-)
-NO_WEBHOOK = "nothing is done, since {} has no balance webhook that is enabled: PUT /v2/balance-webhook sets one"
-WAIT_S = 5
-PROBES_TIMEOUT_S = 600.0
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:

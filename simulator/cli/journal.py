@@ -26,6 +26,7 @@ NUMBER_MAX = 2**63 - 1
 NUMBER_DIGITS_MAX = 19
 STATUS_MAX = 599
 FILTERS = ("method", "path", "status", "refid", "rule")
+STORY = "reseller-sim story"
 
 
 def _request_number(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
@@ -180,9 +181,6 @@ def _print_message(first: str, message: dict[str, Any]) -> None:
 def _print_unshortened(line: str) -> None:
     """A line that may be longer than the terminal, since all of it matters."""
     echo(whole_line(line))
-
-
-STORY = "reseller-sim story"
 
 
 @verb("story")

@@ -16,6 +16,8 @@ from simulator.cli.usage import text_of
 PROGRAM = "reseller-sim"
 INTERRUPTED = 130
 UNWRITABLE = 3
+TEST, WATCH, CHANGE = "Serve and test", "Watch", "Change a sandbox"
+SCENARIOS, JUDGE, STAGING, DATA = "Scenarios and contract", "Judge and explain", "Real deployments and teams", "Data"
 
 
 class Verb(NamedTuple):
@@ -26,8 +28,6 @@ class Verb(NamedTuple):
     help: str
 
 
-TEST, WATCH, CHANGE = "Serve and test", "Watch", "Change a sandbox"
-SCENARIOS, JUDGE, STAGING, DATA = "Scenarios and contract", "Judge and explain", "Real deployments and teams", "Data"
 VERBS = {
     "serve": Verb(TEST, "serve", "Run the simulator."),
     "exec": Verb(TEST, "exec", "Run a command against a simulator of its own."),

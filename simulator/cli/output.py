@@ -25,6 +25,12 @@ _UNSAFE = (
     r"\u2028\u2029\ud800-\udfff"  # line separators, surrogates
 )
 _IN_TEXT = re.compile(rf"[{_UNSAFE}]|\r(?!\n)")
+CELL_CHARS_MAX = 40
+LEAST_CHARS = 12
+GAP = "  "
+INDENT = "    "
+LINES_MAX = 10
+ELLIPSIS = "…"
 
 
 def printable(text: str) -> str:
@@ -122,14 +128,6 @@ def print_to_stderr(text: str) -> None:
         click.echo(printable(text), err=True)
     except OSError:
         give_up(sys.stderr)
-
-
-CELL_CHARS_MAX = 40
-LEAST_CHARS = 12
-GAP = "  "
-INDENT = "    "
-LINES_MAX = 10
-ELLIPSIS = "…"
 
 
 def is_terminal() -> bool:

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 _FILES_WANTED: Final = 65_536
 _GC_THRESHOLDS: Final = (10_000, 2, 100)
+LOGGERS = (
+    "simulator.server.responder",
+    "simulator.server.response_batcher",
+    "simulator.control.health",
+    "uvicorn.error",
+    "asyncio",
+)
 
 
 def raise_file_limit() -> None:
@@ -74,15 +81,6 @@ def _stop(number: int, frame: FrameType | None) -> None:
     """
     logging.shutdown()
     os._exit(0)
-
-
-LOGGERS = (
-    "simulator.server.responder",
-    "simulator.server.response_batcher",
-    "simulator.control.health",
-    "uvicorn.error",
-    "asyncio",
-)
 
 
 class KnowsSecrets(Protocol):

@@ -21,6 +21,8 @@ RULE_COLUMNS = ("section", "id", "fallback", "matched", "chosen", "name")
 BYTES_MAX = 2 * 1024 * 1024
 EITHER = "write the rule as text, or give it with --file, or by flags such as --account and --status"
 BOTH = "write the rule as text, or give it with --file, or by flags, not both"
+HOLD = "reseller-sim hold"
+HOLD_COLUMNS = ("hold", "kind", "what", "refid", "since", "waited")
 
 
 @verb_group("rule")
@@ -185,10 +187,6 @@ def _rule_row(one: dict[str, Any]) -> tuple[object, ...]:
         one["chosen"],
         one["name"] or "",
     )
-
-
-HOLD = "reseller-sim hold"
-HOLD_COLUMNS = ("hold", "kind", "what", "refid", "since", "waited")
 
 
 @verb_group("hold")

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 
 DRAIN_MAX_S = 3600.0
+# Kubernetes sets such for each Service, of which `reseller-sim` is one.
+_OF_SERVICES: Final = re.compile(r"(\w+_)?(SERVICE_(HOST|PORT\w*)|PORT(_\d+_\w+)?)")
+PAUSE_S = 0.05
+WAIT_MAX_S = 3600.0
+HEALTH, READY = "/health", "/ready"
 
 
 @verb("serve")
@@ -156,10 +161,6 @@ def _print_lines(lines: list[str]) -> None:
     print_to_stderr("\n".join(lines))  # one that cannot be written is no reason to stop serving
 
 
-# Kubernetes sets such for each Service, of which `reseller-sim` is one.
-_OF_SERVICES: Final = re.compile(r"(\w+_)?(SERVICE_(HOST|PORT\w*)|PORT(_\d+_\w+)?)")
-
-
 def unknown_variables(command: click.Command, names: Iterable[str]) -> str:
     """A line about those of these names that neither `command` nor another verb reads; empty for none."""
     own = {f"{VARIABLES}_{parameter.name}".upper() for parameter in command.params}
@@ -186,11 +187,6 @@ def _of_verb(command: click.Command) -> set[str]:
             found.add(f"{VARIABLES}_{flag.name}".upper())
         found.update([flag.envvar] if isinstance(flag.envvar, str) else flag.envvar or ())
     return found
-
-
-PAUSE_S = 0.05
-WAIT_MAX_S = 3600.0
-HEALTH, READY = "/health", "/ready"
 
 
 @verb("health")

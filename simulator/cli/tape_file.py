@@ -36,6 +36,12 @@ EMPTY = (
     " be replaced, which the run says on stderr"
 )
 ANEW = "was it changed by hand, or on its way? Take it anew from where it was written"
+WHAT_CHARS_MAX: Final = 200
+_NAMED: Final = ("refid", "trxid", "reseller", "code", "section", "rule", "job", "attempt", "name")
+"""What is said of a command beside its name, where it has it."""
+AROUND_CHARS = 60
+SIDE_CHARS = 400
+WHAT_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +134,6 @@ def read_tape_file(path: Path) -> TapeFile:
     return TapeFile(path, tuple(lives), damage, is_cut, advice)
 
 
-WHAT_CHARS_MAX: Final = 200
-_NAMED: Final = ("refid", "trxid", "reseller", "code", "section", "rule", "job", "attempt", "name")
-"""What is said of a command beside its name, where it has it."""
-
-
 def listed(life: Life) -> Iterator[str]:
     """The entries of a life, a line each: the number and the time that `--until` takes, the life, and what came."""
     width = len(str(len(life.tape.entries)))
@@ -169,11 +170,6 @@ _WHAT: Final[dict[type, Callable[[Any], str]]] = {
     InboxProgrammed: lambda entry: f"inbox {entry.name}: its replies are set",
     InboxCleared: lambda entry: f"inbox {entry.name}: is cleared",
 }
-
-
-AROUND_CHARS = 60
-SIDE_CHARS = 400
-WHAT_CHARS = 200
 
 
 def proved(life: Life, played: int) -> str:

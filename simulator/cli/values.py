@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 else:
     _Seconds = click.ParamType  # click 8.2 and older know no types of values
 
+_OF_A_SERVICE = re.compile(r"(?:tcp|udp|sctp)://\S+:\d+")
+TOKEN_CHARS_MAX = 4096
+WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with
+HOST_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}")
+AMOUNT_DIGITS_MAX = 15
+
 
 class Span(_Seconds):
     """Seconds from `least_s` to `most_s`; without `least_s` any above 0."""
@@ -61,9 +67,6 @@ def seconds_of(text: str) -> float:
     return duration(f"{text}s" if is_number else text).total_seconds()
 
 
-_OF_A_SERVICE = re.compile(r"(?:tcp|udp|sctp)://\S+:\d+")
-
-
 class Whole(click.IntRange):
     """A whole number within bounds."""
 
@@ -83,12 +86,6 @@ class Port(click.Option):
         """None for `tcp://10.0.0.1:8080`, which every container has beside a Service of our name, asked for or not."""
         text = super().resolve_envvar_value(ctx)
         return None if text is not None and _OF_A_SERVICE.fullmatch(text) else text
-
-
-TOKEN_CHARS_MAX = 4096
-WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with
-HOST_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}")
-AMOUNT_DIGITS_MAX = 15
 
 
 class ClockMode(NamedTuple):

@@ -21,6 +21,12 @@ from simulator.cli.values import Span
 from simulator.shortened import shortened, whole_line
 
 TAIL = "reseller-sim tail"
+_PLURALS = {"status": "statuses", "entry": "entries"}
+LISTEN = "reseller-sim listen"
+CHOICES = {"callbacks": "callback", "webhooks": "webhook"}
+OF_CONNECTIONS = frozenset({"host", "content-length", "connection", "transfer-encoding"})
+FIELD_CHARS_MAX: Final = 300
+_KIND_CHARS: Final = 7
 
 
 def _http_url(ctx: click.Context, param: click.Parameter, text: str) -> str:
@@ -45,7 +51,6 @@ def _event_kinds(ctx: click.Context, param: click.Parameter, text: str | None) -
     return ",".join(filter(None, kinds))
 
 
-_PLURALS = {"status": "statuses", "entry": "entries"}
 _KINDS = {
     spelling: kind
     for kind in ("request", "status", "entry", "callback", "webhook", "notification", "action")
@@ -90,11 +95,6 @@ def tail_command(
     lines = Lines(coloured=is_coloured(sys.stdout))
     for event in Stream(TAIL, url, control_token, sandbox, query).events():
         click.echo(printable_json(json_module.dumps(event, ensure_ascii=False)) if json else lines.line(event))
-
-
-LISTEN = "reseller-sim listen"
-CHOICES = {"callbacks": "callback", "webhooks": "webhook"}
-OF_CONNECTIONS = frozenset({"host", "content-length", "connection", "transfer-encoding"})
 
 
 @verb("listen")
@@ -193,10 +193,6 @@ def _headers_of(sent: Event) -> dict[str, Any]:
 
 def _ms(began: float) -> int:
     return round((monotonic() - began) * 1000)
-
-
-FIELD_CHARS_MAX: Final = 300
-_KIND_CHARS: Final = 7
 
 
 class Lines:

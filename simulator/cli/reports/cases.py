@@ -20,6 +20,10 @@ from simulator.shortened import whole_line
 NOT_RUN = "not_run"
 """The code of a case that says why nothing was examined."""
 
+UNWRITABLE = 3
+UNFINISHED = "the run has not ended"
+_NOT_IN_XML = re.compile("[\ufffe\uffff]")  # the control characters are escaped as everywhere
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -82,10 +86,6 @@ class Run:
 def all_ok(suites: Iterable[Suite]) -> bool:
     """True when every case is ok."""
     return not any(suite.failures for suite in suites)
-
-
-UNWRITABLE = 3
-UNFINISHED = "the run has not ended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,9 +218,6 @@ def _property(text: str) -> str:
 
 def _escaped_command(text: str) -> str:
     return whole_line(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
-
-
-_NOT_IN_XML = re.compile("[\ufffe\uffff]")  # the control characters are escaped as everywhere
 
 
 def junit(title: str, suites: Sequence[Suite], run: Run | None = None) -> bytes:

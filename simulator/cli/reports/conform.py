@@ -14,6 +14,8 @@ from simulator.cli.usage import CannotStart
 from simulator.shortened import whole_line
 from simulator.staging.conform.findings import Outcome, Report, Result, assume_block
 
+MARKS: dict[Outcome, str] = {"passed": "ok     ", "departs": "DEPARTS", "not exercised": "-      "}
+
 
 def refuse_unwritable(title: str, *paths: Path | None) -> None:
     """Raise `CannotStart` for a file that cannot be written, before anything is asked."""
@@ -67,9 +69,6 @@ def _as_json(report: Report) -> bytes:
         "unlearned": report.unlearned,
     }
     return (printable_json(json.dumps(made, indent=2)) + "\n").encode()
-
-
-MARKS: dict[Outcome, str] = {"passed": "ok     ", "departs": "DEPARTS", "not exercised": "-      "}
 
 
 def line_of(result: Result) -> str:

@@ -35,6 +35,8 @@ FILES = ("journal.har", "payments.json", "callbacks.json", "audit.json", "covera
 """The files of one sandbox."""
 
 _NAME = re.compile(r"[0-9]{3}-[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+SANDBOXES_MAX = 200
+PAYMENTS_MAX = 5_000
 
 
 def begin_folder(folder: Path) -> None:
@@ -77,10 +79,6 @@ def _remove(path: Path) -> None:
     for name in FILES:
         (path / name).unlink(missing_ok=True)
     path.rmdir()
-
-
-SANDBOXES_MAX = 200
-PAYMENTS_MAX = 5_000
 
 
 class Folder:

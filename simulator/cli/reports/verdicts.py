@@ -18,6 +18,14 @@ AUDIT, WARNING, NOTHING = "audit", "audit_warning", "audit_of_nothing"
 NOT_EXERCISED = "not exercised"
 
 Row = Mapping[str, Any]
+NO_REQUEST: Final = "no sandbox got a request; does the command send to RESELLER_BASE_URL?"
+NO_ENDPOINT: Final = (
+    "nothing was exercised: requests came, but only for unknown paths or sandboxes; "
+    "does the command send to RESELLER_BASE_URL and the paths of the service?"
+)
+_BEST_TO_WORST: Final = (NOT_EXERCISED, "met", "warning", "violated")
+CASES_MAX = 10_000
+EXPECTATION = "expectation"
 
 
 def mark(row: Row) -> str:
@@ -45,14 +53,6 @@ def ending(made: Mapping[str, Any]) -> Iterator[str]:
     yield ", ".join(f"{states.count(state)} {word}" for state, word in words.items())
     if made["left_out"]:
         yield f"{made['left_out']} older requests and notifications were evicted, and are not judged"
-
-
-NO_REQUEST: Final = "no sandbox got a request; does the command send to RESELLER_BASE_URL?"
-NO_ENDPOINT: Final = (
-    "nothing was exercised: requests came, but only for unknown paths or sandboxes; "
-    "does the command send to RESELLER_BASE_URL and the paths of the service?"
-)
-_BEST_TO_WORST: Final = (NOT_EXERCISED, "met", "warning", "violated")
 
 
 class Totals:
@@ -129,10 +129,6 @@ def audit_cases(rows: Iterable[Row]) -> Iterator[Case]:
             code=AUDIT if is_error else WARNING,
             skipped=NOT_EXERCISED if row["state"] == "not_exercised" else "",
         )
-
-
-CASES_MAX = 10_000
-EXPECTATION = "expectation"
 
 
 class Lives:
