@@ -10,10 +10,8 @@ from simulator.cli.flags import file_option, json_flag, own_option, running_flag
 from simulator.cli.output import echo, echo_json, echo_value, is_terminal, print_line
 from simulator.cli.reports.cases import Case, Suite, junit
 from simulator.cli.reports.verdicts import NOTHING, audit_cases, ending, lines_of
-from simulator.cli.usage import CannotStart, Refused, verb
+from simulator.cli.usage import CannotStart, Refused, title, verb
 from simulator.shortened import whole_line
-
-AUDIT = "reseller-sim audit"
 
 
 @verb("audit")
@@ -47,18 +45,18 @@ def audit_command(
       reseller-sim audit --sandbox mine --junit audit.xml
       reseller-sim audit --json | jq '.obligations[] | select(.state == "violated")'
     """
-    control = Control(AUDIT, url, sandbox, control_token)
+    control = Control(url, sandbox, control_token)
     made = control.get("/audit")
     unseen = _unseen(control, made)
     if junit_file is not None:
         suite = Suite(f"sandbox {sandbox}", (*audit_cases(made["obligations"]), *unseen))
-        _write(junit_file, junit(AUDIT, [suite]))
+        _write(junit_file, junit(title(), [suite]))
     if json:
         echo_json(json_module.dumps(made, indent=2))
     else:
         echo("\n".join(map(whole_line, _lines(made, is_short=is_terminal() and not all_of_them))))
     for one in unseen:
-        raise Refused(whole_line(f"{AUDIT}: {one.message}"))
+        raise Refused(whole_line(f"{title()}: {one.message}"))
     return 0 if made["ok"] else 1
 
 
@@ -97,7 +95,7 @@ def _write(path: Path, content: bytes) -> None:
     try:
         path.write_bytes(content)
     except OSError as error:
-        raise CannotStart(whole_line(f"{AUDIT}: {path} cannot be written: {error.strerror}")) from None
+        raise CannotStart(whole_line(f"{title()}: {path} cannot be written: {error.strerror}")) from None
 
 
 @verb("expectations")
@@ -116,7 +114,7 @@ def expectations_command(json: bool, **running: Any) -> int:
       reseller-sim expectations --sandbox mine
       reseller-sim expectations --json | jq '.expectations[] | select(.ok | not) | .message'
     """
-    answer = Control("reseller-sim expectations", **running).get("/expectations")
+    answer = Control(**running).get("/expectations")
     if json:
         echo_value(answer)
     else:

@@ -10,13 +10,11 @@ from simulator.cli import completion
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags
 from simulator.cli.output import echo_value, print_line, show
-from simulator.cli.usage import Refused, read_yaml, verb
+from simulator.cli.usage import Refused, read_yaml, title, verb
 from simulator.shortened import whole_line
 
-PRODUCT = "reseller-sim product"
 SWITCHED = {"on": {"is_active": True}, "off": {"is_active": False}}
 DEFAULT = {"is_active": None, "price_adjustment": None}
-NETWORK = "reseller-sim network"
 STATUSES = {"on": "Healthy", "off": "Interruption"}
 
 
@@ -47,7 +45,7 @@ def product_command(
     if changes == "default" and reseller is None:
         raise click.UsageError("default is for one reseller, which it gives what all have: add --reseller CODE", ctx)
     wanted = DEFAULT if changes == "default" else SWITCHED.get(changes) or _read(ctx, changes)
-    control = Control(PRODUCT, **running)
+    control = Control(**running)
     answer = control.patch(f"/catalog/products/{path_part(code)}", wanted, {"reseller": reseller})
     if json:
         echo_value(answer)
@@ -107,7 +105,7 @@ def network_command(product: str | None, state: str | None, json: bool, **runnin
       reseller-sim network RELOAD off
       reseller-sim network RELOAD on
     """
-    control = Control(NETWORK, **running)
+    control = Control(**running)
     if product is None:
         _show_all(_statuses(control), json)
         return
@@ -127,7 +125,7 @@ def _status_of(control: Control, product: str) -> dict[str, str]:
     for one in _statuses(control):
         if one["product"] == product:
             return one
-    raise Refused(whole_line(f"{NETWORK}: this sandbox has no product {product!r}"))
+    raise Refused(whole_line(f"{title()}: this sandbox has no product {product!r}"))
 
 
 def _show_all(found: Iterable[dict[str, str]], json: bool) -> None:

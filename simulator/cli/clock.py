@@ -8,13 +8,11 @@ from simulator.cli import completion, values
 from simulator.cli.control import Control
 from simulator.cli.flags import json_flag, running_flags
 from simulator.cli.output import clock_time, echo_value, print_line, print_table, show, times_of_day
-from simulator.cli.usage import Refused, verb
+from simulator.cli.usage import Refused, title, verb
 from simulator.cli.values import seconds_of
 from simulator.shortened import whole_line
 
-CLOCK = "reseller-sim clock"
 STOP = "stop"
-ADVANCE = "reseller-sim advance"
 TIMEOUT_S = 3600.0
 INTERRUPTED = 130
 USAGE = "write a duration such as 90s, 1h30m or 1.5d, or `idle`, or `to` and a time such as 2027-01-10T23:59:00+08:00"
@@ -40,7 +38,7 @@ def clock_command(ctx: click.Context, /, what: str | None, json: bool, **running
       reseller-sim clock x60
       reseller-sim clock stop
     """
-    control = Control(CLOCK, **running)
+    control = Control(**running)
     if what is None:
         clock = control.get("/clock")
     elif what == STOP:
@@ -87,13 +85,13 @@ def advance_command(ctx: click.Context, /, how: tuple[str, ...], json: bool, **r
       reseller-sim advance to 2027-01-10T23:59:00+08:00
       reseller-sim advance 5m --json | jq '.fired[] | select(.kind == "callback")'
     """
-    control = Control(ADVANCE, **running)
+    control = Control(**running)
     try:
         done = control.post("/clock/advance", _asked(ctx, how), timeout_s=TIMEOUT_S)
     except KeyboardInterrupt:
         return _stop(control)
     except Refused as refused:  # it names the field of the request
-        raise Refused(refused.message.replace(f"{ADVANCE}: to ", f"{ADVANCE}: {how[-1]} ", 1), refused.code) from None
+        raise Refused(refused.message.replace(f"{title()}: to ", f"{title()}: {how[-1]} ", 1), refused.code) from None
     if json:
         echo_value(done)
     else:
@@ -112,7 +110,7 @@ def _stop(control: Control) -> int:
     where = f"the clock of {control.sandbox} stands at {clock_time(clock['now'])}"
     if clock["advancing"]:
         where = f"{where} and will stop when the receiver that is being called has answered"
-    click.echo(whole_line(f"{ADVANCE}: interrupted; {where}"), err=True)
+    click.echo(whole_line(f"{title()}: interrupted; {where}"), err=True)
     return INTERRUPTED
 
 

@@ -15,7 +15,7 @@ from reseller_sim import control as client
 from reseller_sim.arguments import is_url
 from reseller_sim.exchange import Answer, Connection, TlsFailed, Unanswered
 from simulator.cli.output import print_to_stderr
-from simulator.cli.usage import CannotStart, Refused
+from simulator.cli.usage import CannotStart, Refused, title
 from simulator.options import CONTROL_PATH, DEFAULT_PORT, LOOPBACK
 from simulator.shortened import whole_line
 
@@ -53,8 +53,7 @@ class _Fields(dict[str, Any]):
 
 
 class Control:
-    """The control API at `url`, which may end in `/_sim` and by default is that of port 8080, for one sandbox. `verb`
-    is what messages begin with.
+    """The control API at `url`, which may end in `/_sim` and by default is that of port 8080, for one sandbox.
 
     Each method takes a path below the sandbox, or with `is_root` below `/_sim`, and returns the decoded answer, None
     when it has no body. They raise `Refused` when the simulator refuses, and `CannotStart` for anything that is no
@@ -63,14 +62,13 @@ class Control:
     """
 
     def __init__(
-        self, verb: str, url: str | None, sandbox: str, control_token: str | None, certificate: str | None = None
+        self, url: str | None, sandbox: str, control_token: str | None, certificate: str | None = None
     ) -> None:
-        self.verb = verb
         self.sandbox = sandbox
         self.base = (url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
         if not is_url(self.base):
             text = f"{self.base!r} is no http or https URL, such as {DEFAULT_URL}"
-            raise click.UsageError(text, click.get_current_context())
+            raise click.UsageError(text, click.get_current_context(silent=True))
         parts = urlsplit(self.base)
         address = f"{parts.scheme}://{parts.netloc}{path_before(self.base)}"
         self.client = client.Control(address, control_token, certificate or "")
@@ -150,13 +148,13 @@ class Control:
         if code == NO_SANDBOX or (code == NO_PATH and is_odd):
             return self.useless(f"answered {status}: there is no sandbox {self.sandbox!r}{_where_named()}")
         if code in NOT_READY:
-            return Refused(whole_line(f"{self.verb}: {self.base}: {said}"), code)
+            return Refused(whole_line(f"{title()}: {self.base}: {said}"), code)
         if status in LOCKED or status >= 500 or code == client.NO_CODE:
             hint = "; give the control API's token with --token or RESELLER_SIM_TOKEN" if status == 401 else ""
             return self.useless(f"answered {status}: {said}{hint}")
         left_out = len(refused.problems) - PROBLEMS_MAX
         problems = "; ".join(refused.problems[:PROBLEMS_MAX]) + (f"; and {left_out} more" if left_out > 0 else "")
-        return Refused(whole_line(f"{self.verb}: {problems or said}"), code)
+        return Refused(whole_line(f"{title()}: {problems or said}"), code)
 
     def fields(self, value: Any) -> Any:
         """A value of an answer, with objects that say what they lack."""
@@ -166,7 +164,7 @@ class Control:
 
     def useless(self, what: str) -> CannotStart:
         """The error about an answer, or about none."""
-        return CannotStart(whole_line(f"{self.verb}: {self.base} {what}"))
+        return CannotStart(whole_line(f"{title()}: {self.base} {what}"))
 
 
 def start_advice(reason: Unanswered | None) -> str:
@@ -188,19 +186,17 @@ def path_part(text: str) -> str:
 
 def _where_named() -> str:
     """Which variable named the sandbox, if one did, and how to find those that exist."""
-    context = click.get_current_context()
-    is_variable = context.get_parameter_source("sandbox") is ParameterSource.ENVIRONMENT
-    variable = ", which RESELLER_SIM_SANDBOX names" if is_variable and "ids" not in context.params else ""
+    context = click.get_current_context(silent=True)
+    source = context.get_parameter_source("sandbox") if context and "ids" not in context.params else None
+    variable = ", which RESELLER_SIM_SANDBOX names" if source is ParameterSource.ENVIRONMENT else ""
     return f"{variable}: `reseller-sim sandbox list` lists them"
 
 
 class Stream:
     """The events of a simulator, or of one `sandbox`, as they happen, for as long as it runs."""
 
-    def __init__(
-        self, verb: str, url: str | None, token: str | None, sandbox: str | None, query: Mapping[str, str]
-    ) -> None:
-        self._control = Control(verb, url, sandbox or "", token)
+    def __init__(self, url: str | None, token: str | None, sandbox: str | None, query: Mapping[str, str]) -> None:
+        self._control = Control(url, sandbox or "", token)
         self._is_of_one = sandbox is not None
         below = f"/sandboxes/{path_part(sandbox)}/events" if sandbox is not None else "/events"
         self._url = f"{self._control.client.url}{below}" + (f"?{urlencode(query)}" if query else "")
@@ -247,7 +243,7 @@ class Stream:
         except (ValueError, RecursionError):
             event = None
         if not isinstance(event, dict) or "kind" not in event:
-            text = f"{self._control.verb}: {self._control.base} sent something that is no event: is it a simulator?"
+            text = f"{title()}: {self._control.base} sent something that is no event: is it a simulator?"
             raise CannotStart(whole_line(text))
         return event
 
@@ -259,7 +255,7 @@ class Stream:
                 return self._open()
             except CannotStart:
                 if monotonic() > ends_at:
-                    text = f"{self._control.verb}: {self._control.base} has ended, or does not answer any more"
+                    text = f"{title()}: {self._control.base} has ended, or does not answer any more"
                     raise CannotStart(whole_line(text)) from None
             sleep(PAUSE_S)
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from simulator.cli.explanation import Explanation
 
 
-TITLE = "reseller-sim explain"
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH")
 NUMBER_DIGITS_MAX = 16
 NOTHING = "the journal has no request that was refused; `reseller-sim requests` lists those that there are"
@@ -83,7 +82,7 @@ def explain_command(
         read_time,
     )
 
-    control = Control(TITLE, url, sandbox, control_token)
+    control = Control(url, sandbox, control_token)
     is_number = len(words) == 1 and words[0].isascii() and words[0].isdecimal()
     if last and words:
         raise _wrong(f"--last takes no {words[0]!r}: it finds the request itself")

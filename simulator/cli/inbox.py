@@ -13,16 +13,14 @@ from simulator.cli.flags import json_flag, own_option, running_flags
 from simulator.cli.journal import trxid_of
 from simulator.cli.output import echo_value, print_line, print_table, print_to_stderr, show, times_of_day
 from simulator.cli.sandbox import deposit, reseller
-from simulator.cli.usage import Refused, verb
+from simulator.cli.usage import Refused, title, verb
 from simulator.cli.values import Span, Whole
 from simulator.shortened import whole_line
 
-INBOX = "reseller-sim inbox"
 COLUMNS = ("method", "answered", "refid", "status", "body")
 WAIT_MAX_S = 300.0
 MESSAGES_MAX = 10_000
 SPAN = Span()
-TRIGGER = "reseller-sim trigger"
 BALANCE, PRODUCT, CALLBACK, PROBES = "balance.added", "product.updated", "callback", "probes"
 WHAT = {PRODUCT: "the code of a product", CALLBACK: "the refid of a payment"}
 NOBODY = "it is done, but the webhook was changed meanwhile, and nothing is sent"
@@ -91,7 +89,7 @@ def inbox_command(
       reseller-sim inbox callbacks --reply 500,500,200
       reseller-sim inbox callbacks --json | jq '.items[].json.data.status'
     """
-    control = Control(INBOX, **running)
+    control = Control(**running)
     path = f"/inbox/{path_part(name)}"
     if clear:
         control.delete(path)
@@ -110,7 +108,7 @@ def inbox_command(
     else:
         _print(name, items, "" if items else _hint(control, name))
     if not complete_:
-        print_to_stderr(whole_line(f"{INBOX}: {name}: {len(items)} of {wait_for} came in time"))
+        print_to_stderr(whole_line(f"{title()}: {name}: {len(items)} of {wait_for} came in time"))
     return 0 if complete_ else 1
 
 
@@ -200,7 +198,7 @@ def trigger_command(
       reseller-sim trigger probes
     """
     _check_usage(ctx, event, about, amount)
-    control = Control(TRIGGER, **running)
+    control = Control(**running)
     if event == PROBES:
         return _send_probes(control, whose, json)
     if event == CALLBACK:
@@ -240,7 +238,7 @@ def _reseller_to_tell(control: Control, whose: str | None) -> str:
     """The code of a reseller that is told of a deposit. Raises `Refused` before anything is changed."""
     found = reseller(control, whose)
     if found["balance_webhook"] is None:
-        raise Refused(f"{TRIGGER}: {NO_WEBHOOK.format(found['code'])}")
+        raise Refused(f"{title()}: {NO_WEBHOOK.format(found['code'])}")
     return str(found["code"])
 
 
@@ -248,7 +246,7 @@ def _refuse_if_nobody_is_told(control: Control) -> None:
     """Raises `Refused` before a product is changed, where the catalog has no webhook that is enabled."""
     webhook = control.get("/resellers", query={"limit": 1})["catalog_webhook"]
     if webhook is None or not webhook["enabled"]:
-        raise Refused(f"{TRIGGER}: {NO_CATALOG_WEBHOOK}")
+        raise Refused(f"{title()}: {NO_CATALOG_WEBHOOK}")
 
 
 def _check_usage(ctx: click.Context, event: str, about: str | None, amount: str | None) -> None:
@@ -265,7 +263,7 @@ def _delivery(control: Control, event: str, since: str) -> dict[str, Any]:
     path = "/deliveries"
     begun = [one for one in control.rows(path, "deliveries") if one["type"] == event and one["created"] >= since]
     if not begun:
-        raise Refused(f"{TRIGGER}: {NOBODY}")
+        raise Refused(f"{title()}: {NOBODY}")
     latest: dict[str, Any] = begun[-1]
     _run_what_is_due(control)
     query = {"event": latest["event_id"], "wait_for": 1, "timeout": WAIT_S}

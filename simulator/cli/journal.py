@@ -11,11 +11,10 @@ from simulator.cli import completion, values
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags
 from simulator.cli.output import clock_time, cut, echo, echo_value, print_line, print_table, times_of_day
-from simulator.cli.usage import Refused, verb
+from simulator.cli.usage import Refused, title, verb
 from simulator.cli.values import Whole
 from simulator.shortened import whole_line
 
-REQUESTS = "reseller-sim requests"
 COLUMNS = ("method", "path", "status", "refid", "rule", "diagnosis")
 NO_ANSWER = "no answer"
 PATH_CHARS_MAX = 30
@@ -26,7 +25,6 @@ NUMBER_MAX = 2**63 - 1
 NUMBER_DIGITS_MAX = 19
 STATUS_MAX = 599
 FILTERS = ("method", "path", "status", "refid", "rule")
-STORY = "reseller-sim story"
 
 
 def _request_number(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
@@ -105,12 +103,12 @@ def requests_command(
         meant = f"write --limit {n} for the latest {n}, or {n} without --last for the request of this number"
         raise click.UsageError(f"--last is one request, and takes no {n}: {meant}", click.get_current_context())
     wanted = {name: flags.pop(name) for name in FILTERS}
-    control = Control(REQUESTS, **flags)
+    control = Control(**flags)
     is_one = n is not None or last or replay
     found = [] if n is not None else _found(control, wanted, refused, 1 if is_one else limit)
     if is_one:
         if n is None and not found:
-            raise Refused(f"{REQUESTS}: the sandbox {control.sandbox} has received no such request")
+            raise Refused(f"{title()}: the sandbox {control.sandbox} has received no such request")
         number = n or found[0]["n"]
         if replay:
             number = control.post(f"/requests/{number}/replay", {})["n"]
@@ -201,7 +199,7 @@ def story_command(refid: str, reseller: str | None, json: bool, **running: Any) 
       reseller-sim story order-1 --sandbox mine
       reseller-sim story order-1 --json | jq '.statuses[].status'
     """
-    control = Control(STORY, **running)
+    control = Control(**running)
     found = control.get(f"/transactions/{path_part(trxid_of(control, refid, reseller))}")
     if json:
         echo_value(found)
@@ -216,10 +214,10 @@ def trxid_of(control: Control, refid: str, reseller: str | None = None) -> str:
         return str(found[0]["trxid"])
     why = _refusal(control, refid)
     if why is not None:
-        raise Refused(whole_line(f"{control.verb}: no payment was made; {why}"))
+        raise Refused(whole_line(f"{title()}: no payment was made; {why}"))
     if refid.isascii() and refid.isdigit():
         return refid
-    raise Refused(whole_line(f"{control.verb}: the sandbox {control.sandbox} has no payment {refid!r}"))
+    raise Refused(whole_line(f"{title()}: the sandbox {control.sandbox} has no payment {refid!r}"))
 
 
 def _refusal(control: Control, refid: str) -> str | None:

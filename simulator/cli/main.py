@@ -11,9 +11,8 @@ import click
 from simulator import __version__
 from simulator.cli.completion import VARIABLE
 from simulator.cli.output import give_up, open_what_is_closed, print_to_stderr
-from simulator.cli.usage import text_of
+from simulator.cli.usage import PROGRAM, text_of
 
-PROGRAM = "reseller-sim"
 INTERRUPTED = 130
 UNWRITABLE = 3
 TEST, WATCH, CHANGE = "Serve and test", "Watch", "Change a sandbox"

@@ -12,7 +12,6 @@ from simulator.cli.output import clock_time, echo_value, print_table, show
 from simulator.cli.sandbox import export_flag, show_made
 from simulator.cli.usage import verb, verb_group
 
-MARK = "reseller-sim mark"
 COLUMNS = ("mark", "entries", "time")
 
 
@@ -76,7 +75,7 @@ def add(name: str, json: bool, **running: Any) -> None:
       reseller-sim mark add ordered
       reseller-sim mark add 'before the order' --sandbox mine
     """
-    mark = Control(f"{MARK} add", **running).post("/marks", {"name": name})
+    mark = Control(**running).post("/marks", {"name": name})
     show(mark, f"{mark['name']}: behind entry {mark['n']}, at {clock_time(mark['at'])}", json=json)
 
 
@@ -91,7 +90,7 @@ def list_all(json: bool, **running: Any) -> None:
       reseller-sim mark list
       reseller-sim mark list --json | jq -r '.marks[].name'
     """
-    answer = Control(f"{MARK} list", **running).get("/marks")
+    answer = Control(**running).get("/marks")
     if json:
         echo_value(answer)
     else:
@@ -110,7 +109,7 @@ def remove(names: tuple[str, ...], **running: Any) -> None:
     Examples:
       reseller-sim mark rm ordered
     """
-    control = Control(f"{MARK} rm", **running)
+    control = Control(**running)
     for one in names:
         control.delete(f"/marks/{path_part(one)}")
 
@@ -138,7 +137,7 @@ def rewind_command(ctx: click.Context, /, moment: str, is_mark: bool, json: bool
       reseller-sim rewind 40
     """
     asked = moment_of(ctx, moment, is_mark=is_mark)
-    answer = Control("reseller-sim rewind", **running).post("/rewind", asked)
+    answer = Control(**running).post("/rewind", asked)
     show(answer, f"{answer['id']}: rewound, it is {clock_time(answer['clock']['now'])}", json=json)
 
 
@@ -172,7 +171,7 @@ def fork_command(
     """
     if is_mark and moment is None:
         raise click.UsageError("--mark belongs to the name of a mark", ctx)
-    control = Control("reseller-sim fork", **running)
+    control = Control(**running)
     at = moment_of(ctx, moment, is_mark=is_mark) if moment is not None else {}
     wanted = {"fork": {"of": control.sandbox, **at}} | ({"id": fork_id} if fork_id is not None else {})
     made = control.post("/sandboxes", wanted, is_root=True)

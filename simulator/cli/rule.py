@@ -10,18 +10,16 @@ from simulator.cli import completion
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags
 from simulator.cli.output import clock_time, echo_value, print_table, print_to_stderr, show
-from simulator.cli.usage import Refused, read_yaml, verb, verb_group
+from simulator.cli.usage import Refused, read_yaml, title, verb, verb_group
 from simulator.cli.values import Whole
 from simulator.shortened import whole_line
 
-RULE = "reseller-sim rule"
 SECTIONS = ("payments", "voids", "disputes", "bills", "faults")
 BY_FLAGS = ("payments", "faults")
 RULE_COLUMNS = ("section", "id", "fallback", "matched", "chosen", "name")
 BYTES_MAX = 2 * 1024 * 1024
 EITHER = "write the rule as text, or give it with --file, or by flags such as --account and --status"
 BOTH = "write the rule as text, or give it with --file, or by flags, not both"
-HOLD = "reseller-sim hold"
 HOLD_COLUMNS = ("hold", "kind", "what", "refid", "since", "waited")
 
 
@@ -71,7 +69,7 @@ def add_rule(section: str, text: str | None, file: str | None, json: bool, **fla
       reseller-sim rule add faults -f fault.yaml
     """
     running = {name: flags.pop(name) for name in ("url", "sandbox", "control_token")}
-    control = Control(f"{RULE} add", **running)
+    control = Control(**running)
     given = {name: value for name, value in flags.items() if value not in (None, False)}
     rule = _read(text, file, given)
     if given:
@@ -96,7 +94,7 @@ def list_rules(json: bool, **running: Any) -> None:
       reseller-sim rule list
       reseller-sim rule list --json | jq '.rules[] | select(.chosen == 0)'
     """
-    found = list(Control(f"{RULE} list", **running).rows("/rules", "rules"))
+    found = list(Control(**running).rows("/rules", "rules"))
     if json:
         echo_value({"rules": found})
     else:
@@ -117,7 +115,7 @@ def remove_rules(ids: tuple[str, ...], **running: Any) -> None:
       reseller-sim rule rm added-1 added-2
     """
     for one in ids:
-        Control(f"{RULE} rm", **running).delete(f"/rules/{path_part(one)}")
+        Control(**running).delete(f"/rules/{path_part(one)}")
 
 
 for each in (add_rule, list_rules, remove_rules):
@@ -163,7 +161,7 @@ def _read(text: str | None, file: str | None, from_flags: dict[str, Any]) -> Any
         return from_flags
     data = read_yaml(str(text), "rule") if file is None else read_yaml(_content(file), file)
     if not isinstance(data, dict):
-        raise Refused(f"{RULE} add: a rule is a mapping such as {{when: {{}}, then: [{{status: Failed}}]}}")
+        raise Refused(f"{title()}: a rule is a mapping such as {{when: {{}}, then: [{{status: Failed}}]}}")
     return data
 
 
@@ -213,7 +211,7 @@ def list_holds(json: bool, **running: Any) -> None:
       reseller-sim hold list
       reseller-sim hold list --json | jq -r '.holds[].name'
     """
-    answer = Control(f"{HOLD} list", **running).get("/holds")
+    answer = Control(**running).get("/holds")
     if json:
         echo_value(answer)
     else:
@@ -233,7 +231,7 @@ def release(name: str, count: int | None, json: bool, **running: Any) -> None:
       reseller-sim hold release topup
       reseller-sim hold release topup --count 1
     """
-    control = Control(f"{HOLD} release", **running)
+    control = Control(**running)
     body = {} if count is None else {"count": count}
     answer = control.post(f"/holds/{path_part(name)}/release", body)
     show(answer, f"{name}: {answer['released']} released, {answer['held']} held", json=json)

@@ -12,12 +12,11 @@ from simulator.cli.control import Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags
 from simulator.cli.output import clock_time, echo, echo_value, print_line, print_table, print_to_stderr, show
 from simulator.cli.server_flags import SEED_MAX
-from simulator.cli.usage import Refused, ending_with_problems, verb, verb_group
+from simulator.cli.usage import Refused, ending_with_problems, title, verb, verb_group
 from simulator.cli.values import Whole
 from simulator.options import CONTROL_PATH
 from simulator.shortened import whole_line
 
-SANDBOX = "reseller-sim sandbox"
 EITHER = "name SCENARIO, which is a bundled one or a file here, or --server-file, not both"
 COLUMNS = ("id", "scenario", "clock", "time", "balance", "url")
 
@@ -93,7 +92,7 @@ def new(
     """
     if scenario is not None and server_file is not None:
         raise click.UsageError(EITHER, click.get_current_context())
-    control = Control(f"{SANDBOX} new", sandbox=sandbox, **running)
+    control = Control(sandbox=sandbox, **running)
     wanted = {
         "scenario": {"file": server_file} if server_file is not None else _scenario(scenario),
         "id": sandbox_id,
@@ -121,14 +120,14 @@ def list_all(json: bool, **running: Any) -> None:
       reseller-sim sandbox list
       reseller-sim sandbox list --json | jq -r '.sandboxes[].id'
     """
-    answer = Control(f"{SANDBOX} list", **running).get("/sandboxes", is_root=True)
+    answer = Control(**running).get("/sandboxes", is_root=True)
     if json:
         echo_value(answer)
     else:
         print_table(COLUMNS, [_row(one) for one in answer["sandboxes"]])
     for server in answer.get("servers", []):
         for line in _lacking(server):
-            print_to_stderr(whole_line(f"{SANDBOX} list: {line}"))
+            print_to_stderr(whole_line(f"{title()}: {line}"))
 
 
 @verb("rm")
@@ -145,7 +144,7 @@ def remove(ids: tuple[str, ...], sandbox: str, **running: Any) -> None:
       reseller-sim sandbox list --json | jq -r '.sandboxes[].id' | grep ^test- | xargs reseller-sim sandbox rm
     """
     for one in ids:
-        Control(f"{SANDBOX} rm", sandbox=one, **running).delete("")
+        Control(sandbox=one, **running).delete("")
 
 
 for each in (new, list_all, remove):
@@ -251,7 +250,7 @@ def deposit_command(amount: str, reseller: str | None, description: str | None, 
       reseller-sim deposit 19.90 --reseller RS001 --description 'bank transfer'
       reseller-sim deposit 500 --json | jq .balance
     """
-    code, entry = deposit(Control("reseller-sim deposit", **running), amount, reseller, description)
+    code, entry = deposit(Control(**running), amount, reseller, description)
     show(entry, f"{code}: {entry['amount']:.2f} MYR added, balance {entry['balance']:.2f} MYR", json=json)
 
 
@@ -268,8 +267,8 @@ def reseller(control: Control, code: str | None = None) -> dict[str, Any]:
     """A reseller of the sandbox, by default the first one, as the control API shows it. Raises `Refused`."""
     found: list[dict[str, Any]] = control.get("")["resellers"]
     if code is not None and not any(one["code"] == code for one in found):
-        raise Refused(f"{control.verb}: the sandbox {control.sandbox} has no reseller {code!r}")
+        raise Refused(f"{title()}: the sandbox {control.sandbox} has no reseller {code!r}")
     found = [one for one in found if code in (None, one["code"])]
     if not found:
-        raise Refused(f"{control.verb}: the sandbox {control.sandbox} has no reseller")
+        raise Refused(f"{title()}: the sandbox {control.sandbox} has no reseller")
     return found[0]

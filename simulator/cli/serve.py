@@ -218,7 +218,7 @@ def health_command(wait_s: float, ready: bool, tls_cert: str | None, json: bool,
       reseller-sim health --ready --wait 30s
       reseller-sim health --url https://127.0.0.1:8443 --tls-cert cert.pem
     """
-    control = Control("reseller-sim health", certificate=tls_cert, **running)
+    control = Control(certificate=tls_cert, **running)
     answer = _asked(control, READY if ready else HEALTH, monotonic() + wait_s)
     if json:
         echo_value(answer)

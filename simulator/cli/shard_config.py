@@ -7,11 +7,9 @@ import click
 from simulator.cli import completion
 from simulator.cli.flags import file_option, own_option
 from simulator.cli.output import echo
-from simulator.cli.usage import CannotStart, Refused, ending_with_problems, verb
+from simulator.cli.usage import CannotStart, Refused, ending_with_problems, title, verb
 from simulator.shortened import whole_line
 from simulator.whole_files import write_whole
-
-TITLE = "reseller-sim shard-config"
 
 
 @verb("shard-config")
@@ -64,9 +62,9 @@ def shard_config_command(
         if map_file is not None:
             write_whole(map_file, _map_of(scenario).encode())
     except (BadServers, BadSetting) as error:
-        raise Refused(whole_line(f"{TITLE}: {error}")) from None
+        raise Refused(whole_line(f"{title()}: {error}")) from None
     except OSError as error:
-        raise CannotStart(whole_line(f"{TITLE}: {map_file}: {error.strerror}")) from None
+        raise CannotStart(whole_line(f"{title()}: {map_file}: {error.strerror}")) from None
     echo(text.rstrip("\n"))
 
 

@@ -11,11 +11,18 @@ from click.core import ParameterSource
 
 from simulator.shortened import whole_line
 
+PROGRAM: Final = "reseller-sim"
 VARIABLES: Final = "RESELLER_SIM"
 INVALID: Final = "Invalid value for "
 _SETTINGS: Final = {"auto_envvar_prefix": VARIABLES, "max_content_width": 100}
 verb = partial(click.command, context_settings=_SETTINGS)
 verb_group = partial(click.group, context_settings=_SETTINGS)
+
+
+def title() -> str:
+    """What messages of the verb begin with, such as `reseller-sim rule add`; the program alone while a shell asks."""
+    context = click.get_current_context(silent=True)
+    return " ".join([PROGRAM, *context.command_path.split()[1:]]) if context else PROGRAM
 
 
 class CannotStart(click.ClickException):

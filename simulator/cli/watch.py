@@ -16,13 +16,11 @@ from reseller_sim.times import shown_time
 from simulator.cli.control import Event, Stream
 from simulator.cli.flags import json_flag, own_option, watching_flags
 from simulator.cli.output import is_coloured, printable_json
-from simulator.cli.usage import verb
+from simulator.cli.usage import title, verb
 from simulator.cli.values import Span
 from simulator.shortened import shortened, whole_line
 
-TAIL = "reseller-sim tail"
 _PLURALS = {"status": "statuses", "entry": "entries"}
-LISTEN = "reseller-sim listen"
 CHOICES = {"callbacks": "callback", "webhooks": "webhook"}
 OF_CONNECTIONS = frozenset({"host", "content-length", "connection", "transfer-encoding"})
 FIELD_CHARS_MAX: Final = 300
@@ -93,7 +91,7 @@ def tail_command(
 
     query = {name: value for name, value in (("refid", refid), ("only", only), ("after", "0" * history)) if value}
     lines = Lines(coloured=is_coloured(sys.stdout))
-    for event in Stream(TAIL, url, control_token, sandbox, query).events():
+    for event in Stream(url, control_token, sandbox, query).events():
         click.echo(printable_json(json_module.dumps(event, ensure_ascii=False)) if json else lines.line(event))
 
 
@@ -143,8 +141,8 @@ def listen_command(
     trust = _trust(ca, insecure)
     wanted = CHOICES[only] if only else ",".join(CHOICES.values())
     lines = Lines(coloured=is_coloured(sys.stdout))
-    stream = Stream(LISTEN, url, control_token, sandbox, {"only": wanted, "with": "bodies"})
-    for event in stream.events(f"{LISTEN}: passing on to {whole_line(target)}"):
+    stream = Stream(url, control_token, sandbox, {"only": wanted, "with": "bodies"})
+    for event in stream.events(f"{title()}: passing on to {whole_line(target)}"):
         click.echo(lines.line(event))
         if sent := event.get("sent"):
             click.echo(f"  -> {_forwarded(target, sent, timeout, trust)}")

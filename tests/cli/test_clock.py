@@ -17,7 +17,7 @@ from tests.support.runner import invoke, refusal
 
 
 def clock(asking: Asking) -> dict[str, object]:
-    shown: dict[str, object] = Control("test", asking.url, asking.sandbox, None).get("/clock")
+    shown: dict[str, object] = Control(asking.url, asking.sandbox, None).get("/clock")
     return shown
 
 
@@ -27,7 +27,7 @@ def advancing(asking: Asking) -> Iterator[subprocess.Popen[str]]:
     for number in range(6):
         asking.pay(f"order-{number}")
     asking.json("advance", "1s")
-    control = Control("test", asking.url, asking.sandbox, None)
+    control = Control(asking.url, asking.sandbox, None)
     control.put("/inbox/callbacks", {"replies": [{"status": 200, "delay": "400ms"}] * 12})
     command = [
         sys.executable,

@@ -76,6 +76,11 @@ def test_what_a_running_simulator_has_is_offered_but_for_what_a_shell_would_run(
         assert completed(*words, "ord", **at) == ["ordered"]
 
 
+@pytest.mark.parametrize("where", [{"sandbox": "gone"}, {"sandbox": "no/such"}, {"url": "nonsense"}])
+def test_what_cannot_be_asked_offers_nothing(where: dict[str, str], asking: Asking) -> None:
+    assert completed("story", "order", **{"url": asking.url, "sandbox": asking.sandbox} | where) == []
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_shell_gets_a_script_of_its_own(shell: str) -> None:
     script = invoke("completion", shell).stdout

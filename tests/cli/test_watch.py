@@ -75,7 +75,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_interrupted_stream_goes_on_behind_the_last_event_that_came_whole() -> None:
     cut = HEAD + event(1) + b": still here\nid: x.7\n\n" + b"id: x.8\ndata: {"
     with server(cut, HEAD + event(9)) as (url, got):
-        events = Stream("tail", url, "secret", None, {"only": "status"}).events()
+        events = Stream(url, "secret", None, {"only": "status"}).events()
         assert [next(events)["id"], next(events)["id"]] == ["x.1", "x.9"]
         with pytest.raises(CannotStart, match="has ended, or does not answer any more"):
             next(events)
@@ -88,10 +88,10 @@ def test_an_interrupted_stream_goes_on_behind_the_last_event_that_came_whole() -
 def test_the_stream_of_a_sandbox_ends_when_it_is_deleted_and_that_of_all_goes_on() -> None:
     answer = HEAD + event(1, action="deleted")
     with server(answer) as (url, got):
-        assert len(list(Stream("tail", f"{url}/_sim", None, "a b", {}).events())) == 1
+        assert len(list(Stream(f"{url}/_sim", None, "a b", {}).events())) == 1
     assert got[0].startswith("GET /_sim/sandboxes/a%20b/events HTTP/1.1\r\n")
     with server(answer) as (url, _), pytest.raises(CannotStart):
-        list(Stream("tail", url, None, None, {}).events())
+        list(Stream(url, None, None, {}).events())
 
 
 def test_what_a_server_refuses_is_said() -> None:
@@ -142,7 +142,7 @@ def test_what_has_no_shape_of_an_event_is_said(verb: list[str], answer: bytes) -
 def test_fields_that_no_event_has_are_not_kept() -> None:
     fields = b"".join(b"f%d: x\n" % n for n in range(1000))
     with server(HEAD + fields + b"event: later\n" + event(3)) as (url, _):
-        assert next(Stream("tail", url, None, None, {}).events())["id"] == "x.3"
+        assert next(Stream(url, None, None, {}).events())["id"] == "x.3"
 
 
 def test_a_message_that_cannot_be_sent_is_said_and_the_next_one_goes_on() -> None:

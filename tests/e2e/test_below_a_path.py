@@ -53,7 +53,7 @@ def test_verbs_and_streams_stay_below_the_path_of_their_address(rooted: Console)
         for given in (url, f"{url}/", f"{url}/_sim", f"{url}/s/default"):
             listed = invoke("sandbox", "list", "--url", given, "--token", TOKEN)
             assert listed.exit_code == 0, listed.stderr
-            first = next(Stream("tail", given, TOKEN, "default", {"last": "1"}).events())
+            first = next(Stream(given, TOKEN, "default", {"last": "1"}).events())
             assert first["kind"], first
 
 
@@ -66,7 +66,6 @@ def test_verbs_and_streams_stay_below_the_path_of_their_address(rooted: Console)
         ("http://a/sim", "/sim"),
         ("http://a/sim/s/shop", "/sim"),
         ("http://a/x y/é", "/x%20y/%C3%A9"),
-        ("http://[", ""),
     ],
 )
 def test_what_a_proxy_has_before_our_paths(base: str, path: str) -> None:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import click
 
-from simulator.cli.main import PROGRAM, VERBS, cli
+from simulator.cli.main import VERBS, cli
+from simulator.cli.usage import PROGRAM
 
 EXAMPLES = "Examples:"
 WIDTH = 10_000  # nothing is wrapped
