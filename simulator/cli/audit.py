@@ -102,11 +102,10 @@ def _write(path: Path, content: bytes) -> None:
 @running_flags
 @json_flag(help="Print the answer of the control API.")
 def expectations_command(json: bool, **running: Any) -> int:
-    """Say whether a scenario's expectations are met.
+    """Check whether a scenario's expectations are met.
 
-    They are what the scenario has under `expect`. They are judged as things stand now, since the start of the sandbox
-    or its last reset. Below one that is not met stands what came nearest, and what is still to come. Exit code 1 means
-    that one is not met.
+    Evaluate the scenario's `expect` now, since the start of the sandbox or its last reset. An expectation that is
+    not met has the nearest result and what is still pending. Exit code 1 means that an expectation is not met.
 
     \b
     Examples:

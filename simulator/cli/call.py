@@ -134,9 +134,9 @@ def _indented(body: bytes) -> bytes:
 def sign_command(json: bool, **asked: Any) -> None:
     """Print a request's canonical string, headers and curl command.
 
-    Nothing is sent. Compare the canonical string with the one that your client signs: it is
-    v1:<timestamp>:<nonce>:<METHOD>:<query>:<hash of the body>, without the path. The curl command comes last, on its
-    own line; it is valid for 5 minutes and one use.
+    The request is not sent. Compare the canonical string with your client's: it is
+    v1:<timestamp>:<nonce>:<METHOD>:<query>:<hash of the body>, without the path. The curl command comes last, on
+    its own line; it is valid for 5 minutes and a single use.
 
     \b
     Examples:

@@ -30,10 +30,10 @@ def product_command(
 ) -> None:
     """Take a product on or off sale, or change it.
 
-    CHANGES is YAML or JSON, as a scenario's schedule has it: price_adjustment, discount, name, note and options. The
-    catalog's webhook tells it. What one reseller was given of its own stays when the others' is changed, and is said;
-    `default --reseller CODE` takes it away. Exit code 1 means that there is no such product or reseller, or that it
-    cannot be changed so, and says why.
+    CHANGES is YAML or JSON, as in a scenario's schedule: price_adjustment, discount, name, note and options.
+    Changes are published to the catalog's webhook. A reseller's own values do not change with the others', and the
+    output lists them; `default --reseller CODE` removes them. Exit code 1 means that there is no such product or
+    reseller, or that the change is refused.
 
     \b
     Examples:

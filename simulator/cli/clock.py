@@ -29,7 +29,7 @@ def clock_command(ctx: click.Context, /, what: str | None, json: bool, **running
     """Print the clock, set its mode, or stop an advance.
 
     The clock follows the wall clock (`real`), moves only when it is advanced (`manual`), or runs N times as fast
-    (`x60`). `stop` ends the advance that runs, whoever began it, after what it is at. Exit code 1 means that none runs.
+    (`x60`). `stop` ends a running advance after its current item. Exit code 1 means that no advance is running.
 
     \b
     Examples:
@@ -74,9 +74,9 @@ def _line(clock: dict[str, Any]) -> str:
 def advance_command(ctx: click.Context, /, how: tuple[str, ...], json: bool, **running: Any) -> int:
     """Move the clock, and print what happened.
 
-    Statuses, callbacks, webhooks and what the scenario scheduled happen on the way, each at its time. `idle` goes on
-    until nothing is due any more; `to` takes a time with its offset. A running clock can be advanced, too. Exit code 1
-    means that it stopped before, and the last line says why. Ctrl-C stops it after what it is at (130).
+    Statuses, callbacks, webhooks and scheduled changes happen on the way, each at its time. `idle` advances until
+    the schedule is empty; `to` takes a time with its offset. A running clock can be advanced, too. Exit code 1
+    means that it stopped earlier; the last line has the reason. Ctrl-C stops it after the current item (130).
 
     \b
     Examples:

@@ -201,7 +201,7 @@ def use_own_classes() -> None:
 @click.argument("shell", type=click.Choice(tuple(SHELLS)))
 @click.pass_context
 def completion_command(ctx: click.Context, /, shell: str) -> None:
-    """Print what completes this command in a shell.
+    """Print the completion script of a shell.
 
     Let the start-up file of the shell read it. It completes verbs, flags, names of scenarios and YAML files, ids of
     assumptions; and what the simulator at --url has when it runs: sandboxes, rules, inboxes, payments.

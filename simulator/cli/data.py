@@ -46,15 +46,14 @@ def data_command(
 ) -> int:
     """Check, move, remove, compact or back up a data folder.
 
-    DIR is a folder of `serve --data-dir`. `check`, `export` and `backup` change nothing, and may run while a server has
-    the folder open: they see what was answered before. The others need a folder that no server has open.
+    DIR is a folder of `serve --data-dir`. `check`, `export` and `backup` do not change it, and may run while a
+    server has the folder open. The others need a folder that no server has open.
 
-    `check` reads all of it, prints what is damaged, and exits with 1 then. `export` writes one sandbox, `default`
-    unless --sandbox says otherwise, into FILE or to stdout: with its whole state, secrets included, for `import` into
-    this or another folder, or with --tape as a tape, for `replay`. `import` adds the sandbox of FILE, or with --replace
-    puts it in the place of the one of its name. `remove` takes the sandbox of --sandbox out of the folder, with all
-    that it has. `compact` drops what is not kept any longer, and gives the space back; a folder that is not whole it
-    leaves as it is. `backup` copies a folder into FILE, an empty or a new folder.
+    `check` reads everything and prints damage, with exit code 1. `export` writes the sandbox of --sandbox
+    (`default`) into FILE or to stdout: with its state and secrets, for `import`, or with --tape as a tape, for
+    `replay`. `import` adds the sandbox of FILE; --replace replaces a sandbox of the same name. `remove` deletes the
+    sandbox of --sandbox. `compact` checks the folder and returns free space to the system. `backup` copies the
+    folder into FILE, an empty or a new folder.
 
     \b
     Examples:

@@ -90,15 +90,15 @@ def exec_command(
 
     The simulator selects a free port, runs COMMAND, and ends with it. The exit code is COMMAND's; 128+N when signal N
     ended it; 124 when it took longer than --timeout; 3 when it cannot be run, or when it succeeded and a report cannot
-    be written; 1 when it succeeded but an expectation is not met, of whatever sandbox, deleted and reset ones included.
+    be written; 1 when it succeeded but an expectation of a sandbox is not met, including deleted and reset
+    sandboxes.
     COMMAND reads RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_USERNAME, RESELLER_PASSWORD,
     RESELLER_SANDBOX, RESELLER_SIM_URL (the control API), RESELLER_SIM_KEY, RESELLER_SIM_SECRET and, when there is a
     token, RESELLER_SIM_TOKEN and RESELLER_SIM_CONTROL_TOKEN from its environment. It finds reseller-sim on its PATH.
 
-    With --coverage, or RESELLER_SIM_COVERAGE=1, it reports at the end which rules, endpoints and outcomes were met.
-    With --audit, or RESELLER_SIM_AUDIT=1, it prints how COMMAND violated what the service asks of a client; when it
-    succeeded, the exit code is 1 for a violation that is more than a warning, and when there was nothing to judge.
-    With --format github, or RESELLER_SIM_FORMAT=github, what is not as expected is annotated.
+    With --coverage, it reports at the end which rules, endpoints and outcomes were exercised. With --audit, it
+    prints violated obligations of a client; when COMMAND succeeded, the exit code is 1 for a violation of severity
+    error, and when there were no requests to judge. With --format github, failures are annotations.
 
     \b
     Examples:

@@ -37,7 +37,7 @@ own_option = partial(click.option, allow_from_autoenv=False)
 @own_option(
     "--last",
     is_flag=True,
-    help="Explain the last request of the journal that was refused, with whatever status of 4xx.",
+    help="Explain the last refused request of the journal (status 4xx).",
 )
 @running_flags
 @json_flag(help="Print one JSON object.")
@@ -54,14 +54,14 @@ def explain_command(
     control_token: str | None,
     json: bool,
 ) -> int:
-    """Say why a signature or another credential is refused.
+    """Explain why a signature or another credential is refused.
 
     Give a request as METHOD and PATH with the headers and the body that your client sends, or as a curl command, in the
     arguments or on stdin (-); or the number of a request in the journal of a running simulator (its X-Sim-Request-Id).
-    Nothing is sent. It looks for one mistake, or two together, that lead to the signature, and prints the string that
-    should have been signed. --string says what your client signed: whether the signature was made of it, and where it
-    differs. Without --secret, it is the default scenario's, or the one that a running simulator has for the key. Exit
-    code 0 means that the signature is right, 1 that it is not, 3 that no simulator answered.
+    The request is not sent. The verb searches for up to two mistakes that explain the signature, and prints the
+    string that should have been signed. With --string, it compares the string that your client signed. The default
+    secret is the default scenario's, or the running simulator's for the key. Exit code 0 means that the signature
+    is right, 1 that it is wrong, 3 that no simulator answered.
 
     \b
     Examples:

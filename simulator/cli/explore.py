@@ -70,8 +70,7 @@ class CommandOrProof(WithCommand):
     type=Number(0, 7 * 24 * 60),
     default=MINUTES,
     show_default=True,
-    help="End so long after the beginning, whatever is left to be tried; with 0 every single fault is tried, however "
-    "long that takes, and no storm.",
+    help="End after this time; with 0, try every single fault, and no storms.",
 )
 @own_option("--workers", metavar="N", type=Whole(1, WORKERS_MAX), help="Runs at once.  [default: one a core]")
 @own_option(
@@ -124,14 +123,14 @@ def explore_command(
 ) -> int:
     """Find the faults under which a command fails.
 
-    Runs COMMAND once without faults (the baseline) to learn its requests, payments and callbacks. Then it runs it with
-    every single fault at each of them, one at a time, and then under storms of several, drawn from --seed. A run
-    fails by COMMAND's exit code, by an order that is paid twice, by what the audit holds against it, by an expectation
-    of the scenario, or by not ending. What fails is repeated, shrunk to the fewest faults, and written to --out as a
-    scenario file with which exec fails again. COMMAND's variables are those of exec.
+    Run COMMAND once without faults (the baseline), then with each single fault at each of its requests, payments
+    and callbacks, and then under storms of several faults, drawn from --seed. A run fails when COMMAND fails or
+    hangs, an order is paid twice, the audit has a new finding, or an expectation is not met. A failure is repeated,
+    shrunk to the fewest faults, and written to --out as a scenario file that reproduces it with exec. COMMAND gets
+    the variables of exec.
 
-    The exit code is 0 when COMMAND survived everything, 1 when something was found, 3 when the baseline fails,
-    sends no request or cannot be run. Ctrl-C and SIGTERM stop it (130, 143); --resume goes on.
+    The exit code is 0 when COMMAND survived everything, 1 when there is a finding, 3 when the baseline fails, sends
+    no request or cannot be run. Ctrl-C and SIGTERM stop it (130, 143); --resume continues.
 
     \b
     Examples:

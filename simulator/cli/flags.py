@@ -94,7 +94,7 @@ _TOKEN = option(
     metavar="TOKEN",
     envvar=TOKEN_VARIABLES,
     callback=values.token,
-    help="The control API's token, if it has one.",
+    help="The token of the control API, if required.",
 )
 
 

@@ -77,9 +77,9 @@ def import_command(
 ) -> int:
     """Print a scenario that serves a real account's catalog.
 
-    Only GET is used, at a slow pace. What a scenario cannot express is named in its comments. Neither the key nor the
-    secret is written anywhere; the scenario has a test key of its own. After an interruption the same command
-    continues where it was. Exit code 1 means that the service refused, 3 that it did not answer, or that --requests
+    Only GET is used, at a slow pace. Comments of the scenario list what it cannot express. Neither the key nor the
+    secret is written; the scenario has a test key of its own. After an interruption, run the command again to
+    continue. Exit code 1 means that the service refused, 3 that it did not answer, or that --requests
     were not enough.
 
     \b

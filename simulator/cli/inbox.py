@@ -163,12 +163,12 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 @verb("trigger")
 @click.argument("event", type=click.Choice((BALANCE, PRODUCT, CALLBACK, PROBES)))
 @click.argument("about", metavar="[CODE|REFID]", required=False, shell_complete=_complete)
-@own_option("--amount", callback=values.amount, metavar="MYR", help="Of balance.added: the deposit.  [default: 10]")
+@own_option("--amount", callback=values.amount, metavar="MYR", help="The deposit for balance.added.  [default: 10]")
 @own_option(
     "--reseller",
     "whose",
     metavar="CODE",
-    help="Whose wallet, payment or receivers; by default the sandbox's first reseller's.",
+    help="The reseller; by default the sandbox's first.",
 )
 @running_flags
 @json_flag(help="Print the delivery or the callback with its attempts.")

@@ -59,8 +59,14 @@ def _is_range(meant: dict[str, int]) -> bool:
 @verb("requests")
 @click.argument("n", metavar="[N]", callback=_request_number, required=False)
 @own_option("--last", is_flag=True, help="Print the latest one whole.")
-@own_option("--replay", is_flag=True, help="Send N, or the latest one, again: signed anew, to the same sandbox.")
-@own_option("--refused", is_flag=True, help="Only those that were refused or failed: statuses from 400, and none.")
+@own_option(
+    "--replay", is_flag=True, help="Send request N, or the latest, again with a new signature, to the same sandbox."
+)
+@own_option(
+    "--refused",
+    is_flag=True,
+    help="Only refused or failed requests: statuses from 400, and requests without an answer.",
+)
 @own_option("--method", metavar="METHOD", help="Only those with this method.")
 @own_option("--path", metavar="PATH", help="Only those to this path.")
 @own_option(
@@ -69,8 +75,8 @@ def _is_range(meant: dict[str, int]) -> bool:
     callback=_statuses,
     help="Only those with this HTTP status, 0 for none, or with such: 2xx, 500-599, >=400, !404.",
 )
-@own_option("--refid", metavar="REFID", help="Only those of this payment.")
-@own_option("--rule", metavar="NAME", help="Only those that this rule decided.")
+@own_option("--refid", metavar="REFID", help="Only requests of this payment.")
+@own_option("--rule", metavar="NAME", help="Only requests that this rule decided.")
 @own_option(
     "--limit",
     metavar="N",
@@ -86,10 +92,9 @@ def requests_command(
 ) -> None:
     """Print the requests that a sandbox received.
 
-    A line each, the latest one last, with the rule that decided it and the diagnosis of what is wrong. N, the number in
-    the first column and in X-Sim-Request-Id, prints that one whole. With --replay it is sent once more first, signed
-    anew, and what came of that is printed. Exit code 1 means that there is no such request, or that it cannot be sent
-    again.
+    Print a line for each request, the latest last, with its rule and its diagnosis. N, the number in the first
+    column and in X-Sim-Request-Id, prints a request with headers and bodies. With --replay it is sent again first,
+    with a new signature. Exit code 1 means that there is no such request, or that it cannot be sent again.
 
     \b
     Examples:
@@ -183,7 +188,7 @@ def _print_unshortened(line: str) -> None:
 
 @verb("story")
 @click.argument("refid", shell_complete=completion.refids)
-@own_option("--reseller", metavar="CODE", help="Whose payment, when several have one of this refid.")
+@own_option("--reseller", metavar="CODE", help="The reseller, when several have a payment with this refid.")
 @running_flags
 @json_flag(help="Print the answer of the control API.")
 def story_command(refid: str, reseller: str | None, json: bool, **running: Any) -> None:

@@ -48,9 +48,10 @@ def moment_of(ctx: click.Context, text: str, *, is_mark: bool) -> dict[str, Any]
 
 @verb_group("mark")
 def mark_command() -> None:
-    """Name, list and forget moments of a sandbox.
+    """Create, list and delete marks of a sandbox.
 
-    A mark is a place on the tape of a sandbox, to which `rewind` returns, and at which `fork` begins another one.
+    A mark is a place on the tape of a sandbox. `rewind` returns to it, and `fork` copies the sandbox as it was
+    there.
 
     \b
     Examples:
@@ -65,10 +66,10 @@ def mark_command() -> None:
 @running_flags
 @json_flag(help="Print the answer of the control API.")
 def add(name: str, json: bool, **running: Any) -> None:
-    """Name the present.
+    """Create a mark of the present.
 
-    NAME has 1 to 64 letters, digits, blanks, '.', '_' and '-', the first a letter or digit. Exit code 1 means that it
-    is another one, or in use, or that the sandbox has 100 marks.
+    NAME has 1 to 64 letters, digits, blanks, '.', '_' and '-', the first a letter or digit. Exit code 1 means that
+    the name is invalid or in use, or that the sandbox has 100 marks.
 
     \b
     Examples:
@@ -83,7 +84,7 @@ def add(name: str, json: bool, **running: Any) -> None:
 @running_flags
 @json_flag(help="Print the answer of the control API.")
 def list_all(json: bool, **running: Any) -> None:
-    """List the marks, in the order in which they were made.
+    """List the marks in the order of creation.
 
     \b
     Examples:
@@ -126,8 +127,8 @@ for each in (add, list_all, remove):
 def rewind_command(ctx: click.Context, /, moment: str, is_mark: bool, json: bool, **running: Any) -> None:
     """Return a sandbox to a moment.
 
-    To a mark, to a time of the sandbox, or behind the Nth entry of its tape. Everything is as it was then, and what
-    came later is gone. A time in milliseconds means the end of that millisecond. Exit code 1 means that the sandbox has
+    Restore the sandbox as it was at a mark, at a time, or after the Nth entry of its tape, and discard everything
+    later. A time in milliseconds means the end of that millisecond. Exit code 1 means that the sandbox has
     no such mark or moment.
 
     \b
@@ -158,10 +159,10 @@ def fork_command(
     json: bool,
     **running: Any,
 ) -> None:
-    """Make a second sandbox that begins at a moment of another one.
+    """Copy a sandbox as it is now, or as it was at a moment.
 
-    Of --sandbox as it is now, or as it was at a mark, at a time, or behind the Nth entry of its tape. Both go on, each
-    in its own way. Exit code 1 means that there is no such mark or moment, or that the id is taken.
+    Copy --sandbox as it is now, or as it was at a mark, at a time, or after the Nth entry of its tape. The two run
+    independently. Exit code 1 means that there is no such mark or moment, or that the id is taken.
 
     \b
     Examples:

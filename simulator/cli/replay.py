@@ -45,33 +45,33 @@ def _until(ctx: click.Context, param: click.Parameter, text: str | None) -> Unti
     "--until",
     metavar="N|ISO",
     callback=_until,
-    help="Stop behind the Nth entry, or before the first one that is later than this time of the sandbox.",
+    help="Stop after the Nth entry, or before the first entry after this time of the sandbox.",
 )
 @own_option("--sandbox", "wanted", metavar="ID", help="The sandbox, of a file with the tapes of several.")
 @own_option(
     "--life",
     metavar="N",
     type=Whole(1),
-    help="The Nth life of a sandbox that was reset, rewound or made anew.  [default: all of them, the last one with "
+    help="The Nth life of a sandbox that was reset, rewound or recreated.  [default: all of them, the last one with "
     "--until or --serve]",
 )
 @own_option(
     "--list", "lists", is_flag=True, help="Play nothing: print the entries, each with its number and time for --until."
 )
-@own_option("--serve", is_flag=True, help="Then let the sandbox go on, and serve it.")
+@own_option("--serve", is_flag=True, help="Serve the sandbox afterwards.")
 @going_on_flags
 def replay_command(
     tape: Path, until: Until, wanted: str | None, life: int | None, lists: bool, serve: bool, **flags: Any
 ) -> int:
-    """Rebuild a sandbox from its tape, and say what differs.
+    """Rebuild a sandbox from its tape, and print what differs.
 
-    TAPE is a file of `exec --tape` or of the control API. Every input on it is played again, and each answer, callback,
-    webhook and entry of the journal is compared with what the tape has, byte for byte. The exit code is 0 when all is
-    the same; 1 when something differs, of which the first is printed with both sides, or when the file ends too early;
-    3 when it cannot be read_tape_file, or has no such sandbox, life or moment.
+    TAPE is a file of `exec --tape` or of the control API. Play every input, and compare each answer, callback,
+    webhook and journal entry with the tape, byte for byte. The exit code is 0 when everything is equal; 1 when
+    something differs, with the first difference printed, or when the file is incomplete; 3 when the file cannot be
+    read, or has no such sandbox, life or moment.
 
-    With --serve the sandbox goes on where the tape ends, or at --until: its clock runs again if it ran, and attempts
-    that were in flight are made once more. The other flags are those of `serve`.
+    With --serve, serve the sandbox from the end of the tape, or from --until: a running clock continues, and
+    interrupted attempts are repeated. The other flags are as for `serve`.
 
     \b
     Examples:

@@ -44,7 +44,7 @@ def rule_command() -> None:
 @own_option(
     "--file", "-f", metavar="FILE|-", shell_complete=completion.yaml_files, help="A file with the rule, or stdin."
 )
-@own_option("--name", metavar="NAME", help="Its name, as the journal and X-Sim-Rule tell it.")
+@own_option("--name", metavar="NAME", help="Its name, for the journal and X-Sim-Rule.")
 @own_option("--product", metavar="CODE", help="Only for this product.")
 @own_option("--account", metavar="NUMBER", help="Only for this account.")
 @own_option("--path", metavar="PATH", help="Only for requests to this path, of a fault.")
@@ -86,8 +86,8 @@ def add_rule(section: str, text: str | None, file: str | None, json: bool, **fla
 def list_rules(json: bool, **running: Any) -> None:
     """List the rules with their counts.
 
-    They are in the order in which they are tried. `matched` counts the requests that a rule applies to, `chosen` those
-    that it decided.
+    The rules are in evaluation order. `matched` counts the requests that matched a rule, `chosen` the requests that
+    it decided.
 
     \b
     Examples:
@@ -107,7 +107,7 @@ def list_rules(json: bool, **running: Any) -> None:
 def remove_rules(ids: tuple[str, ...], **running: Any) -> None:
     """Remove rules.
 
-    Payments that they decided go on. Exit code 1 means that there is no such rule.
+    Payments that they decided continue. Exit code 1 means that there is no such rule.
 
     \b
     Examples:
@@ -204,7 +204,7 @@ def hold_command() -> None:
 @running_flags
 @json_flag(help="Print the answer of the control API.")
 def list_holds(json: bool, **running: Any) -> None:
-    """List what is held, in the order in which it came.
+    """List held answers and deliveries, the oldest first.
 
     \b
     Examples:
@@ -224,7 +224,7 @@ def list_holds(json: bool, **running: Any) -> None:
 @running_flags
 @json_flag(help="Print the answer of the control API.")
 def release(name: str, count: int | None, json: bool, **running: Any) -> None:
-    """Let what is held under NAME go on.
+    """Release what is held under NAME.
 
     \b
     Examples:

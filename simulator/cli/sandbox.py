@@ -28,7 +28,7 @@ export_flag = own_option(
 
 @verb_group("sandbox")
 def sandbox_command() -> None:
-    """Make, list and delete sandboxes.
+    """Create, list and delete sandboxes.
 
     A sandbox is a whole service of its own in a running simulator: clock, accounts, payments, rules and journal. One
     for each test lets tests run beside each other. `default` always exists.
@@ -77,7 +77,7 @@ def new(
     sandbox: str,
     **running: Any,
 ) -> None:
-    """Make a sandbox, and print how to use it.
+    """Create a sandbox, and print how to use it.
 
     SCENARIO is a bundled name or a file here, which the simulator needs not see; by default it is the server's own.
     With --export the lines set the variables that `exec` sets, and RESELLER_SIM_SANDBOX for these verbs. Exit code 1
@@ -112,8 +112,8 @@ def new(
 def list_all(json: bool, **running: Any) -> None:
     """List the sandboxes.
 
-    Of each its scenario, clock, and the balance of its first reseller; `sandbox list --json` has all resellers with
-    their credentials.
+    Print scenario, clock, and the balance of the first reseller; `sandbox list --json` has all resellers with their
+    credentials.
 
     \b
     Examples:
@@ -234,12 +234,12 @@ def _print_made(made: dict[str, Any]) -> None:
 
 @verb("deposit")
 @click.argument("amount", callback=values.amount)
-@own_option("--reseller", metavar="CODE", help="Whose wallet; by default that of the sandbox's first reseller.")
-@own_option("--description", metavar="TEXT", help="What the statement says of it.")
+@own_option("--reseller", metavar="CODE", help="The reseller; by default the sandbox's first.")
+@own_option("--description", metavar="TEXT", help="The description in the statement.")
 @running_flags
 @json_flag(help="Print the ledger entry.")
 def deposit_command(amount: str, reseller: str | None, description: str | None, json: bool, **running: Any) -> None:
-    """Put money into a wallet.
+    """Credit a wallet.
 
     AMOUNT is in MYR with at most two decimals. A reseller with a balance webhook gets `balance.added`. Exit code 1
     means that there is no such reseller.

@@ -125,8 +125,8 @@ def _magic(json: bool) -> None:
 def check_command(files: tuple[Path, ...], **flags: Any) -> int:
     """Report the problems of scenario files.
 
-    Each problem is one line, `file:line:column: code message`, as editors read it. Problems are errors, and
-    whatever has no effect, such as a rule that an earlier rule shadows. A file without problems is `ok`. Exit code 1
+    Each problem is a line, `file:line:column: code message`, as editors read it. Problems are errors, and parts
+    without effect, such as a rule that an earlier rule shadows. A file without problems is `ok`. Exit code 1
     means that there are problems, 3 that a report could not be written.
 
     \b

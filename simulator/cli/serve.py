@@ -44,14 +44,14 @@ HEALTH, READY = "/health", "/ready"
     "--data-dir",
     metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Keep the sandboxes in this folder, and go on with those that are in it.",
+    help="Keep the sandboxes in this folder, and continue its sandboxes.",
 )
 @option(
     "--durability",
     type=click.Choice(["process", "power"]),
     default="process",
     show_default=True,
-    help="What is kept survives a killed process, or a power cut as well.",
+    help="Survive a killed process, or a power cut as well.",
 )
 @option(
     "--drain",
@@ -66,13 +66,13 @@ HEALTH, READY = "/health", "/ready"
     type=click.Path(path_type=Path, dir_okay=False),
     help="The list of the servers that share the sandboxes, as `shard-config` takes it.",
 )
-@option("--shard", metavar="NAME", help="Which of these servers this one is.")
+@option("--shard", metavar="NAME", help="The name of this server in the list.")
 @json_flag(help="Print one line of JSON when it is ready, and nothing else but what --log asks for, on stderr.")
 @option("--quiet", is_flag=True, help="Print no line for each request, status, callback and webhook.")
 @option(
     "--log",
     type=click.Choice(["text", "json"]),
-    help="How these lines are written.  [default: text; with --json there are none]",
+    help="How these lines are written.  [default: text; off with --json]",
 )
 @click.pass_context
 def serve_command(
@@ -199,16 +199,16 @@ def _of_verb(command: click.Command) -> set[str]:
     help="Ask until one answers, for so long at most.",
 )
 @own_option("--ready", is_flag=True, help="Say whether requests may be sent, and if not why.")
-@option("--tls-cert", metavar="FILE", help="The simulator's own certificate, whatever name it has.")
+@option("--tls-cert", metavar="FILE", help="The simulator's own certificate, for any host name.")
 @running_flags
 @json_flag(help="Print the answer of the control API.")
 def health_command(wait_s: float, ready: bool, tls_cert: str | None, json: bool, **running: Any) -> None:
-    """Say whether a simulator answers.
+    """Check whether a simulator answers.
 
-    It asks for what every simulator answers without a token, so it can be a container's health check, or wait in a
-    script until a simulator has started. Exit code 3 means that no simulator is there. With --ready exit code 1 means
-    that one is there and requests may not be sent, since it starts or is about to stop. Beside a server that speaks
-    TLS, --tls-cert is the file of `serve`: what answers has to have that certificate, which need not be of 127.0.0.1.
+    Needs no token: use it as a container's health check, or to wait in a script until a simulator has started. Exit
+    code 3 means that no simulator answers. With --ready, exit code 1 means that it is starting or stopping. For a
+    server with TLS on the same machine, pass its certificate with --tls-cert; the certificate need not be valid for
+    127.0.0.1.
 
     \b
     Examples:

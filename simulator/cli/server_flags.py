@@ -214,7 +214,7 @@ def shared_server_flags(function: Decorated) -> Decorated:
             metavar="PATH",
             default="",
             callback=_root_path,
-            help="What such a proxy has before our paths, as /sim.",
+            help="The path prefix of the proxy, such as /sim.",
         ),
         option(
             "--quota-transactions",

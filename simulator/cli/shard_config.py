@@ -38,13 +38,13 @@ from simulator.whole_files import write_whole
 def shard_config_command(
     ctx: click.Context, /, servers: tuple[str, ...], listen: str, map_file: Path | None, scenario: str
 ) -> None:
-    """Print the HAProxy that makes several servers one.
+    """Print the configuration of HAProxy for several servers.
 
-    That is its configuration. The servers are those of a YAML file, such as
-    `servers: {a: "http://127.0.0.1:8081", b: "http://127.0.0.1:8082"}`, or NAME=URL arguments. Each sandbox has one
-    owner among them, by a consistent hash of its id, and so has each reseller of the sandbox `default`. With --map all
-    API keys, users and tokens of a reseller have the same owner; without it each API key has one. Exit code 1 means
-    that the servers or the scenario cannot be used.
+    The servers come from a YAML file, such as
+    `servers: {a: "http://127.0.0.1:8081", b: "http://127.0.0.1:8082"}`,
+    or from NAME=URL arguments. A consistent hash selects the server of each sandbox, and of each reseller of the
+    sandbox `default`. With --map, all API keys, users and tokens of a reseller have the same server; without it,
+    each API key has its own. Exit code 1 means that the servers or the scenario cannot be used.
 
     \b
     Examples:

@@ -78,8 +78,8 @@ def tail_command(
 ) -> None:
     """Print what happens in a running simulator, as it happens.
 
-    The lines are those that `serve` prints, and those of wallets, e-mails and what is done to sandboxes. It ends with
-    Ctrl-C (exit code 130), with the sandbox (0), or when the simulator is gone (3).
+    Print the lines of `serve`, and lines about wallets, e-mails and changes of sandboxes. Ends with Ctrl-C (exit
+    code 130), when the sandbox is deleted (0), or when the simulator is gone (3).
 
     \b
     Examples:
@@ -124,13 +124,12 @@ def listen_command(
     ca: Path | None,
     insecure: bool,
 ) -> None:
-    """Pass callbacks and webhooks on to an address of yours.
+    """Forward callbacks and webhooks to an address of yours.
 
-    They are those of a running simulator, and what your address answers is printed. Each attempt is sent again, in
-    order, with the same method, query, headers and body, to the path of --forward-to, or to its own path when that has
-    none. What it answers changes nothing in the simulator, where the receiver of the
-    scenario, such as the built-in inbox, has answered already. It ends with Ctrl-C (exit code 130), with the sandbox
-    (0), or when the simulator is gone (3).
+    Forward each attempt of a running simulator, in order, with the same method, query, headers and body, to the
+    path of --forward-to, or to its own path. Your answer is printed, and changes nothing in the simulator, where
+    the scenario's receiver, such as the inbox, has answered already. Ends with Ctrl-C (exit code 130), when the
+    sandbox is deleted (0), or when the simulator is gone (3).
 
     \b
     Examples:
