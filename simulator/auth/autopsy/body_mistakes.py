@@ -34,14 +34,16 @@ Ways = Callable[[Facts], Iterator[Any]]
 
 
 def _is_json(facts: Facts) -> bool:
-    """Whether the body is a JSON text that is short enough to be written otherwise."""
-    if not facts.body or len(facts.body) > facts.json_bytes_max:
+    """Whether the body is a JSON text that is short enough to be written otherwise. Indented, a text with many brackets
+    could grow with the square of its depth."""
+    body = facts.body
+    if not body or len(body) > facts.json_bytes_max or body.count(b"[") + body.count(b"{") > 4 * PARTS_MAX:
         return False
     try:
-        msgspec.json.decode(facts.body)
+        msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
-    return json_texts.is_shallow(facts.body)
+    return True
 
 
 def _of_json(make: Callable[[bytes], Iterable[Any]]) -> Ways:

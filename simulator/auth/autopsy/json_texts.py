@@ -17,8 +17,6 @@ import msgspec
 Members = dict[str, bytes]
 """The members of an object, each with its JSON text."""
 
-NESTED_MAX = 8
-"""A text that is nested deeper is not written otherwise: indented it would grow with the square of its depth."""
 _TIGHT, _WIDE = -1, 0  # as `msgspec.json.format` knows them; others are indented by so many blanks
 _PERMUTED_MAX, _ADDED_MAX, _NUMERIC_MAX = 6, 3, 4
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
@@ -40,15 +38,6 @@ _ENCODERS = (
     ("<>&", True, False, False), ("<>&'=", True, False, False), ("", True, True, False),  # Jackson
     (_HEX, True, True, True), (_HEX, False, True, True), ("", True, True, True),  # PHP with JSON_HEX_*
 )  # fmt: skip
-
-
-def is_shallow(text: bytes) -> bool:
-    """Return whether a JSON text is nested no deeper than `NESTED_MAX`, by its brackets outside of strings."""
-    depth = deepest = 0
-    for sign in re.sub(rb'"(?:[^"\\]|\\.)*"', b"", text) if text.count(b"[") + text.count(b"{") > NESTED_MAX else b"":
-        depth += (sign in b"[{") - (sign in b"]}")
-        deepest = max(deepest, depth)
-    return deepest <= NESTED_MAX
 
 
 def members_of(text: bytes) -> Members:

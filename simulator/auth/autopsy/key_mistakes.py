@@ -145,11 +145,9 @@ MISTAKES = (
     ),
     *rows(
         "algorithm",
-        ("sha-1", "the signature was made with SHA-1", "use HMAC-SHA256", _other_hmac("sha1")),
-        ("sha-512", "the signature was made with SHA-512", "use HMAC-SHA256", _other_hmac("sha512")),
-        ("sha-384", "the signature was made with SHA-384", "use HMAC-SHA256", _other_hmac("sha384")),
-        ("md5", "the signature was made with MD5", "use HMAC-SHA256", _other_hmac("md5")),
-        ("sha3-256", "the signature was made with SHA3-256", "use HMAC-SHA256", _other_hmac("sha3_256")),
+        *((id_, f"the signature was made with {shown}", "use HMAC-SHA256", _other_hmac(name)) for id_, shown, name in (
+            ("sha-1", "SHA-1", "sha1"), ("sha-512", "SHA-512", "sha512"), ("sha-384", "SHA-384", "sha384"),
+            ("md5", "MD5", "md5"), ("sha3-256", "SHA3-256", "sha3_256"))),
         ("key-and-string-swapped", "the string is the key of the HMAC, and the secret its message",
          "make the secret the key and the string the message",
          lambda r: [lambda key, text: hmac.digest(text, key, "sha256")]),

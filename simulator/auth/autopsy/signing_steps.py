@@ -3,6 +3,7 @@
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
+from itertools import product
 from typing import Any, NamedTuple
 
 import msgspec
@@ -129,10 +130,8 @@ class SigningMistake(NamedTuple):
     def ways(self, facts: Facts) -> Iterator["Way"]:
         """How a client with this mistake may have done its step."""
         for change in self.transformation(facts):
-            if isinstance(change, tuple):
-                yield Way(self.step, change[0], self, change[1])
-            else:
-                yield Way(self.step, change, self)
+            make, shown = change if isinstance(change, tuple) else (change, "")
+            yield Way(self.step, make, self, shown)
 
 
 class Way(NamedTuple):
@@ -205,16 +204,14 @@ class Signing:
 
 def signings(facts: Facts) -> list[Signing]:
     """Return one for each form of the query that the sandbox accepts, the most literal first."""
-    empties, orders = facts.rules.empty_values, facts.rules.repeated_keys
-    empty_ways = [way for way, name in ((kept, "with"), (dropped, "without")) if empties in (name, "either")]
-    order_ways = [
-        way for way, name in ((by_key, "as_sent"), (by_key_and_value, "sorted")) if orders in (name, "either")
-    ]
+    empties = {"with": (kept,), "without": (dropped,)}.get(facts.rules.empty_values, (kept, dropped))
+    orders = {"as_sent": (by_key,), "sorted": (by_key_and_value,)}.get(
+        facts.rules.repeated_keys, (by_key, by_key_and_value)
+    )
     forms: dict[bytes, Signing] = {}
-    for empty in empty_ways:
-        for order in order_ways:
-            signing = Signing(facts, empty, order)
-            forms.setdefault(signing.parts.query, signing)
+    for empty, order in product(empties, orders):
+        signing = Signing(facts, empty, order)
+        forms.setdefault(signing.parts.query, signing)
     return list(forms.values())
 
 
