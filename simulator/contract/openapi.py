@@ -285,7 +285,7 @@ def _add_to_operation(operation: dict[str, Any], example: Mapping[str, Any]) -> 
             _add_to_content(parameter, example["parameters"][parameter["name"]])
     for type_, media in operation.get("requestBody", {}).get("content", {}).items():
         name = "yaml" if type_ == "application/yaml" else "body"
-        if name in example:
+        if name in example and type_ != "application/octet-stream":
             media["example"] = example[name]
     for status, response in operation["responses"].items():
         if status in example.get("responses", {}):

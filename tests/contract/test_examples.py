@@ -34,7 +34,7 @@ def places(document: str) -> Iterator[tuple[str, dict[str, Any], bool]]:
             if "$ref" not in parameter:
                 yield f"{name} {parameter['name']}", parameter.get("content", {}).get(JSON, parameter), False
         for type_, media in operation.get("requestBody", {}).get("content", {}).items():
-            yield f"{name} {type_}", media, True
+            yield f"{name} {type_}", media, type_ != FILE
         for status, response in operation["responses"].items():
             for type_, media in response.get("content", {}).items():
                 yield f"{name} {status} {type_}", media, type_ != FILE
