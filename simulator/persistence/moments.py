@@ -118,12 +118,17 @@ def _refuse_full(live: LiveSandbox) -> None:
     if live.tape.left_out and live.tape.keeps_none:
         text = "the sandbox keeps no tape, so that nothing can be repeated: raise limits.tape of the scenario"
         raise Conflict("tape_full", text)
-    if live.tape.has_lost_beginning:
-        text = "the beginning of the tape is not kept any more, so that there is nothing to return to"
-        raise Conflict("not_kept", f"{text}; nothing was changed: reset the sandbox to begin another tape")
+    refuse_lost_beginning(live)
     if live.tape.left_out:
         do = "raise limits.tape or limits.tape_bytes of the scenario, or reset the sandbox"
         if live.tape.is_short_of_budget:
             do = "delete or reset sandboxes, this one too, or start the server with a larger --tape-budget"
         text = f"the tape was full after {len(live.tape)} entries, so that what came later cannot be repeated: {do}"
         raise Conflict("tape_full", text)
+
+
+def refuse_lost_beginning(live: LiveSandbox) -> None:
+    """Raise `Conflict` when the first entries of a tape are not kept any more."""
+    if live.tape.has_lost_beginning:
+        text = "the beginning of the tape is not kept any more, so that there is nothing to return to"
+        raise Conflict("not_kept", f"{text}; nothing was changed: reset the sandbox to begin another tape")

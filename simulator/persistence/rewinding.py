@@ -14,7 +14,15 @@ from msgspec.structs import replace
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.scenario import Scenario
 from simulator.persistence.fork_budget import SANDBOX_BYTES, ForkBudget, size_of
-from simulator.persistence.moments import Asked, Moment, mark_here, marks_of_tape, moment_of, moment_of_tape
+from simulator.persistence.moments import (
+    Asked,
+    Moment,
+    mark_here,
+    marks_of_tape,
+    moment_of,
+    moment_of_tape,
+    refuse_lost_beginning,
+)
 from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.head import beginning_of
 from simulator.persistence.replay.player import Again, Player
@@ -168,6 +176,7 @@ class Rewinder:
     async def _played(self, live: LiveSandbox, life: Driver, moment: Moment, id_: str, beginning: Beginning) -> Player:
         refuse_lost(live, life)
         await whole(live.tape)
+        refuse_lost_beginning(live)
         entries = live.tape.taken(moment.n)
         # Budgets of its own: evicting its messages, and only they, is no matter of the other sandboxes.
         around = Surroundings(self._around.wall, self._around.sender, unshared_budgets())
