@@ -59,7 +59,7 @@ export class Control {
   /** `url` ends in `/_sim`. */
   constructor(readonly url: string, readonly token?: string) {}
 
-  /** The JSON of an answer, undefined when it has no body. A refusal is a `SimulatorError`; `NotRunning` when nothing answers,
+  /** The JSON of an answer, undefined when it has no body; its warnings are warnings of the process. A refusal is a `SimulatorError`; `NotRunning` when nothing answers,
    * `WrongAnswer` when something else does, a RangeError for a path that would not arrive as it is written. */
   async ask<T>(method: string, path: string, { query = {}, json, yaml, bytes, timeoutS = TIMEOUT_S }: Sent = {}): Promise<T> {
     checkPath("control API", path);
@@ -104,7 +104,10 @@ export class Control {
       // It is shown below.
     }
     if (!isObject(value)) throw this.wrongAnswer(method, path, `${status} ${JSON.stringify(text.trim().slice(0, CHARS_SHOWN))}`);
-    if (status < 300) return value;
+    if (status < 300) {
+      if (method === "POST" && Array.isArray(value["warnings"])) value["warnings"].forEach((text) => process.emitWarning(`${text as string}`));
+      return value;
+    }
     const { error, message, path: part, problems } = value as { error: string; message: string; path?: string; problems?: Problem[] };
     const hint = status === 401 ? "; give the control API's token as `token`, or in RESELLER_SIM_TOKEN" : "";
     throw new SimulatorError(status, error, `${message}${hint}`, part ?? "", problems);

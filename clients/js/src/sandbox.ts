@@ -94,8 +94,7 @@ export class Sandbox {
 
   /** Adds a rule, which comes before those that are there, with a process warning for what `check` finds in it. `section`: `payments`, `voids`, `disputes`, `bills` or `faults`. */
   async rule(section: string, rule: object): Promise<Rule> {
-    const { id, warnings } = await this.#ask<{ id: string; warnings?: string[] }>("POST", "/rules", { json: { section, rule } });
-    warnings?.forEach((text) => process.emitWarning(text));
+    const { id } = await this.#ask<{ id: string }>("POST", "/rules", { json: { section, rule } });
     return { id, remove: () => this.ask("DELETE", `/rules/${encodeURIComponent(id)}`) };
   }
 
@@ -297,7 +296,5 @@ guard(Sandbox, "sandbox", SANDBOX);
 
 /** The sandbox of an answer of the control API. One that was created is deleted at the end of `await using`. */
 export async function opened(control: Control, method: "GET" | "POST", path: string, sent: Sent = {}): Promise<Sandbox> {
-  const record = await control.ask<SandboxRecord & { warnings?: string[] }>(method, path, sent);
-  record.warnings?.forEach((text) => process.emitWarning(text));
-  return new Sandbox(control, record, method === "POST");
+  return new Sandbox(control, await control.ask<SandboxRecord>(method, path, sent), method === "POST");
 }

@@ -52,8 +52,8 @@ test("a test that does not await an expectation fails", () => {
     import { test } from "node:test";
     import { useSandbox } from "reseller-sim/node-test";
     const sandbox = useSandbox();
-    test("forgetful", async () => { sandbox.expectStatus("order-1", "Succesful"); sandbox.advance("5s"); });
-    test("careful", async () => { await sandbox.advance("5s"); });`;
+    void test("forgetful", async () => { sandbox.expectStatus("order-1", "Succesful"); sandbox.advance("5s"); });
+    void test("careful", async () => { await sandbox.advance("5s"); });`;
   writeFileSync("forgetful.js", forgetful);
   const { NODE_TEST_CONTEXT: _, ...env } = process.env; // it is no test of this file's
   const { stdout, status } = spawnSync(process.execPath, ["--test", "--test-reporter", "tap", "forgetful.js"], { env, encoding: "utf8" });
