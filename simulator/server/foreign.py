@@ -1,4 +1,4 @@
-"""Explains requests that are not HTTP/1.1. They reach no sandbox, so the server itself says what to change."""
+"""Explains requests that the server refuses before any sandbox: other protocols, and requests that are not HTTP/1.1."""
 
 import logging
 import time
@@ -13,12 +13,35 @@ TEXTS: Final = {
     "http2": "a client spoke HTTP/2 without asking for it: let it speak HTTP/1.1",
     "proxy": "a proxy sent its PROXY protocol: switch that off, and use X-Forwarded-For with --trusted-forwarders",
     "raw_target": "a client sent a request target with bytes beyond ASCII: percent-encode them, é as %C3%A9",
+    "blank_target": "a client sent a request target with blanks: percent-encode them as %20",
+    "method": "a client sent a method that HTTP does not have: write methods in capital letters, GET",
+    "line_feed": "a client sent a header with a line feed: Base64 of openssl and encodestring has one after each line",
+    "connect": "a client uses this server as a proxy: except it in NO_PROXY, or unset HTTPS_PROXY",
+    "socks": "a client spoke SOCKS to this port: the server is no proxy, take it out of the client's settings",
 }
-_BEGINNINGS: Final = ((b"\x16\x03", "tls"), (b"PRI * HTTP/2", "http2"), (b"PROXY ", "proxy"))
+_BEGINNINGS: Final = (
+    (b"\x16\x03", "tls"),
+    (b"PRI * HTTP/2", "http2"),
+    (b"PROXY ", "proxy"),
+    (b"\r\n\r\n\0\r\nQUIT\n", "proxy"),
+    (b"CONNECT ", "connect"),
+    (b"\x05", "socks"),
+    (b"\x04\x01", "socks"),
+)
+_PARSER_TEXTS: Final = {
+    "PRI/Upgrade": "http2",  # the preface came in pieces
+    "Invalid method encountered": "method",
+    "Missing expected CR after header value": "line_feed",
+}
+_VERSIONS: Final = (b" HTTP/1.1", b" HTTP/1.0")
 _ANSWERS: Final = {
     "http2": "HTTP/2 is not supported; use HTTP/1.1",
     "proxy": "the PROXY protocol is not supported",
     "raw_target": "its target has bytes beyond ASCII; percent-encode them, é as %C3%A9",
+    "blank_target": "its target has blanks; percent-encode them as %20",
+    "method": "its method is not one of HTTP; write methods in capital letters, GET",
+    "line_feed": "a header has a line feed in its value, as Base64 of openssl and encodestring has after each line",
+    "connect": "CONNECT is for proxies, and this server is none",
 }
 _LOG: Final = logging.getLogger(__name__)
 
@@ -34,15 +57,14 @@ class ForeignClients:
         self._said_at: dict[str, float] = {}
 
     def explained(self, data: bytes, target: bytes, refusal: HttpRefusal) -> HttpRefusal:
-        """Log the protocol of a refused packet, and return the refusal, with an answer that explains it if possible."""
+        """Log why a packet is refused, and return the refusal, with an answer that explains it if possible."""
         kind = _kind_of(data, target, refusal)
-        if not kind:
-            return refusal
-        now = self._clock()
+        text = TEXTS.get(kind) or f"a request was refused with {refusal.status} before it reached a sandbox: {refusal}"
+        now, kind = self._clock(), kind or refusal.code
         if now - self._said_at.get(kind, -LINES_EVERY_S) >= LINES_EVERY_S:
             self._said_at[kind] = now
-            _LOG.warning("%s", TEXTS[kind])
-            self._notice(TEXTS[kind])
+            _LOG.warning("%s", text)
+            self._notice(text)
         if kind not in _ANSWERS:
             return refusal
         explained = HttpRefusal("malformed_request", _ANSWERS[kind])
@@ -56,9 +78,17 @@ def _kind_of(data: bytes, target: bytes, refusal: HttpRefusal) -> str:
     for beginning, kind in _BEGINNINGS:
         if data.startswith(beginning):
             return kind
-    if "PRI/Upgrade" in str(refusal):  # the preface came in pieces
-        return "http2"
+    for text, kind in _PARSER_TEXTS.items():
+        if text in str(refusal):
+            return kind
+    if "Expected HTTP/" in str(refusal) and any(map(_has_blanks, data.split(b"\r\n"))):
+        return "blank_target"
     in_pieces = "Invalid char in url" in str(refusal)  # then what stood before is gone, or is the target so far
     line = data.partition(b"\r\n")[0] if in_pieces or not target else target
     is_request = refusal.code == "malformed_target" or b" /" in line or in_pieces
     return "raw_target" if is_request and any(byte >= 0x80 for byte in line) else ""
+
+
+def _has_blanks(line: bytes) -> bool:
+    """True for a request line with blanks within its target."""
+    return line.endswith(_VERSIONS) and line.count(b" ") > 2

@@ -21,6 +21,18 @@ CASES = {
     "proxy": (b"PROXY TCP4 10.0.0.1 10.0.0.2 1 2\r\n", "the PROXY protocol is not supported"),
     "raw_target": ("GET /v2/transactions?account=é HTTP/1.1\r\nHost: x\r\n\r\n".encode(), "bytes beyond ASCII"),
     "raw_target in a path": ("GET /v2/café HTTP/1.1\r\nHost: x\r\n\r\n".encode(), "bytes beyond ASCII"),
+    "proxy of version 2": (b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c", "the PROXY protocol is not supported"),
+    "blank_target": (
+        b"GET /v2/transactions?date=2026-11-01 - 2026-11-30&limit=5 HTTP/1.1\r\nHost: x\r\n\r\n",
+        "its target has blanks; percent-encode them as %20",
+    ),
+    "method": (b"get /v2/balance HTTP/1.1\r\nHost: x\r\n\r\n", "write methods in capital letters, GET"),
+    "line_feed": (
+        b"GET /v2/balance HTTP/1.1\r\nHost: x\r\nX-Signature: v1=abc\ndef\r\n\r\n",
+        "a header has a line feed in its value",
+    ),
+    "connect": (b"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n", "this server is none"),
+    "socks": (b"\x05\x01\x00", "not a valid HTTP/1.1 request"),
     "raw_target of Latin-1": (b"GET /v2/caf\xe9 HTTP/1.1\r\nHost: x\r\n\r\n", "bytes beyond ASCII"),
 }
 
@@ -42,10 +54,21 @@ def test_the_answer_and_the_log_say_what_the_client_speaks(name: str, caplog: py
     assert [record.getMessage() for record in caplog.records] == [TEXTS[name.partition(" ")[0]]]
 
 
-@pytest.mark.parametrize("packet", [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"nonsense\r\n\r\n", b"\xc3\xa9\r\n\r\n"])
-def test_other_packets_are_not_explained(packet: bytes, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    ("packet", "lines"),
+    [
+        (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", []),
+        (b"GET / HTTP/1.1\r\n\r\n", ["400 before it reached a sandbox: An HTTP/1.1 request needs a Host header"]),
+        (b"GET / HTTP/3.0\r\nHost: x\r\n\r\n", ["400 before it reached a sandbox: "]),
+        (b"GET /" + b"x" * 200_000 + b" HTTP/1.1\r\n", ["414 before it reached a sandbox: The request line is over"]),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"x" * 200_000, ["431 before it reached a sandbox: "]),
+    ],
+)
+def test_other_refusals_have_a_line(packet: bytes, lines: list[str], caplog: pytest.LogCaptureFixture) -> None:
     asyncio.run(answer_to(packet))
-    assert caplog.records == []
+    assert len(caplog.records) == len(lines)
+    for record, line in zip(caplog.records, lines, strict=True):
+        assert line in record.getMessage()
 
 
 def test_each_kind_is_said_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
