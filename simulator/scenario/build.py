@@ -4,12 +4,14 @@ All problems are reported together.
 """
 
 from collections import OrderedDict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from simulator.contract.files import data_dir
 from simulator.domain.model.rule_book import Magic
 from simulator.domain.model.rules import Origin, Rule
 from simulator.domain.model.scenario import ResellerStart, Scenario
@@ -43,9 +45,19 @@ DEFINITIONS = {
 def build(document: Document, name: str, origin: Origin | None = None) -> Scenario:
     """Build a document's scenario; `name` is its title when it has none. Raises `ScenarioError`."""
     report = Report(document.problems)
-    scenario = _scenario(document, report, name, origin)
-    report.raise_if_any()
+    try:
+        scenario = _scenario(document, report, name, origin)
+        report.raise_if_any()
+    except ScenarioError as error:
+        raise ScenarioError(causes(error.problems)) from None
     return scenario
+
+
+def causes(problems: Iterable[Problem]) -> list[Problem]:
+    """Return the problems without those of bundled files, which have none of their own: a problem of the file that
+    extends one causes them. They remain if there are no others."""
+    problems, folder = list(problems), data_dir("scenarios")
+    return [problem for problem in problems if Path(problem.source).parent != folder] or problems
 
 
 def attempt(document: Document, name: str) -> tuple[Scenario | None, list[Problem]]:
@@ -55,7 +67,7 @@ def attempt(document: Document, name: str) -> tuple[Scenario | None, list[Proble
         scenario = _scenario(document, report, name, None)
     except ScenarioError:
         scenario = None
-    return None if report.has_below(("catalog",)) else scenario, report.problems()
+    return None if report.has_below(("catalog",)) else scenario, causes(report.problems())
 
 
 def _scenario(document: Document, report: Report, name: str, origin: Origin | None) -> Scenario:

@@ -15,6 +15,7 @@ from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import attempt, build, encoded
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.lint.findings import lint
+from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.document import Document, Problem, Report, ScenarioError
 from simulator.scenario.reading.files import (
     Fingerprint,
@@ -47,6 +48,11 @@ class CheckResult(msgspec.Struct, frozen=True):
 
 def check_file(path: FilePath) -> CheckResult:
     """The problems of a scenario file."""
+    if not is_path(str(path)) and not is_file(path):
+        advice = "; bundled scenarios such as this one need no check" if path.name in names() else ""
+        text = f"there is no such file{advice or suggestion(path.name, names())}"
+        problem = Problem(str(path), 1, 1, "", "no_file", text)
+        return CheckResult((problem,), frozenset({problem}))
     return _checked(lambda: read_file(path), path.stem)
 
 

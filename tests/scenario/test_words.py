@@ -95,6 +95,45 @@ TOLD = {
         ["2:30: type must be a list, not a mapping; write [{ weight: 1 }]"],
     ),
     "a mapping where names are wanted": ("extends: { name: default }\n", ["1:10: type * not a mapping"]),
+    "an outcome of an expectation": (
+        f"{D}expect: [{{ outcome: callback-lost }}]\n",
+        ["2:21: unknown_outcome there is no outcome 'callback-lost' (did you mean 'callback-stale'?)"],
+    ),
+    "an address of webhooks": (
+        f"{D}webhooks: {{ url: 'http://127.0.0.1:9/' }}\n",
+        ["2:13: unknown_key * as in resellers: [{ code: …, balance_webhook: { url: … } }]"],
+    ),
+    "products that hide those of the base": (
+        f"{D}catalog: {{ products: {{ RELOAD: {{ price_adjustment: {{ type: fixed, value: 1 }} }} }} }}\n",
+        ["2:22: type must be a list, not a mapping; begin it with '- ', as an item of a list"],
+    ),
+    "typographic quotes": (
+        f"{D}clock: \u201cmanual\u201d\n",
+        ['2:8: * write straight quotation marks, "…"'],
+    ),
+    "a full-width colon": ("extends\uff1adefault\n", ["1:1: type * a blank instead of \uff1a (U+FF1A)"]),
+    "the status of a payment in a fault": (
+        f"{D}faults: [{{ then: {{ status: Failed }} }}]\n",
+        ["2:28: type must be a whole number, not 'Failed' * and a rule of 'payments' decides how a payment ends"],
+    ),
+    "an HTTP status among those of a payment": (
+        f"{D}payments: [{{ then: [{{ status: 500 }}] }}]\n",
+        ["2:31: unknown_value * an HTTP status is answered by a rule of 'faults'"],
+    ),
+    "a refusal in a list": (
+        f"{D}payments: [{{ then: [{{ refuse: Invalid_Account }}] }}]\n",
+        ["2:23: unknown_key * a refusal is no list: write then: { refuse: … }"],
+    ),
+    "a delay without a unit": (f"{D}faults: [{{ then: {{ delay: 30 }} }}]\n", ["2:27: type * 30; write 30s"]),
+    "a delay in words": (f"{D}faults: [{{ then: {{ delay: 5 minutes }} }}]\n", ["2:27: bad_duration * write 5m"]),
+    "the balance of no reseller": (
+        f"{D}balance: 100\n",
+        ["2:1: unknown_key * belongs into 'resellers', as in resellers: [{ code: …, balance: … }]"],
+    ),
+    "a list of statuses": (
+        f"{D}payments: [{{ then: {{ status: [Accepted, Succesful] }} }}]\n",
+        ["2:20: type * a list of steps: write [{ status: Accepted }, { status: Succesful }]"],
+    ),
     "one of many values": (
         f"{D}payments: [{{ then: {{ refuse: Insufficient_Balanse }} }}]\n",
         ["2:30: unknown_value * not one of the 10 values (did you mean 'Insufficient_Balance'?)"],
@@ -200,3 +239,19 @@ def test_other_real_waits_under_a_manual_clock_are_findings(text: str, told: str
     file = tmp_path / "f.yaml"
     file.write_text(f"{D}clock: manual\n{text}", "utf-8")
     assert [str(problem).removeprefix(f"{file}:") for problem in problems(file)] == list(filter(None, [told]))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "hint"),
+    [
+        ("bad-day", "there is no such file; bundled scenarios such as this one need no check"),
+        ("defualt", "there is no such file (did you mean 'default'?)"),
+        ("mine.yaml", "there is no such file"),
+    ],
+)
+def test_a_name_instead_of_a_file_is_explained(
+    wanted: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    [problem] = problems(Path(wanted))
+    assert problem.message == hint

@@ -12,9 +12,11 @@ from simulator.scenario.reading.document import SECRET_KEYS, Document, Path, Rep
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.synonyms import explained, meant, noted
 from simulator.scenario.yaml import flow
+from simulator.wire.payments import STATUS_NAMES
 
 SHOWN_CHARS_MAX = 80  # of a mapping that a message repeats
 LISTED_CHARS_MAX = 150  # of values: a longer list would be cut, and the suggestion behind it
+_PAYMENT_STATUSES = frozenset(STATUS_NAMES.values())
 _STEP_KEYS = ("status", "after", "at", "requery", "sn", "pin", "note", "voucherlink", "expiry")
 
 _KINDS: Mapping[str, str] = {
@@ -126,14 +128,20 @@ def _explained(error: Any, path: Path, rule: Mapping[str, Any]) -> Iterator[tupl
                     continue
                 unknown = _unknown_key(key, value[key], rule.get("properties", {}))
                 yield True, (*path, key), *unknown
+        case "required" if error.kind.property == "status" and "refuse" in value:
+            return  # the key `refuse` is reported
         case "required":
             yield False, path, "missing_key", f"{error.kind.property!r} is missing"
         case "type":
-            yield False, path, "type", _type_message(path, value, rule) + noted(path[-1] if path else "", value)
+            advice = noted(path[-1] if path else "", value, rule.get("x-must-be", ""))
+            text = _type_message(path, value, rule, has_advice=bool(advice)) + advice
+            yield False, path, "type", text + _section_of_status(path, value, rule)
         case "enum":
-            yield False, path, "unknown_value", _enum_message(value, error.kind.options)
+            text = _enum_message(value, error.kind.options) + noted(path[-1] if path else "", value)
+            yield False, path, "unknown_value", text + _section_of_status(path, value, rule)
         case "pattern":
-            text = f"{shown_at(path, value)} must be {rule['x-must-be']}{noted(path[-1] if path else '', value)}"
+            wanted = rule["x-must-be"]
+            text = f"{shown_at(path, value)} must be {wanted}{noted(path[-1] if path else '', value, wanted)}"
             yield False, path, _pattern_code(error.schema_path), text
         case _:
             yield False, path, "out_of_range", f"{shown_at(path, value)} {_RANGES[kind].format(error.kind)}"
@@ -145,10 +153,14 @@ def _unknown_key(key: str, value: object, members: Mapping[str, Any]) -> tuple[s
         return "unknown_key", f"there is no key {shown(key)} here; text with a comma within braces needs quotes"
     if word := meant(key, known):
         hint = f" (did you mean {word!r}?)"
+    elif hint := explained(key, known):
+        pass
     elif owner := next((name for name, member in members.items() if key in _keys_of(member)), ""):
         hint = f": it belongs into {owner!r}, as in {owner}: {{ {key}: … }}"
+    elif key in ("balance", "callback") and "resellers" in members:
+        hint = f": it belongs into 'resellers', as in resellers: [{{ code: …, {key}: … }}]"
     else:
-        hint = explained(key, known) or suggestion(key, known)
+        hint = suggestion(key, known)
     if not hint and known:
         hint = f"; the keys are {', '.join(known)}"
     return "unknown_key", f"there is no key {shown(key)} here{hint}"
@@ -161,13 +173,24 @@ def _keys_of(member: Mapping[str, Any]) -> Mapping[str, Any]:
     return keys
 
 
-def _type_message(path: Path, value: object, rule: Mapping[str, Any]) -> str:
+def _section_of_status(path: Path, value: object, rule: Mapping[str, Any]) -> str:
+    """Where the status of a payment, or of HTTP, belongs that stands in a rule of the other kind."""
+    if path[-1:] != ("status",) or isinstance(value, bool):
+        return ""
+    if rule.get("type") == "integer" and value in _PAYMENT_STATUSES and path[:1] == ("faults",):
+        return "; a fault answers an HTTP status such as 500, and a rule of 'payments' decides how a payment ends"
+    if isinstance(value, int) and path[:1] == ("payments",):
+        return "; an HTTP status is answered by a rule of 'faults'"
+    return ""
+
+
+def _type_message(path: Path, value: object, rule: Mapping[str, Any], *, has_advice: bool = False) -> str:
     wanted = rule.get("x-must-be")
     if wanted is None:
         types = rule["type"] if isinstance(rule["type"], list) else [rule["type"]]
         wanted = " or ".join(_KINDS[one] for one in types)
     hint = "; write it in quotes" if rule["type"] == "string" and _fits_in_quotes(value, rule) else ""
-    hint = hint or _nesting(value, rule)
+    hint = "" if has_advice else hint or _nesting(value, rule)
     return f"must be {wanted}, not {shown_at(path, value)}{hint}"
 
 
@@ -197,6 +220,10 @@ def _is_step(value: object, rule: Mapping[str, Any]) -> bool:
 def _step_message(value: dict[str, Any]) -> str:
     if isinstance(value["status"], int):
         return "an HTTP status is answered by a rule of 'faults'; a payment has a list such as [{ status: Failed }]"
+    statuses = value["status"]
+    if isinstance(statuses, list) and len(value) == 1 and all(isinstance(status, str) for status in statuses):
+        steps = flow([{"status": status} for status in statuses])
+        return f"the statuses of a payment are a list of steps: write {steps}"
     shown_step = flow([value]) if _is_short(value) else "[{ status: … }]"
     return f"the statuses of a payment are a list: write {shown_step}"
 
@@ -226,4 +253,4 @@ def _pattern_code(schema_path: list[Any]) -> str:
 def suggestion(wrong: object, known: Iterable[str]) -> str:
     """` (did you mean 'x'?)` when one of `known` is similar, else empty."""
     likely = nearest(wrong, known) if isinstance(wrong, str) else ""
-    return f" (did you mean {likely!r}?)" if likely else ""
+    return f" (did you mean {str(likely)!r}?)" if likely else ""

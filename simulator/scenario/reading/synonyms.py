@@ -1,6 +1,9 @@
 """What is meant by keys that the language calls otherwise, as testers write them who come from other tools."""
 
+import re
 from collections.abc import Collection, Mapping
+from decimal import Decimal
+from typing import Final
 
 # Each key with other words for it. Where a place has several keys for one word, the first listed here is meant.
 WORDS: Mapping[str, str] = {
@@ -114,12 +117,39 @@ def explained(wrong: str, known: Collection[str]) -> str:
     if {"nth", "weekday"} <= set(known) and not {"when", *FAULTS_ONLY} & set(known) and not meant(wrong, known):
         key = wrong if wrong in FAULTS_ONLY else meant(wrong, FAULTS_ONLY)
         return f"; only faults have {'it' if key == wrong else repr(key)}" if key else ""
+    if wrong in ("url", "callback_url") and {"retry_limit", "catalog"} <= set(known):
+        return "; a reseller has it, as in resellers: [{ code: …, balance_webhook: { url: … } }]"
+    if wrong == "refuse" and {"status", "requery"} <= set(known):
+        return "; a refusal is no list: write then: { refuse: … }"
     if wrong in ("replies", "repeat") and {"disconnect", "since"} <= set(known):
         return "; an entry of 'during' is one reply"
     return ""
 
 
-def noted(key: object, value: object) -> str:
-    """What to write instead of a value of this key; empty when there is nothing to say."""
-    found = (text for of, end, text in NOTES if of == key and isinstance(value, str) and value.endswith(end))
+_UNITS: Mapping[str, str] = {"millisecond": "ms", "msec": "ms", "hour": "h", "hr": "h", "day": "d"} | {
+    **dict.fromkeys(("second", "sec", "s"), "s"),
+    **dict.fromkeys(("minute", "min"), "m"),
+    **{unit: unit for unit in ("ms", "m", "h", "d")},
+}
+_SPAN: Final = re.compile(r"([0-9]+(?:\.[0-9]{1,3})?)[ _-]*([a-z]*?)s?", re.IGNORECASE)
+_TYPOGRAPHIC: Final = "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
+
+
+def noted(key: object, value: object, wanted: str = "") -> str:
+    """What to write instead of a value of this key, where `wanted` says what a value is; empty when there is nothing
+    to say."""
+    found = [text for of, end, text in NOTES if of == key and isinstance(value, str) and value.endswith(end)]
+    if wanted.startswith("a duration") and (span := _span(value)):
+        found.append(f"write {span}")
+    if isinstance(value, str) and value[:1] and value[0] in _TYPOGRAPHIC:
+        found.append('write straight quotation marks, "…"')
+    if isinstance(value, str) and "\uff1a" in value:
+        found.append("write an ordinary colon and a blank instead of \uff1a (U+FF1A)")
     return "".join(f"; {text}" for text in found)
+
+
+def _span(value: object) -> str:
+    """The duration that a number or a text with another unit means; empty for none."""
+    match = _SPAN.fullmatch(str(value)) if isinstance(value, str | int | Decimal) and value is not True else None
+    unit = _UNITS.get(match[2].lower() or "s") if match else None
+    return f"{match[1]}{unit}" if match and unit else ""
