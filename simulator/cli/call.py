@@ -198,10 +198,10 @@ def credentials(key: str | None, secret: str | None) -> Credentials:
     if key is not None or secret is not None:
         missing = "--secret" if secret is None else "--key"
         raise click.UsageError(f"{missing} is missing: give both, or neither", click.get_current_context())
-    return defaultcredentials()
+    return default_credentials()
 
 
-def defaultcredentials() -> Credentials:
+def default_credentials() -> Credentials:
     """The first active key of the default scenario."""
     from simulator.scenario.library import load_scenario
 

@@ -181,7 +181,7 @@ def conform_command(
       reseller-sim conform --base-url https://staging.example.com --key KEY --secret SECRET --junit conform.xml
       reseller-sim conform --allow-payments --pay RELOAD:0123456789:10 --spend-at-most 30
     """
-    from simulator.cli.reports.conform import are_written, ending, line_of, names, refuse_unwritable
+    from simulator.cli.reports.conform import ending, line_of, names, refuse_unwritable, write_files
     from simulator.staging.conform.context import Permissions, Run
     from simulator.staging.conform.run import report
     from simulator.staging.service import HttpService
@@ -209,7 +209,7 @@ def conform_command(
                 _allow_payments(run, pay, spend_at_most, wait)
             made = report(run, address, only, lambda result: echo(line_of(result)))
     echo("\n".join(ending(made)))
-    if not are_written(TITLE, made, *files):
+    if not write_files(TITLE, made, *files):
         return UNWRITABLE
     return 1 if made.departed else 0
 

@@ -116,7 +116,7 @@ class Control:
         timeout_s: float | None = None,
     ) -> Any:
         below = path if is_root else self._below(path)
-        with self.translating():
+        with self.translate_errors():
             limit_s = TIMEOUT_S if timeout_s is None else timeout_s
             answer = self.client.ask(method, below, body, query=query, timeout_s=limit_s)
         if answer is None and method != "DELETE":
@@ -127,7 +127,7 @@ class Control:
         return f"/sandboxes/{path_part(self.sandbox)}{path}"
 
     @contextmanager
-    def translating(self) -> Iterator[None]:
+    def translate_errors(self) -> Iterator[None]:
         """Turn the errors of the client into ends of the verb."""
         try:
             yield
@@ -261,7 +261,7 @@ class Stream:
 
     def _open(self) -> HTTPResponse:
         self._connection = connection = Connection(self._url, SILENCE_S)
-        with self._control.translating():
+        with self._control.translate_errors():
             try:
                 connection.request("GET", "/" + self._url.partition("://")[2].partition("/")[2], headers=self._headers)
                 response = connection.getresponse()

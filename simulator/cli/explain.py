@@ -73,11 +73,11 @@ def explain_command(
     """
     from simulator.cli.explanation import (
         Explanation,
-        explained,
+        default_secrets,
+        explain_request,
         has_authorization,
         is_open,
         key_of,
-        known_locally,
         lines_of,
         read_time,
     )
@@ -105,10 +105,10 @@ def explain_command(
         made = Explanation(*request[:2], accepted=accepted) if is_of_tokens else _judged(control, request)
     else:
         now_s = time.time() if at is None else read_time(at)
-        known = known_locally() if url is None and sandbox == "default" else {}
+        known = default_secrets() if url is None and sandbox == "default" else {}
         if secret is None and key and key not in known and ", " not in key:
             known = _known_to(control, key)
-        made = explained(request, known, secret, now_s, given)
+        made = explain_request(request, known, secret, now_s, given)
     if json:
         echo_value(made.as_json())
     else:

@@ -66,7 +66,7 @@ class Explanation:
         }
 
 
-def known_locally() -> Known:
+def default_secrets() -> Known:
     """The keys of the default scenario."""
     from simulator.scenario.library import load_scenario
 
@@ -112,7 +112,9 @@ def _headers(request: Pasted) -> Mapping[bytes, bytes]:
     return joined(pairs)
 
 
-def explained(request: Pasted, known: Known, secret: str | None, now_s: float, given: bytes | None) -> Explanation:
+def explain_request(
+    request: Pasted, known: Known, secret: str | None, now_s: float, given: bytes | None
+) -> Explanation:
     """Explain a request that is sent at `now_s`; `secret` is that of its key, else it is looked up in `known`. `given`
     is the string that the client says it signed."""
     headers, key = _headers(request), key_of(request)

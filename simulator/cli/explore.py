@@ -286,7 +286,7 @@ def prove_command(ctx: click.Context, /, finding: Path, times: int, timeout: flo
       reseller-sim prove explored/01-callback.yaml -- npm test
       reseller-sim prove explored/01-callback.yaml --times 10 -- python shop.py
     """
-    proof = proven(finding, tuple(ctx.obj), _words(restart), times, timeout)
+    proof = play_finding(finding, tuple(ctx.obj), _words(restart), times, timeout)
     echo(whole_line(f"{proof.colour}: {', '.join(filter(None, (_failed(proof), _why(proof))))}"))
     return EXIT_CODES[proof.colour]
 
@@ -298,14 +298,14 @@ def _words(line: str | None) -> tuple[str, ...]:
 def _compare(finding: Path, before: str, after: str, restart: tuple[str, ...], timeout: float | None) -> int:
     """Play a finding against a command before and after a change; print both. Return 0 for red, then green."""
     commands = {"before": _words(before), "after": _words(after)}
-    proofs = {name: proven(finding, words, restart, TIMES, timeout) for name, words in commands.items()}
+    proofs = {name: play_finding(finding, words, restart, TIMES, timeout) for name, words in commands.items()}
     print_table(
         PROOF_COLUMNS, [(name, str(proof.colour), _failed(proof), _why(proof)) for name, proof in proofs.items()]
     )
     return 0 if [str(proof.colour) for proof in proofs.values()] == ["red", "green"] else 1
 
 
-def proven(
+def play_finding(
     path: Path, words: tuple[str, ...], restart: tuple[str, ...], times: int, timeout_s: float | None
 ) -> "Proof":
     """Play the finding. Raises `CannotStart`."""
@@ -316,7 +316,7 @@ def proven(
     try:
         finding = read_finding(path)
         with on_path():
-            return _proven(finding, words, restart, times, timeout_s)
+            return _play_finding(finding, words, restart, times, timeout_s)
     except CannotRun as error:
         raise CannotStart(whole_line(f"{PROVE}: {error}")) from None
     except BaselineFails as error:
@@ -325,7 +325,7 @@ def proven(
         raise CannotStart(whole_line(f"{PROVE}: {path}: {error.strerror or error}")) from None
 
 
-def _proven(
+def _play_finding(
     finding: "Finding", words: tuple[str, ...], restart: tuple[str, ...], times: int, timeout_s: float | None
 ) -> "Proof":
     from simulator.explore.proof import prove

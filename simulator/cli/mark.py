@@ -9,7 +9,7 @@ from simulator.cli import completion, values
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags
 from simulator.cli.output import clock_time, echo_value, print_table, show
-from simulator.cli.sandbox import export_flag, show_made
+from simulator.cli.sandbox import export_flag, show_sandbox
 from simulator.cli.usage import verb, verb_group
 
 COLUMNS = ("mark", "entries", "time")
@@ -176,4 +176,4 @@ def fork_command(
     at = moment_of(ctx, moment, is_mark=is_mark) if moment is not None else {}
     wanted = {"fork": {"of": control.sandbox, **at}} | ({"id": fork_id} if fork_id is not None else {})
     made = control.post("/sandboxes", wanted, is_root=True)
-    show_made(control, made, export=export, json=json)
+    show_sandbox(control, made, export=export, json=json)

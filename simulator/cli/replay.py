@@ -95,16 +95,16 @@ def replay_command(
         return _serve(file, chosen[0], until, flags)
     if lists:
         return _list(file, chosen, wants_all=wanted is None and life is None)
-    proved = [_is_proved(file, one, until) for one in chosen]  # each of them, also behind one that differs
+    results = [_replay(file, one, until) for one in chosen]  # each of them, also behind one that differs
     is_whole = until is not None or _is_whole(file, chosen, wants_all=wanted is None and life is None)
-    return 0 if all(proved) and is_whole else 1
+    return 0 if all(results) and is_whole else 1
 
 
 def _list(file: "TapeFile", chosen: "list[Life]", *, wants_all: bool) -> int:
-    from simulator.cli.tape_file import listed
+    from simulator.cli.tape_file import entry_lines
 
     for one in chosen:
-        for line in listed(one):
+        for line in entry_lines(one):
             echo(line)
     return 0 if _is_whole(file, chosen, wants_all=wants_all) else 1
 
@@ -153,12 +153,12 @@ def _not_accepted(error: "ScenarioError", head: "Head") -> str:
     )
 
 
-def _is_proved(file: "TapeFile", life: "Life", until: Until) -> bool:
+def _replay(file: "TapeFile", life: "Life", until: Until) -> bool:
     """Replay a tape and print the result; whether all was as it is on the tape."""
     from simulator.api.pipeline import Pipeline
     from simulator.api.request_replayer import RequestReplayer
     from simulator.api.routes import routes
-    from simulator.cli.tape_file import difference, proved
+    from simulator.cli.tape_file import difference_lines, proof_line
     from simulator.persistence.replay.proof import prove
     from simulator.persistence.replay.rebuilding import nowhere
 
@@ -167,9 +167,9 @@ def _is_proved(file: "TapeFile", life: "Life", until: Until) -> bool:
         proof = prove(life.tape, RequestReplayer(Pipeline(routes())), nowhere(), count)
         proof.player.end()
     if proof.difference is not None:
-        echo(difference(life, proof.difference))
+        echo(difference_lines(life, proof.difference))
         return False
-    echo(whole_line(proved(life, proof.player.place)))
+    echo(whole_line(proof_line(life, proof.player.place)))
     return True
 
 
@@ -178,14 +178,14 @@ def _serve(file: "TapeFile", life: "Life", until: Until, flags: dict[str, Any]) 
     from simulator.cli import banner
     from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
     from simulator.cli.server import Running, prepare
-    from simulator.cli.tape_file import difference, served
+    from simulator.cli.tape_file import difference_lines, serving_line
     from simulator.persistence.replay.head import beginning_of
     from simulator.persistence.replay.proof import compiler_for, prove
     from simulator.persistence.replay.rebuilding import go_on
 
     def on_ready(running: Running) -> None:
         echo(banner.page(running))
-        echo(whole_line(served(life, proof.player.place, running.url)))
+        echo(whole_line(serving_line(life, proof.player.place, running.url)))
 
     end, head = file.end_of(life, until), life.tape.head
     if until is None and life.tape.damage and not life.tape.is_cut:
@@ -201,7 +201,7 @@ def _serve(file: "TapeFile", life: "Life", until: Until, flags: dict[str, Any]) 
         proof = prove(life.tape, running.app.again, running.app.surroundings(), end.n, compiler)
     if proof.difference is not None:
         running.server.close()
-        echo(difference(life, proof.difference))
+        echo(difference_lines(life, proof.difference))
         return 1
     if until is None and life.tape.damage:
         print_to_stderr(whole_line(f"reseller-sim replay: {file.path}: {file.damage_behind(life)}"))

@@ -103,7 +103,7 @@ def new(
     }
     asked = {name: value for name, value in wanted.items() if value is not None}
     made = control.post("/sandboxes", asked, is_root=True)
-    show_made(control, made, export=export, json=json)
+    show_sandbox(control, made, export=export, json=json)
 
 
 @verb("list")
@@ -189,7 +189,7 @@ def _row(one: dict[str, Any]) -> tuple[object, ...]:
     return one["id"], one["scenario"], mode, clock_time(clock["now"]), balance, one["url"]
 
 
-def show_made(control: Control, made: dict[str, Any], *, export: bool, json: bool) -> None:
+def show_sandbox(control: Control, made: dict[str, Any], *, export: bool, json: bool) -> None:
     """Print the sandbox of an answer."""
     if export:
         for name, value in _variables(control, made).items():
@@ -197,7 +197,7 @@ def show_made(control: Control, made: dict[str, Any], *, export: bool, json: boo
     elif json:
         echo_value(made)
     else:
-        _print_made(made)
+        _print_sandbox(made)
 
 
 def _variables(control: Control, made: dict[str, Any]) -> dict[str, str]:
@@ -218,7 +218,7 @@ def _variables(control: Control, made: dict[str, Any]) -> dict[str, str]:
     return {name: value for name, value in named.items() if value is not None}
 
 
-def _print_made(made: dict[str, Any]) -> None:
+def _print_sandbox(made: dict[str, Any]) -> None:
     clock = made["clock"]
     print_line(f"sandbox    {made['id']}, scenario {made['scenario']}, seed {made['seed']}")
     print_line(f"url        {made['url']}")

@@ -103,7 +103,7 @@ def serve_command(
     from simulator.cli import banner
     from simulator.cli.process import log_as_json
     from simulator.cli.server import Running, prepare
-    from simulator.cli.server_files import let_reload, reads_again
+    from simulator.cli.server_files import reads_again, reload_on_hangup
     from simulator.runtime.watch import ScenarioWatch
 
     if log == "json":
@@ -150,7 +150,7 @@ def serve_command(
     if reads_again(wanted):
         signal.signal(signal.SIGHUP, lambda *_: None)  # one that comes before it is ready has nothing to do
     running = prepare(wanted, on_ready, on_stop)
-    let_reload(wanted, running.app, running.server)
+    reload_on_hangup(wanted, running.app, running.server)
     running.server.run()
     if unwritable:
         raise CannotStart(f"reseller-sim serve: stdout cannot be written: {unwritable[0].strerror}")

@@ -61,7 +61,7 @@ def tokens_of(flags: ServerFlags) -> "tuple[Token, ...]":
         return () if flags.control_tokens is None else _tokens(flags.control_tokens)
 
 
-def let_reload(flags: ServerFlags, app: "App", server: "Server") -> None:
+def reload_on_hangup(flags: ServerFlags, app: "App", server: "Server") -> None:
     """Let the server read its files again with SIGHUP, where it has some. Raises `CannotStart`."""
     if not reads_again(flags):
         return

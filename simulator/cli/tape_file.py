@@ -134,7 +134,7 @@ def read_tape_file(path: Path) -> TapeFile:
     return TapeFile(path, tuple(lives), damage, is_cut, advice)
 
 
-def listed(life: Life) -> Iterator[str]:
+def entry_lines(life: Life) -> Iterator[str]:
     """The entries of a life, a line each: the number and the time that `--until` takes, the life, and what came."""
     width = len(str(len(life.tape.entries)))
     for n, entry in enumerate(life.tape.entries, 1):
@@ -172,7 +172,7 @@ _WHAT: Final[dict[type, Callable[[Any], str]]] = {
 }
 
 
-def proved(life: Life, played: int) -> str:
+def proof_line(life: Life, played: int) -> str:
     """All that was played is as it was."""
     entries = life.tape.entries
     text = f"{life}: {_of(played, len(entries))} replayed, {_counts(entries[:played])}: all as it was"
@@ -205,14 +205,14 @@ def _left_out(tape: ReadTape) -> str:
     return f"; the tape was full by then, and {later} {are} not on it (limits.tape or --tape-budget)"
 
 
-def served(life: Life, played: int, url: str) -> str:
+def serving_line(life: Life, played: int, url: str) -> str:
     """Where the sandbox goes on."""
     name = life.tape.head.sandbox
     where = url if name == "default" else f"{url}/s/{name}"
     return f"{life} goes on behind {_of(played, len(life.tape.entries))} at {where}"
 
 
-def difference(life: Life, found: Difference) -> str:
+def difference_lines(life: Life, found: Difference) -> str:
     """The first difference, in three lines."""
     before, after = _text(found.recorded), _text(found.replayed)
     at = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), None)

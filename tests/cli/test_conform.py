@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from simulator import __version__
-from simulator.cli.reports.conform import are_written
+from simulator.cli.reports.conform import write_files
 from simulator.staging.conform.findings import Departure, Learned, Report, Result
 from simulator.staging.conform.run import known_names
 from simulator.staging.session import Session
@@ -210,7 +210,7 @@ def test_what_a_service_says_is_escaped_in_every_file(tmp_path: Path) -> None:
     result = Result(HOSTILE, "2.1", HOSTILE, "departs", (departure,), notes=(HOSTILE,))
     made = Report(HOSTILE, (result,), (Learned("history-limit", "cap", HOSTILE),))
     paths = [tmp_path / name for name in ("xml", "json", "html")]
-    assert are_written("conform", made, *paths)
+    assert write_files("conform", made, *paths)
     for path in paths:
         assert "\x1b" not in path.read_text("utf-8")
         assert __version__ in path.read_text("utf-8")

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 from click.testing import CliRunner, Result
 
-from simulator.cli.call import defaultcredentials
+from simulator.cli.call import default_credentials
 from simulator.cli.control import Control
 from simulator.cli.main import cli
 from simulator.cli.usage import CannotStart, Refused
@@ -29,7 +29,7 @@ from tests.support.mistaken_clients import (
     Signer,
 )
 
-CREDENTIALS = defaultcredentials()
+CREDENTIALS = default_credentials()
 HELD_KEY = lambda: b64decode(CREDENTIALS.secret)  # noqa: E731  # a step of a signer
 HEADERS = {"X-Api-Key": CREDENTIALS.key, "X-Timestamp": str(NOW), "X-Nonce": NONCE}
 BODY = POST.body.decode()
@@ -393,7 +393,7 @@ def test_the_secret_of_a_key_is_asked_of_a_running_simulator(answers: Callable[[
     assert "no secret is known for the key a-kye; did you mean a-key?" in unknown.stdout
 
 
-API_KEY = defaultcredentials().key
+API_KEY = default_credentials().key
 SENT = (
     "-H",
     f"X-Api-Key: {API_KEY}",
@@ -575,7 +575,7 @@ def test_a_curl_command_is_enough(client: Mistaken) -> None:
 
 def test_the_secret_of_another_key_is_named_when_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {KEY: (SECRET, "ME"), OTHER_KEY: (OTHER_SECRET, "THEM")}
-    monkeypatch.setattr("simulator.cli.explanation.known_locally", lambda: known)
+    monkeypatch.setattr("simulator.cli.explanation.default_secrets", lambda: known)
     theirs = [one for one in CLIENTS if one.id == "secret-of-another"]
     assert theirs
     for client in theirs:

@@ -11,13 +11,13 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.cli.call import defaultcredentials
+from simulator.cli.call import default_credentials
 from simulator.cli.main import cli
 from simulator.control.curl import read_curl
 from simulator.control.shell_words import NotCurl, words_of
 from tests.support.mistaken_clients import NONCE, NOW, POST, Request, Signer
 
-CREDENTIALS = defaultcredentials()
+CREDENTIALS = default_credentials()
 HEADERS = (f"X-Api-Key: {CREDENTIALS.key}", f"X-Timestamp: {NOW}", f"X-Nonce: {NONCE}")
 BODIES = [
     r"""$'{"note":"it\'s","amount":10}'""",

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from simulator.cli.tape_file import Life, difference
+from simulator.cli.tape_file import Life, difference_lines
 from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.head import taken
 from simulator.persistence.replay.proof import prove
@@ -165,7 +165,7 @@ def test_the_first_difference_is_shown_with_both_sides(recorded: tuple[Client, L
         counted(copied)
     tape, found = found_in(client, copied)
     assert found is not None
-    text = difference(Life(tape, 1, 1), found)
+    text = difference_lines(Life(tape, 1, 1), found)
     assert re.search(shown, text), text
     assert len(text.splitlines()) == 3
 
@@ -184,7 +184,7 @@ def test_a_request_that_does_not_go_on_was_not_answered() -> None:
         tape, found = found_in(client, lines)
     assert found is not None
     shown = "entry 1 of 1 differs: request 1 (POST /v2/topup)\n  tape    was answered\n  replay  waits"
-    assert difference(Life(tape, 1, 1), found) == f"default: {shown}"
+    assert difference_lines(Life(tape, 1, 1), found) == f"default: {shown}"
 
 
 def test_what_was_due_and_not_begun_where_a_replay_stops_is_no_difference(recorded: tuple[Client, Lines]) -> None:
@@ -206,6 +206,6 @@ def test_long_sides_are_shown_around_the_difference() -> None:
     found = Difference(3, "request 1 (GET /): content", f"{head}b{head}".encode(), f"{head}c{head}".encode())
     with running() as client:
         (tape,) = read_tapes(tape_lines(taken(client.live)))
-        _, before, after = difference(Life(tape, 1, 1), found).splitlines()
+        _, before, after = difference_lines(Life(tape, 1, 1), found).splitlines()
     assert before == f"  tape    …{'a' * 60}b{'a' * 339}…"
     assert after == f"  replay  …{'a' * 60}c{'a' * 339}…"

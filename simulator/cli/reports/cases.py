@@ -133,7 +133,7 @@ class Reports:
 
     def write(self, suites: Sequence[Suite], run: Run | None = None) -> bool:
         """Write the files; False when one could not be written, which is reported."""
-        written = [is_written(self.title, path, make(self.title, suites, run)) for path, make in self._contents]
+        written = [write_file(self.title, path, make(self.title, suites, run)) for path, make in self._contents]
         return all(written)
 
     @property
@@ -147,7 +147,7 @@ def unwritable(title: str, path: Path, error: OSError) -> str:
     return whole_line(f"{title}: {path} cannot be written: {error.strerror}")
 
 
-def is_written(title: str, path: Path, content: bytes) -> bool:
+def write_file(title: str, path: Path, content: bytes) -> bool:
     """Write a file; False when that was not possible, which is reported."""
     try:
         path.write_bytes(content)

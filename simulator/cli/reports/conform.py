@@ -9,7 +9,7 @@ from pathlib import Path
 from simulator import __version__
 from simulator.cli.output import printable_json
 from simulator.cli.reports import html
-from simulator.cli.reports.cases import Case, Suite, is_written, junit, unwritable
+from simulator.cli.reports.cases import Case, Suite, junit, unwritable, write_file
 from simulator.cli.usage import CannotStart
 from simulator.shortened import whole_line
 from simulator.staging.conform.findings import Outcome, Report, Result, assume_block
@@ -30,10 +30,10 @@ def refuse_unwritable(title: str, *paths: Path | None) -> None:
             raise CannotStart(unwritable(title, path, error)) from None
 
 
-def are_written(title: str, made: Report, junit_file: Path | None, json_file: Path | None, html: Path | None) -> bool:
+def write_files(title: str, made: Report, junit_file: Path | None, json_file: Path | None, html: Path | None) -> bool:
     """Write the files; False when one could not be written, which is reported."""
     writers = ((junit_file, partial(_as_junit, title)), (json_file, _as_json), (html, as_html))
-    written = [is_written(title, path, make(made)) for path, make in writers if path is not None]
+    written = [write_file(title, path, make(made)) for path, make in writers if path is not None]
     return all(written)
 
 
