@@ -128,7 +128,7 @@ def _indented(body: bytes) -> bytes:
 
 @verb("sign")
 @request_flags
-@option("--timestamp", metavar="N", type=Whole(0), help="X-Timestamp in Unix seconds; by default now.")
+@option("--timestamp", type=Whole(0), help="X-Timestamp in Unix seconds; by default now.")
 @option("--nonce", metavar="TEXT", help="X-Nonce; by default a new one.")
 @json_flag(help="Print one JSON object instead.")
 def sign_command(json: bool, **asked: Any) -> None:

@@ -109,34 +109,26 @@ def _only(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) ->
 )
 @option(
     "--rate",
-    metavar="N",
     type=Number(0, 1000, min_open=True),
     default=5,
-    show_default=True,
     help="Requests per second.",
 )
 @option(
     "--max-requests",
-    metavar="N",
     type=Whole(1, 100_000),
     default=1000,
-    show_default=True,
     help="Requests in total.",
 )
 @option(
     "--timeout",
-    metavar="DURATION",
     type=Span(most_s=600),
     default="35s",
-    show_default=True,
     help="How long an answer may take; the service itself gives up after 29 seconds.",
 )
 @option(
     "--wait",
-    metavar="DURATION",
     type=Span(0, WAIT_S_MAX),
     default="90s",
-    show_default=True,
     help="How long payments may take to become final, and voids to be refunded.",
 )
 @option("--only", metavar="NAME", multiple=True, callback=_only, help="Only this check or question.")

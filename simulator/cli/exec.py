@@ -54,9 +54,7 @@ class WithCommand(click.Command):
 
 @verb("exec", cls=WithCommand)
 @server_flags(port=0, port_variable=False)
-@own_option(
-    "--timeout", metavar="DURATION", type=Span(0.1), help="End COMMAND when it takes longer, with exit code 124."
-)
+@own_option("--timeout", type=Span(0.1), help="End COMMAND when it takes longer, with exit code 124.")
 @option("--coverage", is_flag=True, help="Report at the end, on stderr, what was exercised and what was not.")
 @option("--audit", is_flag=True, help="Judge what COMMAND did by what the service asks of a client.")
 @report_flags

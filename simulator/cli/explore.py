@@ -66,26 +66,23 @@ class CommandOrProof(WithCommand):
 @server_flags(port=0, port_variable=False)
 @own_option(
     "--minutes",
-    metavar="N",
     type=Number(0, 7 * 24 * 60),
     default=MINUTES,
-    show_default=True,
     help="End after this time; with 0, try every single fault, and no storms.",
 )
-@own_option("--workers", metavar="N", type=Whole(1, WORKERS_MAX), help="Runs at once.  [default: one a core]")
+@own_option("--workers", type=Whole(1, WORKERS_MAX), help="Runs at once.  [default: one a core]")
 @own_option(
     "--out",
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("explored"),
-    show_default=True,
     help="The folder for what is found, and for what --resume needs.",
 )
 @own_option(
     "--resume", is_flag=True, help="Pass over the runs that have ended in an earlier exploration of this folder."
 )
 @own_option("--first", is_flag=True, help="End with the first finding.")
-@own_option("--timeout", metavar="DURATION", type=Span(0.1), help="End a run that takes longer: it hangs.")
+@own_option("--timeout", type=Span(0.1), help="End a run that takes longer: it hangs.")
 @own_option(
     "--restart",
     metavar="CMD",
@@ -270,8 +267,8 @@ def _stopping(screen: "Screen") -> Iterator[None]:
 
 @verb("prove", cls=WithCommand)
 @click.argument("finding", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@own_option("--times", metavar="N", type=Whole(1, TIMES_MAX), default=TIMES, show_default=True, help="Runs.")
-@own_option("--timeout", metavar="DURATION", type=Span(0.1), help="End a run that takes longer: it hangs.")
+@own_option("--times", type=Whole(1, TIMES_MAX), default=TIMES, help="Runs.")
+@own_option("--timeout", type=Span(0.1), help="End a run that takes longer: it hangs.")
 @own_option("--restart", metavar="CMD", help="The command that restarts the client, for a finding that needs it.")
 @click.pass_context
 def prove_command(ctx: click.Context, /, finding: Path, times: int, timeout: float | None, restart: str | None) -> int:

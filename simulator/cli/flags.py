@@ -20,7 +20,7 @@ option = partial(click.option, show_envvar=True)
 # Without a variable: the flag of another verb has the same name and another meaning.
 own_option = partial(click.option, allow_from_autoenv=False)
 # Without a variable, too: each file is about one run.
-file_option = partial(own_option, metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+file_option = partial(own_option, type=click.Path(path_type=Path, dir_okay=False))
 TOKEN_VARIABLES = (f"{VARIABLES}_TOKEN", f"{VARIABLES}_CONTROL_TOKEN")
 """The second one is the variable of `serve`, so that one variable can serve both sides."""
 
@@ -34,7 +34,7 @@ def json_flag(*, help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
             return function(*args, json=_wants_json(output, json=json), **flags)
 
         forms = click.Choice(["text", "json"], case_sensitive=False)
-        with_output = option("--output", type=forms, default="text", show_default=True, help="The form of the output.")
+        with_output = option("--output", type=forms, default="text", help="The form of the output.")
         return option("--json", is_flag=True, help=help)(with_output(with_format))
 
     return decorate
@@ -60,7 +60,6 @@ def sandbox_flags(function: Decorated) -> Decorated:
         "--sandbox",
         metavar="ID",
         default="default",
-        show_default=True,
         shell_complete=completion.sandboxes,
         help="The sandbox.",
     )

@@ -42,26 +42,21 @@ def _account_numbers(ctx: click.Context, param: click.Parameter, texts: tuple[st
 @option("--keep-urls", is_flag=True, help="Send callbacks and webhooks to the account's own addresses.")
 @option(
     "--per-second",
-    metavar="N",
     type=Number(0.1, 1000),
     default=2.0,
-    show_default=True,
     help="At most so many requests a second.",
 )
 @option(
     "--requests",
-    metavar="N",
     type=Whole(min=1),
     default=5000,
-    show_default=True,
     help="At most so many requests in this run.",
 )
-@option("--timeout", metavar="DURATION", type=Span(), default="60s", show_default=True, help="For each response.")
+@option("--timeout", type=Span(), default="60s", help="For each response.")
 @option(
     "--state",
     metavar="FILE",
     default="reseller-sim-import.state",
-    show_default=True,
     help="Where an interrupted run leaves what it knows, and the next one takes it from.",
 )
 def import_command(

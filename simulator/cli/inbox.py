@@ -49,13 +49,11 @@ def _reply(ctx: click.Context, param: click.Parameter, text: str) -> dict[str, A
 
 @verb("inbox")
 @click.argument("name", default="callbacks", shell_complete=completion.inboxes)
-@own_option("--wait-for", metavar="N", type=Whole(1, MESSAGES_MAX), help="Wait until it has this many.")
+@own_option("--wait-for", type=Whole(1, MESSAGES_MAX), help="Wait until it has this many.")
 @own_option(
     "--timeout",
-    metavar="DURATION",
     type=Span(0, WAIT_MAX_S),
     default="10s",
-    show_default=True,
     help="How long to wait for them.",
 )
 @own_option(

@@ -79,10 +79,8 @@ def _is_range(meant: dict[str, int]) -> bool:
 @own_option("--rule", metavar="NAME", help="Only requests that this rule decided.")
 @own_option(
     "--limit",
-    metavar="N",
     type=Whole(1, SHOWN_MAX),
     default=SHOWN,
-    show_default=True,
     help="How many, the latest ones.",
 )
 @running_flags

@@ -74,22 +74,18 @@ class ProxyFlags:
 )
 @option(
     "--record",
-    metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write what was seen to this file, as a scenario: every minute, and at the end.",
 )
 @option(
     "--record-accounts/--no-record-accounts",
     default=True,
-    show_default=True,
     help="Whether account numbers may be in the file, where outcomes depend on them.",
 )
 @option(
     "--timeout",
-    metavar="DURATION",
     type=Span(most_s=600),
     default="35s",
-    show_default=True,
     help="How long the service may be silent; it gives up itself after 29 seconds.",
 )
 @control_flags(PROXY_PORT)

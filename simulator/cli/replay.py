@@ -50,7 +50,6 @@ def _until(ctx: click.Context, param: click.Parameter, text: str | None) -> Unti
 @own_option("--sandbox", "wanted", metavar="ID", help="The sandbox, of a file with the tapes of several.")
 @own_option(
     "--life",
-    metavar="N",
     type=Whole(1),
     help="The Nth life of a sandbox that was reset, rewound or recreated.  [default: all of them, the last one with "
     "--until or --serve]",

@@ -48,7 +48,7 @@ def rule_command() -> None:
 @own_option("--product", metavar="CODE", help="Only for this product.")
 @own_option("--account", metavar="NUMBER", help="Only for this account.")
 @own_option("--path", metavar="PATH", help="Only for requests to this path, of a fault.")
-@own_option("--times", metavar="N", type=Whole(1), help="Only for the first N that match.")
+@own_option("--times", type=Whole(1), help="Only for the first N that match.")
 @own_option("--status", metavar="STATUS", help="The status of the payment, or of a fault the HTTP status.")
 @own_option("--after", metavar="DURATION", help="When the payment gets it, Processing before; or a fault's delay.")
 @own_option("--disconnect", is_flag=True, help="A fault that closes the connection.")
@@ -220,7 +220,7 @@ def list_holds(json: bool, **running: Any) -> None:
 
 @verb("release")
 @click.argument("name", shell_complete=completion.holds)
-@own_option("--count", metavar="N", type=Whole(1), help="Release the first N; all without it.")
+@own_option("--count", type=Whole(1), help="Release the first N; all without it.")
 @running_flags
 @json_flag(help="Print the answer of the control API.")
 def release(name: str, count: int | None, json: bool, **running: Any) -> None:

@@ -52,7 +52,7 @@ def sandbox_command() -> None:
     help="By default the scenario's.",
 )
 @own_option("--start", metavar="ISO", callback=values.time, help="Its time when it starts; by default the present.")
-@own_option("--seed", metavar="N", type=Whole(0, SEED_MAX), help="The seed of all its randomness.")
+@own_option("--seed", type=Whole(0, SEED_MAX), help="The seed of all its randomness.")
 @own_option(
     "--server-file",
     metavar="FILE",

@@ -50,19 +50,17 @@ HEALTH, READY = "/health", "/ready"
     "--durability",
     type=click.Choice(["process", "power"]),
     default="process",
-    show_default=True,
     help="Survive a killed process, or a power cut as well.",
 )
 @option(
     "--drain",
-    metavar="DURATION",
     type=Span(0, DRAIN_MAX_S),
     default=0.0,
+    show_default=False,
     help="On SIGTERM or Ctrl-C, answer for so long still, but not to /_sim/ready; a second one stops at once.",
 )
 @option(
     "--shards",
-    metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
     help="The list of the servers that share the sandboxes, as `shard-config` takes it.",
 )
@@ -193,9 +191,9 @@ def _of_verb(command: click.Command) -> set[str]:
 @own_option(
     "--wait",
     "wait_s",
-    metavar="DURATION",
     type=Span(0, WAIT_MAX_S),
     default=0.0,
+    show_default=False,
     help="Ask until one answers, for so long at most.",
 )
 @own_option("--ready", is_flag=True, help="Say whether requests may be sent, and if not why.")

@@ -18,7 +18,6 @@ from simulator.whole_files import write_whole
     "--listen",
     metavar="ADDRESS:PORT",
     default="127.0.0.1:8080",
-    show_default=True,
     help="Where HAProxy listens; *:8080 for all addresses of the machine.",
 )
 @file_option(
@@ -30,7 +29,6 @@ from simulator.whole_files import write_whole
     "--scenario",
     metavar="SCENARIO",
     default="default",
-    show_default=True,
     shell_complete=completion.scenarios,
     help="The scenario that the servers are started with.",
 )

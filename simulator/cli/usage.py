@@ -14,7 +14,7 @@ from simulator.shortened import whole_line
 PROGRAM: Final = "reseller-sim"
 VARIABLES: Final = "RESELLER_SIM"
 INVALID: Final = "Invalid value for "
-_SETTINGS: Final = {"auto_envvar_prefix": VARIABLES, "max_content_width": 100}
+_SETTINGS: Final = {"auto_envvar_prefix": VARIABLES, "max_content_width": 100, "show_default": True}
 verb = partial(click.command, context_settings=_SETTINGS)
 verb_group = partial(click.group, context_settings=_SETTINGS)
 

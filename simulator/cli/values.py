@@ -72,11 +72,19 @@ class Whole(click.IntRange):
 
     name = "whole number"
 
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """N."""
+        return "N"
+
 
 class Number(click.FloatRange):
     """A number within bounds."""
 
     name = "number"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """N."""
+        return "N"
 
 
 class Port(click.Option):

@@ -101,15 +101,12 @@ def tail_command(
 @own_option("--only", type=click.Choice(list(CHOICES)), help="Only these.")
 @own_option(
     "--timeout",
-    metavar="DURATION",
     type=Span(0.1, 300),
     default="15s",
-    show_default=True,
     help="How long one message may take until it is answered.",
 )
 @own_option(
     "--ca",
-    metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="The certificate of your https address, or of its authority, in PEM.",
 )

@@ -169,7 +169,6 @@ def report_flags(function: Decorated) -> Decorated:
         "--format",
         type=click.Choice(["text", "github"]),
         default="text",
-        show_default=True,
         help="Print what is wrong as text, or on stdout as annotations of GitHub Actions.",
     )
     junit_file = file_option("--junit", help="Write the result to this file as JUnit XML.")
