@@ -83,25 +83,25 @@ def import_command(
       reseller-sim import --base-url https://staging.example.com --account DATA=0123456789 > mine.yaml
     """
     from simulator.staging.conform.findings import NotExercised
-    from simulator.staging.importer.answers import MustWait, NotOurs, Refused
-    from simulator.staging.importer.importing import Wanted, import_account, masking
+    from simulator.staging.importer.answers import AccountRefused, ForeignStateFile, LongPause
+    from simulator.staging.importer.importing import ImportRequest, import_account, masking
     from simulator.staging.service import NoAnswer
     from simulator.staging.session import WallClock
     from simulator.staging.signing import CannotSign, Credentials
 
     credentials = Credentials(key, secret)
     mask = masking(credentials)
-    wanted = Wanted(base_url, credentials, Path(state), account, keep_urls, per_second, requests, timeout)
+    wanted = ImportRequest(base_url, credentials, Path(state), account, keep_urls, per_second, requests, timeout)
     try:
         text = import_account(wanted, WallClock(), lambda said: print_to_stderr(f"{PROGRAM}: {mask(said)}"))
     except CannotSign as wrong:
         raise click.UsageError(mask(str(wrong)), click.get_current_context()) from None
-    except Refused as refused:
+    except AccountRefused as refused:
         print_to_stderr(whole_line(mask(f"{PROGRAM}: the service refused: {refused}")))
         return 1
-    except NotOurs as wrong:
+    except ForeignStateFile as wrong:
         raise CannotStart(whole_line(f"{PROGRAM}: {wrong}")) from None
-    except (NoAnswer, NotExercised, MustWait) as error:
+    except (NoAnswer, NotExercised, LongPause) as error:
         known = f"what is known is in {state}, so " if Path(state).exists() else ""
         hint = f"{known}run the same command again"
         raise CannotStart(whole_line(mask(f"{PROGRAM}: {error}; {hint}"))) from None

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 from simulator.domain.model.instants import instant
 from simulator.staging.recorder.recorder import Recorder
-from simulator.staging.recorder.values import told
+from simulator.staging.recorder.values import callback_result
 from simulator.wire.traffic import Call, Notification
 from tests.support.client import Client, Response, running
 from tests.support.runner import expect_accepted
@@ -123,7 +123,7 @@ def outcomes(traffic: Traffic) -> list[tuple[int, Any]]:
 def tellings(traffic: Traffic) -> list[tuple[datetime, str, str]]:
     """Which callbacks came when."""
     callbacks = [one for one in traffic.notifications if one.kind == "callback"]
-    return sorted((one.at, (data := told(one))["refid"], data["status"]) for one in callbacks)
+    return sorted((one.at, (data := callback_result(one))["refid"], data["status"]) for one in callbacks)
 
 
 def checked(text: str, folder: Path, *facts: str) -> str:

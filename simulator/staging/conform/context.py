@@ -162,8 +162,8 @@ class Run:
         return recent_days(self.session.clock.now())
 
 
-Made = Callable[[Run], Iterable[Departure]]
-Asked = Callable[[Run], tuple[Any, str]]
+CheckFunction = Callable[[Run], Iterable[Departure]]
+QuestionFunction = Callable[[Run], tuple[Any, str]]
 
 MISSING: dict[Need, str] = {
     "payments": "it pays, which needs --allow-payments and --pay",
@@ -174,47 +174,47 @@ MISSING: dict[Need, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that SPEC says. `made` yields departures, or raises `Departs` or `NotExercised`."""
+    """One thing that SPEC says. `function` yields departures, or raises `Departs` or `NotExercised`."""
 
     id: str
     section: str
     title: str
     needs: Need
-    made: Made
+    function: CheckFunction
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One thing that SPEC leaves open: `asked` returns the value of the knob `assume.<id>` that does what the service
+    """One thing that SPEC leaves open: `function` returns the value of the knob `assume.<id>` that does as the service
     does, and the evidence; it raises `NotExercised` when nothing shows it."""
 
     id: str
     needs: Need
-    asked: Asked
+    function: QuestionFunction
 
 
 CHECKS: dict[str, Check] = {}
 QUESTIONS: dict[str, Question] = {}
 
 
-def check(id_: str, section: str, title: str, needs: Need = "") -> Callable[[Made], Made]:
+def check(id_: str, section: str, title: str, needs: Need = "") -> Callable[[CheckFunction], CheckFunction]:
     """Register a check."""
 
-    def register(made: Made) -> Made:
+    def register(function: CheckFunction) -> CheckFunction:
         assert id_ not in CHECKS, id_
-        CHECKS[id_] = Check(id_, section, title, needs, made)
-        return made
+        CHECKS[id_] = Check(id_, section, title, needs, function)
+        return function
 
     return register
 
 
-def question(knob: str, needs: Need = "") -> Callable[[Asked], Asked]:
+def question(knob: str, needs: Need = "") -> Callable[[QuestionFunction], QuestionFunction]:
     """Register a question about a knob of the register."""
 
-    def register(asked: Asked) -> Asked:
+    def register(function: QuestionFunction) -> QuestionFunction:
         assert knob not in QUESTIONS, knob
-        QUESTIONS[knob] = Question(knob, needs, asked)
-        return asked
+        QUESTIONS[knob] = Question(knob, needs, function)
+        return function
 
     return register
 

@@ -20,7 +20,7 @@ MISHAP = "an answer"
 def all_questions() -> list[Question]:
     """The questions; those that may pay come last, so that nothing else sees what they did."""
     modules = (questions.__name__, account_questions.__name__)
-    return [one for name in modules for one in QUESTIONS.values() if one.asked.__module__ == name]
+    return [one for name in modules for one in QUESTIONS.values() if one.function.__module__ == name]
 
 
 def known_names() -> set[str]:
@@ -28,7 +28,7 @@ def known_names() -> set[str]:
     return {check.id for check in all_checks()} | {question.id for question in all_questions()}
 
 
-def made(run: Run, only: Collection[str] = (), on_result: Callable[[Result], None] | None = None) -> list[Result]:
+def run_checks(run: Run, only: Collection[str] = (), on_result: Callable[[Result], None] | None = None) -> list[Result]:
     """Make every check, or those that are named, in their order; `on_result` is called after each."""
     results = []
     for check in all_checks():
@@ -39,7 +39,7 @@ def made(run: Run, only: Collection[str] = (), on_result: Callable[[Result], Non
     return results
 
 
-def learned(run: Run, only: Collection[str] = ()) -> tuple[list[Learned], dict[str, str]]:
+def ask_questions(run: Run, only: Collection[str] = ()) -> tuple[list[Learned], dict[str, str]]:
     """Ask every question, or those that are named: what was learned, and why the rest was not."""
     found: list[Learned] = []
     unlearned: dict[str, str] = {}
@@ -49,7 +49,7 @@ def learned(run: Run, only: Collection[str] = ()) -> tuple[list[Learned], dict[s
         try:
             if not run.allows(question.needs):
                 raise NotExercised(MISSING[question.needs])
-            value, evidence = question.asked(run)
+            value, evidence = question.function(run)
             found.append(Learned(question.id, value, run.hidden(evidence)))
         except NotExercised as why:
             unlearned[question.id] = run.hidden(str(why))
@@ -65,16 +65,16 @@ def report(
     run: Run, address: str, only: Collection[str] = (), on_result: Callable[[Result], None] | None = None
 ) -> Report:
     """Make the checks and ask the questions; `address` is the service's, for the report."""
-    results = made(run, only, on_result)
-    answers, unlearned = learned(run, only)
+    results = run_checks(run, only, on_result)
+    answers, unlearned = ask_questions(run, only)
     spent = "0.00"
     if run.allows("payments"):
-        results = _looked_back(run, results, on_result)
+        results = _with_late_payments(run, results, on_result)
         spent = f"{run.runner.limit.spent:.2f}"
     return Report(address, tuple(results), tuple(answers), unlearned, run.session.sent, spent)
 
 
-def _looked_back(run: Run, results: list[Result], on_result: Callable[[Result], None] | None) -> list[Result]:
+def _with_late_payments(run: Run, results: list[Result], on_result: Callable[[Result], None] | None) -> list[Result]:
     """Read the wallet once more, so that what it lost is in the report; a payment that was seen to be paid again after
     its check was made departs, too."""
     with suppress(NoAnswer, NotExercised):
@@ -97,7 +97,7 @@ def _result(run: Run, check: Check) -> Result:
     try:
         if not run.allows(check.needs):
             raise NotExercised(MISSING[check.needs])
-        departures = _collected(check.made(run))
+        departures = _collected(check.function(run))
     except NotExercised as why:
         result = replace(result, outcome="not exercised", why=run.hidden(str(why)))
     else:

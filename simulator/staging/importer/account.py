@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from simulator.shortened import one_line
 from simulator.staging.bodies import as_dict, as_list, as_text, dicts
-from simulator.staging.importer.answers import Answers, Refused, State
+from simulator.staging.importer.answers import AccountRefused, Answers, State
 
 LIMIT = 25_000  # the largest page of options (SPEC 8)
 PAGES_MAX = 1_000
@@ -54,11 +54,11 @@ def read_account(
 ) -> Account:
     """Read everything. `accounts` are account numbers by product, for fields whose options depend on one.
 
-    Raises `Refused`, and what `Answers.ask` raises.
+    Raises `AccountRefused`, and what `Answers.ask` raises.
     """
     catalog = as_dict(answers.ask("/v2/catalog?include_inactive=true", is_kept=False))
     if not isinstance(catalog.get("products"), dict):
-        raise Refused(next(iter(answers.missing), "the answer to GET /v2/catalog is not a catalog"))
+        raise AccountRefused(next(iter(answers.missing), "the answer to GET /v2/catalog is not a catalog"))
     updated = as_text(catalog.get("last_updated"))
     state.begin(updated)
     if len(state):

@@ -25,15 +25,15 @@ TOO_MANY_REQUESTS, UNAVAILABLE = 429, 503
 MEMBERS = {"target", "status", "body"}
 
 
-class Refused(Exception):
+class AccountRefused(Exception):
     """The account cannot be read; the text says why."""
 
 
-class MustWait(Exception):
+class LongPause(Exception):
     """The service asks for a longer pause than this client waits; the text says how long."""
 
 
-class NotOurs(Exception):
+class ForeignStateFile(Exception):
     """The state file is another program's, or cannot be used; the text says which."""
 
 
@@ -54,13 +54,15 @@ class State:
 
     def begin(self, updated: str) -> None:
         """Take up the answers of the same account about a catalog that was last updated then; forget all others. Only
-        the file's owner may read it. Raises `NotOurs`."""
+        the file's owner may read it. Raises `ForeignStateFile`."""
         header = self._line({"format": FORMAT, "account": self._account, "updated": updated})
         try:
             content = self._path.read_bytes() if self._path.exists() else b""
             first, _, rest = content.partition(b"\n")
             if first and as_dict(decoded(first)).get("format") != FORMAT:
-                raise NotOurs(f"{str(self._path)!r} is not a state file of this command; name another with --state")
+                raise ForeignStateFile(
+                    f"{str(self._path)!r} is not a state file of this command; name another with --state"
+                )
             is_same = first + b"\n" == header
             if is_same:
                 whole = [as_dict(decoded(line)) for line in rest.split(b"\n")[:-1]]
@@ -69,7 +71,7 @@ class State:
             with os.fdopen(number, "wb") as file:
                 file.write(content[: content.rfind(b"\n") + 1] if is_same else header)
         except OSError as error:
-            raise NotOurs(f"the state file {str(self._path)!r} cannot be written: {error.strerror}") from None
+            raise ForeignStateFile(f"the state file {str(self._path)!r} cannot be written: {error.strerror}") from None
 
     def get(self, target: str) -> tuple[int, Any] | None:
         """The status and the decoded body of an earlier answer."""
@@ -100,7 +102,7 @@ class Answers:
     def ask(self, target: str, *, is_kept: bool = True) -> Any:
         """The decoded body of a 200; None for other answers, which are noted in `missing`.
 
-        Raises `Refused` when the account cannot be read at all, and `NoAnswer` for what may be answered later.
+        Raises `AccountRefused` when the account cannot be read at all, and `NoAnswer` for what may be answered later.
         """
         found = self._state.get(target) if is_kept else None
         if found is None:
@@ -119,21 +121,21 @@ class Answers:
         body = decoded(answer.body)
         if answer.status in (401, 403):
             code = body.get("error") if isinstance(body, dict) else None
-            raise Refused(f"GET {target}: {answer.status} {code if isinstance(code, str) else ''}".rstrip())
+            raise AccountRefused(f"GET {target}: {answer.status} {code if isinstance(code, str) else ''}".rstrip())
         if answer.status == TOO_MANY_REQUESTS or answer.status >= 500:
             raise NoAnswer(f"GET {target}: {answer.status}")
         return answer.status, body if answer.status == 200 else None
 
     def _get(self, target: str) -> Answer:
         """A 429, and a 503, is asked again after its Retry-After, else after 1, 2, 4, 8 seconds; the last one is
-        returned. Raises `MustWait`."""
+        returned. Raises `LongPause`."""
         for tries in range(TRIES_MAX):
             answer = self._session.call("GET", target, headers=HEADERS)
             if answer.status not in (TOO_MANY_REQUESTS, UNAVAILABLE) or tries == TRIES_MAX - 1:
                 break
             wait_s = retry_after(answer, self._session.clock.now()) or 2.0**tries
             if wait_s > WAIT_S_MAX:
-                raise MustWait(f"the service asks for a pause of {wait_s:g} seconds")
+                raise LongPause(f"the service asks for a pause of {wait_s:g} seconds")
             self._session.clock.wait(wait_s)
         return answer
 

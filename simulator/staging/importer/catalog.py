@@ -53,7 +53,7 @@ def product_item(answers: ProductAnswers) -> dict[str, Any]:
     shown["fields"] = [_form(form, place, answers, currency) for place, form in enumerate(dicts(body.get("fields")), 1)]
     shown["fulfillment"] = _fulfillment(as_dict(body.get("fulfillment")))
     shown["fulfilled"] = RECEIPTS.get(shown["processing_time"], RECEIPT)
-    return _given(shown)
+    return _without_none(shown)
 
 
 def money(value: object, currency: str) -> Any:
@@ -76,7 +76,7 @@ def _discount(pricing: dict[str, Any]) -> dict[str, Any]:
         value = short if f"{1 - short / 100:f}" == as_text(pricing.get("unit_price")) else exact
         usual = f"{_plain(value)}%"
     kind = "fixed" if discount.get("type") == "fixed" else "percentage"
-    return _given({"type": kind, "value": f"{value:f}", "shown": None if shown in ("", usual) else shown})
+    return _without_none({"type": kind, "value": f"{value:f}", "shown": None if shown in ("", usual) else shown})
 
 
 def _plain(value: Decimal) -> str:
@@ -88,7 +88,7 @@ def _adjustment(adjustment: dict[str, Any]) -> dict[str, Any] | None:
     if not adjustment:
         return None
     currency = adjustment.get("currency")
-    return _given(
+    return _without_none(
         {
             "type": adjustment.get("type"),
             "value": parse_number(adjustment.get("value")),
@@ -109,7 +109,7 @@ def _form(form: dict[str, Any], place: int, answers: ProductAnswers, currency: s
         "required": None if form.get("required") is not False else False,
         "order": None if form.get("order") == place else form.get("order"),
         "currency": None if kind != "money" or form.get("currency") == MYR else form.get("currency"),
-        "validation": _given({key: validation.get(key) for key in ("pattern", "message", "min", "max")}) or None,
+        "validation": _without_none({key: validation.get(key) for key in ("pattern", "message", "min", "max")}) or None,
     }
     if kind == "select":
         shown["data_source"] = _data_source(as_dict(form.get("data_source")), answers.body.get("code"), form.get("id"))
@@ -120,7 +120,7 @@ def _form(form: dict[str, Any], place: int, answers: ProductAnswers, currency: s
         is_dynamic = as_dict(shown["data_source"]).get("type") == "dynamic"
         shown["options"] = offers.pop("", None if is_dynamic else [])
         shown["options_for"] = offers or None
-    return _given(shown)
+    return _without_none(shown)
 
 
 def _data_source(source: dict[str, Any], code: object, field_id: object) -> dict[str, Any] | None:
@@ -130,7 +130,9 @@ def _data_source(source: dict[str, Any], code: object, field_id: object) -> dict
         if one != {"static": code if name == ALWAYS_SENT[0] else field_id} or name not in ALWAYS_SENT
     }
     kind = None if source.get("type") == "reference" else source.get("type")
-    return _given({"type": kind, "depends_on": source.get("depends_on") or None, "params": params or None}) or None
+    return (
+        _without_none({"type": kind, "depends_on": source.get("depends_on") or None, "params": params or None}) or None
+    )
 
 
 def _options(offer: Offer, answers: ProductAnswers, currency: str) -> list[dict[str, Any]]:
@@ -147,7 +149,7 @@ def _by_code(items: Iterable[object], key: str) -> dict[str, dict[str, Any]]:
 def _option(item: dict[str, Any], legacy: Mapping[str, dict[str, Any]], currency: str) -> dict[str, Any]:
     code = item.get("code")
     rest = legacy.get(code, {}) if isinstance(code, str) else {}
-    return _given(
+    return _without_none(
         {
             "code": code,
             "label": _label(item, rest),
@@ -176,7 +178,7 @@ def _label(item: dict[str, Any], rest: dict[str, Any]) -> object:
 def _fulfillment(fulfillment: dict[str, Any]) -> dict[str, Any] | None:
     extras = {name: _source(one) for name, one in as_dict(fulfillment.get("extras")).items()}
     return (
-        _given(
+        _without_none(
             {
                 "account": _source(fulfillment.get("account")),
                 "amount": _source(fulfillment.get("amount")),
@@ -192,7 +194,7 @@ def _source(source: object) -> Any:
     return found["from_field"] if found.keys() == {"from_field"} else (found or None)
 
 
-def _given(values: dict[str, Any]) -> dict[str, Any]:
+def _without_none(values: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None and value != ""}
 
 

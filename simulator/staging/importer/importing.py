@@ -38,7 +38,7 @@ No endpoint that only reads tells these, so they are ours:
 - hidden products, limits, and what the account overlays: prices and `is_active` are those that it sees."""
 
 
-def written(account: Account, host: str, *, keep_urls: bool) -> Iterator[str]:
+def scenario_lines(account: Account, host: str, *, keep_urls: bool) -> Iterator[str]:
     """The lines of the file. `keep_urls` makes callbacks and webhooks go to the addresses of the account."""
     updated = one_line(account.updated) or "at an unknown time"
     first = (
@@ -91,8 +91,8 @@ def _is_usable(name: str, value: dict[str, Any]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What to import. `accounts` are account numbers by product; `keep_urls` see `written`."""
+class ImportRequest:
+    """What to import. `accounts` are account numbers by product; `keep_urls` see `scenario_lines`."""
 
     base_url: str
     credentials: Credentials = field(repr=False)
@@ -104,10 +104,11 @@ class Wanted:
     timeout_s: float = 60.0
 
 
-def import_account(wanted: Wanted, clock: Clock, progress: Callable[[str], None]) -> str:
+def import_account(wanted: ImportRequest, clock: Clock, progress: Callable[[str], None]) -> str:
     """The text of the scenario. The state file is deleted when it is complete.
 
-    Raises `Refused`, `NotOurs`, `NoAnswer`, `NotExercised` when the requests are used up, `MustWait` and `CannotSign`.
+    Raises `AccountRefused`, `ForeignStateFile`, `NoAnswer`, `LongPause`, `CannotSign`, and `NotExercised` when the
+    requests are used up.
     """
     host = split_base(wanted.base_url).netloc
     secret_bytes(wanted.credentials.secret)
@@ -116,7 +117,7 @@ def import_account(wanted: Wanted, clock: Clock, progress: Callable[[str], None]
     with closing(HttpService(wanted.base_url, wanted.timeout_s)) as service:
         session = Session(service, wanted.credentials, clock, wanted.per_second, wanted.requests_max)
         account = read_account(Answers(session, state), state, wanted.accounts, progress)
-        text = mask("\n".join([*written(account, host, keep_urls=wanted.keep_urls), ""]))
+        text = mask("\n".join([*scenario_lines(account, host, keep_urls=wanted.keep_urls), ""]))
     state.remove()
     return text
 

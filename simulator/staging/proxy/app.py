@@ -13,7 +13,7 @@ from simulator.options import CONTROL_PATH
 from simulator.server.responder import responder_of
 from simulator.server.sent_request import use_host_of_target
 from simulator.staging.proxy.control import Audit, ProxyControl
-from simulator.staging.proxy.messages import Address, Shelf, has_dots, is_control
+from simulator.staging.proxy.messages import Address, BodyBudget, has_dots, is_control
 from simulator.staging.proxy.relay import Relay
 from simulator.staging.proxy.watcher import Watcher
 
@@ -86,10 +86,10 @@ class Proxy:
 
     async def _lifespan(self, receive: Any, send: Any) -> None:
         await receive()
-        shelf = Shelf()
-        self._calls = Relay(self._upstream, self._timeout_s, "the service", self._wall, shelf)
+        budget = BodyBudget()
+        self._calls = Relay(self._upstream, self._timeout_s, "the service", self._wall, budget)
         if self._callbacks_to is not None:
-            self._callbacks = Relay(self._callbacks_to, CALLBACK_TIMEOUT_S, "the receiver", self._wall, shelf)
+            self._callbacks = Relay(self._callbacks_to, CALLBACK_TIMEOUT_S, "the receiver", self._wall, budget)
         self._on_start()
         await send({"type": "lifespan.startup.complete"})
         await receive()

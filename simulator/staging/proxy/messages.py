@@ -90,7 +90,7 @@ MESSAGE_BYTES_MAX: Final = 16 * 1024 * 1024
 IN_FLIGHT_BYTES_MAX: Final = 128 * 1024 * 1024
 
 
-class Shelf:
+class BodyBudget:
     """The bytes that are kept of all messages in flight, at most `bytes_max`."""
 
     def __init__(self, bytes_max: int = IN_FLIGHT_BYTES_MAX) -> None:
@@ -98,13 +98,13 @@ class Shelf:
         self.used = 0
 
 
-class Kept:
+class BufferedBody:
     """A body on its way. `total` counts its bytes; `body` is empty when it was too long to be kept."""
 
-    def __init__(self, shelf: Shelf, bytes_max: int = MESSAGE_BYTES_MAX) -> None:
+    def __init__(self, budget: BodyBudget, bytes_max: int = MESSAGE_BYTES_MAX) -> None:
         self.total = 0
         self.is_whole = True
-        self._shelf = shelf
+        self._budget = budget
         self._bytes_max = bytes_max
         self._pieces: list[bytes] = []
         self._held = 0
@@ -112,15 +112,15 @@ class Kept:
     def add(self, piece: bytes) -> None:
         """Keep one more piece, or give up and let go of those before it."""
         self.total += len(piece)
-        shelf = self._shelf
+        budget = self._budget
         if not self.is_whole or not piece:
             return
-        if self.total > self._bytes_max or shelf.used + len(piece) > shelf.bytes_max:
+        if self.total > self._bytes_max or budget.used + len(piece) > budget.bytes_max:
             self.is_whole = False
             self.release()
             return
         self._held += len(piece)
-        shelf.used += len(piece)
+        budget.used += len(piece)
         self._pieces.append(piece)
 
     @property
@@ -130,7 +130,7 @@ class Kept:
 
     def release(self) -> None:
         """Let go of it."""
-        self._shelf.used -= self._held
+        self._budget.used -= self._held
         self._held = 0
         self._pieces = []
 
@@ -178,7 +178,7 @@ def value_of(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Exchanged:
+class PassedExchange:
     """What went by. `headers` and `answer_headers` are those that came, each from its side; `status` is 0 when no
     answer came. `error` is a code of ours and `words` say what failed; the client then has the `own_status`, 0 when its
     connection was cut. The counts are of the whole bodies, which are kept unless they were too long."""
@@ -199,3 +199,18 @@ class Exchanged:
     error: str = ""
     words: str = ""
     own_status: int = 0
+
+    @property
+    def path(self) -> str:
+        """The target without its query."""
+        return self.target.partition(b"?")[0].decode("latin-1")
+
+    @property
+    def query(self) -> bytes:
+        """The query of the target."""
+        return self.target.partition(b"?")[2]
+
+    @property
+    def answered(self) -> int:
+        """The status of a whole answer; 0 without one."""
+        return self.status if not self.error else 0

@@ -17,7 +17,15 @@ from simulator.http_client.connection import Connection, NoAnswerError
 from simulator.http_client.dialer import Dialer, NotConnectedError, Origin
 from simulator.server.message import header_lines
 from simulator.server.responder import OVER, STATUS_LINE_KEY, responder_of
-from simulator.staging.proxy.messages import Address, Exchanged, Kept, Shelf, passed_on, to_upstream, value_of
+from simulator.staging.proxy.messages import (
+    Address,
+    BodyBudget,
+    BufferedBody,
+    PassedExchange,
+    passed_on,
+    to_upstream,
+    value_of,
+)
 from simulator.wire.money import encode
 from simulator.wire.traffic import Headers
 
@@ -28,7 +36,7 @@ BOUNDS: Final = AnswerBounds(head_bytes=256 * 1024, fields=65_536, body_bytes=No
 BAD_GATEWAY, UNAVAILABLE, GATEWAY_TIMEOUT = 502, 503, 504
 
 
-class Failed(Exception):
+class RelayFailure(Exception):
     """There is no answer to pass on, or no more of it: the status and code of our own, and why in words."""
 
     def __init__(self, status: int, code: str, words: str) -> None:
@@ -41,28 +49,28 @@ class Relay:
     `timeout_s` is for each part of an exchange, and for whoever waits for a connection."""
 
     def __init__(
-        self, address: Address, timeout_s: float, whom: str, wall: Callable[[], datetime], shelf: Shelf
+        self, address: Address, timeout_s: float, whom: str, wall: Callable[[], datetime], budget: BodyBudget
     ) -> None:
-        self.address, self.timeout_s, self.whom, self.wall, self.shelf = address, timeout_s, whom, wall, shelf
+        self.address, self.timeout_s, self.whom, self.wall, self.budget = address, timeout_s, whom, wall, budget
         self._free = asyncio.Semaphore(IN_FLIGHT_MAX)
         self._client = Client(Dialer())
         self._origin = Origin(address.is_tls, address.host, address.port)
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        """A connection for one exchange. Raises `Failed`."""
+        """A connection for one exchange. Raises `RelayFailure`."""
         try:
             async with asyncio.timeout(self.timeout_s):
                 await self._free.acquire()
         except TimeoutError:
             words = f"no connection to {self.whom} was free within {self.timeout_s:g} s"
-            raise Failed(UNAVAILABLE, "proxy_busy", words) from None
+            raise RelayFailure(UNAVAILABLE, "proxy_busy", words) from None
         try:
             async with self._client.connection(self._origin, CONNECT_TIMEOUT_S) as connection:
                 yield connection
         except NotConnectedError as error:
             words = f"{self.whom} at {self.address.url} cannot be reached: {error.short}"
-            raise Failed(BAD_GATEWAY, "upstream_unreachable", words) from None
+            raise RelayFailure(BAD_GATEWAY, "upstream_unreachable", words) from None
         finally:
             self._free.release()
 
@@ -71,7 +79,7 @@ class Relay:
         await self._client.close()
 
     async def pass_on(
-        self, scope: Any, receive: Any, send: Any, target: bytes, note: Callable[[Exchanged], None]
+        self, scope: Any, receive: Any, send: Any, target: bytes, note: Callable[[PassedExchange], None]
     ) -> None:
         """Pass a request of ASGI on to `target` at the upstream, and answer it.
 
@@ -88,14 +96,14 @@ class _Passing:
     """One request on its way."""
 
     def __init__(
-        self, relay: Relay, scope: Any, receive: Any, send: Any, target: bytes, note: Callable[[Exchanged], None]
+        self, relay: Relay, scope: Any, receive: Any, send: Any, target: bytes, note: Callable[[PassedExchange], None]
     ) -> None:
         self._relay = relay
         self._scope, self._receive, self._send = scope, receive, send
         self._target, self._note = target, note
         self._at, self._began = relay.wall(), perf_counter()
         self._headers: Headers = tuple(scope["headers"])
-        self._sent, self._got = Kept(relay.shelf), Kept(relay.shelf)
+        self._sent, self._got = BufferedBody(relay.budget), BufferedBody(relay.budget)
         self._head: AnswerHead | None = None
         self._reader = AnswerReader(scope["method"], BOUNDS)
         self._has_more = False
@@ -108,7 +116,7 @@ class _Passing:
             first = await self._piece()
             async with self._relay.connection() as connection:
                 await self._exchange(connection, first)
-        except Failed as failed:
+        except RelayFailure as failed:
             await self._fail(failed)
 
     def finish(self) -> None:
@@ -136,7 +144,7 @@ class _Passing:
     async def _upload(self, connection: Connection, piece: bytes) -> None:
         """Send the request, whose body begins with `piece`.
 
-        Raises `Failed`; `TimeoutError` and `ConnectionError` when the upstream does not take it."""
+        Raises `RelayFailure`; `TimeoutError` and `ConnectionError` when the upstream does not take it."""
         is_chunked = value_of(self._headers, b"transfer-encoding") != b""
         fields = to_upstream(self._headers, self._relay.address.authority, is_chunked=is_chunked)
         line = b"%b %b HTTP/1.1\r\n" % (
@@ -154,10 +162,10 @@ class _Passing:
             await self._write(connection, b"0\r\n\r\n")
 
     async def _piece(self) -> bytes:
-        """The next piece of the body, noted; empty for the end. Raises `Failed`."""
+        """The next piece of the body, noted; empty for the end. Raises `RelayFailure`."""
         message = await self._receive()
         if message["type"] == "http.disconnect":
-            raise Failed(0, "client_left", "the client left before its request was complete")
+            raise RelayFailure(0, "client_left", "the client left before its request was complete")
         self._has_more = message.get("more_body", False)
         piece: bytes = message.get("body", b"")
         self._sent.add(piece)
@@ -177,16 +185,18 @@ class _Passing:
             await asyncio.wait({heading, uploading}, return_when=asyncio.FIRST_COMPLETED)
             if not heading.done():
                 failure = uploading.exception()
-                if isinstance(failure, Failed):
+                if isinstance(failure, RelayFailure):
                     raise failure
                 if isinstance(failure, TimeoutError):
-                    raise Failed(
+                    raise RelayFailure(
                         GATEWAY_TIMEOUT, "upstream_timeout", f"{whom} took no more of the request for {limit:g} s"
                     )
             async with asyncio.timeout(limit):
                 head = await heading
         except TimeoutError:
-            raise Failed(GATEWAY_TIMEOUT, "upstream_timeout", f"{whom} did not answer within {limit:g} s") from None
+            raise RelayFailure(
+                GATEWAY_TIMEOUT, "upstream_timeout", f"{whom} did not answer within {limit:g} s"
+            ) from None
         except NoAnswerError:
             part = "in the middle of the head of its answer" if self._reader.has_begun else "before an answer came"
             raise self._no_answer(f"{whom} ended {part}: {self._reader.broke_off}", BAD_GATEWAY) from None
@@ -196,7 +206,7 @@ class _Passing:
         return head
 
     def _check(self, head: AnswerHead) -> None:
-        """Refuse what cannot be passed on. Raises `Failed`."""
+        """Refuse what cannot be passed on. Raises `RelayFailure`."""
         problem = ""
         if head.status == SWITCHING_PROTOCOLS:
             problem = f"has the status {head.status}, which nobody asked for"
@@ -205,13 +215,13 @@ class _Passing:
         except ValueError:
             problem = "is not HTTP: a control character in its head"
         if problem:
-            raise Failed(BAD_GATEWAY, "upstream_not_http", f"the answer of {self._relay.whom} {problem}")
+            raise RelayFailure(BAD_GATEWAY, "upstream_not_http", f"the answer of {self._relay.whom} {problem}")
 
-    def _no_answer(self, broke_off: str, status: int = 0) -> Failed:
+    def _no_answer(self, broke_off: str, status: int = 0) -> RelayFailure:
         """Why the reader has no answer, or no more of it."""
         if self._reader.problem:
-            return Failed(status, "upstream_not_http", f"the answer of {self._relay.whom} {self._reader.problem}")
-        return Failed(status, "upstream_broke_off", broke_off)
+            return RelayFailure(status, "upstream_not_http", f"the answer of {self._relay.whom} {self._reader.problem}")
+        return RelayFailure(status, "upstream_broke_off", broke_off)
 
     async def _start(self, head: AnswerHead) -> None:
         await self._send(
@@ -232,14 +242,16 @@ class _Passing:
                     piece, is_last = await connection.piece()
                 self._got.add(piece)
                 if not self._got.is_whole and self._has_left():
-                    raise Failed(0, "client_left", "the client left before a long answer was complete")
+                    raise RelayFailure(0, "client_left", "the client left before a long answer was complete")
                 if is_last:
                     self._finish()
                 await self._send({"type": "http.response.body", "body": piece, "more_body": not is_last})
                 if is_last:
                     return
         except TimeoutError:
-            raise Failed(0, "upstream_timeout", f"the answer of {whom} did not end in time, and was cut") from None
+            raise RelayFailure(
+                0, "upstream_timeout", f"the answer of {whom} did not end in time, and was cut"
+            ) from None
         except NoAnswerError:
             raise self._no_answer(f"the answer of {whom} broke off: {self._reader.broke_off}") from None
 
@@ -249,7 +261,7 @@ class _Passing:
 
     # The end
 
-    async def _fail(self, failed: Failed) -> None:
+    async def _fail(self, failed: RelayFailure) -> None:
         self._finish(failed.code, failed.words, failed.status)
         if not failed.status:
             responder = responder_of(self._scope)
@@ -266,7 +278,7 @@ class _Passing:
         self._is_noted = True
         client, head = self._scope.get("client"), self._head
         self._note(
-            Exchanged(
+            PassedExchange(
                 at=self._at,
                 method=self._scope["method"],
                 target=self._target,

@@ -8,7 +8,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import quote, unquote_plus
 
 import msgspec
@@ -21,6 +21,7 @@ from simulator.control.masking import Mask
 from simulator.redaction import Secrets, members_in, redact, redact_strings
 from simulator.runtime.known_secrets import FormerSecrets
 from simulator.staging.proxy.departures import members
+from simulator.staging.proxy.messages import PassedExchange
 from simulator.wire.traffic import Call, Headers, Notification
 from simulator.wire.webhook_signature import STANDARD_HEADERS
 
@@ -171,59 +172,44 @@ class Signatures:
         self._held = None if secret is None else GivenKey(secret)
         self._nonces: OrderedDict[tuple[bytes, bytes], str] = OrderedDict()
 
-    def diagnosis(
-        self,
-        at: datetime,
-        method: str,
-        path: str,
-        query: bytes,
-        headers: Headers,
-        body: bytes,
-        status: int,
-        answer: bytes,
-    ) -> str:
-        """Why the service refused the request, or should have; empty when there is nothing to say."""
-        sent = _joined(headers)
-        refused = _refusal(status, answer)
+    def diagnosis(self, one: PassedExchange, answer: bytes) -> str:
+        """Why the service refused the request, or should have; empty for nothing. `answer` is unpacked."""
+        sent, status = _joined(one.headers), one.answered
+        code = members(answer).get("error") if status == 401 else None
+        refused = code if isinstance(code, str) and code in MESSAGES else ""
         if not sent.get(names.API_KEY) and (names.AUTHORIZATION in sent or not refused):
             return ""
-        earlier = self._earlier(sent, at, refused)
-        denied, doubt = self._denied(sent, at, method, path, query, body)
+        earlier = self._earlier(sent, one.at, refused)
+        denied, doubt = self._denied(one, sent)
         if refused == "nonce_reused" and earlier:
             return f"this nonce was sent at {earlier} before; each request needs a nonce of its own"
         if denied is not None:
             text = denied.diagnosis or denied.message
-            if not refused:
-                accepted = 0 < status < 500 and status not in (401, 403)
-                return (
-                    f"the service accepted it, though by the contract it is {denied.code}: {text}" if accepted else ""
-                )
-            return (
-                text
-                if denied.code == refused
-                else f"the service says {refused}; by the contract it is {denied.code}: {text}"
-            )
+            if refused:
+                other = f"the service says {refused}; by the contract it is {denied.code}: {text}"
+                return text if denied.code == refused else other
+            is_accepted = 0 < status < 500 and status not in (401, 403)
+            return f"the service accepted it, though by the contract it is {denied.code}: {text}" if is_accepted else ""
         if refused in ("", "nonce_reused", "internal_error", "invalid_token"):
             return ""
         return doubt or f"the service refused it with {refused}, though by the contract headers and signature are right"
 
-    def _denied(
-        self, sent: dict[bytes, bytes], at: datetime, method: str, path: str, query: bytes, body: bytes
-    ) -> tuple[Denied | None, str]:
+    def _denied(self, one: PassedExchange, sent: dict[bytes, bytes]) -> tuple[Denied | None, str]:
         """What the contract refuses it with; and what we cannot know, in words."""
         is_given = self._held is not None and sent.get(names.API_KEY) == self._key
         held = self._held if is_given and self._held is not None else _WITHOUT_SECRET
-        claim = check_headers(sent, held, at.timestamp(), TOLERANCE_S)
+        claim = check_headers(sent, held, one.at.timestamp(), TOLERANCE_S)
         if isinstance(claim, Denied):
             return claim, ""
         if not is_given:
             what = "the request has another key than --key" if self._held is not None else "give --key and --secret"
             return None, f"headers and time are right; whether the signature is, only the secret tells: {what}"
-        if len(body) > _DIAGNOSED_BYTES_MAX:
+        if len(one.body) > _DIAGNOSED_BYTES_MAX:
             return None, "the body is too long to check the signature"
-        denied = verify(claim, method.encode(), query, body, _RULES)
+        denied = verify(claim, one.method.encode(), one.query, one.body, _RULES)
         if denied is not None and denied.code == "invalid_signature":
-            denied = Denied(denied.code, diagnose(claim, method, path, query, body, _RULES, headers=sent))
+            found = diagnose(claim, one.method, one.path, one.query, one.body, _RULES, headers=sent)
+            denied = Denied(denied.code, found)
         return denied, ""
 
     def _earlier(self, sent: dict[bytes, bytes], at: datetime, refused: str) -> str:
@@ -245,11 +231,3 @@ def _joined(headers: Headers) -> dict[bytes, bytes]:
         lower = name.lower()
         joined[lower] = joined[lower] + b", " + value if lower in joined else value
     return joined
-
-
-def _refusal(status: int, answer: bytes) -> str:
-    """The code of SPEC 5.2 with which an answer refuses a request; empty when it does not."""
-    if status != 401:
-        return ""
-    found: Any = members(answer).get("error")
-    return found if isinstance(found, str) and found in MESSAGES else ""

@@ -28,7 +28,7 @@ from simulator.staging.proxy.departures import (
     result_of,
 )
 from simulator.staging.proxy.log import Payments, SeenCall, SeenLog, SeenNotification
-from simulator.staging.proxy.messages import Exchanged, value_of
+from simulator.staging.proxy.messages import PassedExchange, value_of
 from simulator.staging.proxy.secrets import SeenSecrets, Signatures, judged
 from simulator.wire.traffic import Call, Headers, Notification
 
@@ -58,7 +58,7 @@ TOO_LARGE: Final = "too large to judge: its body, or what is in it, is more than
 NOT_READABLE: Final = "its Content-Encoding cannot be undone, so that its body was not looked at"
 
 
-def is_small(one: Exchanged) -> bool:
+def is_small(one: PassedExchange) -> bool:
     """Whether its bodies together are small enough to be looked at in the event loop."""
     is_packed = any(value_of(headers, b"content-encoding") for headers in (one.headers, one.answer_headers))
     return len(one.body) + len(one.answer) <= (PACKED_AT_ONCE_BYTES_MAX if is_packed else AT_ONCE_BYTES_MAX)
@@ -74,7 +74,7 @@ class ReadBodies(NamedTuple):
     note: str
 
 
-def read(one: Exchanged) -> ReadBodies:
+def read(one: PassedExchange) -> ReadBodies:
     """Unpack the bodies. Nothing is kept of one with far too much in it: whoever decoded it later would stop all
     others."""
     found = unpacked(one.headers, one.body), unpacked(one.answer_headers, one.answer)
@@ -90,7 +90,7 @@ WAITING_MAX: Final = 8
 TOO_MANY: Final = "not looked at: too many large messages came at once"
 
 
-class _Looked(NamedTuple):
+class _Findings(NamedTuple):
     """What a message says. `answer` and `body` are unpacked."""
 
     body: bytes = b""
@@ -118,11 +118,11 @@ class Watcher:
         self._signatures = signatures
         self._waiting: set[asyncio.Task[None]] = set()
 
-    def note_call(self, one: Exchanged) -> None:
+    def note_call(self, one: PassedExchange) -> None:
         """Keep a call, now or when it was looked at."""
         self._look(one, _look_at_call, self._keep_call)
 
-    def note_notification(self, one: Exchanged) -> None:
+    def note_notification(self, one: PassedExchange) -> None:
         """Keep a callback or a webhook, now or when it was looked at."""
         self._look(one, _look_at_notification, self._keep_notification)
 
@@ -131,12 +131,15 @@ class Watcher:
         await asyncio.gather(*self._waiting, return_exceptions=True)
 
     def _look(
-        self, one: Exchanged, look: Callable[[Exchanged], _Looked], keep: Callable[[Exchanged, _Looked], None]
+        self,
+        one: PassedExchange,
+        look: Callable[[PassedExchange], _Findings],
+        keep: Callable[[PassedExchange, _Findings], None],
     ) -> None:
         if is_small(one):
             keep(one, _safely(look, one))
         elif len(self._waiting) >= WAITING_MAX:
-            keep(one, _Looked(one.body, one.answer, note=TOO_MANY, kind=_kind(one.body)))
+            keep(one, _Findings(one.body, one.answer, note=TOO_MANY, kind=_kind(one.body)))
         else:
 
             async def later() -> None:
@@ -146,48 +149,44 @@ class Watcher:
             self._waiting.add(task)
             task.add_done_callback(self._waiting.discard)
 
-    def _keep_call(self, one: Exchanged, looked: _Looked) -> None:
-        path, query = _parts(one.target)
-        self.secrets.learn(path, looked.body, looked.answer)
-        answered = one.status if not one.error else 0
+    def _keep_call(self, one: PassedExchange, looked: _Findings) -> None:
+        self.secrets.learn(one.path, looked.body, looked.answer)
         known = self.payments.find(looked.about.trxid or looked.about.refid)
         refid, trxid = looked.about
         if known is not None:
             refid, trxid = refid or known.refid, trxid or known.trxid
-        diagnosis = self._signatures.diagnosis(
-            one.at, one.method, path, query, one.headers, one.body if one.is_whole else b"", answered, looked.answer
-        )
+        diagnosis = self._signatures.diagnosis(one, looked.answer) if one.is_whole else ""
         call = Call(
             n=0,
             at=one.at,
             method=one.method,
-            path=path,
-            query=query,
+            path=one.path,
+            query=one.query,
             headers=one.headers,
             body=looked.body,
-            status=answered,
-            answer_headers=one.answer_headers if answered else (),
-            answer=looked.answer if answered else b"",
+            status=one.answered,
+            answer_headers=one.answer_headers if one.answered else (),
+            answer=looked.answer if one.answered else b"",
             duration_us=one.duration_us,
             refid=refid,
             trxid=trxid,
-            diagnosis="; ".join(filter(None, (diagnosis if one.is_whole else "", one.words, looked.note))),
+            diagnosis="; ".join(filter(None, (diagnosis, one.words, looked.note))),
         )
         seen = SeenCall(
             call=call,
             client=one.client,
             status=one.own_status or one.status,
             error=one.error or looked.error,
-            departures=looked.departures if answered else (),
+            departures=looked.departures if one.answered else (),
             body_bytes=one.body_bytes,
             answer_bytes=one.answer_bytes,
         )
         call = self.log.add_call(seen)
         self.payments.note_call(call, looked.result)
         self.payments.note_history(call, looked.records)
-        _told(self.on_call, call)
+        _publish(self.on_call, call)
 
-    def _keep_notification(self, one: Exchanged, looked: _Looked) -> None:
+    def _keep_notification(self, one: PassedExchange, looked: _Findings) -> None:
         kind = looked.kind
         known = self.payments.find(looked.about.refid)
         notification = Notification(
@@ -198,7 +197,7 @@ class Watcher:
             url=self._receiver + one.target.decode("latin-1"),
             headers=one.headers,
             body=looked.body,
-            status=one.status if not one.error else 0,
+            status=one.answered,
             answer_headers=one.answer_headers,
             answer=looked.answer,
             duration_us=one.duration_us,
@@ -216,29 +215,24 @@ class Watcher:
         notification = self.log.add_notification(seen)
         if kind == "callback" and notification.refid:
             self.payments.note_callback(notification.refid, notification.at, looked.result, notification.n)
-        _told(self.on_notification, notification)
+        _publish(self.on_notification, notification)
 
 
-def _safely(look: Callable[[Exchanged], _Looked], one: Exchanged) -> _Looked:
+def _safely(look: Callable[[PassedExchange], _Findings], one: PassedExchange) -> _Findings:
     """What was found; a mistake of ours must not cost the exchange, nor its place in the log."""
     try:
         return look(one)
     except Exception as mistake:
-        return _Looked(
+        return _Findings(
             one.body, one.answer, note=f"not looked at, a mistake of the proxy's: {report(mistake, 'a message')}"
         )
 
 
-def _told(listener: Callable[[Any], None], one: Call | Notification) -> None:
+def _publish(listener: Callable[[Any], None], one: Call | Notification) -> None:
     try:
         listener(one)
     except Exception as mistake:
         report(mistake, "a message")
-
-
-def _parts(target: bytes) -> tuple[str, bytes]:
-    path, _, query = target.partition(b"?")
-    return path.decode("latin-1"), query
 
 
 def _kind(body: bytes) -> Literal["callback", "webhook"]:
@@ -249,14 +243,14 @@ def _first(found: Iterator[Departure]) -> tuple[Departure, ...]:
     return tuple(islice(found, departures.DEPARTURES_MAX))
 
 
-def _look_at_call(one: Exchanged) -> _Looked:
-    path, query = _parts(one.target)
+def _look_at_call(one: PassedExchange) -> _Findings:
+    path, query = one.path, one.query
     body, answer, _, is_answer_judged, note = read(one)
     found: tuple[Departure, ...] = ()
-    if is_answer_judged and one.status and not one.error:
+    if is_answer_judged and one.answered:
         shape = departures.of_answer(one.method, path, one.status, one.answer_headers, answer)
         found = _first(chain(shape, of_echoes(one.method, path, query, body, answer)))
-    return _Looked(
+    return _Findings(
         body,
         answer,
         about(query, body, answer),
@@ -264,17 +258,16 @@ def _look_at_call(one: Exchanged) -> _Looked:
         found,
         note,
         error=reference(members(answer), "error"),
-        records=tuple(records(answer)) if path == HISTORY_PATH and one.status == 200 and not one.error else (),
+        records=tuple(records(answer)) if path == HISTORY_PATH and one.answered == 200 else (),
     )
 
 
-def _look_at_notification(one: Exchanged) -> _Looked:
-    _, query = _parts(one.target)
+def _look_at_notification(one: PassedExchange) -> _Findings:
     body, answer, is_body_judged, _, note = read(one)
     kind = _kind(body)
     if kind == "webhook":
         found = _first(departures.of_webhook(body)) if is_body_judged else ()
-        return _Looked(body, answer, departures=found, note=note, kind=kind)
-    result = result_of(body) if body else callback_result(query)
-    found = _first(departures.of_callback(one.method, query, body)) if is_body_judged else ()
-    return _Looked(body, answer, about(query, b"", body), result, found, note)
+        return _Findings(body, answer, departures=found, note=note, kind=kind)
+    result = result_of(body) if body else callback_result(one.query)
+    found = _first(departures.of_callback(one.method, one.query, body)) if is_body_judged else ()
+    return _Findings(body, answer, about(one.query, b"", body), result, found, note)

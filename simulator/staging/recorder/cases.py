@@ -97,7 +97,7 @@ class Cases:
             return "", 0.0
         refund = next((seen for seen in one.payment.statuses if seen.status is Status.REFUNDED), None)
         if refund is not None:
-            known = [refund.seen_s, *(told.at_s for told in refund.told)]
+            known = [refund.seen_s, *(arrival.at_s for arrival in refund.arrivals)]
             said = refund.stamp_s
             at_s = min(known) if said is None or abs(min(known) - said) <= ALIKE_S else said
             return "refund_after", max(0.0, at_s - one.at_s)

@@ -24,7 +24,7 @@ WAITED_S = 120.0  # a callback that did not come in that time was not sent
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class CallbackTiming:
     """How the callbacks of a status came: how many at once, after how many seconds, and how long until one came again.
     `count` is -1 where nothing is known, 0 for a callback that never came."""
 
@@ -48,7 +48,7 @@ class Step:
     at_s: float
     is_said: bool
     after_s: float
-    telling: Telling = Telling()
+    timing: CallbackTiming = CallbackTiming()
 
 
 @dataclass(slots=True)
@@ -69,25 +69,25 @@ class Course:
         """The median of them."""
         return median(self.times(place)) if place else 0.0
 
-    def telling(self, place: int) -> Telling:
+    def timing(self, place: int) -> CallbackTiming:
         """How its callbacks of the status at `place` came; delays are medians."""
         status = self.steps[place].status
         known = [
-            step.telling for one in self.members for step in one if step.status is status and step.telling.count >= 0
+            step.timing for one in self.members for step in one if step.status is status and step.timing.count >= 0
         ]
         if not known:
-            return Telling()
+            return CallbackTiming()
         agains = [one.again_s for one in known if one.again_s is not None]
-        return Telling(known[0].count, median(one.delay_s for one in known), median(agains) if agains else None)
+        return CallbackTiming(known[0].count, median(one.delay_s for one in known), median(agains) if agains else None)
 
 
-def courses_of(payments: Sequence[SeenPayment], *, tells: bool) -> tuple[list[Course], dict[int, int]]:
-    """The courses, the fullest first, and the place of each payment's by the payment's number. `tells` says that
-    callbacks were seen at all. Payments without any status, and those beyond `COURSES_MAX`, have none."""
+def courses_of(payments: Sequence[SeenPayment], *, has_callbacks: bool) -> tuple[list[Course], dict[int, int]]:
+    """The courses, the fullest first, and the place of each payment's by the payment's number. `has_callbacks` is
+    True when callbacks were seen at all. Payments without any status, and those beyond `COURSES_MAX`, have none."""
     courses: list[Course] = []
     of: dict[int, int] = {}
     for one in sorted(payments, key=_fullest_first):
-        steps = _steps(one, tells=tells)
+        steps = _steps(one, has_callbacks=has_callbacks)
         if not steps:
             continue
         place = next((n for n, course in enumerate(courses) if _fits(steps, one.last_s, course)), None)
@@ -105,22 +105,22 @@ def _fullest_first(one: SeenPayment) -> tuple[bool, int, int]:
     return not one.is_settled, -len(one.statuses), one.number
 
 
-def _steps(one: SeenPayment, *, tells: bool) -> list[Step]:
+def _steps(one: SeenPayment, *, has_callbacks: bool) -> list[Step]:
     """The statuses in the order in which they may follow each other; the first is the answer to the creation."""
     steps: list[Step] = []
     for seen in sorted(one.statuses, key=lambda seen: (_time(seen)[0], list(Status).index(seen.status))):
         if seen.status is Status.REFUNDED or (steps and not may_follow(steps[-1].status, seen.status)):
             continue
         at_s, is_said = _time(seen) if steps else (0.0, True)
-        telling = _telling(seen, at_s, one, tells=tells) if steps else Telling()
-        steps.append(Step(seen.status, seen.code, seen.remarks, at_s, is_said, seen.after_s, telling))
+        timing = _callback_timing(seen, at_s, one, has_callbacks=has_callbacks) if steps else CallbackTiming()
+        steps.append(Step(seen.status, seen.code, seen.remarks, at_s, is_said, seen.after_s, timing))
     return steps
 
 
 def _time(seen: SeenStatus) -> tuple[float, bool]:
     """When a status began, and whether that was said. The service's word counts; a callback is more exact than its
     seconds, and what was seen more than both."""
-    arrived = min((one.at_s for one in seen.told), default=None)
+    arrived = min((one.at_s for one in seen.arrivals), default=None)
     said = seen.stamp_s
     if said is None:
         return (arrived, True) if arrived is not None else (seen.seen_s, False)
@@ -131,23 +131,25 @@ def _time(seen: SeenStatus) -> tuple[float, bool]:
     return said, True
 
 
-def _telling(seen: SeenStatus, at_s: float, one: SeenPayment, *, tells: bool) -> Telling:
-    if not seen.told:
-        has_waited = one.last_s - at_s > WAITED_S or any(other.told for other in one.statuses)
-        return Telling(0) if tells and has_waited else Telling()
+def _callback_timing(seen: SeenStatus, at_s: float, one: SeenPayment, *, has_callbacks: bool) -> CallbackTiming:
+    if not seen.arrivals:
+        has_waited = one.last_s - at_s > WAITED_S or any(other.arrivals for other in one.statuses)
+        return CallbackTiming(0) if has_callbacks and has_waited else CallbackTiming()
     arrivals: list[float] = []
     failed: list[float] = []
-    for told in sorted(seen.told, key=lambda told: told.at_s):
-        if failed and told.at_s - failed[0] >= RETRY_S:
+    for arrival in sorted(seen.arrivals, key=lambda arrival: arrival.at_s):
+        if failed and arrival.at_s - failed[0] >= RETRY_S:
             failed.pop(0)
         else:
-            arrivals.append(told.at_s)
-        if told.is_retried:
-            failed.append(told.at_s)
+            arrivals.append(arrival.at_s)
+        if arrival.is_retried:
+            failed.append(arrival.at_s)
     copies = [at for at in arrivals if at - arrivals[0] <= COPIES_S]
     agains = [at for at in arrivals if at - arrivals[0] > COPIES_S]
     delay_s = arrivals[0] - at_s
-    return Telling(len(copies), delay_s if delay_s > PROMPT_S else 0.0, agains[0] - arrivals[0] if agains else None)
+    return CallbackTiming(
+        len(copies), delay_s if delay_s > PROMPT_S else 0.0, agains[0] - arrivals[0] if agains else None
+    )
 
 
 def _fits(steps: list[Step], last_s: float, course: Course) -> bool:
@@ -168,7 +170,7 @@ def _fits(steps: list[Step], last_s: float, course: Course) -> bool:
 def _is_alike(step: Step, usual: Step) -> bool:
     if (step.code, step.remarks) != (usual.code, usual.remarks):
         return False
-    if -1 not in (step.telling.count, usual.telling.count) and step.telling.kind != usual.telling.kind:
+    if -1 not in (step.timing.count, usual.timing.count) and step.timing.kind != usual.timing.kind:
         return False
     tolerance = _tolerance(usual.at_s)
     if step.is_said:
@@ -212,22 +214,22 @@ def distorted_callbacks(course: Course) -> Any:
     """How its callbacks are distorted; None when they are not."""
     entries = []
     for place, step in enumerate(course.steps):
-        shown = _distorted(course.telling(place)) if place else {}
+        shown = _distorted(course.timing(place)) if place else {}
         if shown:
             entries.append({"status": STATUS_NAMES[step.status], **shown})
     return entries or None
 
 
-def _distorted(telling: Telling) -> dict[str, Any]:
-    if telling.count == 0:
+def _distorted(timing: CallbackTiming) -> dict[str, Any]:
+    if timing.count == 0:
         return {"drop": True}
     shown: dict[str, Any] = {}
-    if telling.count > 1:
-        shown["duplicate"] = min(telling.count - 1, 100)
-    if telling.delay_s > 0:
-        shown["delay"] = duration(telling.delay_s)
-    if telling.again_s is not None:
-        shown["again_after"] = duration(telling.again_s)
+    if timing.count > 1:
+        shown["duplicate"] = min(timing.count - 1, 100)
+    if timing.delay_s > 0:
+        shown["delay"] = duration(timing.delay_s)
+    if timing.again_s is not None:
+        shown["again_after"] = duration(timing.again_s)
     return shown
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from simulator.domain.model.money import parse_number
 from simulator.domain.model.transactions import SETTLED, Status
 from simulator.staging.bodies import as_dict, dicts
-from simulator.staging.recorder.values import SeenCall, offset_s, plain_line, short, stamp, template, told
+from simulator.staging.recorder.values import SeenCall, callback_result, offset_s, plain_line, short, stamp, template
 from simulator.wire.payments import STATUS_NAMES
 from simulator.wire.traffic import Notification
 
@@ -29,7 +29,7 @@ LINK = "https://vouchers.example.com/{trxid}/{alnum:12}"
 
 
 @dataclass(slots=True)
-class Told:
+class CallbackArrival:
     """A callback's arrival in seconds after the creation, and whether the service has to send it again."""
 
     at_s: float
@@ -47,7 +47,7 @@ class SeenStatus:
     after_s: float
     seen_s: float
     stamp_s: float | None = None
-    told: list[Told] = field(default_factory=list)
+    arrivals: list[CallbackArrival] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -208,7 +208,7 @@ class Payments:
 
     def note_callback(self, one: Notification, at_s: float) -> None:
         """An attempt to tell the client of a status."""
-        data = told(one)
+        data = callback_result(one)
         self.callbacks += 1
         found = self.followed.get(short(data.get("refid")) or short(one.refid))
         status = STATUSES.get(short(data.get("status")))
@@ -221,9 +221,9 @@ class Payments:
         seen = found.see(at_s, status, data, offset_s(stamp(data.get("timestamp")), found.stamp))
         if seen is not found.statuses[-1]:
             found.last_s = last_s  # a stale one says nothing of the present
-        if len(seen.told) < ARRIVALS_MAX:
+        if len(seen.arrivals) < ARRIVALS_MAX:
             is_retried = one.status == 0 or one.status in (408, 429) or one.status >= 500  # SPEC 6.1
-            seen.told.append(Told(max(0.0, at_s - found.at_s), is_retried))
+            seen.arrivals.append(CallbackArrival(max(0.0, at_s - found.at_s), is_retried))
         self._succeeded(found, status, data)
         self._refid_of[one.trxid] = found.refid
 

@@ -151,8 +151,8 @@ class Recorder:
 
     def _head(self, said: list[str], removed: int) -> Iterator[str]:
         span = f" in {duration((self._end - self._start).total_seconds())}" if self._start and self._end else ""
-        calls, told = counted(self._calls, "call"), counted(self._notifications, "notification")
-        yield f"Recorded by reseller-sim {__version__}: {calls} and {told}{span}."
+        calls, notifications = counted(self._calls, "call"), counted(self._notifications, "notification")
+        yield f"Recorded by reseller-sim {__version__}: {calls} and {notifications}{span}."
         yield ""
         yield from OURS.splitlines()
         updates, notes = len(self._catalogs.updates), list(said)

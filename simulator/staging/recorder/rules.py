@@ -140,7 +140,7 @@ def payment_rules(
     for product in sorted({*payments_of, *refusals_of} & products):
         outcomes: list[_Outcome] = []
         payments, refusals = payments_of.get(product, []), refusals_of.get(product, [])
-        observed = _observed(payments, refusals, outcomes, tells=seen.callbacks > 0)
+        observed = _observed(payments, refusals, outcomes, has_callbacks=seen.callbacks > 0)
         for part in explain(observed, names_accounts=names_accounts) if observed else ():
             rule = rule_of(product, part, [outcomes[place].does for place in part.outcomes])
             rules.append(notes.put(rule, comment_of(part, (outcomes[place].words for place in part.outcomes))))
@@ -148,11 +148,11 @@ def payment_rules(
 
 
 def _observed(
-    payments: list[SeenPayment], refusals: list[SeenRefusal], outcomes: list[_Outcome], *, tells: bool
+    payments: list[SeenPayment], refusals: list[SeenRefusal], outcomes: list[_Outcome], *, has_callbacks: bool
 ) -> list[Observed]:
     """The payments and refusals of a product in their order, each with the place of its outcome in `outcomes`, to which
     it is added."""
-    courses, course_of = courses_of(payments, tells=tells)
+    courses, course_of = courses_of(payments, has_callbacks=has_callbacks)
     places = {n: _place(_course(course), outcomes) for n, course in enumerate(courses)}
     of: dict[int, tuple[SeenPayment | SeenRefusal, int]] = {
         one.number: (one, places[course_of[one.number]]) for one in payments if one.number in course_of

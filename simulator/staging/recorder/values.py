@@ -41,7 +41,7 @@ def seen_call(call: Call, start: datetime) -> SeenCall:
     return SeenCall((call.at - start).total_seconds(), call.status, call.trxid, parameters(call.query), asked, answer)
 
 
-def told(one: Notification) -> dict[str, Any]:
+def callback_result(one: Notification) -> dict[str, Any]:
     """The payment result in a callback, by POST or by GET."""
     if one.method != "GET":
         return as_dict(as_dict(decoded(one.body)).get("data"))

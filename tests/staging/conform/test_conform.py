@@ -31,7 +31,7 @@ def client() -> Iterator[Client]:
 
 def test_every_check_is_in_the_order_and_has_a_title() -> None:
     assert len(all_checks()) == len(CHECKS)
-    assert {module.__name__ for module in ORDER} == {check.made.__module__ for check in CHECKS.values()}
+    assert {module.__name__ for module in ORDER} == {check.function.__module__ for check in CHECKS.values()}
     assert [check.id for check in CHECKS.values() if not check.title or not check.section] == []
 
 

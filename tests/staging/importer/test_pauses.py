@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from simulator.staging.conform.findings import NotExercised
-from simulator.staging.importer.answers import Answers, MustWait, State, retry_after
+from simulator.staging.importer.answers import Answers, LongPause, State, retry_after
 from simulator.staging.service import Answer, NoAnswer, Request
 from simulator.staging.session import Session
 from simulator.staging.signing import Credentials
@@ -64,7 +64,7 @@ def test_without_a_retry_after_each_pause_is_longer_until_there_is_no_answer(tmp
 
 
 def test_a_pause_that_is_too_long_ends_it_and_says_how_long(tmp_path: Path) -> None:
-    with pytest.raises(MustWait, match="a pause of 3600 seconds"):
+    with pytest.raises(LongPause, match="a pause of 3600 seconds"):
         ask(Answering(429, later="3600"), tmp_path)
 
 

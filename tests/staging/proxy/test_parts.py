@@ -23,7 +23,7 @@ from simulator.staging.proxy.departures import (
     result_of,
 )
 from simulator.staging.proxy.log import Payments, SeenCall, SeenDeparture, SeenLog, SeenNotification, seen_size
-from simulator.staging.proxy.messages import BadAddress, Kept, Shelf, parse_address
+from simulator.staging.proxy.messages import BadAddress, BodyBudget, BufferedBody, parse_address
 from simulator.staging.proxy.recording import Recording, Unusable
 from simulator.staging.proxy.secrets import SeenSecrets
 from simulator.staging.proxy.watcher import unpacked
@@ -70,23 +70,23 @@ def test_what_is_no_address_is_refused_without_repeating_it(text: str) -> None:
 
 
 def test_a_body_above_the_limit_is_let_go_and_counted() -> None:
-    shelf = Shelf()
-    kept = Kept(shelf, 10)
+    budget = BodyBudget()
+    kept = BufferedBody(budget, 10)
     for piece in (b"12345", b"67890"):
         kept.add(piece)
-    assert (kept.body, kept.is_whole, shelf.used) == (b"1234567890", True, 10)
+    assert (kept.body, kept.is_whole, budget.used) == (b"1234567890", True, 10)
     kept.add(b"x")
-    assert (kept.body, kept.is_whole, kept.total, shelf.used) == (b"", False, 11, 0)
+    assert (kept.body, kept.is_whole, kept.total, budget.used) == (b"", False, 11, 0)
 
 
 def test_all_bodies_in_flight_share_one_budget() -> None:
-    shelf = Shelf(8)
-    first, second = Kept(shelf), Kept(shelf)
+    budget = BodyBudget(8)
+    first, second = BufferedBody(budget), BufferedBody(budget)
     first.add(b"12345")
     second.add(b"12345")
-    assert (first.is_whole, second.is_whole, shelf.used) == (True, False, 5)
+    assert (first.is_whole, second.is_whole, budget.used) == (True, False, 5)
     first.release()
-    third = Kept(shelf)
+    third = BufferedBody(budget)
     third.add(b"12345678")
     assert third.is_whole
 

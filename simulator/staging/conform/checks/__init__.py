@@ -9,4 +9,4 @@ ORDER = (reads, catalog, authentication, payments, wallet, cases, configuration)
 
 def all_checks() -> list[Check]:
     """Every check, in this order."""
-    return [check for module in ORDER for check in CHECKS.values() if check.made.__module__ == module.__name__]
+    return [check for module in ORDER for check in CHECKS.values() if check.function.__module__ == module.__name__]
