@@ -113,7 +113,7 @@ FORBIDDEN_MODULES = {
     "time", "random", "secrets", "socket", "asyncio", "http", "httpx2", "aiohttp", "starlette", "uvicorn", "requests",
     "urllib.request", "threading", "subprocess",
 }  # fmt: skip
-LINES_MAX = 400
+LINES_MAX = 360
 
 
 def modules() -> list[Path]:

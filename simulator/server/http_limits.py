@@ -41,12 +41,6 @@ class HttpLimits(msgspec.Struct, frozen=True):
     bodies_bytes: int = 64 * 1024 * 1024
     connections: int = 4096
 
-    def late_body(self, is_due: bool) -> "HttpRefusal":
-        """Return the refusal of a body that took too long as a whole, or paused too long."""
-        if is_due:
-            return HttpRefusal("body_too_slow", self.body_total_s)
-        return HttpRefusal("body_timeout", self.body_timeout_s)
-
 
 class RequestMemoryBudget:
     """The memory of all connections of a server: `used` bytes of requests, and `unsent` bytes of answers that clients

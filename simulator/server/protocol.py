@@ -23,7 +23,7 @@ from simulator.server.request_reader import (  # isort: skip
 )  # fmt: skip
 from simulator.server.answer_writer import AnswerWriter, Gate, GatedTransport
 from simulator.server.responder import BEGUN, AnswerNow, Application, ReadyAnswer, Responder, resume
-from simulator.server.response_batcher import SHARE, Deadline, ResponseBatcher
+from simulator.server.response_batcher import SHARE, ClientDeadline, ResponseBatcher
 
 HIGH_WATER_BYTES: Final = 65536  # of a body, or of answers, that are held before the other side has to take some
 _LINGER_S: Final = 2.0  # how long a client may keep sending after its last answer
@@ -40,8 +40,7 @@ class HttpProtocol(asyncio.Protocol):
     server: tuple[Any, ...]
     scheme = "http"
     _transport: asyncio.Transport
-    _deadline: Deadline
-    _body_due = 0.0  # when the body that is being read has to be here, by the loop's clock
+    _deadline: ClientDeadline
     _running: Responder | None = None  # answers one request in a task
     _refusal = b""  # sent after the answers before it; the exception would keep the packet in its traceback
     _held = 0  # bytes of requests that are charged
@@ -80,15 +79,14 @@ class HttpProtocol(asyncio.Protocol):
         self.server = transport.get_extra_info("sockname") or ("", 0)
         if transport.get_extra_info("ssl_object") is not None:
             self.scheme = "https"
-        self._deadline = Deadline(self._loop, self._on_deadline, self._limits.head_timeout_s)
+        self._deadline = ClientDeadline(self._loop, self._on_deadline, self._limits)
         if len(self._server_state.connections) > self._limits.connections:
             self._refuse(HttpRefusal("too_many_connections", self._limits.connections))
 
     # Reading
 
     def data_received(self, data: bytes) -> None:
-        """Read a packet, or with b"" what is left of the last one. Refuse it, or let the requests be answered at the
-        end of the turn."""
+        """Read a packet, or with b"" the rest of the last one. Its requests are answered at the end of the turn."""
         reader, running = self.reader, self._running
         if reader.state >= DRAINING:
             return
@@ -111,65 +109,41 @@ class HttpProtocol(asyncio.Protocol):
         if reader.rest or len(reader.requests) >= QUEUED_MAX:
             self._is_full = True
             self._transport.pause_reading()
-        if (self._held or len(data) > SMALL_BODY_BYTES or reader.state is not IDLE or running is not None) and (
-            not self._fits_or_refuse()
-        ):
+        holds = self._held or len(data) > SMALL_BODY_BYTES or reader.state is not IDLE or running is not None
+        if holds and not self._settle():
             return
         if has_late_head:
             self._deadline.set(self._limits.head_timeout_s)
         elif reader.state is BODY:
-            self._await_body()
-
-    def _fits_or_refuse(self) -> bool:
-        """Charge what was read. If it does not fit, refuse the request that is being read, or the newest that wait."""
-        try:
-            self._charge()
-        except HttpRefusal as refusal:
-            if self.reader.state < DRAINING:
-                self._refuse(refusal)
-            else:
-                self._settle()
-            return False
-        return True
-
-    def _charge(self) -> None:
-        """Charge what the connection holds now. Raises HttpRefusal if it is more than fits."""
-        held = self.reader.held + (self._running.request.weight if self._running is not None else 0)
-        self._budget.charge(self._held, held)
-        self._held = held
-
-    def _settle(self) -> None:
-        """Charge what is held after a change. The newest of the requests that wait are refused if they do not fit."""
-        while True:
-            try:
-                self._charge()
-            except HttpRefusal as refusal:
-                if self.reader.requests:
-                    self.reader.requests.pop()
-                    if self.reader.state < DRAINING:
-                        self.reader.refuse(refusal)
-                    self._refusal = self._refusal or refusal.encode(self.default_lines())
-                    continue
-            return
-
-    def _await_body(self) -> None:
-        """Wait for the next packet of a body."""
-        request = self.reader.request
-        if request is not None:
-            if not request.is_late:
-                request.is_late = True
-                self._body_due = self._loop.time() + self._limits.body_total_s
-            if len(request.body) > HIGH_WATER_BYTES:
+            self._deadline.await_body(reader.request)
+            if reader.request is not None and len(reader.request.body) > HIGH_WATER_BYTES:
                 self._transport.pause_reading()
-        self._set_body_deadline()
 
-    def _set_body_deadline(self) -> None:
-        self._deadline.set_at(min(self._loop.time() + self._limits.body_timeout_s, self._body_due))
+    def _settle(self) -> bool:
+        """Charge what the connection holds. If it does not fit, refuse the request that is being read, or the newest
+        that wait. Returns whether it fits."""
+        fits = True
+        while True:
+            held = self.reader.held + (self._running.request.weight if self._running is not None else 0)
+            try:
+                self._budget.charge(self._held, held)
+            except HttpRefusal as refusal:
+                if self.reader.state < DRAINING:
+                    self._refuse(refusal)
+                    return False
+                if not self.reader.requests:
+                    return False
+                self.reader.requests.pop()
+                self._refusal = self._refusal or refusal.encode(self.default_lines())
+                fits = False
+            else:
+                self._held = held
+                return fits
 
     def read_on(self) -> None:
         """Resume reading if it was paused; the client's deadline for a pause starts again."""
         if self.reader.state is BODY:
-            self._set_body_deadline()
+            self._deadline.await_body(None)
         if not (self._is_full or self._transport.is_closing() or self._transport.is_reading()):
             self._transport.resume_reading()
             if self.reader.state is LATE_HEAD:
@@ -184,18 +158,16 @@ class HttpProtocol(asyncio.Protocol):
         if self._running is not None:
             self._running.request.tell_of_leaving()
             self._running.has_input.set()
-        if has_more and self.scheme != "http":
-            return False  # close_notify ends both directions
-        if has_more:
-            self._is_half_closed = True
-            self._deadline.set(self._limits.half_closed_s)
-        return has_more
+        if not has_more or self.scheme != "http":  # close_notify ends both directions
+            return False
+        self._is_half_closed = True
+        self._deadline.set(self._limits.half_closed_s)
+        return True
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Execute the requests that arrived completely before the client left, and release everything."""
         self.reader.move(LOST)
         self._server_state.connections.discard(self)
-        self._is_half_closed = False
         self.writer.resume()
         self.ended.set()
         self.may_have_left.set()
@@ -219,10 +191,9 @@ class HttpProtocol(asyncio.Protocol):
             elif self._is_half_closed:
                 self.hang_up()
         elif not self._transport.is_reading() or (request is not None and request.awaits_continue):
-            self._body_due = self._loop.time() + limits.body_total_s  # we paused reading
-            self._set_body_deadline()
+            self._deadline.restart_body()  # we paused reading
         elif state is BODY:
-            self._refuse(limits.late_body(self._loop.time() >= self._body_due))
+            self._refuse(self._deadline.late_body())
         else:
             self._refuse(HttpRefusal("head_timeout", limits.head_timeout_s))
 
@@ -324,7 +295,6 @@ class HttpProtocol(asyncio.Protocol):
             self.close()
 
     def _drop(self) -> None:
-        """Drop the requests that were read and not answered."""
         self.reader.requests.clear()
         self.reader.rest = memoryview(b"")
         self._settle()
@@ -361,7 +331,6 @@ class HttpProtocol(asyncio.Protocol):
         """Close now; the application sees that its client has left."""
         if self._running is not None:
             self._running.lose()
-        self._is_half_closed = False
         self.close()
         self._transport.abort()
         self.writer.release()
@@ -382,8 +351,7 @@ class HttpProtocol(asyncio.Protocol):
         self.may_have_left.set()
         while event is STOP and len(self.reader.requests) > SHARE:
             self.reader.requests.pop()  # pipelined by the hundred: a stopping server has no time for them
-        running = [] if self._running is None else [self._running.request]
-        unanswered = [*running, *self.reader.requests]
+        unanswered = [*([] if self._running is None else [self._running.request]), *self.reader.requests]
         if unanswered:
             self.reader.move(event)
             if not self._refusal:

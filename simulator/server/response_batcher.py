@@ -19,7 +19,8 @@ from typing import Final, Protocol
 from uvicorn.server import ServerState
 
 from simulator.server.answer_writer import AnswerWriter
-from simulator.server.message import header_lines
+from simulator.server.http_limits import HttpLimits, HttpRefusal
+from simulator.server.message import HttpRequest, header_lines
 
 SHARE: Final = 1
 """How many requests of a connection are answered in a turn. Usual clients send the next request after the answer."""
@@ -79,18 +80,19 @@ class ResponseBatcher:
             connection.writer.flush()
 
 
-class Deadline:
-    """Calls `on_due` at the time that was set last, first `seconds` from now.
+class ClientDeadline:
+    """Calls `on_due` at the time that was set last: first, when the head of a request must have arrived.
 
     Setting a later time does not touch the timer: the old one fires, finds that the deadline has moved, and is set
     again. Cancelling and creating a timer of the event loop costs twenty times as much.
     """
 
-    __slots__ = ("_at", "_fires_at", "_loop", "_on_due", "_timer")
+    __slots__ = ("_at", "_body_due", "_fires_at", "_limits", "_loop", "_on_due", "_timer")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, on_due: Callable[[], None], seconds: float) -> None:
-        self._loop, self._on_due = loop, on_due
-        self._at = self._fires_at = loop.time() + seconds
+    def __init__(self, loop: asyncio.AbstractEventLoop, on_due: Callable[[], None], limits: HttpLimits) -> None:
+        self._loop, self._on_due, self._limits = loop, on_due, limits
+        self._body_due = 0.0  # when the body that is being read has to be here
+        self._at = self._fires_at = loop.time() + limits.head_timeout_s
         self._timer = loop.call_at(self._at, self._fire)
 
     def set(self, seconds: float) -> None:
@@ -102,6 +104,24 @@ class Deadline:
         self._at = at
         if at < self._fires_at:
             self._arm()
+
+    def await_body(self, request: HttpRequest | None) -> None:
+        """Wait for the next packet of a body; with a request, of its body."""
+        if request is not None and not request.is_late:
+            request.is_late = True
+            self._body_due = self._loop.time() + self._limits.body_total_s
+        self.set_at(min(self._loop.time() + self._limits.body_timeout_s, self._body_due))
+
+    def restart_body(self) -> None:
+        """Give a body its whole time again, since the server itself did not read."""
+        self._body_due = self._loop.time() + self._limits.body_total_s
+        self.await_body(None)
+
+    def late_body(self) -> HttpRefusal:
+        """Return the refusal of a body that took too long as a whole, or paused too long."""
+        if self._loop.time() >= self._body_due:
+            return HttpRefusal("body_too_slow", self._limits.body_total_s)
+        return HttpRefusal("body_timeout", self._limits.body_timeout_s)
 
     def end(self) -> None:
         """Cancel the timer and release the callback."""
