@@ -217,8 +217,10 @@ def _named(call: Call, unknown: Collection[str], known: Mapping[str, Schema]) ->
     given = {*call.fields, *(f"extras.{name}" for name in (extras if isinstance(extras, dict) else ()))}
     meant = {name: f"extras.{name}" for name in _extras(call, known)}
     meant |= {name: name for name in known if name != "extras" or meant}
+    absent = [name for name in known if name not in given and name != "extras"]
     for name in unknown:
-        yield f"{_member(name)} is unknown and was ignored{suggestion(meant.get(nearest(name, meant), ''), given)}"
+        likely = nearest(name, absent) or meant.get(nearest(name, meant), "")
+        yield f"{_member(name)} is unknown and was ignored{suggestion(likely, given)}"
 
 
 def _unnamed(unknown: Collection[str], known: Mapping[str, Schema], sent: Collection[str]) -> Iterator[str]:

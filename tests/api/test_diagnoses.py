@@ -507,6 +507,7 @@ def test_members_that_a_case_ignores_are_noted(paid: Client) -> None:
 
 MISSPELT = [
     ("/v2/topup", {"refId": "a"}, "refId is unknown and was ignored; did you mean refid?"),
+    ("/v2/topup", {"product_code": "RELOAD"}, "product_code is unknown and was ignored; did you mean product?"),
     (VOID, {"Refid": "a", "refund_type": 1}, "Refid is unknown and was ignored; did you mean refid?"),
     (CHECK, {"trx_id": "a"}, "trx_id is unknown and was ignored; did you mean trxid?"),
 ]

@@ -33,7 +33,7 @@ def now(page: Console) -> str:
 def wait_for_time(page: Console) -> None:
     """Until the bar shows where the sandbox stands; under a manual clock that is one text."""
     hours, rest = now(page)[11:].split(":", 1)
-    page.page.locator("sim-clock > time", has_text=f"{(int(hours) + 8) % 24:02d}:{rest} +08").wait_for()
+    page.page.locator("sim-clock > time", has_text=f"{(int(hours) + 8) % 24:02d}:{rest} +08:00").wait_for()
 
 
 def test_the_bar_shows_where_the_sandbox_stands_and_what_is_due_next(page: Console) -> None:

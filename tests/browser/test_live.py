@@ -185,7 +185,7 @@ def test_an_empty_list_teaches_the_first_calls_and_what_you_did_is_told_in_words
     assert page.row("you: advanced the clock").count() == 0  # the times of the rows show it
     page.open("live?q=kind:action")
     page.row("you: advanced the clock").wait_for()
-    assert "+08, manual" in page.row("you: advanced the clock").inner_text()
+    assert "+08:00, manual" in page.row("you: advanced the clock").inner_text()
 
 
 def order(page: Console) -> list[int]:
@@ -282,3 +282,13 @@ def test_what_was_done_to_a_sandbox_is_told_in_words(page: Console) -> None:
     raw = [action for action, what in zip(actions, told, strict=True) if what == f"you: {action.replace('_', ' ')}"]
     assert raw == []
     assert len(set(told)) == len(actions)
+
+
+def test_the_details_close_without_a_keyboard(page: Console) -> None:
+    page.new_sandbox()
+    page.pay("order-7")
+    shown = page.open()
+    page.row("POST /v2/topup").click()
+    shown.get_by_role("button", name="Close the details").click()
+    shown.locator("sim-detail").wait_for(state="hidden")
+    assert "at=" not in shown.url

@@ -50,20 +50,22 @@ def test_each_view_is_an_address_a_tab_and_a_key(page: Console, view: str) -> No
     assert tab.get_attribute("aria-current") == "page"
 
 
-def test_nothing_is_wider_than_a_phone(page: Console) -> None:
+def test_nothing_is_wider_or_higher_than_a_phone(page: Console) -> None:
     trxid = page.pay("order-7")
     page.mine("POST", "clock/advance", {"until": "idle"})
     shown = page.page
     shown.set_viewport_size({"width": 390, "height": 844})
-    wide = {}
+    wide, high = {}, {}
     for view in (*VIEWS, f"payments/{trxid}"):
         page.open(view)
         shown.locator(f"main > sim-{view.partition('/')[0]}").wait_for()
         shown.wait_for_timeout(200)
         if (width := shown.evaluate("document.documentElement.scrollWidth")) > 390:
             wide[view] = width
+        if (height := shown.evaluate("document.scrollingElement.scrollHeight")) > 844:
+            high[view] = height
     shown.set_viewport_size({"width": 1280, "height": 720})
-    assert wide == {}
+    assert (wide, high) == ({}, {})
 
 
 def test_a_question_mark_lists_the_keys_that_work(page: Console) -> None:
@@ -216,6 +218,7 @@ def test_on_a_phone_the_bar_has_two_lines_and_its_panel_the_day(page: Console, m
     lines = [at for at, before in zip(middles, [-99, *middles], strict=False) if at - before > 10]
     assert len(lines) == 2, lines
     assert all(box["left"] >= 0 and box["right"] <= 390 and box["height"] >= 24 for box in buttons)
+    assert shown.locator("sim-clock > time").inner_text().endswith("+08:00")
     shown.keyboard.press("t")
     day = str(page.mine("GET", "")["clock"]["now"])[:4]
     shown.locator("clock-panel").get_by_text(f"It is {day}").wait_for()

@@ -37,8 +37,8 @@ export function factsOf(row) {
 	);
 }
 
-/** `2027-01-10 23:59:02.114 +08`. @param {string} at */
-const exactly = (at) => `${dateTime(at).slice(0, 10)} ${time(at)} +08`;
+/** `2027-01-10 23:59:02.114 +08:00`. @param {string} at */
+const exactly = (at) => `${dateTime(at).slice(0, 10)} ${time(at)} +08:00`;
 
 /** @type {Record<string, (event: any, row: Row) => [string, Child][]>} */
 const FACTS = {

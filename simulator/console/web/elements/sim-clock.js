@@ -27,7 +27,7 @@ class SimClock extends SimElement {
 		this.mode = h("button", { class: "quiet", "aria-haspopup": "true", onclick: () => this.toggle() });
 		this.day = h("span", { class: "wide-only" });
 		this.time = h("span", {});
-		this.now = h("time", {}, this.day, this.time, h("span", { class: "wide-only" }, " +08"));
+		this.now = h("time", {}, this.day, this.time, h("span", { class: "zone" }, " +08:00"));
 		this.next = h("span", { class: "next wide-only" });
 		this.left = h("span", { class: "past wide-only" });
 		this.progress = h("span", { class: "progress", hidden: true });

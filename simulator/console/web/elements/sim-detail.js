@@ -23,6 +23,8 @@ export class SimDetail extends SimElement {
 		this.reading = new AbortController();
 		/** @type {Promise<More> | null} */
 		this.known = null;
+		/** Closes it, without a keyboard. @type {(() => void) | null} */
+		this.close = null;
 	}
 
 	start() {
@@ -74,6 +76,12 @@ export class SimDetail extends SimElement {
 				h("span", { class: "outside" }, visible(row.what.slice(0, 200))),
 				" ",
 				row.state && h("span", { class: "state" }, `${markOf(row)} ${row.state}`),
+				this.close &&
+					h(
+						"button",
+						{ class: "quiet close", "aria-label": "Close the details", title: "key Escape", onclick: this.close },
+						"✕",
+					),
 			),
 			h("div", { class: "actions" }, ...actions),
 			this.mistake,

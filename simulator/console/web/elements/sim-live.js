@@ -74,7 +74,8 @@ class SimLive extends SimElement {
 			select: (row) => setQuery({ at: row ? String(row.number) : "" }),
 			empty: () => this.empty(),
 		};
-		this.detail = h("sim-detail");
+		this.detail = /** @type {import("./sim-detail.js").SimDetail} */ (h("sim-detail"));
+		this.detail.close = () => this.close();
 		this.first = h("first-steps");
 		this.paused = false;
 		put(

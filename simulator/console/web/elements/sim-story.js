@@ -43,6 +43,7 @@ export class SimStory extends SimElement {
 		this.holds.only([]);
 		this.lines = h("div", { class: "lines" });
 		this.detail = /** @type {import("./sim-detail.js").SimDetail} */ (h("sim-detail"));
+		this.detail.close = () => this.close();
 		this.hint = h(
 			"p",
 			{ class: "past hint" },
