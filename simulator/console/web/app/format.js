@@ -13,7 +13,8 @@ export const time = (moment) => (moment ? zoned(moment).toISOString().slice(11, 
 export const shortTime = (moment) => (moment ? zoned(moment).toISOString().slice(11, 19) : "");
 
 /** `2027-01-10 23:59:02 +08:00`. @param {string | Date | null} moment */
-export const dateTime = (moment) => (moment ? `${zoned(moment).toISOString().slice(0, 19).replace("T", " ")} +08:00` : "");
+export const dateTime = (moment) =>
+	moment ? `${zoned(moment).toISOString().slice(0, 19).replace("T", " ")} +08:00` : "";
 
 /** What a pointer shows above a time: the moment, and when it was by the wall. @param {string} at @param {string} [wall] */
 export const bothTimes = (at, wall) => `${dateTime(at)}${wall ? `\nwall clock ${dateTime(wall)}` : ""}`;
