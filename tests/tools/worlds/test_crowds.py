@@ -20,9 +20,6 @@ DEFECTS = (
            ".add_all(tape.taken()[place.entries :])", ""),
     Defect("the marks of a fork are not on disk", "persistence.keeper:StoreKeeper.begin",
            "for mark in live.marks:", "for mark in []:", seed=9),
-    Defect("a snapshot of a life that ended meanwhile is of the next one",
-           "persistence.snapshot.cache:SnapshotCache.add",
-           "if live.beginning is not beginning or live.is_closed:", "if not snapshots:", seed=13),
 )  # fmt: skip
 
 
