@@ -8,7 +8,7 @@ from typing import Any
 from simulator.cli.control import NO_SANDBOX, Control
 from simulator.cli.flags import file_option, json_flag, own_option, running_flags
 from simulator.cli.output import echo, echo_json, echo_value, is_terminal, print_line
-from simulator.cli.reports.cases import Case, Suite, junit
+from simulator.cli.reports.cases import Case, Suite, junit, unwritable
 from simulator.cli.reports.verdicts import NOTHING, audit_cases, ending, lines_of
 from simulator.cli.usage import CannotStart, Refused, title, verb
 from simulator.shortened import whole_line
@@ -50,7 +50,10 @@ def audit_command(
     unseen = _unseen(control, made)
     if junit_file is not None:
         suite = Suite(f"sandbox {sandbox}", (*audit_cases(made["obligations"]), *unseen))
-        _write(junit_file, junit(title(), [suite]))
+        try:
+            junit_file.write_bytes(junit(title(), [suite]))
+        except OSError as error:
+            raise CannotStart(unwritable(title(), junit_file, error)) from None
     if json:
         echo_json(json_module.dumps(made, indent=2))
     else:
@@ -89,13 +92,6 @@ def _lines(made: dict[str, Any], *, is_short: bool) -> list[str]:
         rows.sort(key=lambda one: one["state"] != "violated")
     listed = [line for one in rows for line in lines_of(one)]
     return [*listed, *([""] if listed else []), *ending(made)]
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise CannotStart(whole_line(f"{title()}: {path} cannot be written: {error.strerror}")) from None
 
 
 @verb("expectations")

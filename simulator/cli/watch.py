@@ -176,17 +176,13 @@ def _forwarded(target: str, sent: Event, timeout_s: float, trust: Trust | None =
         said = str(exchange(sent["method"], address + path, body, _headers_of(sent), timeout_s, trust=trust).status)
     except Unanswered as error:
         said = f"no answer ({error})"
-    return whole_line(f"{sent['method']} {address}{path} {said} in {_ms(began)} ms")
+    return whole_line(f"{sent['method']} {address}{path} {said} in {(monotonic() - began) * 1000:.0f} ms")
 
 
 def _headers_of(sent: Event) -> dict[str, Any]:
     """The headers of a message, but for those of its connection, which is for this message alone."""
     headers = {name: value for name, value in sent["headers"] if name.lower() not in OF_CONNECTIONS}
     return headers | {"Connection": "close"}
-
-
-def _ms(began: float) -> int:
-    return round((monotonic() - began) * 1000)
 
 
 class Lines:

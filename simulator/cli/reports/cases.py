@@ -105,10 +105,9 @@ class Reports:
     def begin(self) -> None:
         """Write into the files that the run has not ended, so that none has the result of an earlier one whatever
         happens. Raises `CannotStart` for one that cannot be written, before anything is done."""
-        suites = [_not_run(self.title, UNFINISHED)]
         for path, make in self._contents:
             try:
-                path.write_bytes(make(self.title, suites, None))
+                path.write_bytes(make(self.title, [_not_run(self.title, UNFINISHED)], None))
             except OSError as error:
                 raise CannotStart(unwritable(self.title, path, error)) from None
 
