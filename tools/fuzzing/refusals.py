@@ -234,11 +234,11 @@ CONTROL: list[Row] = [
             400,
             "bad_request: (rule|fault): (rule|fault) must be a rule that this .*",
         ),
-        *("Lists and waiting", "A rule, reseller or code", "no such rule"),
+        *("Lists and waiting", "rule, reseller or code", "no such rule"),
     ),
     (
         *("(list|export)Requests", 400, "bad_request: error: error must be the code of a refusal.*"),
-        *("Lists and waiting", "A rule, reseller or code", "no such code"),
+        *("Lists and waiting", "rule, reseller or code", "no such code"),
     ),
     (
         *("getTransaction", 404, "unknown_transaction: this sandbox has no such transaction; [?]refid= finds by refid"),
@@ -306,9 +306,26 @@ CONTROL: list[Row] = [
         *(
             "createSandbox",
             400,
-            "bad_request: (id|seed|credentials|audit|clock|start): there is no parameter '.*'; this endpoint has none",
+            "bad_request: (id|seed|credentials|audit|clock|start|sandbox|life|mark|to|n): there is no parameter .*",
         ),
-        *("Sandboxes", "with query parameters", "beside YAML only"),
+        *("Sandboxes", "with query parameters", "beside YAML or a tape only"),
+    ),
+    ("createSandbox", 400, "bad_tape: .*", "Sandboxes", "400 `bad_tape`", "the bytes are no tape"),
+    (
+        *("createSandbox", 400, "unknown_moment: (tape: )?the tape has .*"),
+        *("Sandboxes", "`unknown_moment`", "the tape decides"),
+    ),
+    (
+        *("createSandbox", 400, "bad_request: (tape: )?give one of mark, to, n at most"),
+        *("Sandboxes", "was at a moment", "there is one moment"),
+    ),
+    (
+        *("createSandbox", 400, "bad_request: .*: must be left out: a sandbox that begins from a tape has what .*"),
+        *("Sandboxes", "only `id` may stand next to it", "the tape says it"),
+    ),
+    (
+        *("createSandbox", 409, "not_repeatable: .*"),
+        *("Sandboxes", "409 `not_repeatable`", "the tape is of another version"),
     ),
     (
         *(
@@ -335,7 +352,11 @@ CONTROL: list[Row] = [
         *("Sandboxes", "a scenario as an object", "an object or a file that extends nothing and has no resellers"),
     ),
     (
-        *("createSandbox", 400, "no_scenarios_folder: scenario.file: start the server with --scenarios DIR to .*"),
+        *(
+            "createSandbox",
+            400,
+            "no_scenarios_folder: (scenario|tape)[.]file: start the server with --scenarios DIR to .*",
+        ),
         *("Sandboxes", "400 `no_scenarios_folder`", "this server has no folder"),
     ),
     (
