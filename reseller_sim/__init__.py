@@ -1,4 +1,4 @@
-"""What tests import: a client of the simulator, a signer for HTTP clients, and a receiver of callbacks.
+"""The package that tests import: a client of the simulator, a signer for HTTP clients, and a receiver of callbacks.
 
 Importing this costs nothing: each name is imported when it is first used.
 """

@@ -258,21 +258,21 @@ Scenario = Annotated[
 
 
 class TransactionFilters(TypedDict, total=False):
-    """What payments are listed by."""
+    """Filters of payments."""
 
     refid: Name
     reseller: Name
 
 
 class CallbackFilters(TypedDict, total=False):
-    """What attempts of callbacks are listed by."""
+    """Filters of callback attempts."""
 
     refid: Name
     trxid: Name
 
 
 class RequestFilters(TypedDict, total=False):
-    """What the journal is searched by; `_not` excludes."""
+    """Filters of the journal; `_not` excludes."""
 
     method: Name
     path: Name

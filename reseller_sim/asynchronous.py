@@ -1,4 +1,4 @@
-"""The same client for asyncio: each call of the synchronous one in a thread of its own.
+"""The client for asyncio: each call of the synchronous client in a thread of its own.
 
 A cancelled call returns at once; its thread ends with its request, and the simulator does what it was asked.
 """
@@ -61,7 +61,7 @@ def awaited_as(
 
 
 class Opening(Generic[T]):
-    """What is being opened: `await` it, or use it with `async with`, which also closes it."""
+    """An object that is being opened: `await` it, or use it with `async with`, which also closes it."""
 
     def __init__(self, opening: Callable[[], Coroutine[Any, Any, T]]) -> None:
         self._opening = opening
@@ -107,7 +107,7 @@ class AsyncHold:
 
     @property
     def waiting(self) -> Awaitable[list[dict[str, Any]]]:
-        """What is held now: `await held.waiting`."""
+        """The answers and deliveries that are held: `await held.waiting`."""
         return in_thread(lambda: self.sync.waiting)
 
     wait = awaited(Hold.wait)

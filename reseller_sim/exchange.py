@@ -1,4 +1,4 @@
-"""HTTP by the standard library, with the clocks and the network of this process, whatever a test replaces.
+"""HTTP by the standard library, with the real clocks and network of this process, even where a test replaces them.
 
 freezegun replaces the functions of the module `time` wherever they are named, but neither `clock_gettime` nor
 references inside other objects. httpretty, mocket and pytest-socket replace `socket.socket`, but not the class itself.
@@ -68,7 +68,7 @@ def real_time() -> float:
 
 
 class Content:
-    """What a request or a response has as its body."""
+    """The body of a request or a response."""
 
     __slots__ = ()
     body: bytes
@@ -93,7 +93,7 @@ class Answer(Content):
 
     @property
     def diagnosis(self) -> str:
-        """What the simulator says about the request beyond the service's response; empty for nothing."""
+        """The simulator's remark about the request beyond the service's response; empty for nothing."""
         return self.headers.get("x-sim-diagnosis", "")
 
 
@@ -227,7 +227,7 @@ def exchange(
         return Answer(response.status, {name.lower(): text for name, text in response.getheaders()}, bytes(content))
     except (HTTPException, OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise kind(" ".join(reason.split())) from error  # a status line that is none ends with its line break
+        raise kind(" ".join(reason.split())) from error  # an invalid status line ends with its line break
     except Exception as error:
         library = type(error).__module__.partition(".")[0]
         if library not in MOCKS:

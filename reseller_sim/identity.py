@@ -87,7 +87,7 @@ class Identity:
 
 @checked
 class Records(Identity):
-    """What can be asked of a sandbox without changing it."""
+    """Read access to a sandbox."""
 
     def ask(
         self,
@@ -119,7 +119,7 @@ class Records(Identity):
         return balances[code]
 
     def transaction(self, refid: Name) -> dict[str, Any] | None:
-        """Return the payment with a refid, the latest one if resellers share it; None when there is none."""
+        """Return the payment with a refid, the latest one if resellers share it; None without any."""
         return next(iter(self.ask("GET", "/transactions", query={"refid": refid})["transactions"]), None)
 
     def transactions(self, **filters: Unpack[TransactionFilters]) -> list[dict[str, Any]]:

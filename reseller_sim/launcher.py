@@ -1,8 +1,8 @@
 """Runs the command `reseller-sim` with the package `simulator` that was installed beside this one.
 
 A project may have a `simulator` of its own, which PYTHONPATH or the current folder puts before ours. So ours is loaded
-from its own folder, whatever the path says. Neither the path nor the environment is changed: what the command starts in
-turn, such as the tests of `exec`, imports the project's.
+from its own folder. Neither the path nor the environment is changed: programs that the command starts, such as the
+tests of `exec`, import the project's.
 
 Run as a file it is the child of a test run: it also ends when its stdin does, so it never outlives its parent. Python
 then puts this folder first on the path, which is replaced with its parent while our packages are found.

@@ -1,4 +1,4 @@
-"""What stands under a test that failed, at the end of a run, and in the folder of --reseller-sim-report."""
+"""The evidence under a failed test, the summary of a run, and the folder of --reseller-sim-report."""
 
 import json
 import os
@@ -42,7 +42,7 @@ FILES: dict[str, Callable[[Sandbox], Any]] = {
     "callbacks.json": lambda sandbox: sandbox.callbacks(),
     "audit.json": lambda sandbox: sandbox.audit(),
 }
-"""What is written of a sandbox beside `test.json`, which says of which test it is."""
+"""The files of a sandbox beside `test.json`, which names the test."""
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>reseller-sim: report of the tests</title>

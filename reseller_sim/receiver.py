@@ -78,7 +78,7 @@ def from_inbox(item: Mapping[str, Any], path: str) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the receiver answers: a status, after a delay, with a body; or it ends the connection without an answer."""
+    """An answer of the receiver: a status, after a delay, with a body; or it ends the connection without an answer."""
 
     status: int = 200
     delay_s: float = 0.0
@@ -162,7 +162,7 @@ class Receiver:
             self._count = self.left_out = 0
 
     def close(self) -> None:
-        """Stop listening and end its delays. What it received is kept."""
+        """Stop listening and end its delays. Messages are kept."""
         if not self._is_closed.is_set():
             self._is_closed.set()
             self._server.shutdown()

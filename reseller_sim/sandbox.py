@@ -45,7 +45,7 @@ def warn_of(answer: Mapping[str, Any], stacklevel: int) -> None:
 
 
 class Hold:
-    """What rules keep with `hold: NAME`, in the order in which it came. The end of `with` releases all of it."""
+    """Answers and deliveries that rules keep with `hold: NAME`, oldest first. The end of `with` releases all."""
 
     @checked
     def __init__(self, control: Control, path: str, name: Name) -> None:
@@ -69,7 +69,7 @@ class Hold:
 
     @checked
     def release(self, count: Count | None = None) -> int:
-        """Let the first `count` go on, by default all; return how many those are."""
+        """Release the first `count`, by default all; return their number."""
         body = {} if count is None else {"count": count}
         return int(self._control.ask("POST", below(self._path, "holds", self.name, "release"), body)["released"])
 

@@ -69,7 +69,7 @@ class HMACAuth:
         }
 
     def auth_flow(self, request: Any) -> Generator[Any, Any, None]:
-        """Sign for httpx and httpx2, which call this once the body is there."""
+        """Sign for httpx and httpx2, which call this once the body is complete."""
         request.headers.update(self.headers(request.method, str(request.url), request.content))
         yield request
 
@@ -85,7 +85,7 @@ class HMACAuth:
 
 
 def _canonical_query(query: str) -> str:
-    """Return the parameters sorted by key, equal keys in their order, without those that have no `=`."""
+    """Return the parameters sorted by key, equal keys in their order, without parameters that have no `=`."""
     parameters = [part for part in query.split("&") if "=" in part]
     return "&".join(sorted(parameters, key=lambda part: part.partition("=")[0]))
 

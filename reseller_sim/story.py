@@ -1,4 +1,4 @@
-"""What happened to one payment, and rows of the journal and of callbacks, as lines to read."""
+"""The story of a payment, and rows of the journal and of callbacks, as lines to read."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,6 +1,6 @@
 """Which IP addresses deliveries may reach, by a table of our own.
 
-The table follows IANA's registries of special-purpose addresses. `ipaddress` has one too, but its `is_global` differs
+The table follows IANA's registries of special-purpose addresses. The table of `ipaddress` differs
 between the versions of Python that we run on.
 """
 
@@ -42,7 +42,7 @@ _GLOBAL_V6 = IPv6Network("2000::/3")
 # Packets to these go to the IPv4 address in their last bits, so that address alone decides.
 _MAPPED = IPv6Network("::ffff:0:0/96")
 _NAT64 = IPv6Network("64:ff9b::/96")
-# The other forms that embed an IPv4 address. Nobody serves a callback at one, and a relay on the way may unpack it.
+# Other forms that embed an IPv4 address. No callback is served there, and a relay on the way may unpack the address.
 _EMBEDDING = _networks(
     ("::/96", "an IPv4-compatible address"),
     ("::ffff:0:0:0/96", "an IPv4-translated address"),
@@ -84,7 +84,7 @@ def _stood_for(address: Address) -> Address:
 
 
 def _embedding(address: Address) -> str | None:
-    """The form in which an IPv6 address embeds an IPv4 address, unless that one alone decides."""
+    """How an IPv6 address embeds an IPv4 address; None when the IPv4 address alone decides."""
     if isinstance(address, IPv4Address) or int(address) <= 1:  # `::` and `::1` embed nothing
         return None
     is_isatap = int(address) >> 32 & 0xFFFFFFFF in _ISATAP

@@ -132,7 +132,7 @@ def _lateness(reader: AnswerReader, timeout_s: float) -> str:
 
 
 def _complaint(reader: AnswerReader, *, is_tls: bool) -> str:
-    """What was wrong with an answer, or why there is none; empty for a good one."""
+    """Return what was wrong with an answer, or why it is missing; empty for a good answer."""
     status = reader.status
     if reader.problem:
         early = f"the answer {reader.problem}"

@@ -25,14 +25,14 @@ _CLOSING_S: Final = 1.0
 
 
 class Pool:
-    """The open connections of one event loop: those of attempts, and those that are idle or being closed."""
+    """The open connections of an event loop: in use, idle or being closed."""
 
     def __init__(self, dialer: Dialer) -> None:
         self._loop = asyncio.get_running_loop()
         self._dialer = dialer
         self._opened: set[Connection] = set()
         self._unused: OrderedDict[Connection, Origin] = OrderedDict()  # without an attempt, the oldest one first
-        self._idle: dict[Origin, dict[Connection, None]] = {}  # those of them that can be taken
+        self._idle: dict[Origin, dict[Connection, None]] = {}  # the unused connections that are open
         self._sweeping: asyncio.TimerHandle | None = None
         self._is_closed = False
 
@@ -88,7 +88,7 @@ class Pool:
                 del self._idle[origin]
 
     def _sweep(self) -> None:
-        """Close those that were idle for too long, and come back when the next one will have been."""
+        """Close connections that were idle for too long, and schedule the next sweep."""
         self._sweeping = None
         for connection in list(self._unused):
             ends = connection.idle_since + KEEP_ALIVE_S
@@ -137,7 +137,7 @@ class Client:
 
     @asynccontextmanager
     async def connection(self, origin: Origin, timeout_s: float) -> AsyncIterator[Connection]:
-        """A connection for one exchange, piece by piece; connecting takes at most `timeout_s`. Raises
+        """A connection for a single exchange, piece by piece; connecting takes at most `timeout_s`. Raises
         NotConnectedError."""
         connection = self._pool.take(origin) or await self._opened(origin, "", timeout_s)
         try:

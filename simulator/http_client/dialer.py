@@ -17,7 +17,7 @@ ADDRESS_TIMEOUT_S: Final = 1.0
 """How long an address has to answer before the next one of its name is tried. The last one has all the time left."""
 
 ADDRESSES_MAX: Final = 16
-"""How many addresses of a name are checked and tried; whoever serves the name can list thousands."""
+"""How many addresses of a name are checked and tried; a name server can list thousands."""
 
 FAREWELL_S: Final = 2.0
 """How long a receiver has to end TLS, once we have."""

@@ -14,7 +14,7 @@ MAX_LOOKUPS = 128
 _RESOLVER = ("the system's resolver", 0)
 
 Lookup = Callable[[str], Sequence[str]]
-"""Blocking: the IP addresses of a host name, in the order to try them. Raises OSError when there are none."""
+"""Blocking: the IP addresses of a host name, in the order to try them. Raises OSError without any."""
 
 
 def system_lookup(host: str) -> list[str]:
@@ -41,7 +41,7 @@ class NameResolver:
         """The addresses of `host`, at least one; raises OSError."""
         if host not in self._under_way:
             await self._slots.take(owner, _RESOLVER)
-            if host in self._under_way:  # somebody else has begun meanwhile
+            if host in self._under_way:  # another task has begun meanwhile
                 self._slots.give_back(owner, _RESOLVER)
             else:
                 self._begin(host, owner)

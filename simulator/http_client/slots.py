@@ -1,4 +1,4 @@
-"""Who may make a network attempt now: slots shared fairly by owners, within a total and a maximum at each receiver."""
+"""Slots for network attempts: owners share them fairly, within a total and a maximum at each receiver."""
 
 import asyncio
 from collections import OrderedDict
@@ -10,7 +10,7 @@ TOTAL = 1024
 """Concurrent attempts over the network of the whole server."""
 
 PER_RECEIVER = 64
-"""Concurrent attempts of one owner to one host and port; the others are queued."""
+"""Concurrent attempts of an owner to a host and port; more attempts are queued."""
 
 Receiver = tuple[str, int]  # host and port
 
@@ -46,7 +46,7 @@ class Slots:
         self._in_turn: OrderedDict[str, None] = OrderedDict()  # the owners with a ready lane
 
     def hold(self, owner: str, receiver: Receiver) -> "Held":
-        """Hold a slot of `owner` at `receiver` meanwhile; wait for it first if there is none."""
+        """Hold a slot of `owner` at `receiver` meanwhile; wait until a slot is free."""
         return Held(self, owner, receiver)
 
     async def take(self, name: str, receiver: Receiver) -> None:
@@ -85,7 +85,7 @@ class Slots:
         self._hand_out()
 
     def _hand_out(self) -> None:
-        """Give the free slots to those who wait and may have them."""
+        """Give free slots to waiting attempts."""
         passed_over = 0
         while self._free and passed_over < len(self._in_turn):
             name = next(iter(self._in_turn))

@@ -20,7 +20,7 @@ _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _ASCII = "".join(map(chr, range(0x21, 0x7F)))
 
-# Names by which clouds serve their metadata. What other names resolve to is checked when they are called.
+# Names of cloud metadata services. The addresses of other names are checked when they are called.
 _METADATA_NAMES = (
     *("metadata.google.internal", "metadata.goog", "metadata.azure.internal", "instance-data.ec2.internal"),
     "metadata.tencentyun.com",
@@ -153,7 +153,7 @@ def reason_to_refuse(url: str) -> str | None:
 def leads_to_control_api(path: str) -> bool:
     """True for the path of a URL that a simulator, or a proxy before it, may read as one of its control API.
 
-    Whoever sets a callback URL could otherwise drive the simulator that sends the callback. A path may be decoded, its
+    A client that sets a callback URL could otherwise drive the simulator that calls it. A path may be decoded, its
     dot segments resolved and its slashes merged on the way, so every reading counts. The receiving URLs of inboxes and
     of `reseller-sim proxy` are the exceptions, in their plain spelling alone.
     """
@@ -172,7 +172,7 @@ def _readings(path: str) -> list[list[str]]:
         if decoded == path:
             return readings
         path = decoded
-    return [*readings, [CONTROL]]  # nobody encodes a path so often without something to hide
+    return [*readings, [CONTROL]]  # no client encodes a path so often
 
 
 def _name(segment: str) -> str:

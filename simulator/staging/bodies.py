@@ -1,4 +1,4 @@
-"""Bodies as JSON and queries as parameters, whatever came: another shape is read as absent."""
+"""Bodies as JSON and queries as parameters: another shape is read as absent."""
 
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -11,7 +11,7 @@ EXPONENT_MAX = 60  # a number beyond it would be written with as many digits
 
 
 def _number(text: str) -> Decimal | str:
-    """A number exactly; one that nobody can mean stays the text that it is."""
+    """Return an exact number; a number beyond all meaning stays text."""
     try:
         value = Decimal(text)
     except InvalidOperation:

@@ -27,7 +27,7 @@ class NoAnswer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is sent: `target` is a path with its query, below the base URL."""
+    """A request: `target` is a path with its query, below the base URL."""
 
     method: str
     target: str
@@ -42,7 +42,7 @@ class Request:
 
 @dataclass(frozen=True, repr=False)
 class Answer:
-    """What came back; header names are in lower case."""
+    """An answer; header names are in lower case."""
 
     request: Request
     status: int

@@ -1,4 +1,4 @@
-"""Signed requests at a bounded pace: whatever is sent to a deployment goes through here."""
+"""Signed requests at a bounded pace: all requests to a deployment go through here."""
 
 import secrets
 import time
@@ -64,7 +64,7 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """What is signed in place of the request; None stands for what is sent."""
+    """The parts that are signed instead of the request's own; None stands for the request's."""
 
     method: str | None = None
     query: str | None = None
@@ -102,7 +102,7 @@ class Session:
 
     @contextmanager
     def restoring(self) -> Iterator[None]:
-        """What was changed is put back, also beyond the limit of requests."""
+        """Put changes back, also beyond the limit of requests."""
         self._is_restoring = True
         try:
             yield

@@ -83,7 +83,7 @@ def signature_headers(
 
 
 def with_bearer(request: SignedRequest, token: str) -> SignedRequest:
-    """The same request with a bearer token in place of the key and the signature (SPEC 5.4)."""
+    """Return the request with a bearer token instead of the key and the signature (SPEC 5.4)."""
     headers = {name: value for name, value in request.headers.items() if name not in SIGNING_HEADERS}
     return request._replace(headers=headers | {names.WRITTEN_AUTHORIZATION: f"Bearer {token}"})
 

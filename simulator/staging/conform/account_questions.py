@@ -1,5 +1,4 @@
-"""What the wallet, the history, the webhook and the payments of the checks show of the knobs: no payment is made for a
-question alone."""
+"""Questions about the wallet, the history, the webhook and the payments of the checks: none makes a payment."""
 
 from collections.abc import Callable
 from decimal import Decimal

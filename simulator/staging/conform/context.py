@@ -1,4 +1,4 @@
-"""What a check may use: the session, the payments, what the caller allows, and the catalog."""
+"""The context of a check: session, payments, permissions and catalog; and the registry of checks and questions."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -38,7 +38,7 @@ ASSUMED = (
     ("delivery-404", "/v2/balance-webhook.*", 404, ".*", False),
 )
 """Parts of the contract that SPEC does not show: assumption, path, status and field, and whether this holds for members
-that are texts alone. What departs from such a part is worth a note."""
+that are texts alone. A departure from such a part is only noted."""
 
 
 def _assumption(answer: Answer, found: FromContract) -> str:
@@ -66,7 +66,7 @@ class Bill:
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """What the caller allows beyond reading: `login` is a user's name and password."""
+    """The caller's permissions beyond reading: `login` is a user's name and password."""
 
     configuration: bool = False
     login: tuple[str, str] | None = None
@@ -74,7 +74,7 @@ class Permissions:
 
 
 class Run:
-    """What a check gets. `note` keeps what is of interest and no departure."""
+    """The context of the checks. `note` keeps remarks that are no departures."""
 
     def __init__(self, session: Session, permissions: Permissions | None = None) -> None:
         self.session = session
@@ -134,8 +134,8 @@ class Run:
         return answer
 
     def expected(self, answer: Answer, status: int) -> Iterator[Departure]:
-        """What departs from the contract when this status should have come; another one is all that departs. Members
-        that the contract does not know, and what departs from an assumption alone, are noted."""
+        """Yield departures from the contract when this status should have come; only the status if it is another.
+        Unknown members, and departures from an assumption alone, are noted."""
         if answer.status != status:
             yield Departure("the status", str(status), str(answer))
             return
@@ -246,7 +246,7 @@ def lists(run: Run, role: str = "") -> list[dict[str, str]]:
 
 
 def known_lists(run: Run, role: str = "") -> list[dict[str, str]]:
-    """These, and those that depend on an account which the caller named for a payment."""
+    """The same, and options that depend on an account which the caller named for a payment."""
     found = lists(run, role)
     orders = run.runner.orders if run.allows("payments") else ()
     for product, field in selects(run, role, "dynamic"):
@@ -258,7 +258,7 @@ def known_lists(run: Run, role: str = "") -> list[dict[str, str]]:
 
 
 def _entered(order: Order, product: dict[str, Any], field: str) -> str:
-    """What was entered in a field for a payment to be this; empty when the payment does not show it."""
+    """Return what an order entered in a field; empty when the order does not show it."""
     fulfillment = product["fulfillment"]
     if fulfillment["account"] and fulfillment["account"]["from_field"] == field:
         return order.account

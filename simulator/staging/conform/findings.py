@@ -1,4 +1,4 @@
-"""What a check or a question ends with, as values: results, what was learned, a report."""
+"""Findings of checks and questions as values: results, learned knobs, a report."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ class NotExercised(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of one check. `section` is SPEC's; `why` is given for one that was not exercised; `notes` are of
+    """The result of a check. `section` is SPEC's; `why` is given for one that was not exercised; `notes` are of
     interest, and no departures."""
 
     id: str
@@ -55,7 +55,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What the service does about a knob of `assume`: the knob's value, and the evidence in one line."""
+    """The service's choice for a knob of `assume`: the knob's value, and the evidence in one line."""
 
     knob: str
     value: Any

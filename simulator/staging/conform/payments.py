@@ -19,7 +19,7 @@ from simulator.wire.payments import STATUS_NAMES
 STATUSES = {status.value: name for status, name in STATUS_NAMES.items()}
 PENDING = (STATUSES["accepted"], STATUSES["processing"])
 PAID = STATUSES["successful"]
-# What the history calls a payment that changes no more.
+# Names of final payments in the history.
 FINAL_NAMES = {PAID: "Successful", STATUSES["failed"]: "Failed", STATUSES["refunded"]: "Refund"}
 POLL_S = 5.0
 TRIES_MAX = 4
@@ -63,13 +63,13 @@ class Payment:
 
     @property
     def cost(self) -> Decimal:
-        """What the first answer says that it costs; 0 where it says nothing."""
+        """The cost in the first answer; 0 without any."""
         cost = self.first.data.get("cost")
         return Decimal(cost) if isinstance(cost, int | Decimal) and not isinstance(cost, bool) else Decimal(0)
 
 
 class PaymentRunner:
-    """Makes the payments when a check first asks for them, and remembers them. `products` are those of the catalog."""
+    """Makes the payments when a check first asks for them, and remembers them. `products` is the catalog."""
 
     def __init__(
         self, session: Session, orders: tuple[Order, ...], limit: Decimal, products: Mapping[str, Any], wait_s: float
@@ -132,7 +132,7 @@ class PaymentRunner:
 
     @property
     def payments(self) -> list[Payment]:
-        """Those that were created. Raises `NotExercised` without any."""
+        """The payments that were created. Raises `NotExercised` without any."""
         created = [payment for payment in self.make() if payment.is_created]
         if not created:
             raise NotExercised("no payment was made: see the check pay-created")
@@ -154,7 +154,7 @@ class PaymentRunner:
         return answer
 
     def records(self, payment: Payment) -> list[dict[str, Any]]:
-        """What the history has of a payment, read now. Raises `Departs` when it cannot be read."""
+        """Read the payment's records in the history. Raises `Departs` when it cannot be read."""
         days, order = recent_days(self._session.clock.now()), payment.order
         where = target("/v2/transactions", date=days, limit=100, account=order.account, product=order.product)
         answer = self._session.call("GET", where)

@@ -1,4 +1,4 @@
-"""What the catalog, the options, the lists and refusals show of the knobs, and which signatures are accepted."""
+"""Questions about the catalog, options, lists and refusals, and about accepted signatures."""
 
 from collections.abc import Callable
 from secrets import token_hex

@@ -1,4 +1,4 @@
-"""One run against one deployment: every check made, every question asked, whatever the answers look like."""
+"""A run against a deployment: make every check and ask every question, for answers of any shape."""
 
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
@@ -11,14 +11,14 @@ from simulator.staging.conform.findings import Departs, Departure, Learned, NotE
 from simulator.staging.service import NoAnswer
 
 DEPARTURES_MAX = 20
-# What an answer of an unexpected shape makes of the arithmetic and the look-ups of a check.
+# Errors of arithmetic and look-ups on an answer of an unexpected shape.
 UNEXPECTED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
 MISHAP = "an answer"
 """The field of the departure that is made of one of them: no check named what departs."""
 
 
 def all_questions() -> list[Question]:
-    """The questions; those that may pay come last, so that nothing else sees what they did."""
+    """The questions; questions about payments come last."""
     modules = (questions.__name__, account_questions.__name__)
     return [one for name in modules for one in QUESTIONS.values() if one.function.__module__ == name]
 
@@ -29,7 +29,7 @@ def known_names() -> set[str]:
 
 
 def run_checks(run: Run, only: Collection[str] = (), on_result: Callable[[Result], None] | None = None) -> list[Result]:
-    """Make every check, or those that are named, in their order; `on_result` is called after each."""
+    """Make every check, or the named checks, in their order; `on_result` is called after each."""
     results = []
     for check in all_checks():
         if not only or check.id in only:
@@ -40,7 +40,7 @@ def run_checks(run: Run, only: Collection[str] = (), on_result: Callable[[Result
 
 
 def ask_questions(run: Run, only: Collection[str] = ()) -> tuple[list[Learned], dict[str, str]]:
-    """Ask every question, or those that are named: what was learned, and why the rest was not."""
+    """Ask every question, or the named questions; return what was learned, and why the rest was not."""
     found: list[Learned] = []
     unlearned: dict[str, str] = {}
     for question in all_questions():

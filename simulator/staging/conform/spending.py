@@ -1,4 +1,4 @@
-"""What a run may spend: the orders that the caller allows, the most that each may cost, and the limit of all together.
+"""The spending limit of a run: the orders that the caller allows, the ceiling of each, and the limit of all together.
 
 All that a request may cost is reserved before it is sent, and no request is sent that the limit does not cover. What
 was reserved is free again where the wallet shows that less was paid; a wallet that never falls shows nothing.

@@ -1,1 +1,1 @@
-"""Imports a real account: reads what its read-only endpoints tell, and writes a scenario that serves the same."""
+"""Imports a real account: reads its read-only endpoints, and writes a scenario that serves the same."""

@@ -95,7 +95,7 @@ def _with_codes(answers: Answers, products: Mapping[str, Any]) -> list[dict[str,
 
 
 def _unused(accounts: Mapping[str, Sequence[str]], products: Sequence[ProductAnswers]) -> Iterator[str]:
-    """What is said of account numbers that nothing was asked for."""
+    """Yield a line for each product whose account numbers were not used."""
     by_code = {product.body["code"]: product for product in products}
     for code in accounts:
         if code not in by_code:
@@ -164,7 +164,7 @@ def _pages(answers: Answers, path: str, query: Mapping[str, str]) -> Iterator[di
 
 
 def _extra(body: dict[str, Any], name: str) -> str:
-    """The select field that feeds an extra; empty when there is none."""
+    """Return the select field that feeds an extra; empty without any."""
     fulfillment = as_dict(body.get("fulfillment"))
     field_id = as_text(as_dict(as_dict(fulfillment.get("extras")).get(name)).get("from_field"))
     selects = [one.get("id") for one in dicts(body.get("fields")) if one.get("type") == "select"]
@@ -172,7 +172,7 @@ def _extra(body: dict[str, Any], name: str) -> str:
 
 
 def biller_field(body: dict[str, Any]) -> str:
-    """The field of a product that offers billers; empty when there is none."""
+    """Return the field of a product that offers billers; empty without any."""
     return _extra(body, "biller_code")
 
 

@@ -1,6 +1,6 @@
-"""What the simulator will answer otherwise than the account: the bodies of both, compared.
+"""Compares the bodies of the account and of the simulator, and describes their differences.
 
-So nothing is lost in silence, whatever an account has that a scenario cannot express. Differences of one kind, in all
+So nothing that a scenario cannot express is lost in silence. Differences of the same kind, in all
 items of a list, are one line.
 """
 
@@ -38,7 +38,7 @@ def product_differences(answers: ProductAnswers, product: Product) -> list[str]:
 
 
 def list_differences(answers: ProductAnswers, product: Product, whole: Catalog) -> list[str]:
-    """The same of its record in the legacy product list, which names its group and category."""
+    """A line for each difference in the legacy product list, which names group and category."""
     if not answers.listed:
         return []
     ours = _ours(legacy.product_list(whole, [product]))["data"][0]
@@ -46,7 +46,7 @@ def list_differences(answers: ProductAnswers, product: Product, whole: Catalog) 
 
 
 def tree_differences(groups: list[Any], whole: Catalog) -> list[str]:
-    """The same of the tree."""
+    """A line for each kind of difference in the tree."""
     ours = [_ours(catalog.tree_part(group)) for group in whole.groups]
     return _lines("tree", _differences({"groups": groups}, {"groups": ours}))
 

@@ -92,7 +92,7 @@ def _is_usable(name: str, value: dict[str, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ImportRequest:
-    """What to import. `accounts` are account numbers by product; `keep_urls` see `scenario_lines`."""
+    """A request to import an account. `accounts` are account numbers by product; `keep_urls` see `scenario_lines`."""
 
     base_url: str
     credentials: Credentials = field(repr=False)

@@ -108,7 +108,7 @@ class Proxy:
 
 
 def _refuse(why: str) -> Response:
-    """What is neither passed on nor journaled."""
+    """Refuse a request without passing it on or writing it to the journal."""
     return error(404, "not_passed_on", f"reseller-sim proxy, not the service: {why}")
 
 

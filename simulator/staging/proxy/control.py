@@ -128,7 +128,7 @@ class ProxyControl:
             report(failure, "a control request")
 
     async def _reply(self, body: dict[str, Any]) -> Response:
-        """An answer without secrets, whatever it is about; rows are lines, and each is masked in a turn of its own."""
+        """Answer without secrets; rows are lines, and each is masked in a turn of its own."""
         mask = self._watcher.secrets.mask
         masked = []
         for line in encode(body).split(b"\n"):
@@ -175,7 +175,7 @@ class ProxyControl:
         row: Callable[[Record, Mask], dict[str, Any]],
         read_query: Callable[[Request], dict[str, Any]],
     ) -> Callable[[Request], Awaitable[Response]]:
-        """What answers a page of a log, newest first; with `wait_for`, once that many match or the timeout passes."""
+        """Return an endpoint for pages of a log, newest first; with `wait_for` it waits until so many match."""
 
         async def listed(request: Request) -> Response:
             query, mask = read_query(request), self._watcher.secrets.mask
@@ -232,7 +232,7 @@ class ProxyControl:
 
 
 def _before(log: Ring[Record], cursor: int) -> list[Record]:
-    """What a log has before the record with this number, newest first; 0 is all of it."""
+    """Return the records of a log before this number, newest first; all of them for 0."""
     return [one for one in reversed(log) if not cursor or one.n < cursor]
 
 

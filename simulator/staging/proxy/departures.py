@@ -1,4 +1,4 @@
-"""What a message is about, and where an answer or a notification departs from the contract or from its request."""
+"""The payment that a message is about, and departures of answers and notifications from contract and request."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,14 +16,14 @@ from simulator.wire.money import is_integer_when_whole
 from simulator.wire.traffic import Headers
 
 JUDGED_BYTES_MAX: Final = 1024 * 1024
-"""Of an unpacked body that is held against the contract."""
+"""The largest unpacked body that is compared with the contract."""
 
 OUTLINE_BYTES_MAX: Final = 384 * 1024
 """Of a body that is decoded, the bytes outside its strings, as `contract.outline` counts them: some fifty milliseconds'
 work."""
 
 KEPT_OUTLINE_BYTES_MAX: Final = 2 * 1024 * 1024
-"""The same of a body that is kept, and that the audit and a recorder may read."""
+"""The same limit for bodies that are kept, and that the audit and a recorder may read."""
 
 TOPUP_PATH = "/v2/topup"
 HISTORY_PATH = "/v2/transactions"
@@ -53,7 +53,7 @@ def is_kept(body: bytes) -> bool:
 
 
 def about(query: bytes, body: bytes, answer: bytes) -> About:
-    """What a call is about, by what was sent, else by the answer."""
+    """Return the payment of a call, by the request, else by the answer."""
     sent = members(body) or parameters(query)
     result = as_dict(members(answer).get("data"))
     return About(reference(sent, "refid") or reference(result, "refid"), reference(sent, "trxid"))
@@ -136,8 +136,8 @@ _SHOWN_CHARS = 200
 
 
 def of_answer(method: str, path: str, status: int, headers: Headers, answer: bytes) -> Iterator[Departure]:
-    """Those of an answer whose body is unpacked. The contract has no HEAD, which an answer's body would be missing
-    from."""
+    """Yield departures of an answer whose body is unpacked. The contract has no HEAD, whose answer
+    has no body."""
     if method == "HEAD":
         return
     if path_item(load(OPENAPI), path) is None and status < _ERRORS_FROM:
@@ -150,7 +150,7 @@ def of_answer(method: str, path: str, status: int, headers: Headers, answer: byt
 
 
 def of_callback(method: str, query: bytes, body: bytes) -> Iterator[Departure]:
-    """Those of a transaction callback (SPEC 6.1)."""
+    """Yield departures of a transaction callback (SPEC 6.1)."""
     if method == "POST":
         yield from body_departures(schema("callback"), body)
         yield from _of_amount(as_dict(decoded(body)).get("data"), "data.")
@@ -187,7 +187,7 @@ def _same(name: str, sent: str | int | Decimal, told: object) -> Iterator[Depart
 
 
 def _of_amount(result: Any, where: str) -> Iterator[Departure]:
-    """What no schema says: a whole amount of a payment's result is an integer (SPEC 2.3)."""
+    """Yield a departure when a whole amount is no integer (SPEC 2.3), which no schema checks."""
     amount = result.get("amount") if isinstance(result, dict) else None
     if isinstance(amount, Decimal) and not is_integer_when_whole(amount, amount):
         yield Departure(f"{where}amount", "an integer when whole", str(amount)[:_SHOWN_CHARS])
@@ -198,6 +198,6 @@ def _is_number(value: object) -> bool:
 
 
 def of_webhook(body: bytes) -> Iterator[Departure]:
-    """Those of a webhook event (SPEC 2.13, 6.4)."""
+    """Yield departures of a webhook event (SPEC 2.13, 6.4)."""
     name = "balance-added" if members(body).get("type") == "balance.added" else "catalog-event"
     yield from body_departures(schema(name), body)

@@ -1,4 +1,4 @@
-"""What the proxy has seen: calls, notifications and departures, the latest ones within bounds of count and bytes."""
+"""The proxy's log: the latest calls, notifications and departures, within limits of count and bytes; and payments."""
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Mapping
@@ -91,7 +91,7 @@ class SeenLog:
         return seen.call
 
     def add_notification(self, seen: SeenNotification) -> Notification:
-        """The same for a notification."""
+        """Number a notification, and its departures; return it with its number."""
         one = seen.notification = msgspec.structs.replace(seen.notification, n=self.notifications.last_n + 1)
         for each in seen.departures:
             self.departures.add(

@@ -163,7 +163,7 @@ def passed_on(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def to_upstream(headers: Iterable[tuple[bytes, bytes]], authority: str, *, is_chunked: bool) -> Headers:
-    """A request's fields with the upstream's Host in the place of the client's; `is_chunked` frames its body anew."""
+    """A request's fields with the upstream's Host in the place of the client's; `is_chunked` frames its body again."""
     fields = tuple((name, value) for name, value in passed_on(headers) if name.lower() not in _ANSWERED_HERE)
     host = authority.encode()
     if not any(name.lower() == b"host" for name, _ in fields):  # HTTP/1.0 may omit it
@@ -179,7 +179,7 @@ def value_of(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class PassedExchange:
-    """What went by. `headers` and `answer_headers` are those that came, each from its side; `status` is 0 when no
+    """An exchange that was passed on. `headers` and `answer_headers` are as received; `status` is 0 when no
     answer came. `error` is a code of ours and `words` say what failed; the client then has the `own_status`, 0 when its
     connection was cut. The counts are of the whole bodies, which are kept unless they were too long."""
 

@@ -25,7 +25,7 @@ class Unusable(Exception):
 
 
 class Records(Protocol):
-    """What makes a scenario of traffic. It is used in one thread, which is not the event loop's."""
+    """Makes a scenario of traffic. A single thread uses it, not the event loop's."""
 
     def note_call(self, call: Call) -> None: ...
     def note_notification(self, one: Notification) -> None: ...

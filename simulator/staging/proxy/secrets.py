@@ -29,7 +29,7 @@ WEBHOOK_PATH: Final = "/v2/balance-webhook"
 _WEBHOOKS_MAX: Final = 20
 CHARS_MAX: Final = 4096  # tokens are shorter; of a longer text the beginning is recognized
 OF_BODY_MAX: Final = 50
-SEARCHED_BYTES_MAX: Final = 64 * 1024  # a longer body is none that logs somebody in
+SEARCHED_BYTES_MAX: Final = 64 * 1024  # a login is shorter
 SEEN_CHARS_MAX: Final = 4 * 1024 * 1024
 
 
@@ -54,7 +54,7 @@ class SeenSecrets:
         return (self._given, *self._seen.generations)
 
     def learn(self, path: str, body: bytes, answer: bytes) -> None:
-        """Take those of a call: webhook secrets, tokens and passwords, wherever they were sent."""
+        """Learn the secrets of a call: webhook secrets, tokens and passwords."""
         if path.startswith(WEBHOOK_PATH):
             secret = members(answer).get("webhook_secret")
             if isinstance(secret, str) and secret[:CHARS_MAX] == secret != "" and secret not in self.webhooks:
@@ -79,7 +79,7 @@ def without_secrets(one: Call | Notification, secrets: Iterable[Secrets]) -> Cal
 
 
 def _body(body: bytes, secrets: tuple[Secrets, ...]) -> bytes:
-    """A JSON text; what is none has nothing that a recording reads."""
+    """Hide secrets in a JSON text; a recording reads no other body."""
     text = body.decode("utf-8", "replace")
     if redact(text, secrets) == text and "\\" not in text:
         return body
@@ -195,7 +195,7 @@ class Signatures:
         return doubt or f"the service refused it with {refused}, though by the contract headers and signature are right"
 
     def _denied(self, one: PassedExchange, sent: dict[bytes, bytes]) -> tuple[Denied | None, str]:
-        """What the contract refuses it with; and what we cannot know, in words."""
+        """Return the refusal by the contract, and what cannot be known, in words."""
         is_given = self._held is not None and sent.get(names.API_KEY) == self._key
         held = self._held if is_given and self._held is not None else _WITHOUT_SECRET
         claim = check_headers(sent, held, one.at.timestamp(), TOLERANCE_S)

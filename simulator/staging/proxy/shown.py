@@ -157,7 +157,7 @@ def payment(one: Payment, mask: Mask) -> dict[str, Any]:
 
 
 def status(one: SeenStatus, mask: Mask) -> dict[str, Any]:
-    """A status that was observed; `source` and `n` name the message that told it."""
+    """A status that was observed; `source` and `n` name the message that reported it."""
     return {
         "at": render.moment(one.at),
         "status": mask.text(one.status),

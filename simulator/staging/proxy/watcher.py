@@ -75,8 +75,7 @@ class ReadBodies(NamedTuple):
 
 
 def read(one: PassedExchange) -> ReadBodies:
-    """Unpack the bodies. Nothing is kept of one with far too much in it: whoever decoded it later would stop all
-    others."""
+    """Unpack the bodies. A body with too much in it is dropped, since decoding it later would block the event loop."""
     found = unpacked(one.headers, one.body), unpacked(one.answer_headers, one.answer)
     body, answer = (each if each is not None and is_kept(each) else b"" for each in found)
     if not one.is_whole or None in found:
@@ -91,7 +90,7 @@ TOO_MANY: Final = "not looked at: too many large messages came at once"
 
 
 class _Findings(NamedTuple):
-    """What a message says. `answer` and `body` are unpacked."""
+    """The findings about a message. `answer` and `body` are unpacked."""
 
     body: bytes = b""
     answer: bytes = b""
@@ -105,7 +104,7 @@ class _Findings(NamedTuple):
 
 
 class Watcher:
-    """Keeps what it is told of in `log` and `payments`, and tells `on_call` and `on_notification`. `receiver` is the
+    """Keeps exchanges in `log` and `payments`, and calls `on_call` and `on_notification`. `receiver` is the
     address that notifications go to, without a slash at its end."""
 
     def __init__(self, signatures: Signatures, secrets: SeenSecrets, receiver: str = "") -> None:
@@ -219,7 +218,7 @@ class Watcher:
 
 
 def _safely(look: Callable[[PassedExchange], _Findings], one: PassedExchange) -> _Findings:
-    """What was found; a mistake of ours must not cost the exchange, nor its place in the log."""
+    """Return the findings; a mistake of ours must not cost the exchange, nor its place in the log."""
     try:
         return look(one)
     except Exception as mistake:

@@ -1,5 +1,4 @@
-"""The account as it was seen: what its wallet had at first, deposits, its threshold, where it wants to be told; and how
-often the service failed.
+"""The account as it was seen: first balance, deposits, threshold, receivers; and how often the service failed.
 
 Addresses of receivers are not kept, nor is the owner's e-mail.
 """
@@ -24,7 +23,7 @@ _PARAMETER = re.compile(r"\{[^{}]*\}")
 
 
 class Account:
-    """What is known of it; None is unknown. `source` says where the balance was seen."""
+    """The known facts of an account; None is unknown. `source` says where the balance was seen."""
 
     def __init__(self) -> None:
         self.balance: Decimal | None = None
@@ -118,7 +117,7 @@ class Failures:
             self.failed[endpoint, min(call.status, 599)] += 1
 
     def lines(self) -> Iterator[str]:
-        """A section `faults`, to be taken out of its comment by those who want it."""
+        """Yield a section `faults`, which is written as a comment."""
         if not self.failed:
             return
         yield "What failed at the wire is not played again. For such failures remove `# ` from the lines below:"

@@ -27,7 +27,7 @@ IC_DIGITS = 12
 
 @dataclass(slots=True)
 class SeenBiller:
-    """What the bills of a product have."""
+    """The bills of a product."""
 
     returns: set[str] = field(default_factory=set)
     lowest: Decimal | None = None
@@ -141,7 +141,7 @@ def _of_product(
 
 
 def _outcome(one: SeenLookUp, probe: Probe) -> tuple[str, str]:
-    """What a rule has to say of a look-up: nothing where it is decided without one."""
+    """Return the outcome that needs a rule; a bill where catalog and form decide."""
     return FOUND_ONE if one.error == probe.bill_error(one.query) else (one.error, one.label)
 
 

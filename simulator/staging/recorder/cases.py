@@ -57,7 +57,7 @@ class Cases:
             self._seen[one.refid] = SeenCase(one, call.at_s - one.at_s, status, message)
 
     def voidable(self) -> set[str]:
-        """The products of which a request was accepted."""
+        """Return the products with an accepted request."""
         return {one.payment.product for one in self._seen.values() if one.status == ACCEPTED}
 
     def rules(self, products: set[str] | None, notes: Notes, *, names_accounts: bool) -> Iterator[dict[str, Any]]:

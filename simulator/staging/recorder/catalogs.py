@@ -19,7 +19,7 @@ _OLD_PATH, _NEW_PATH = "price.amount", "denomination"
 
 @dataclass(slots=True)
 class SeenOptions:
-    """What a field offers, to everybody or to one account: items by their place in the whole list."""
+    """The options of a field, for all accounts or for a single account: items by their place in the whole list."""
 
     active: dict[int, dict[str, Any]] = field(default_factory=dict)
     inactive: dict[int, dict[str, Any]] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Catalogs:
         return not self._bodies
 
     def note_catalog(self, call: SeenCall) -> None:
-        """`GET /v2/catalog`, whatever its filters."""
+        """`GET /v2/catalog`, with any filters."""
         answer, query = call.answer, call.query
         products = [one for one in as_dict(answer.get("products")).values() if short(as_dict(one).get("code"))]
         for body in products:

@@ -34,7 +34,7 @@ class CallbackTiming:
 
     @property
     def kind(self) -> tuple[int, bool, bool]:
-        """What makes two of them different."""
+        """The facts that distinguish two timings."""
         return self.count, self.delay_s > 0, self.again_s is not None
 
 

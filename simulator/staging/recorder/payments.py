@@ -1,6 +1,6 @@
 """Payments as they were seen: who paid what, which statuses followed when, and which requests were refused.
 
-Nothing of an answer is kept but status, code, remarks and the shape of a receipt.
+Of an answer only status, code, remarks and the shape of a receipt are kept.
 """
 
 from collections.abc import Mapping
@@ -85,7 +85,7 @@ class SeenPayment:
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        """What its texts may name, with the placeholders of it."""
+        """The facts that its texts may name, by placeholder."""
         return ("refid", self.refid), ("account", self.account)
 
     @property
@@ -137,7 +137,7 @@ class Payments:
         return self.followed.get(self._refid_of.get(trxid, "")) if trxid else None
 
     def note_topup(self, call: SeenCall) -> None:
-        """A request to pay, or to tell how a payment stands."""
+        """A payment or a re-query."""
         refid = short(call.asked.get("refid"))
         known, status = self.followed.get(refid), STATUSES.get(short(call.data.get("status")))
         if not refid:
@@ -207,7 +207,7 @@ class Payments:
         self.refusals.append(refusal)
 
     def note_callback(self, one: Notification, at_s: float) -> None:
-        """An attempt to tell the client of a status."""
+        """An attempt of a transaction callback."""
         data = callback_result(one)
         self.callbacks += 1
         found = self.followed.get(short(data.get("refid")) or short(one.refid))

@@ -89,7 +89,7 @@ def _joined(offers: Sequence[Offer]) -> Offer:
 
 
 def _completed(one: ProductAnswers, by_product: dict[str, list[SeenPayment]]) -> Iterator[str]:
-    """Add the options that nobody asked for and payments had; comments about them."""
+    """Add options that only payments showed; yield comments about them."""
     code = as_text(one.body.get("code"))
     paid = by_product.get(code, [])
     _with_plan(one, paid)
@@ -131,7 +131,7 @@ def _pricing(body: dict[str, Any]) -> dict[str, Any]:
 def _paid_options(
     body: dict[str, Any], form: dict[str, Any], name: str, paid: Iterable[SeenPayment]
 ) -> Iterator[dict[str, Any]]:
-    """What was paid for: amounts of the pricing field, codes of another one."""
+    """Yield the options that were paid for: amounts of the pricing field, codes of other fields."""
     extras = as_dict(as_dict(body.get("fulfillment")).get("extras"))
     named = [key for key, source in extras.items() if as_dict(source).get("from_field") == name]
     for one in paid:

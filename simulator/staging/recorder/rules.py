@@ -1,4 +1,4 @@
-"""The rules of payments: what each product's had for outcomes, in which order, and what decided that."""
+"""The rules of payments: the outcomes of each product, their order, and the account or amount that decides."""
 
 import re
 from collections import Counter
@@ -123,8 +123,8 @@ REMARKS_MAX = 300
 
 @dataclass(slots=True)
 class _Outcome:
-    """What a rule may do: `then` is a timeline or a refusal, with `callbacks` where they are distorted. `words` are for
-    people."""
+    """An outcome of a rule: `then` is a timeline or a refusal, with `callbacks` where they are distorted. `words`
+    describe it."""
 
     does: dict[str, Any]
     words: str

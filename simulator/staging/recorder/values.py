@@ -1,4 +1,4 @@
-"""What calls and notifications say, each read once, and the texts that a recording writes."""
+"""Calls and notifications, each read once, and the texts that a recording writes."""
 
 import re
 from collections.abc import Iterable
@@ -79,7 +79,7 @@ class Notes:
         self._notes: dict[int, tuple[Any, list[str]]] = {}
 
     def put(self, one: dict[str, Any], lines: Iterable[str]) -> dict[str, Any]:
-        """The object, which has these comments now."""
+        """Add comments to an object, and return it."""
         self._notes[id(one)] = (one, list(lines))
         return one
 

@@ -1,5 +1,5 @@
-"""What a request must carry, and how it is refused without (SPEC 5.1, 5.2). All of these ask for the balance, but for
-one that sends a body."""
+"""The headers that a request must have, and refusals without them (SPEC 5.1, 5.2). All ask for the balance,
+except where a body is sent."""
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
@@ -35,7 +35,7 @@ def auth_key(run: Run) -> Iterator[Departure]:
 
 ASKED: dict[str, Any] = {"method": "GET", "target": PATH}
 Change = tuple[str, dict[str, Any]]
-"""What is changed, in words and as arguments of `Session.call`."""
+"""A change of a request, in words and as arguments of `Session.call`."""
 
 
 def _changed(code: str, *changes: Change) -> Callable[[Run], Iterator[Departure]]:
@@ -56,7 +56,7 @@ def _header(name: str, value: str | None) -> Change:
 
 HMAC = (TIMESTAMP, NONCE, SIGNATURE)
 NONCES = {"15 characters": "a" * 15, "129 characters": "a" * 129, "a !": "a" * 20 + "!"}
-# What is sent with another body names no transaction, so that a service which accepted it would do nothing.
+# The request with another body names no transaction, so a service that accepted it would do nothing.
 CASE: dict[str, Any] = {"method": "POST", "target": "/v2/transactions/check", "body": {}, "signed": Signed(body=b"x")}
 QUERY: dict[str, Any] = {"target": "/v2/catalog?is_active=true", "signed": Signed(query="is_active=false")}
 for _id, _section, _title, _made in (

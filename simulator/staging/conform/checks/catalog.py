@@ -231,7 +231,7 @@ def optionscost_of(run: Run) -> Iterator[Departure]:
 
 
 def cost_of(product: dict[str, Any], denomination: Any) -> Decimal:
-    """What a denomination costs by the product's pricing."""
+    """Return the cost of a denomination by the product's pricing."""
     face = Decimal(denomination) * Decimal(product["denomination_unit_price"])
     price = Decimal(product["pricing"]["unit_price"])
     cost = face * price if product["pricing"]["discount"]["type"] == "percentage" else face - abs(price)

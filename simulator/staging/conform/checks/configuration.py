@@ -1,4 +1,4 @@
-"""What can be configured and put back: the callback URL, the balance webhook (SPEC 4.18 to 4.20). The low-balance
+"""Configuration that can be put back: the callback URL, the balance webhook (SPEC 4.18 to 4.20). The low-balance
 threshold cannot be read, so it is never changed."""
 
 from collections.abc import Callable, Iterator

@@ -133,7 +133,7 @@ def times_clock(run: Run) -> Iterator[Departure]:
 
 
 def refused_fields(run: Run, path: str, *fields: str, **query: Any) -> Iterator[Departure]:
-    """What departs from a 400 whose `errors` name these fields, each with a list of texts."""
+    """Yield departures from a 400 whose `errors` name these fields, each with a list of texts."""
     answer = run.get(path, **query)
     yield from run.expected(answer, 400)
     if answer.status == 400:
