@@ -112,7 +112,9 @@ DEFECTS = (
     Defect("a replay of an event is not counted", f"{HANDLERS}.deliveries:_replay",
            "failed.event.replays += 1", "failed.event.replays += failed.original is None", seed=43),
     Defect("results are applied in the order of answers", "runtime.lanes:results_in_order",
-           "tasks.append(latest[queue])\n", "latest[queue].add_done_callback(tasks.append)\n", seed=2),
+           "tasks[index] = latest[queue] = group.create_task(attempt(sends[index]))\n",
+           "latest[queue] = group.create_task(attempt(sends[index]))\n"
+           "            latest[queue].add_done_callback(lambda task: tasks.setdefault(len(tasks), task))\n", seed=2),
     Defect("the second of several callbacks of a payment is not sent", "runtime.lanes:Lanes._work_through",
            "await self._deliver(send)", "await self._deliver(send)\n        return", seed=1),
     Defect("a delivery that many others are due with is not started", "runtime.lanes:Lanes.start",
