@@ -5,6 +5,7 @@ disk for ever. Whatever waits beside the event loop is bound to the life that it
 been reset meanwhile, or another one of its id created.
 """
 
+import asyncio
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -121,6 +122,7 @@ class StoreKeeper:
                 writer.append_to(life, micros_of(live.clock.latest), line)
                 if number % WRITTEN_AT_ONCE == 0:
                     await self._gate.passed()
+                    await asyncio.sleep(0)  # a gate that is open lets nobody else have a turn
         except BaseException:
             writer.abandon_life(life)
             raise

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simulator.persistence import snapshot_schedule
+from simulator.persistence import keeper, snapshot_schedule
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.maintenance import check
 from simulator.persistence.writer import Writer
@@ -59,6 +59,23 @@ def test_a_rewind_may_meet_the_fork_of_another_sandbox(tmp_path: Path, monkeypat
     assert check(folder).problems == []
     with serving(folder) as client:
         assert {name: told(client, name) for name in before} == before
+
+
+def test_others_have_their_turn_while_a_life_is_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeper, "WRITTEN_AT_ONCE", 1)
+    with serving(tmp_path / "data") as client:
+        made(client, "first")
+
+        async def turns() -> int:
+            live, count = client.app.sandboxes.get("first"), 0
+            preparing = asyncio.ensure_future(client.app.sandboxes.keeper.prepare(live))
+            while not preparing.done():
+                await asyncio.sleep(0)
+                count += 1
+            client.app.sandboxes.keeper.abandon(live)
+            return count
+
+        assert client.run(turns()) > len(client.app.sandboxes.get("first").tape)
 
 
 async def _deleted(client: Client) -> None:
