@@ -7,8 +7,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
+from simulator.control.filters import page_of, query_of, wait_of
 from simulator.control.http import page, reply, sandbox_of
-from simulator.control.parameters import page_of, query_of, wait_of
 from simulator.domain.commands import SendCallback
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import Attempt, Job

@@ -6,9 +6,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.control.filters import refuse_unknown_reseller
+from simulator.control.filters import page_of, query_of, refuse_other_parameters, refuse_unknown_reseller
 from simulator.control.http import body_of, page, reply, sandbox_of
-from simulator.control.parameters import page_of, query_of, refuse_other_parameters
 from simulator.domain.commands import ChangeProduct, ChangeTree, SetNetwork
 from simulator.domain.model.answers import ProductChange, TreeChange
 from simulator.domain.model.catalog import Money, Product, TreeKind

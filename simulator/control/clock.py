@@ -8,8 +8,8 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.due import fired
+from simulator.control.filters import refuse_other_parameters
 from simulator.control.http import InvalidInput, body_of, parse_times, refuse_lost_sandbox, reply, sandbox_of
-from simulator.control.parameters import refuse_other_parameters
 from simulator.domain.errors import Conflict
 from simulator.domain.model.instants import LATEST
 from simulator.domain.model.money import SERVICE_ZONE

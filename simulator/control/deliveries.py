@@ -7,9 +7,8 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.callbacks import attempt
-from simulator.control.filters import refuse_unknown_reseller
+from simulator.control.filters import page_of, query_of, refuse_unknown_reseller, wait_of
 from simulator.control.http import InvalidInput, body_of, error, page, reply, sandbox_of
-from simulator.control.parameters import page_of, query_of, wait_of
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.model.effects import Job
 from simulator.domain.model.resellers import Reseller

@@ -11,8 +11,8 @@ from starlette.responses import Response, StreamingResponse
 
 from simulator.control.access import NotPermitted, access_of, still_allowed
 from simulator.control.event_rows import KINDS, EventRows, kind_of, refid_of
+from simulator.control.filters import query_of
 from simulator.control.http import InvalidInput, sandbox_of, sandboxes_of
-from simulator.control.parameters import query_of
 from simulator.runtime.event_items import Action, EventPosition, Taken
 from simulator.runtime.event_reader import EventReader
 from simulator.runtime.events import EventLog

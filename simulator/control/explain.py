@@ -18,9 +18,9 @@ from simulator.auth.signature import Denied, check_headers
 from simulator.control.autopsies import joined, others_of, query_rules, rendered, search
 from simulator.control.curl import curl_command
 from simulator.control.explain_input import Given, read_given
+from simulator.control.filters import refuse_other_parameters
 from simulator.control.http import base_url, bytes_of, refuse_lost_sandbox, reply, sandbox_of, sandboxes_of
 from simulator.control.masking import Mask, mask_of
-from simulator.control.parameters import refuse_other_parameters
 from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox

@@ -17,9 +17,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.filters import refuse_unknown_reseller
+from simulator.control.filters import query_of, refuse_unknown_reseller
 from simulator.control.http import lines, reply, sandbox_of
-from simulator.control.parameters import query_of
 from simulator.domain.model.effects import JobCounts
 from simulator.domain.model.history import HistoryQuery, HistoryStatus
 from simulator.domain.model.money import ZERO

@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator import __version__
+from simulator.control.filters import refuse_other_parameters
 from simulator.control.http import error, reply
-from simulator.control.parameters import refuse_other_parameters
 from simulator.control.sharding import shards_of
 from simulator.runtime.operations import STARTING, NotReady, Operations
 from simulator.shards.ring import NAME_HEADER, NAMES_HEADER

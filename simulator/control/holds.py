@@ -7,8 +7,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
+from simulator.control.filters import query_of, refuse_other_parameters, wait_of
 from simulator.control.http import body_of, reply, sandbox_of
-from simulator.control.parameters import query_of, refuse_other_parameters, wait_of
 from simulator.runtime.holds import HELD_S_MAX, Held
 
 

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from simulator.control import render
+from simulator.control.filters import page_of, query_of, wait_of
 from simulator.control.http import (
     InvalidInput,
     PageRequest,
@@ -27,7 +28,6 @@ from simulator.control.http import (
     sandboxes_of,
 )
 from simulator.control.message_origin import Messages, json_of, may_be_decoded, values_in
-from simulator.control.parameters import page_of, query_of, wait_of
 from simulator.domain.model.draw import Spread, typical
 from simulator.domain.model.inboxes import INBOX_SCHEME, InboxProgram, InboxReply, Window
 from simulator.http_client.targets import BadTarget, parse_target

@@ -15,9 +15,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.filters import refuse_unknown_reseller
+from simulator.control.filters import query_of, refuse_unknown_reseller
 from simulator.control.http import PageRequest, page, reply, sandbox_of
-from simulator.control.parameters import query_of
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.wallet import Entry, EntryType
 from simulator.domain.queries import payment_with

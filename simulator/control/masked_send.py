@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from simulator.control import api_docs, events, exports, health, metrics, moments, resellers, sandboxes, scenario, tapes
+from simulator.control import api_docs, events, exports, health, metrics, resellers, sandboxes, scenario, tapes
 from simulator.control.masking import Mask, mask_of
 from simulator.redaction import redact_urls
 from simulator.runtime.background import in_background
@@ -25,7 +25,7 @@ WHOLE = frozenset(
         sandboxes.create,
         sandboxes.show,
         sandboxes.reset,
-        moments.rewind,
+        tapes.rewind,
         scenario.schema,
         scenario.show,
         resellers.add,

@@ -6,9 +6,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.filters import refuse_unknown_reseller
+from simulator.control.filters import page_of, query_of, refuse_unknown_reseller, wait_of
 from simulator.control.http import page, reply, sandbox_of
-from simulator.control.parameters import page_of, query_of, wait_of
 from simulator.domain.model.domain_events import Notification
 from simulator.runtime.ring import Tally
 

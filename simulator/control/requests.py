@@ -14,10 +14,20 @@ from simulator.auth.canonical import body_hash, canonical_query, canonical_strin
 from simulator.control import render
 from simulator.control.access import may_touch
 from simulator.control.autopsies import autopsy_of
-from simulator.control.filters import filtered, matcher, refuse_contradictions, refuse_impossible, refuse_unknown_names
+from simulator.control.filters import (
+    bytes_of,
+    filtered,
+    matcher,
+    page_of,
+    query_of,
+    refuse_contradictions,
+    refuse_impossible,
+    refuse_other_parameters,
+    refuse_unknown_names,
+    wait_of,
+)
 from simulator.control.http import DIGITS_MAX, error, page, refuse_lost_sandbox, reply, sandbox_of, sandboxes_of
 from simulator.control.masking import Mask, mask_of
-from simulator.control.parameters import bytes_of, page_of, query_of, refuse_other_parameters, wait_of
 from simulator.domain.errors import Conflict
 from simulator.runtime.background import in_background, place
 from simulator.runtime.journal import Exchange, reply_headers

@@ -7,8 +7,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
+from simulator.control.filters import page_of, query_of
 from simulator.control.http import InvalidInput, body_of, no_content, page, reply, sandbox_of, sandboxes_of
-from simulator.control.parameters import page_of, query_of
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey
 from simulator.domain.model.money import parse_amount
 from simulator.domain.model.resellers import Reseller

@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
+from simulator.control.filters import page_of, query_of
 from simulator.control.http import (
     bytes_of,
     decoded,
@@ -16,7 +17,6 @@ from simulator.control.http import (
     reply,
     sandbox_of,
 )
-from simulator.control.parameters import page_of, query_of
 from simulator.domain.commands import AddRule, RemoveRule
 from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.model.rules import Origin, Rule, SourceLine

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.access import access_of, may_touch
+from simulator.control.filters import query_of, refuse_other_parameters
 from simulator.control.http import (
     BODY_BYTES_MAX,
     InvalidInput,
@@ -21,10 +22,8 @@ from simulator.control.http import (
     sandbox_of,
     sandboxes_of,
 )
-from simulator.control.moments import fork
-from simulator.control.parameters import query_of, refuse_other_parameters
 from simulator.control.sharding import Lists, created_elsewhere, shards_of
-from simulator.control.tapes import MEDIA_TYPE, begin
+from simulator.control.tapes import MEDIA_TYPE, begin, fork
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.scenario import Scenario
 from simulator.runtime.background import in_background, place

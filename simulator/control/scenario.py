@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from simulator.contract.files import data_dir
 from simulator.control.access import may_see_secrets, may_touch
+from simulator.control.filters import page_of, query_of, refuse_other_parameters
 from simulator.control.http import InvalidInput, bytes_of, decoded, reply, sandbox_of
-from simulator.control.parameters import page_of, query_of, refuse_other_parameters
 from simulator.control.sandboxes import files_of, is_yaml, no_folder
 from simulator.runtime.background import in_background, place
 from simulator.scenario.client_files import BUNDLED, FOLDER, ClientFiles, listed, save_text, text_of

@@ -11,10 +11,9 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.callbacks import callback
-from simulator.control.filters import refuse_unknown_reseller
+from simulator.control.filters import page_of, query_of, refuse_unknown_reseller
 from simulator.control.http import error, lines, page, reply, sandbox_of, sandboxes_of
 from simulator.control.masking import mask_of
-from simulator.control.parameters import page_of, query_of
 from simulator.control.requests import row as request_row
 from simulator.control.story_events import story_events
 from simulator.domain.model.cases import Case

@@ -12,9 +12,9 @@ from simulator.audit.obligations import audited
 from simulator.audit.traffic import Rate
 from simulator.contract.openapi import OPENAPI, load
 from simulator.control import render
+from simulator.control.filters import refuse_other_parameters
 from simulator.control.http import in_slices, reply, sandbox_of, sandboxes_of
 from simulator.control.masking import mask_of
-from simulator.control.parameters import refuse_other_parameters
 from simulator.domain.model.expectations import Expectation, Verdict
 from simulator.domain.model.outcomes import OUTCOMES, AnswerKind
 from simulator.domain.reports.coverage import Coverage

@@ -2,7 +2,7 @@
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from simulator.control.prometheus import COUNTER, GAUGE, HISTOGRAM, Metric, exposition, single
+from simulator.control.metrics import COUNTER, GAUGE, HISTOGRAM, Metric, exposition, single
 
 
 def test_metrics_are_read_as_they_were_written_in_the_order_of_their_labels() -> None:

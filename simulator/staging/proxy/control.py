@@ -16,7 +16,16 @@ from starlette.routing import Route
 from simulator.control import api_docs, health
 from simulator.control.access import Guard
 from simulator.control.exports import har_parts, pasted
-from simulator.control.filters import filtered, matcher, refuse_contradictions, refuse_impossible
+from simulator.control.filters import (
+    filtered,
+    matcher,
+    page_of,
+    query_of,
+    refuse_contradictions,
+    refuse_impossible,
+    refuse_other_parameters,
+    wait_of,
+)
 from simulator.control.http import (
     DIGITS_MAX,
     base_url,
@@ -29,7 +38,6 @@ from simulator.control.http import (
     reply,
 )
 from simulator.control.masking import Mask
-from simulator.control.parameters import page_of, query_of, refuse_other_parameters, wait_of
 from simulator.domain.errors import DomainError
 from simulator.runtime.background import in_background
 from simulator.runtime.operations import report
