@@ -69,6 +69,7 @@ class Holds:
         if self.pause is not None:
             return await self.pause()
         if len(self._held) >= HELD_MAX:
+            self._note("hold_ended", held, Resumption.FULL)
             return Resumption.FULL
         loop = asyncio.get_running_loop()
         held.ended = loop.create_future()
@@ -76,16 +77,18 @@ class Holds:
         self._held.append(held)
         self._note("held", held)
         self.notifier.notify()
+        how = Resumption.GONE
         try:
-            return await held.ended
+            how = await held.ended
+            return how
         finally:
             timer.cancel()
             self._held.remove(held)
-            self._note("hold_ended", held)
+            self._note("hold_ended", held, how)
 
-    def _note(self, change: str, held: Held) -> None:
+    def _note(self, change: str, held: Held, how: Resumption = Resumption.READY) -> None:
         if self._events is not None and self._clock is not None:
-            about = " ".join(filter(None, (f"{held.name}:", held.what, held.refid)))
+            about = " ".join(filter(None, (f"{held.name}:", held.what, held.refid, reason(how, held.name))))
             self._events.note(Action(change, self._clock.now(), about))
 
     def release(self, name: str, count: int | None = None) -> int:

@@ -101,6 +101,29 @@ def test_a_hold_ends_by_itself_and_says_so(monkeypatch: pytest.MonkeyPatch) -> N
         assert_replays(client.app)
 
 
+@pytest.mark.parametrize(
+    ("limit", "value", "said"),
+    [
+        ("HELD_S_MAX", 0.001, "was not released within 0.001 s"),
+        ("HELD_MAX", 0, "did not wait: 0 answers and deliveries"),
+    ],
+)
+def test_an_event_says_why_a_callback_was_not_held_until_its_release(
+    monkeypatch: pytest.MonkeyPatch, limit: str, value: float, said: str
+) -> None:
+    monkeypatch.setattr(holds, limit, value)
+    with running() as client:
+        client.sandbox(holding(callbacks=[{"status": "Processing", "hold": "cb"}]), "mine")
+        client.call("POST", "/v2/topup", PAYMENT, sandbox="mine")
+        client.sim("POST", "/sandboxes/mine/clock/advance", {"until": "idle"})
+        client.run(client.asim("GET", "/sandboxes/mine/inbox/callbacks?wait_for=2&timeout=60"))
+        events = client.sim("GET", "/sandboxes/mine/events?timeout=0&after=0&only=action").body.decode()
+        (about,) = re.findall(r'"action":"hold_ended","about":"([^"]*)"', events)
+        assert about.startswith("cb: Processing r ")
+        assert said in about
+        assert_replays(client.app)
+
+
 def test_too_many_are_not_held_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(holds, "HELD_MAX", 0)
     with running() as client:
