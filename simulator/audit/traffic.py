@@ -85,6 +85,7 @@ class Traffic:
         times = [*(one.at for one in self.calls), *(one.at for one in self.notifications)]
         self.until = max(times) if until is None and times else until
         self._decoder = Decoder()
+        self._outcomes: dict[int, Outcome] = {}
 
     def actor(self, call: Call) -> str:
         """Who sent a request: its reseller, or the credentials that it was sent with, where no request says whose they
@@ -173,10 +174,6 @@ class Traffic:
     def callbacks(self) -> Sequence[Notification]:
         """The transaction callbacks among them."""
         return [one for one in self.genuine if one.kind == "callback"]
-
-    @cached_property
-    def _outcomes(self) -> dict[int, Outcome]:
-        return {}
 
     def outcome_told(self, one: Notification) -> Outcome:
         """The status in a callback; decoded once."""

@@ -74,7 +74,6 @@ class Campaign:
             self._trials.tapes.clear()
         if not self._is_over:
             self._note_no_storms()
-        self.report.put_in_order()
         return self.report
 
     @property

@@ -31,34 +31,19 @@ def document(base: Base, faults: tuple[Fault, ...], expect: Iterable[Mapping[str
         made["description"] = shortened(said, LINE_CHARS_MAX)
     if base.seed is not None:
         made["seed"] = base.seed
-    clock = dict(base.clock)
-    rules, sections = [], dict[str, Any]()
     # Of rules for one endpoint the one for the later request comes first: it lets the others through until its turn.
-    for fault in sorted(faults, key=lambda one: -one.nth):
-        if fault.then is not None:
-            rules.append(
-                {"name": rule_name(fault), "when": dict(fault.when), "nth": fault.nth, "then": dict(fault.then)}
-            )
-        for section, value in fault.sections.items():
-            if section == "clock":
-                clock |= value
-            elif isinstance(value, list):
-                sections[section] = [*sections.get(section, ()), *value]
-            else:
-                sections[section] = {**sections.get(section, {}), **value}
-    if clock:
-        made["clock"] = clock
-    made |= base.sections
-    payments = list(_payment_rules(faults))
-    if payments:
-        made["payments"] = payments
-    if rules := rules + sections.pop("faults", []):
-        made["faults"] = rules
-    for section, value in sections.items():
-        made[section] = {**made.get(section, {}), **value} if isinstance(value, dict) else value
-    if wanted := [dict(one) for one in expect]:
-        made["expect"] = wanted
-    return made
+    ordered = sorted(faults, key=lambda fault: -fault.nth)
+    sections: dict[str, Any] = {"clock": base.clock, **base.sections, "payments": list(_payment_rules(faults))}
+    sections["faults"] = [_fault_rule(fault) for fault in ordered if fault.then is not None]
+    for section, value in (item for fault in ordered for item in fault.sections.items()):
+        before = sections.get(section, type(value)())
+        sections[section] = [*before, *value] if isinstance(value, list) else {**before, **value}
+    sections["expect"] = [dict(one) for one in expect]
+    return made | {section: value for section, value in sections.items() if value}
+
+
+def _fault_rule(fault: Fault) -> dict[str, Any]:
+    return {"name": rule_name(fault), "when": dict(fault.when), "nth": fault.nth, "then": dict(fault.then or {})}
 
 
 def rule_name(*faults: Fault) -> str:

@@ -35,9 +35,6 @@ class Fault:
     wait_s: float = 0
     milder: tuple["Fault", ...] = ()
 
-    def __str__(self) -> str:
-        return self.words
-
 
 def ordinal(number: int) -> str:
     """`first`, `second` … `11th`."""
@@ -101,40 +98,27 @@ CALLBACKS: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
 
 def single_faults(baseline: Seen) -> list[Fault]:
     """Every single fault at every exchange, payment and callback of the baseline; what costs most comes first."""
-    found = [*enumerate_payments(baseline), *enumerate_exchanges(baseline), *enumerate_callbacks(baseline)]
+    found = [*_of_payments(baseline), *_of_exchanges(baseline), *_of_callbacks(baseline)]
     return [fault for _, fault in sorted(found, key=lambda one: one[0])]
 
 
-def enumerate_exchanges(baseline: Seen) -> Iterator[tuple[int, Fault]]:
-    """With the rank of each."""
+def _of_exchanges(baseline: Seen) -> Iterator[tuple[int, Fault]]:
+    """The faults of each request, with the rank of each."""
     for (method, path), count in baseline.exchanges.items():
+        when = {"method": method, "path": path}
         for nth in range(1, count + 1):
             what = f"the {ordinal(nth)} {method} {path}"
-            for rank, damage in enumerate(READS if method == "GET" else WRITES):
-                yield (
-                    rank,
-                    Fault(
-                        words=damage.words.format(what),
-                        place=what,
-                        when={"method": method, "path": path},
-                        nth=nth,
-                        then=damage.then,
-                        wait_s=damage.wait_s,
-                    ),
-                )
+            for rank, (words, then, wait_s) in enumerate(READS if method == "GET" else WRITES):
+                yield rank, Fault(words.format(what), what, when, nth, then, wait_s=wait_s)
 
 
-def enumerate_payments(baseline: Seen) -> Iterator[tuple[int, Fault]]:
+def _of_payments(baseline: Seen) -> Iterator[tuple[int, Fault]]:
     """What may become of a payment: it hangs, is refused, or fails."""
     for payment in baseline.payments:
         words, place = named(payment), f"outcome of {named(payment)}"
         if (steps := hanging(payment.steps, HANGS_S)) is not None:
-            yield (
-                0,
-                Fault(
-                    f"{words} hangs for {HANGS_S // 60} minutes", place, payment=payment, steps=steps, wait_s=HANGS_S
-                ),
-            )
+            hangs = f"{words} hangs for {HANGS_S // 60} minutes"
+            yield 0, Fault(hangs, place, payment=payment, steps=steps, wait_s=HANGS_S)
         if payment.steps[0].status != "Failed":
             refused = f"every payment of {payment.order} refused with Invalid_Account"
             if payment.nth == 1:
@@ -169,7 +153,7 @@ def failing(steps: tuple[SeenStep, ...]) -> tuple[SeenStep, ...]:
     return (*before, failed) if before else (SeenStep("Processing", 0, 0), failed)
 
 
-def enumerate_callbacks(baseline: Seen) -> Iterator[tuple[int, Fault]]:
+def _of_callbacks(baseline: Seen) -> Iterator[tuple[int, Fault]]:
     """What may become of the callbacks of a payment."""
     for payment in baseline.payments:
         whole = f"callbacks of {named(payment)}"

@@ -99,33 +99,26 @@ class Again:
         return f"reseller-sim exec{_flags(failure, limit_s)} {file} {self.flags}-- {command}"
 
 
+@dataclass(frozen=True, slots=True)
 class Writer:
     """Writes findings into a folder, where an earlier exploration may have written some of them. `limit_s` is how long
     a run under these faults may take."""
 
-    def __init__(
-        self,
-        base: Base,
-        folder: Path,
-        record: Record,
-        again: Again,
-        limit_s: Callable[[tuple[Fault, ...]], float],
-    ) -> None:
-        self._base = base
-        self._folder = folder
-        self._record = record
-        self._again = again
-        self._limit_s = limit_s
+    base: Base
+    folder: Path
+    record: Record
+    again: Again
+    limit_s: Callable[[Faults], float]
 
     def written(self, failure: Failure) -> Finding:
         """Write the scenario file, and the tape beside it when there is one. Raises `OSError`."""
         text, reasons = said(failure), failure.verdict.reasons
         path = self._path(failure, lambda number: f"{number:02}-{_stem(sentence(failure.faults))}.yaml")
-        line = self._again.line(failure, path, self._limit_s(failure.faults))
+        line = self.again.line(failure, path, self.limit_s(failure.faults))
         ignored = [EXIT_IGNORED, ""] if any(one.decides_outcome for one in failure.faults) else []
         about = [f"{text}.", "", *_lines(failure), "", *ignored, "To see it again:", f"  {line}"]
         expect = [one.expect for one in reasons if one.expect]
-        made = document(self._base, failure.faults, expect)
+        made = document(self.base, failure.faults, expect)
         path.write_text("\n".join([*comment(map(whole_line, about)), text_of(made)]), encoding="utf-8")
         if failure.tape is not None:
             self._write_tape(path.with_suffix(".yaml.tape"), failure.tape)
@@ -134,17 +127,17 @@ class Writer:
     def once(self, failure: Failure) -> Once:
         """Write the tape of the run that failed. Raises `OSError`."""
         stem, digest = _stem(sentence(failure.faults)), _digest(failure)[:8]
-        path = self._folder / f"once-{stem}-{digest}.tape"
+        path = self.folder / f"once-{stem}-{digest}.tape"
         if failure.tape is not None:
             self._write_tape(path, failure.tape)
         text = f"{sentence(failure.faults)}: {_words(failure)}: failed once and not again"
         return Once(text, path if path.exists() else None)
 
     def _path(self, failure: Failure, named: Callable[[int], str]) -> Path:
-        return self._folder / self._record.file_of(_digest(failure), named)
+        return self.folder / self.record.file_of(_digest(failure), named)
 
     def _write_tape(self, path: Path, tape: bytes) -> None:
-        self._record.add_file(path.name)
+        self.record.add_file(path.name)
         path.write_bytes(tape)
 
 
@@ -229,15 +222,6 @@ class Report:
     def _reports_all(verdict: Verdict, findings: list[Finding]) -> bool:
         reported = {way for one in findings for way in ways(one.failure.verdict.reasons)}
         return ways(verdict.reasons) <= reported
-
-    def put_in_order(self) -> None:
-        """The findings of single faults in the order of these, and then those of storms: whichever ended first."""
-        order = {one.words: place for place, one in enumerate(self.singles)}
-
-        def place(one: Finding) -> int:
-            return len(order) if one.is_of_storm else order[one.failure.faults[0].words]
-
-        self.findings.sort(key=place)
 
 
 def words_of(faults: Faults) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """Proves a finding: plays it against a command several times, and says whether the command fails each time or never."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -9,9 +9,8 @@ from typing import Any, Final
 import yaml
 
 from simulator.explore.findings import EXIT_IGNORED
-from simulator.explore.observation import Outcome
 from simulator.explore.runs import CannotRun, Job, Workers
-from simulator.explore.trials import SLOWER_MAX, TIMEOUT_S, BaselineFails, failure_of
+from simulator.explore.trials import SLOWER_MAX, TIMEOUT_S, surviving
 from simulator.explore.verdicts import Kind, Reason, reasons
 
 WAITS_S: Final = 300
@@ -96,27 +95,17 @@ def prove(
 ) -> Proof:
     """Run the command without faults, then `times` times under the finding; `on_run` gets each of these. Raises
     `BaselineFails` and `CannotRun`."""
-    baseline = _run(workers, finding.baseline(), timeout_s or 20 * TIMEOUT_S)
-    if baseline.exit_code != 0 or baseline.seen.unmet:
-        raise BaselineFails(failure_of(baseline))
+    calm = Job(finding.baseline(), timeout_s or 20 * TIMEOUT_S, wants_tape=False)
+    baseline = surviving(workers.run_one(calm))
     limit_s = timeout_s or TIMEOUT_S + SLOWER_MAX * baseline.duration_s + WAITS_S / finding.rate
     failures = []
     for number in range(1, times + 1):
-        outcome = _run(workers, {"extends": str(finding.path)}, limit_s)
-        found = tuple(_counted(finding, reasons(baseline, outcome, ())))
+        outcome = workers.run_one(Job({"extends": str(finding.path)}, limit_s, wants_tape=False))
+        found = tuple(
+            reason
+            for reason in reasons(baseline, outcome, ())
+            if not (finding.ignores_exit and reason.kind is Kind.EXIT)  # which may rightly fail
+        )
         on_run(number, found)
         failures += [found] if found else []
     return Proof(len(failures), times, failures[-1] if failures else ())
-
-
-def _counted(finding: Finding, found: tuple[Reason, ...]) -> Iterator[Reason]:
-    """Yield the reasons that count: a fault that decides what becomes of a payment may rightly fail a command."""
-    return (reason for reason in found if not (finding.ignores_exit and reason.kind is Kind.EXIT))
-
-
-def _run(workers: Workers, document: dict[str, Any], limit_s: float) -> Outcome:
-    jobs = iter([("run", Job(document, limit_s, wants_tape=False))])
-    [(_, outcome)] = workers.run(lambda: next(jobs, None))
-    if isinstance(outcome, str):
-        raise CannotRun(outcome)
-    return outcome

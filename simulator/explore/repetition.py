@@ -92,47 +92,26 @@ def shrunk(trials: Trials, faults: Faults, first: Verdict) -> tuple[Faults, Verd
     return faults, verdict
 
 
-@dataclass(slots=True)
-class _Tally:
-    """How often it failed under these faults, and the verdict of the last time that it did."""
-
-    faults: Faults
-    failed: int = 0
-    survived: int = 0
-    verdict: Verdict | None = None
-
-    @property
-    def trials(self) -> list[Trial]:
-        """Those that were made, and the next one."""
-        return [Trial(self.faults, attempt) for attempt in range(self.failed + self.survived + 1)]
-
-    def add(self, verdict: Verdict, first: Verdict) -> None:
-        """Count a run."""
-        if same(first.reasons, verdict.reasons):
-            self.failed, self.verdict = self.failed + 1, verdict
-        else:
-            self.survived += 1
-
-
 def _failing(trials: Trials, candidates: Iterator[Faults], first: Verdict) -> tuple[Faults, Verdict] | None:
     """The first of them that fails alike, and not by chance: a run that survives by luck does not keep a fault in the
     finding, and one that fails by bad luck takes none out of it."""
-    tallies = [_Tally(one) for one in candidates]
-    chosen = next((one for state in _ROUNDS if (one := _tried(trials, tallies, state, first)) is not None), None)
-    for one in tallies:
-        if one is not chosen:
-            for trial in one.trials:
-                trials.tapes.pop(trial, None)
-    return None if chosen is None or chosen.verdict is None else (chosen.faults, chosen.verdict)
-
-
-def _tried(trials: Trials, tallies: list[_Tally], state: tuple[int, int], first: Verdict) -> _Tally | None:
-    """Try those once more that stand so; returns the first that has failed often enough."""
-    wanted = [one for one in tallies if (one.failed, one.survived) == state]
-    tested = trials.all_run(one.trials[-1] for one in wanted)
-    for one, (_, verdict) in zip(wanted, tested, strict=True):
-        one.add(verdict, first)
-    return next((one for one in wanted if one.failed >= FAILED_ENOUGH), None)
+    failed: dict[Faults, list[Verdict]] = {faults: [] for faults in candidates}
+    survived = dict.fromkeys(failed, 0)
+    for state in _ROUNDS:
+        wanted = [faults for faults in failed if (len(failed[faults]), survived[faults]) == state]
+        for trial, verdict in trials.all_run(Trial(faults, sum(state)) for faults in wanted):
+            if same(first.reasons, verdict.reasons):
+                failed[trial.faults].append(verdict)
+            else:
+                survived[trial.faults] += 1
+        chosen = next((faults for faults in wanted if len(failed[faults]) >= FAILED_ENOUGH), None)
+        if chosen is not None:
+            break
+    for faults in failed:
+        if faults != chosen:
+            for attempt in range(ATTEMPTS):
+                trials.tapes.pop(Trial(faults, attempt), None)
+    return None if chosen is None else (chosen, failed[chosen][-1])
 
 
 def _without_one(faults: Faults) -> Iterator[Faults]:

@@ -160,6 +160,14 @@ class Workers:
             process.join(STOP_TIMEOUT_S)
             (self._setting.folder / f"{RUNNING}{process.pid}.yaml").unlink(missing_ok=True)
 
+    def run_one(self, job: Job) -> Outcome:
+        """Return the outcome of one run. Raises `CannotRun`, also for a scenario that cannot be loaded."""
+        jobs = iter([("one", job)])
+        [(_, outcome)] = self.run(lambda: next(jobs, None))
+        if isinstance(outcome, str):
+            raise CannotRun(outcome)
+        return outcome
+
     def run(
         self, following: Callable[[], tuple[Key, Job] | None], left_s: Callable[[], float | None] = lambda: None
     ) -> Iterator[tuple[Key, Outcome | str]]:

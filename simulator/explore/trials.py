@@ -9,7 +9,7 @@ from hashlib import sha256
 from simulator.explore.document import Base, document, rule_names
 from simulator.explore.faults import Fault, sentence
 from simulator.explore.observation import Outcome
-from simulator.explore.runs import CannotRun, Job, Workers
+from simulator.explore.runs import Job, Workers
 from simulator.explore.verdicts import Record, Verdict, reasons
 
 Faults = tuple[Fault, ...]
@@ -60,12 +60,7 @@ class Trials:
     def run_baseline(self) -> Outcome:
         """Run it without faults. Raises `BaselineFails`, `AsksNothing` and `CannotRun`."""
         job = Job(document(self.base, ()), self._timeout_s or 20 * TIMEOUT_S, wants_tape=False)
-        jobs = iter([("baseline", job)])
-        [(_, outcome)] = self._workers.run(lambda: next(jobs, None))
-        if isinstance(outcome, str):
-            raise CannotRun(outcome)
-        if outcome.exit_code != 0 or outcome.seen.unmet:
-            raise BaselineFails(failure_of(outcome))
+        outcome = surviving(self._workers.run_one(job))
         if not outcome.seen.exchanges:
             raise AsksNothing("COMMAND sent no request to the service, so that nothing can be explored")
         self.baseline = outcome
@@ -144,14 +139,16 @@ class Trials:
         return Verdict(found, is_triggered, outcome.output if found else "", duration_s=outcome.duration_s)
 
 
-def failure_of(outcome: Outcome) -> str:
-    """Say how a run without faults failed."""
-    last = f"; it printed last:\n{outcome.output.rstrip()}" if outcome.output.strip() else ""
-    if outcome.exit_code is None:
-        return f"it had not ended after {outcome.duration_s:.0f} s{last}"
-    if outcome.exit_code:
-        return f"it exited with {outcome.exit_code}{last}"
-    return "not as expected: " + "; ".join(outcome.seen.unmet.values())
+def surviving(baseline: Outcome) -> Outcome:
+    """Return a run without faults. Raises `BaselineFails` when the command did not survive it."""
+    last = f"; it printed last:\n{baseline.output.rstrip()}" if baseline.output.strip() else ""
+    if baseline.exit_code is None:
+        raise BaselineFails(f"it had not ended after {baseline.duration_s:.0f} s{last}")
+    if baseline.exit_code:
+        raise BaselineFails(f"it exited with {baseline.exit_code}{last}")
+    if baseline.seen.unmet:
+        raise BaselineFails("not as expected: " + "; ".join(baseline.seen.unmet.values()))
+    return baseline
 
 
 def now_s() -> float:

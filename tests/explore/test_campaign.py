@@ -96,15 +96,6 @@ def test_what_fails_once_and_not_again_is_no_finding_and_its_tape_is_kept(tmp_pa
         assert len(heard.reported) == 1
 
 
-def test_the_findings_are_in_the_order_of_the_faults_in_the_end(tmp_path: Path) -> None:
-    first = words(tuple(SINGLES[:3]))
-    with explored(tmp_path, lambda trial: (EXIT,) if trial.faults[0].words in first else ()) as (report, _):
-        report.findings.reverse()
-        report.put_in_order()
-        assert [one.failure.faults[0].words for one in report.findings] == first
-        assert [one.path.name[:3] for one in report.findings] == ["01-", "02-", "03-"]
-
-
 def test_a_storm_that_cannot_be_shrunk_has_its_tape(tmp_path: Path) -> None:
     def both(trial: Trial) -> tuple[Reason, ...]:
         return (EXIT,) if {TOPUP, BALANCE} <= places(trial.faults) else ()

@@ -1,6 +1,5 @@
 """A finding is red when the command fails each time, green when it never does, else flaky."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -24,11 +23,9 @@ class Foreseen:
     exit_codes: list[int]
     documents: list[dict[str, Any]] = field(default_factory=list)
 
-    def run(self, following: Callable[[], tuple[str, Job] | None]) -> Iterator[tuple[str, Outcome]]:
-        asked = following()
-        assert asked is not None
-        self.documents.append(asked[1].document)
-        yield asked[0], outcome(seen(), self.exit_codes.pop(0))
+    def run_one(self, job: Job) -> Outcome:
+        self.documents.append(job.document)
+        return outcome(seen(), self.exit_codes.pop(0))
 
 
 def proven(folder: Path, *exit_codes: int, text: str = TEXT) -> tuple[Colour, Foreseen]:
