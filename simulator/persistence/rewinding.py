@@ -1,7 +1,7 @@
 """Back to a moment: rewinds a sandbox that runs, and makes a second one which begins there.
 
-Everything is rebuilt from the tape beside the event loop, while the sandbox goes on; what was rebuilt then takes its
-place at once. So whatever fails on the way leaves the sandbox as it is.
+A sandbox is rebuilt from its tape beside the event loop, while it continues, and then replaced in one turn. A failure
+on the way changes nothing.
 """
 
 from asyncio import Semaphore
@@ -160,7 +160,7 @@ class Rewinder:
         return forked
 
     def _gone_on(self, live: LiveSandbox, player: Player, moment: Moment) -> LiveSandbox:
-        """What was rebuilt as a sandbox that goes on, with the marks of its original up to there."""
+        """Return the rebuilt sandbox, ready to continue, with the marks of its original up to the moment."""
         forked = go_on(player, self._around.wall, moment.at, FORKED)
         for mark in live.marks.up_to(moment.n, moment.at):
             forked.marks.add(mark)
@@ -224,7 +224,7 @@ def _play(player: Player, entries: Sequence[Entry], hint: str = REPORT) -> None:
     """Play entries. Raises `Conflict` at the first one that is otherwise than it was."""
     try:
         found = next((found for one in entries if (found := player.play(one))), None)
-    except Exception as error:  # our mistake, of which the log has the place
+    except Exception as error:  # our mistake: the log has its place
         if hint is REPORT:
             report(error, "a rewind")
         found = Difference(player.place, "an entry", "was played", "failed")

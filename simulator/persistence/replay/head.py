@@ -17,7 +17,7 @@ from simulator.runtime.sandbox_start import Beginning, Ending, SandboxSpec
 from simulator.scenario.build import COMPILER, ScenarioCompiler
 
 VERSION = 1
-"""Of the format; a reader refuses a higher one."""
+"""The version of the format. A reader refuses a higher version."""
 
 
 class Clock(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,11 +29,10 @@ class Clock(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The first line of a tape. `scenario` is its document with all that it extends, `name` what it is called when the
-    document does not say; `entries` is how many lines follow before the last one. `masked` when stand-ins are in the
-    place of its secrets. An earlier version kept those of its server in `hidden`, which the diagnoses on such a tape
-    are without. `drawn_for` is the id for which unique credentials and tokens are drawn, where it is not `sandbox`:
-    that of a fork's original. `quotas` are absent when there are none."""
+    """The first line of a tape. `scenario` is the document with everything that it extends, `name` its name when the
+    document has none; `entries` is the number of lines up to the end. `masked` when stand-ins replace the secrets.
+    `hidden` are secrets of the server, written by an earlier version. `drawn_for` is the id for which unique
+    credentials and tokens are drawn, when it is not `sandbox`: a fork has the id of its original."""
 
     tape: int
     version: str
@@ -53,7 +52,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class MarkState(msgspec.Struct, frozen=True, kw_only=True):
-    """A mark behind the first `n` entries, and the digest of the state there."""
+    """A mark after the first `n` entries, and the digest of the state there."""
 
     mark: str
     n: int
@@ -61,11 +60,10 @@ class MarkState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class End(msgspec.Struct, frozen=True, kw_only=True):
-    """The last line: the number of entries, and of the inputs that the tape had no room for; `now` is the sandbox's
-    time when the tape was taken. `due` are the attempts that were due then and not begun, None where nobody knows, as
-    of a tape that was full by then. `ended` says what ended the life, empty of one that went on. `state` is
-    the digest of the state, empty of a tape that was full and of an older one; `marks` are those with a digest;
-    `outside` is the `outside_digest`, empty of an older one."""
+    """The last line: the number of entries, and `left_out`, the number of inputs that had no room. `now` is the time of
+    the sandbox when the tape was taken. `due` are the attempts that were due and not begun, None for a full tape.
+    `ended` says how the life ended, empty when it continues. `state` is the digest of the state, empty for a full tape;
+    `marks` are the marks with a digest; `outside` is the `outside_digest`. Older tapes have no digests."""
 
     end: int
     left_out: Annotated[int, msgspec.Meta(ge=0)] = 0

@@ -1,7 +1,7 @@
-"""Plays the entries of a tape, one by one, into a sandbox that began as the taped one did.
+"""Plays the entries of a tape in order into a sandbox that began in the same state.
 
-The same code runs as under a server: requests go through the pipeline, commands through the one door. Only what came
-from outside is the tape's: the times, the bodies that had to be awaited, the ends of delays, what receivers answered.
+The same code runs as under a server: requests go through the pipeline, commands through the domain. The tape supplies
+the times, the bodies that had to be awaited, the ends of delays and the answers of receivers.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Generator
@@ -83,7 +83,7 @@ async def _sleep(seconds: float) -> None:
 
 
 class TapeClock(Clock):
-    """A clock that is set to the time of each entry. Its mode and rate are those that the tape says."""
+    """A clock that is set to the time, mode and rate of each entry."""
 
     def __init__(self, mode: str, rate: float, now: datetime) -> None:
         self.stand_at(now, now)
@@ -97,11 +97,11 @@ class TapeClock(Clock):
         self._now, self._wall = now, wall
 
     def follow(self, mode: str, rate: float) -> None:
-        """Have another mode and rate. Raises `Unacceptable` for those that no clock has."""
+        """Change mode and rate. Raises `Unacceptable` for an invalid mode or rate."""
         self.mode, self.rate = mode, effective_rate(mode, rate)
 
     def at(self, wall: datetime) -> datetime:
-        """The sandbox's time, whatever the wall's is."""
+        """Return the time of the entry, at any wall time."""
         self.latest = wall
         return self._now
 
@@ -173,7 +173,7 @@ class Player:
         return found or self.of_state("at the end", state)
 
     def end(self) -> None:
-        """Leave the requests that wait still."""
+        """Drop the requests that still wait."""
         for answering, _ in self._waiting.values():
             answering.close()
         self._waiting.clear()
@@ -197,7 +197,7 @@ class Player:
 
     @staticmethod
     def _ends(answering: Answering, how: Resumption | None = None) -> bool:
-        """Let a request go on; False when it waits."""
+        """Resume a request; False when it waits again."""
         try:
             answering.send(how)
         except StopIteration:
@@ -205,7 +205,7 @@ class Player:
         return False
 
     def _compare(self, recorded: Exchange) -> Difference | None:
-        """Compare the record of a request with that of the one that was answered last."""
+        """Compare the record of a request with the newest record of the journal."""
         recorder = self._elsewhere if recorded.owner else self.live
         assert recorder is not None, "it was made when the request began"
         replayed = next(reversed(recorder.journal), None)

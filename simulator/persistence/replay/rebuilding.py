@@ -1,4 +1,4 @@
-"""Begins to rebuild a sandbox beside those that run, and lets one that was rebuilt continue by itself."""
+"""Rebuilds a sandbox next to the running ones, and lets it continue afterwards."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -35,8 +35,7 @@ class _Nobody:
 
 
 class Surroundings(msgspec.Struct, frozen=True):
-    """What a rebuilt sandbox will live among, should it go on: the server's wall clock and sender, and its
-    budgets."""
+    """The wall clock, sender and budgets of the server, for a sandbox that continues after it was rebuilt."""
 
     wall: Wall
     sender: Sender
@@ -44,7 +43,7 @@ class Surroundings(msgspec.Struct, frozen=True):
 
 
 def nowhere() -> Surroundings:
-    """The surroundings of a sandbox that is rebuilt to be looked at alone."""
+    """Return the surroundings of a sandbox that does not continue."""
     return Surroundings(lambda: EPOCH, _Nobody(), unshared_budgets())
 
 
@@ -84,18 +83,18 @@ ENDED: Final = "the simulator ended during this attempt"
 REWOUND: Final = "the sandbox was rewound during this attempt"
 FORKED: Final = "the sandbox was forked during this attempt"
 RETURNED: Final = (REWOUND, FORKED)
-"""Where time goes on at another time of the wall than when the tape had come to there."""
+"""After these, the time continues at another wall time than that of the last entry."""
 
 
 def go_on(player: Player, wall: Wall, at: datetime | None = None, error: str = ENDED) -> LiveSandbox:
-    """The sandbox that was rebuilt, under a clock of its own: see `left`. `start` it when the event loop runs."""
+    """Return the rebuilt sandbox under a clock of its own (see `left`). `start` it when the event loop runs."""
     player.live.go_on(left(player, wall, at, error))
     return player.live
 
 
 def return_to_life(player: Player, wall: Wall, left_at: datetime) -> LiveSandbox:
-    """The same after a restart of the server: a clock that runs has run on since `left_at`, a time of the wall. A real
-    one waits for a wall that was set back."""
+    """Return the rebuilt sandbox after a restart of the server: a running clock has advanced since the wall time
+    `left_at`. A real clock waits when the wall was set back."""
     live, clock = player.live, left(player, wall)
     if clock.runs:
         by_wall = wall() - left_at
@@ -107,12 +106,12 @@ def return_to_life(player: Player, wall: Wall, left_at: datetime) -> LiveSandbox
 
 
 def left(player: Player, wall: Wall, at: datetime | None = None, error: str = ENDED) -> Clock:
-    """Leave the tape, at the time `at` or that of the last entry, and answer the clock that goes on there. Attempts
+    """Leave the tape, at the time `at` or the time of the last entry, and return the clock from there on. Attempts
     that were sent and not answered have ended with this error: they are made again, and count for no limit. Requests
     that waited are gone."""
     player.end()
     live, now = player.live, at or player.now
-    # Nothing has moved a clock that stands to just this time, nor one that runs to this time of the wall.
+    # The tape has no entry that sets a manual clock to this time, or a running clock to this wall time.
     if error in RETURNED if live.clock.runs else now > player.now:
         player.play(ClockSet(now, live.clock.mode, live.clock.rate))
     interrupted = AttemptResult(AttemptEnd.INTERRUPTED, error=error)

@@ -57,10 +57,9 @@ class Unread(msgspec.Struct, frozen=True):
 
 
 class Tape:
-    """Inputs of one life of a sandbox, the first ones, within bounds of count and bytes, and within a `budget` for
-    those of all sandboxes, in which all that it has in memory counts. Whatever comes when it is full is only counted,
-    in `left_out` and `left_bytes`: a tape with a gap could not be replayed. `is_short_of_budget` when the budget made
-    it full."""
+    """The first inputs of a life, bounded in count and bytes, and by a `budget` that all sandboxes share.
+    A full tape only counts further inputs, in `left_out` and `left_bytes`: a tape with a gap cannot be replayed.
+    `is_short_of_budget` when the budget made it full."""
 
     def __init__(self, entries_max: int, bytes_max: int, budget: TapeBudget | None = None) -> None:
         self._entries_max = entries_max
@@ -79,18 +78,17 @@ class Tape:
         return len(self._entries) + (self._unread.count if self._unread else 0)
 
     def __iter__(self) -> Iterator[Entry]:
-        """The entries as of now; those that come meanwhile are not among them. What is unread is read first."""
+        """Yield the entries as of now, without later ones. Unread entries are read first."""
         return iter(self._read()[:])
 
     def taken(self, count: int | None = None) -> list[Entry]:
-        """The entries as of now, or the first ones, in which nothing changes any more: requests that wait are copied as
-        they are."""
+        """Return the entries as of now, or the first `count`. They do not change: waiting requests are copied."""
         if not self.is_awaited:  # as usual; to look at a hundred thousand entries would hold the event loop
             return self._read()[:count]
         return _with_copies(self._read()[:count])
 
     def settle(self) -> None:
-        """Let nothing change any more in the entries until now: requests that wait are answered somewhere else."""
+        """Copy waiting requests, which are answered elsewhere, so that the entries do not change any more."""
         if self.is_awaited:
             self._entries = _with_copies(self._entries)
 
@@ -121,7 +119,7 @@ class Tape:
         self._count(counted)
 
     def leave(self) -> None:
-        """Count in no budget any more, since nobody keeps it."""
+        """Leave the budget: the tape is discarded."""
         self.join(TapeBudget(inf))
 
     def _count(self, size: int) -> None:
@@ -149,16 +147,16 @@ class Tape:
 
     @property
     def held(self) -> list[Entry]:
-        """Its own list of entries, for whoever lets go of it."""
+        """The list of entries itself, to be freed in slices."""
         return self._entries
 
     def restore(self, entries: Iterable[Entry], size: int, left_out: int, left_bytes: int) -> None:
-        """Go on behind these entries, of so many bytes, and so many that had no room, with theirs."""
+        """Continue after these entries of `size` bytes, and after those of `left_bytes` that had no room."""
         self._entries, self.bytes, self.left_out, self.left_bytes = list(entries), size, left_out, left_bytes
         self._count(size - self._counted)
 
     def restore_unread(self, unread: "Unread", size: int, left_out: int) -> None:
-        """Go on behind entries that are kept elsewhere, and read when they are needed."""
+        """Continue after entries that are stored elsewhere, and read when they are needed."""
         self._entries, self._unread, self.bytes, self.left_out = [], unread, size, left_out
         self._count(-self._counted)
 
@@ -168,7 +166,7 @@ class Tape:
         return self._unread
 
     def has_read(self, unread: "Unread", entries: Sequence[Entry]) -> None:
-        """These are they. Behind those that are not kept any more nothing could be replayed: all that is left out."""
+        """Put the unread entries in front. When they are not stored any more, all entries count as left out."""
         if self._unread is unread:
             self._unread = None
             behind = self._entries if len(entries) == unread.count else []
