@@ -25,17 +25,12 @@ BEGINNING = SnapshotSize(0, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Retention:
-    """The numbers of the rule: snapshots, marks (the latest ones), and bytes of entries and snapshots of one life; and
-    whether the beginning is kept."""
+    """The numbers of the rule: snapshots, and bytes of entries and snapshots of one life; and whether the beginning is
+    kept."""
 
     snapshots: int = 3
-    marks: int = 100
     bytes_max: int = 512 * 1024 * 1024
     beginning: bool = True
-
-    def __post_init__(self) -> None:
-        if self.snapshots < 1 or self.marks < 0 or self.bytes_max < 0:
-            raise ValueError("at least one snapshot is kept, and no number is negative")
 
 
 @dataclass(frozen=True)
@@ -57,9 +52,7 @@ def what_is_kept(
     """
     snapshots = [*([BEGINNING] if floor_n == 0 else []), *snapshots]
     newest = snapshots[-1]
-    reached = {
-        name: _reached_from(snapshots, n) for name, n in marks[max(0, len(marks) - rule.marks) :] if n >= floor_n
-    }
+    reached = {name: _reached_from(snapshots, n) for name, n in marks if n >= floor_n}
     first = {BEGINNING} if rule.beginning and floor_n == 0 else set()
     bases = sorted({*first, *snapshots[-rule.snapshots :], *reached.values()}, key=lambda one: one.n)
     while bases[0] is not newest and _size(bases, bytes_up_to) > rule.bytes_max:

@@ -45,13 +45,13 @@ def test_a_compacted_folder_is_smaller_and_holds_the_same(tmp_path: Path) -> Non
 
 def test_another_rule_drops_more(tmp_path: Path) -> None:
     before = filled(tmp_path, 20)["shop"]
-    compact(tmp_path, version=VERSION, retention=Retention(snapshots=1, marks=0, beginning=False))
+    compact(tmp_path, version=VERSION, retention=Retention(snapshots=1, bytes_max=0))
     with Store(tmp_path, version=VERSION) as store:
         after = held(store)["shop"]
     assert (before["floor"], after["floor"]) == (0, 16)
     assert after["entries"] == before["entries"][16:]
     assert after["snapshots"] == before["snapshots"][-1:]
-    assert after["marks"] == {}
+    assert after["marks"] == {"mark 16": 16}
     assert check(tmp_path).problems == []
 
 

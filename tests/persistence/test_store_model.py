@@ -166,7 +166,7 @@ class Machine(RuleBasedStateMachine):
         self._open(copy, is_whole=log_bytes is None)
 
     def _open(self, folder: Path, *, is_whole: bool = True) -> None:
-        self.store = Store(folder, version=VERSION, retention=Retention(KEPT, 1))
+        self.store = Store(folder, version=VERSION, retention=Retention(KEPT))
         self.snapshots.clear()
         found = held(self.store)
         if is_whole:
