@@ -2,7 +2,7 @@
 is checked and spent atomically (SPEC 5, 8)."""
 
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 
 from simulator.api.call import Access, Bearer, Call, Endpoint, Reply
 from simulator.api.clients import refuse_address_of
@@ -17,6 +17,7 @@ from simulator.auth.canonical import QueryRules
 from simulator.auth.signature import Claim, Denied, check_headers, verify
 from simulator.domain.commands import ReturnNonce, SpendNonce
 from simulator.domain.model.faults import FaultThen, InternalError, NonceServiceDown
+from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -26,8 +27,12 @@ JOURNAL_SEARCHED_MAX = 2000
 """The latest requests among which the one that spent a nonce is looked for."""
 LOST = (ConnectionEnd.ABORTED, ConnectionEnd.CUT, ConnectionEnd.GONE)
 REPEATED = (
-    "the answer to these very bytes was lost, and your HTTP library sent them again by itself, as Java's "
-    "HttpURLConnection and Go's transport do; switch that off, and repeat with a new nonce and the same refid"
+    "the answer to these very bytes was lost, and your HTTP library, as Java's HttpURLConnection and Go's transport "
+    "do, or your own retry sent them again; repeat with the same refid and a new nonce, timestamp and signature"
+)
+UNANSWERED = (
+    "these very bytes are still being answered: your HTTP library or your own retry sent them again before the answer "
+    "came; wait longer, and repeat with the same refid and a new nonce, timestamp and signature"
 )
 SENT_TWICE = "these very bytes were sent before; make a nonce, a timestamp and a signature for each attempt"
 
@@ -151,17 +156,22 @@ def _nonce_reused(call: Call, claim: Claim) -> Denied:
     spender = _spender(call, claim)
     if spender is None:
         return Denied("nonce_reused", text)
-    text = f"request {spender.n} spent this nonce at {spender.at.isoformat(timespec='milliseconds')}; {text}"
+    at = spender.at.astimezone(SERVICE_ZONE).isoformat(" ", timespec="milliseconds")
+    who = f"request {spender.n}" if spender.n else "a request that is still being answered"
+    text = f"{who} spent this nonce at {at}; {text}"
     is_same = dict(spender.headers).get(names.SIGNATURE) == call.headers.get(names.SIGNATURE)
     if is_same and spender.path == call.exchange.path:
-        text = f"{REPEATED if spender.ending in LOST else SENT_TWICE}; {text}"
+        sent_again = REPEATED if spender.ending in LOST else SENT_TWICE if spender.n else UNANSWERED
+        text = f"{sent_again}; {text}"
     return Denied("nonce_reused", text)
 
 
 def _spender(call: Call, claim: Claim) -> Exchange | None:
-    """The latest request of the journal that spent this nonce; of the oldest requests none is looked for."""
+    """The latest request that spent this nonce, among those that wait for a fault and then in the journal, but for its
+    oldest requests."""
     assert call.named is not None, "who claims something names a key that is known"
-    for exchange in islice(reversed(call.sandbox.journal), JOURNAL_SEARCHED_MAX):
+    latest = islice(reversed(call.sandbox.journal), JOURNAL_SEARCHED_MAX)
+    for exchange in chain(reversed(call.sandbox.unanswered), latest):
         if claim.nonce in exchange.packed_headers and exchange.reseller == call.named[0].code:
             headers = dict(exchange.headers)
             is_scope = call.sandbox.core.state.nonces_by_reseller or headers.get(names.API_KEY) == call.headers.get(

@@ -129,6 +129,17 @@ async def wait(call: Call) -> Reply | None:
     if met is None or met.has_waited or not met.rule.then.waits:
         return None
     met.has_waited = True
+    if not met.rule.then.after_commit:
+        return await _wait(call, met)
+    unanswered = call.sandbox.unanswered
+    unanswered.append(call.exchange)
+    try:
+        return await _wait(call, met)
+    finally:
+        unanswered.remove(call.exchange)
+
+
+async def _wait(call: Call, met: ChosenFault) -> Reply | None:
     call.note_wait()
     reply = None
     if met.rule.then.delay is not None:

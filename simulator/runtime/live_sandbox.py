@@ -24,7 +24,7 @@ from simulator.runtime.event_items import Action
 from simulator.runtime.events import EventLog, note_command
 from simulator.runtime.holds import Holds
 from simulator.runtime.inboxes import Inboxes
-from simulator.runtime.journal import Journal
+from simulator.runtime.journal import Exchange, Journal
 from simulator.runtime.keepers import UNKEPT, Keeper, StoredPlace
 from simulator.runtime.known_secrets import FormerSecrets, OwnSecrets, ServerSecrets
 from simulator.runtime.marks import Marks
@@ -69,6 +69,7 @@ class LiveSandbox:
     def _begin_journal(self) -> None:
         limits = self.spec.scenario.limits
         self.journal = Journal(limits.journal, limits.journal_bytes)
+        self.unanswered: list[Exchange] = []  # executed, and waiting for a fault
         self.tape = Tape(limits.tape, limits.tape_bytes, self._budgets.tapes)
 
     def _begin(self, first: FirstState) -> None:

@@ -1,11 +1,14 @@
 """A nonce that was spent: the refusal names the request that spent it, and why the client may have sent it again."""
 
+import asyncio
 import gzip
 import json
+from datetime import datetime
 from typing import Any
 
 import pytest
 
+from simulator.domain.model.money import SERVICE_ZONE
 from tests.support.client import Client, Response, running
 
 NONCE = "n" * 16
@@ -23,7 +26,9 @@ def said_of_second(scenario: dict[str, Any], body: bytes = ORDER) -> str:
         assert (answer.status, answer.json["error"]) == (401, "nonce_reused")
         [spent] = [one for one in client.sim("GET", "/sandboxes/default/requests").json["requests"] if one["n"] == 1]
         said = answer.headers["x-sim-diagnosis"]
-        assert f"request 1 spent this nonce at {spent['at'][:16]}" in said
+        at = datetime.fromisoformat(spent["at"]).astimezone(SERVICE_ZONE)
+        assert f"request 1 spent this nonce at {at:%Y-%m-%d %H:%M:%S}." in said
+        assert "+08:00; " in said
         assert "each request needs a nonce of its own" in said
         return said
 
@@ -32,7 +37,25 @@ def said_of_second(scenario: dict[str, Any], body: bytes = ORDER) -> str:
 def test_a_library_that_repeats_after_a_lost_answer_is_named(where: bool | str) -> None:
     fault = {"when": {"path": "/v2/topup"}, "times": 1, "then": {"after_commit": True, "disconnect": where}}
     said = said_of_second({"faults": [fault]})
-    assert said.startswith("the answer to these very bytes was lost, and your HTTP library sent them again by itself")
+    assert said.startswith("the answer to these very bytes was lost, and your HTTP library, as Java's")
+
+
+def test_a_repetition_of_what_is_still_being_answered_is_named() -> None:
+    fault = {"when": {"path": "/v2/topup"}, "times": 1, "then": {"after_commit": True, "hold": "answers"}}
+    with running({"faults": [fault]}) as client:
+
+        async def pay_twice() -> str:
+            first = asyncio.ensure_future(client.acall("POST", "/v2/topup", ORDER, nonce=NONCE))
+            await client.asim("GET", "/sandboxes/default/holds?name=answers&wait_for=1&timeout=30")
+            again = await client.acall("POST", "/v2/topup", ORDER, nonce=NONCE)
+            await client.asim("POST", "/sandboxes/default/holds/answers/release", {})
+            assert (await first).status == 200
+            return again.headers["x-sim-diagnosis"]
+
+        said = client.run(pay_twice())
+        assert said.startswith("these very bytes are still being answered: your HTTP library or your own retry")
+        assert "a request that is still being answered spent this nonce at " in said
+        assert client.live.unanswered == []
 
 
 def test_the_same_bytes_after_an_answer_were_sent_twice() -> None:
