@@ -118,7 +118,7 @@ class Sandbox(Records):
         """Send one signed request as the first reseller; `path` has its query, percent-encoded. Every status is an
         answer. With `clock: {signature: sandbox}` it is signed at the sandbox's time. Raises `NoAnswer` when the
         connection ends without an answer and `NotRunning` when nothing listens."""
-        body = b"" if json is None else encoded(json)
+        method, body = method.upper(), b"" if json is None else encoded(json)
         at = self.now.timestamp() if self._signs_by_own_clock else None
         headers = self.auth.headers(method, path, body, at=at)
         headers |= {"Content-Type": "application/json"} if body else {}

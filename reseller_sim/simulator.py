@@ -3,6 +3,7 @@
 import atexit
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -38,6 +39,7 @@ LINES_KEPT = 1000
 LINES_SHOWN = 20
 LINE_CHARS_MAX = 16_384  # a longer line counts as several
 LINE_CHARS_SHOWN = 200
+_BELOW_ROOT = re.compile(r"(/s/[^/]+)?(/v[12](/.*)?)?/*$")
 
 
 @checked
@@ -54,6 +56,9 @@ class Simulator:
         address = url or own.get("RESELLER_SIM_URL") or DEFAULT_URL
         if not is_url(address):
             raise ValueError(f"RESELLER_SIM_URL must be a URL such as {DEFAULT_URL}, not {address!r:.200}")
+        root = _BELOW_ROOT.sub("", address)
+        if root != address.rstrip("/"):
+            raise ValueError(f"{address} is not the root of a simulator; give {root}")
         found = token or own.get("RESELLER_SIM_TOKEN") or own.get("RESELLER_SIM_CONTROL_TOKEN")
         self.control = Control(address, found)
         self.url, self.control_url = self.control.root, self.control.url

@@ -85,6 +85,17 @@ def test_a_key_at_the_wrong_place_of_a_rule_is_led_to_the_right_one(
         own.rule(section, rule)
 
 
+@pytest.mark.parametrize("below", ["/s/default", "/v2", "/s/default/v2/topup"])
+def test_the_address_of_a_sandbox_is_led_to_that_of_its_simulator(below: str) -> None:
+    address = f"http://127.0.0.1:1{below}"
+    with pytest.raises(ValueError, match=f"{address} is not the root of a simulator; give http://127.0.0.1:1$"):
+        Simulator(address)
+
+
+def test_a_method_in_small_letters_is_sent_in_capitals(own: Sandbox) -> None:
+    assert own.call("get", "/v2/balance").status == 200
+
+
 def test_a_fault_that_no_request_meets_is_refused(own: Sandbox) -> None:
     with pytest.raises(SimulatorError, match=r"has no path '/v2/topups' \(did you mean '/v2/topup'\?\)"):
         own.fault({"when": {"path": "/v2/topups"}, "then": {"status": 500}})

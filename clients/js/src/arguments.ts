@@ -198,7 +198,8 @@ const SEED = number(`a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`, (valu
 const CLOCK = text("manual, real, or one such as x60", /^(manual|real|x\d{1,9}(\.\d{1,9})?)$/);
 const HEX = text("the hexadecimal secret that PUT /v2/balance-webhook showed", /^([0-9a-f]{2})+$/i);
 const BASE64 = text("the secret in Base64", /^(?=.)([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/);
-const SERVER = kind("a URL such as http://127.0.0.1:8080", isText, isHttpUrl);
+const SERVER = kind("a URL such as http://127.0.0.1:8080", (value) => isText(value) || value instanceof URL, (value: string | URL) => isHttpUrl(`${value}`));
+const TARGET = kind("a URL, or inbox:NAME", (value) => isText(value) || value instanceof URL, (value: string | URL) => /^(https?:\/\/|inbox:)./.test(`${value}`));
 const isAddress = (value: string | URL) => /^(https?:\/)?\//i.test(`${value}`) && URL.canParse(value, "http://localhost");
 const ADDRESS = kind("a URL, or a path that begins with /", (value) => isText(value) || value instanceof URL, isAddress);
 const isCommand = (value: string | string[]) => (isText(value) ? value : (value[0] ?? "")).trim() !== "";
@@ -245,7 +246,7 @@ export const SANDBOX = {
   callbacks: { "filters?": options({ "refid?": TEXT, "trxid?": TEXT }) },
   inbox: { "name?": TEXT },
   replies: { name: TEXT, replies: LIST },
-  setCallback: { url: text("a URL, or inbox:NAME", /^(https?:\/\/|inbox:)./), "method?": choice(["POST", "GET"]) },
+  setCallback: { url: TARGET, "method?": choice(["POST", "GET"]) },
   waitForCallback: { "wanted?": either(TEXT, options({ "refid?": TEXT, "status?": CALLBACK_STATUS, "timeoutS?": WAIT_S, "inbox?": TEXT })) },
   expectStatus: { refid: TEXT, status: PAYMENT_STATUS },
   balance: { "reseller?": TEXT },

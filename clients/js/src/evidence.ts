@@ -8,6 +8,7 @@ import type { Sandbox } from "./sandbox.js";
 import { callbackLine, requestLine } from "./story.js";
 
 const LINES_MAX = 20;
+const ZONE_MS = 8 * 3600 * 1000;
 const LATEST = 5;
 const EXPLAINED_MAX = 10; // each is a search
 const EXPLAINING_S = 10; // all of them
@@ -30,10 +31,10 @@ export async function noCallback(sandbox: Sandbox, { refid, status, inbox }: Cal
 }
 
 /** The failure that time was moved on and on, and something was still to happen. */
-export async function neverIdle(sandbox: Sandbox, { now, fired, reason = "" }: Advanced): Promise<ExpectationFailed> {
+export async function neverIdle(sandbox: Sandbox, { now, fired, left_out, reason = "" }: Advanced): Promise<ExpectationFailed> {
   const payments = await sandbox.transactions();
-  const latest = payments.slice(0, LATEST).map(({ refid, created, status }) => `payment ${refid}, created ${created}: ${status}`);
-  const message = `the sandbox is not idle at ${now}, after ${counted(fired.length, "event")}${reason && `: ${reason}`}`;
+  const latest = payments.slice(0, LATEST).map(({ refid, created, status }) => `payment ${refid}, created ${shownTime(created)}: ${status}`);
+  const message = `the sandbox is not idle at ${shownTime(now)}, after ${counted(fired.length + left_out, "event")}${reason && `: ${reason}`}`;
   return new ExpectationFailed(message, [`${counted(payments.length, "payment")}, the latest:`, ...latest].join("\n"));
 }
 
@@ -53,13 +54,20 @@ export async function pendingHint(sandbox: Sandbox): Promise<string> {
   const { mode, pending } = await sandbox.ask<Clock & { pending: number }>("GET", "/clock");
   if (mode !== "manual" || pending === 0) return "";
   const { due } = await sandbox.ask<{ due: { about: string; at: string }[] }>("GET", "/due", { query: { limit: LATEST } });
-  const next = due.map(({ about, at }) => `${about} at ${at}`).join("; ");
+  const next = due.map(({ about, at }) => `${about} at ${shownTime(at)}`).join("; ");
   return `; the clock is manual and ${pending} ${pending === 1 ? "is" : "are"} pending (${next}): call advance() or runUntilIdle() first`;
 }
 
 /** The story of a payment or, if there is none, why. */
 export const storyOrRefusals = async (sandbox: Sandbox, refid: string): Promise<string> =>
   sandbox.story(refid).then(String, (error: Error) => error.message);
+
+/** A time of the control API in the service's zone, GMT+8, or in UTC when RESELLER_SIM_UTC is 1: `2026-11-29 20:00:00.123+08:00`. */
+export function shownTime(at: string): string {
+  const isUtc = /^(1|true|t|yes|y|on)$/i.test((process.env["RESELLER_SIM_UTC"] ?? "").trim());
+  const shifted = new Date(Date.parse(at) + (isUtc ? 0 : ZONE_MS));
+  return Number.isNaN(shifted.getTime()) ? at : shifted.toISOString().replace("T", " ").replace("Z", isUtc ? "+00:00" : "+08:00");
+}
 
 /** `1 payment`, `2 payments`. */
 export const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;

@@ -63,9 +63,9 @@ export class Sandbox {
   }
 
   /** A signed request with a JSON body or none: `call("POST", "/v2/topup", { refid: "order-1", ... })`. A GET has none, also with `{}`. */
-  async call(method: string, path: string, json?: unknown): Promise<Response> {
-    const body = json === undefined ? null : encoded("sandbox.call", json);
-    if (method.toUpperCase() !== "GET" || body === null) return this.fetch(path, { method, body });
+  async call(verb: string, path: string, json?: unknown): Promise<Response> {
+    const [method, body] = [verb.toUpperCase(), json === undefined ? null : encoded("sandbox.call", json)];
+    if (method !== "GET" || body === null) return this.fetch(path, { method, body });
     if (body === "{}") return this.fetch(path);
     throw new TypeError("sandbox.call: a GET has no body; write its parameters into the path, as in /v2/history?page=2, or use fetch()");
   }
@@ -163,8 +163,8 @@ export class Sandbox {
   }
 
   /** Sends the first reseller's callbacks to a URL of yours, or to `inbox:NAME`. */
-  async setCallback(url: string, method = "POST"): Promise<void> {
-    const answer = await this.call("POST", `/v2/callback-url?${new URLSearchParams({ url, method })}`);
+  async setCallback(url: string | URL, method = "POST"): Promise<void> {
+    const answer = await this.call("POST", `/v2/callback-url?${new URLSearchParams({ url: `${url}`, method })}`);
     if (!answer.ok) throw new RangeError(`sandbox.setCallback: ${answer.status} ${await answer.text()}`);
   }
 

@@ -47,7 +47,7 @@ export type SandboxOptions = Options<
 
 /** Where a running simulator is, ending in /_sim or not: by default RESELLER_SIM_URL, or http://127.0.0.1:8080; and its control token, by
  * default RESELLER_SIM_TOKEN or RESELLER_SIM_CONTROL_TOKEN. */
-export type SimulatorOptions = Options<{ url: string; token: string }>;
+export type SimulatorOptions = Options<{ url: string | URL; token: string }>;
 
 /** A running simulator. */
 export class Simulator {
@@ -57,12 +57,14 @@ export class Simulator {
   #child: ChildProcessWithoutNullStreams | undefined;
 
   /** A text is the URL. */
-  constructor(options: string | SimulatorOptions = {}) {
+  constructor(options: string | URL | SimulatorOptions = {}) {
     checkArguments("new Simulator", arguments, SIMULATOR.constructor);
-    const { url, token = undefined } = typeof options === "string" ? { url: options } : options;
+    const { url, token = undefined } = typeof options === "string" || options instanceof URL ? { url: options } : options;
     const { RESELLER_SIM_URL, RESELLER_SIM_TOKEN, RESELLER_SIM_CONTROL_TOKEN } = process.env;
-    const address = url ?? (RESELLER_SIM_URL || "http://127.0.0.1:8080");
+    const address = `${url ?? (RESELLER_SIM_URL || "http://127.0.0.1:8080")}`;
     if (!isHttpUrl(address)) throw new RangeError(`RESELLER_SIM_URL is ${inspected(address)}; give a URL such as http://127.0.0.1:8080`);
+    const root = address.replace(/(\/s\/[^/]+)?(\/v[12](\/.*)?)?\/*$/, "");
+    if (root !== address.replace(/\/+$/, "")) throw new RangeError(`${address} is not the root of a simulator; give ${root}`);
     this.url = address.replace(/\/+$/, "").replace(/\/_sim$/, "");
     this.controlUrl = `${this.url}/_sim`;
     this.#control = new Control(this.controlUrl, token ?? (RESELLER_SIM_TOKEN || RESELLER_SIM_CONTROL_TOKEN));

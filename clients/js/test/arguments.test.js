@@ -95,7 +95,7 @@ const WRONG = [
   [(value) => sandbox.replies("callbacks", value), "replies is ", [undefined, { status: 500 }, [500], 500]],
   [(value) => sandbox.replies(value, []), "name is ", [undefined, [{ status: 500 }]]],
   [(value) => sandbox.inbox(value), "name is ", [undefined, null, 5]],
-  [(value) => sandbox.setCallback(value), "url is ", [undefined, null, 5, new URL("http://x/")]],
+  [(value) => sandbox.setCallback(value), "url is ", [undefined, null, 5, ["http://x/"]]],
   [(value) => sandbox.mark(value), "name is ", [undefined, null, { name: "a" }]],
   [(value) => sandbox.rewind(value), "moment is ", [undefined, null, 5, new Date()]],
   [(value) => sandbox.rewind({ n: value }), "n is ", [undefined, "1"]],
@@ -118,7 +118,7 @@ const WRONG = [
   [(value) => Simulator.start({ scenario: value }), "scenario is ", [null, 5, {}]],
   [(value) => Simulator.start({ arguments: value }), "arguments is ", [null, "--verbose", [5]]],
   [(value) => Simulator.start({ timeoutS: value }), "timeoutS is ", [null, "5"]],
-  [(value) => new Simulator(value), "options is ", [null, 5, new URL("http://127.0.0.1:1")]],
+  [(value) => new Simulator(value), "options is ", [null, 5, ["http://127.0.0.1:1"]]],
   [(value) => new Simulator({ token: value }), "token is ", [null, 5]],
   [(value) => useSandbox(value), "options is ", [null, 5, ["bad-day"]]],
   [(value) => receiver.reply(value), "status is ", [undefined, null, "500", [500], true]],
@@ -258,6 +258,11 @@ test("a variable that is no URL is named", () => {
   const { RESELLER_SIM_URL } = process.env;
   process.env["RESELLER_SIM_URL"] = "127.0.0.1:8080";
   try {
+    assert.equal(new Simulator(new URL("http://127.0.0.1:1")).url, "http://127.0.0.1:1");
+    for (const below of ["/s/default", "/v2", "/s/default/v2/topup"]) {
+      const error = new RangeError(`http://127.0.0.1:1${below} is not the root of a simulator; give http://127.0.0.1:1`);
+      assert.throws(() => new Simulator(`http://127.0.0.1:1${below}`), error);
+    }
     assert.throws(() => new Simulator(), new RangeError('RESELLER_SIM_URL is "127.0.0.1:8080"; give a URL such as http://127.0.0.1:8080'));
   } finally {
     delete process.env["RESELLER_SIM_URL"];

@@ -176,7 +176,7 @@ test("a callback that does not come is explained", async () => {
   const sandbox = await simulator.sandbox();
   await pay(sandbox, "one");
   const waiting = sandbox.waitForCallback({ refid: "one", timeoutS: 0.05 });
-  await assert.rejects(waiting, /no callback for one came in 0.05 s; the clock is manual and 1 is pending \(one becomes Processing at \S+\): call advance\(\) or runUntilIdle\(\) first[^]*one: RELOAD/);
+  await assert.rejects(waiting, /no callback for one came in 0.05 s; the clock is manual and 1 is pending \(one becomes Processing at \S+ \S+\+08:00\): call advance\(\) or runUntilIdle\(\) first[^]*one: RELOAD/);
   await sandbox.delete();
 });
 
@@ -226,10 +226,10 @@ test("expectations that are not met show what happened", async () => {
   await pay(sandbox, "one");
   await pay(sandbox, "two", 7);
   await fetch(`${sandbox.url}/v2/balance`);
-  await assert.rejects(sandbox.expectStatus("one", "Failed"), /payment one is Accepted, expected Failed; the clock is manual and 1 is pending \(one becomes Processing at \S+\): call advance\(\) or runUntilIdle\(\) first\none: RELOAD 10.00 MYR to /);
+  await assert.rejects(sandbox.expectStatus("one", "Failed"), /payment one is Accepted, expected Failed; the clock is manual and 1 is pending \(one becomes Processing at \S+ \S+\+08:00\): call advance\(\) or runUntilIdle\(\) first\none: RELOAD 10.00 MYR to /);
   await assert.rejects(sandbox.expectStatus("three", "Failed"), /no payment has the refid three\n#2 POST .* 400.*RELOAD sells/);
-  await assert.rejects(sandbox.expectBalance(1), /the balance is 4990.25, expected 1; the clock is manual and 1 is pending \(one becomes Processing at \S+\): call advance\(\) or runUntilIdle\(\) first\npayment one: Accepted, cost 9.75/);
-  await assert.rejects(sandbox.expectCallback("one", { status: "Failed" }), /no callback with the status Failed for one was accepted; the clock is manual and 1 is pending \(one becomes Processing at \S+\): call advance\(\) or runUntilIdle\(\) first\none: RELOAD/);
+  await assert.rejects(sandbox.expectBalance(1), /the balance is 4990.25, expected 1; the clock is manual and 1 is pending \(one becomes Processing at \S+ \S+\+08:00\): call advance\(\) or runUntilIdle\(\) first\npayment one: Accepted, cost 9.75/);
+  await assert.rejects(sandbox.expectCallback("one", { status: "Failed" }), /no callback with the status Failed for one was accepted; the clock is manual and 1 is pending \(one becomes Processing at \S+ \S+\+08:00\): call advance\(\) or runUntilIdle\(\) first\none: RELOAD/);
   await assert.rejects(sandbox.expectNoRefusals(), /2 refused requests\n#2 [^]*\n#3 .*X-Api-Key is absent/);
   await assert.rejects(sandbox.story("three"), ExpectationFailed);
   const headers = { "X-Nonce": "0123456789abcdef" };
@@ -398,14 +398,14 @@ test("a status that the service never writes is refused at once, with those that
 
 test("a receiver that pays again for ever does not come to rest, and the error says so", async () => {
   const sandbox = await simulator.sandbox({ scenario: { extends: "default", payments: [{ name: "f", then: [{ status: "Accepted" }, { after: "2s", status: "Failed" }] }] } });
-  const idle = { now: "2027-01-01T00:00:00Z", fired: [{}, {}], left_out: 0, idle: false, reason: "limit of events" };
+  const idle = { now: "2027-01-01T00:00:00Z", fired: [{}, {}], left_out: 2018, idle: false, reason: "limit of events" };
   const server = createServer((_, response) => response.end(JSON.stringify({ ...record, ...idle, transactions: [{ refid: "r1", created: "now", status: "Failed" }], has_more: false })));
   const record = await sandbox.record();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
   const busy = await new Simulator(`http://127.0.0.1:${port}`).open("busy");
-  const said = /^ExpectationFailed \[ERR_ASSERTION\]: the sandbox is not idle at 2027-01-01T00:00:00Z, after 2 events: limit of events\n1 payment, the latest:\npayment r1, created now: Failed$/;
+  const said = /^ExpectationFailed \[ERR_ASSERTION\]: the sandbox is not idle at 2027-01-01 08:00:00\.000\+08:00, after 2020 events: limit of events\n1 payment, the latest:\npayment r1, created now: Failed$/;
   await assert.rejects(busy.runUntilIdle(), said);
   server.close();
   await sandbox.delete();
