@@ -204,7 +204,7 @@ def _campaign(
     from simulator.cli.reports.explore import Screen, about, base_of, repeated, suites_when_stopped
     from simulator.cli.server import of_one_command, options_of
     from simulator.explore.campaign import Campaign, Plan
-    from simulator.explore.findings import Again
+    from simulator.explore.findings import Reproduction
     from simulator.explore.runs import Setting, Workers
     from simulator.explore.trials import Trials
     from simulator.explore.verdicts import Record
@@ -216,7 +216,7 @@ def _campaign(
     setting = Setting(tuple(to_run), plain, flags.host, flags.port, out, wanted.restart)
     plan = Plan(
         folder=out,
-        again=Again(tuple(to_run), wanted.restart, repeated(flags)),
+        reproduction=Reproduction(tuple(to_run), wanted.restart, repeated(flags)),
         seed=flags.seed or 0,
         seconds=wanted.minutes * 60,
         ends_at_first=wanted.first,

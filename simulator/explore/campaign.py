@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from simulator.explore.faults import single_faults
-from simulator.explore.findings import Again, Listener, Report, Writer, words_of
+from simulator.explore.findings import Listener, Report, Reproduction, Writer, words_of
 from simulator.explore.races import crossed_requests, overtaken_answers, restarts
 from simulator.explore.repetition import ATTEMPTS, Failure, Repetition, repeated, shrunk
 from simulator.explore.storms import outages, storms
@@ -34,11 +34,11 @@ class Plan:
     draws; with
     `ends_at_first` the first finding is the last. `keys` are the API keys that a storm may revoke, as (reseller, key);
     `has_start` is true when the user decides at what time the sandbox starts, and `rate` is how many times as fast as
-    the wall its clock runs. `again` as in `findings.Writer`. With
+    the wall its clock runs. `reproduction` as in `findings.Writer`. With
     `restarts` callbacks also come while the client restarts."""
 
     folder: Path
-    again: Again
+    reproduction: Reproduction
     seed: int = 0
     seconds: float = 0
     ends_at_first: bool = False
@@ -56,7 +56,7 @@ class Campaign:
         self._trials = trials
         self._plan = plan
         self._listener = listener
-        self._writer = Writer(trials.base, plan.folder, record, plan.again, trials.limit_s)
+        self._writer = Writer(trials.base, plan.folder, record, plan.reproduction, trials.limit_s)
         self._alone_left = ALONE_ENOUGH
         self._began_s = now_s()
         trials.ends_s = self._began_s + plan.seconds if plan.seconds else None

@@ -54,7 +54,7 @@ HANGS_S: Final = 240
 
 
 class Damage(NamedTuple):
-    """What is done to an exchange. `{}` in `words` is the request; `wait_s` as in `Fault`."""
+    """Damage to an exchange. `{}` in `words` is the request; `wait_s` as in `Fault`."""
 
     words: str
     then: Mapping[str, Any]
@@ -64,8 +64,8 @@ class Damage(NamedTuple):
 _AFTER = {"after_commit": True}
 BUSY: Final = {"status": 503, "headers": {"Retry-After": "5"}}
 
-# The most expensive first. What a request changes is done or not done when its answer is lost; of one that only reads,
-# nobody can tell.
+# The most expensive first. When the answer to a request that changes something is lost, the work is done or not done;
+# for a request that only reads, both are the same.
 WRITES: Final = (
     Damage("answer to {} lost after commit", {**_AFTER, "disconnect": True}),
     Damage("{} not done and its connection closed", {"disconnect": True}),
@@ -103,7 +103,7 @@ def single_faults(baseline: Seen) -> list[Fault]:
 
 
 def _of_exchanges(baseline: Seen) -> Iterator[tuple[int, Fault]]:
-    """The faults of each request, with the rank of each."""
+    """Yield the faults of each request, each with its rank."""
     for (method, path), count in baseline.exchanges.items():
         when = {"method": method, "path": path}
         for nth in range(1, count + 1):
@@ -113,7 +113,7 @@ def _of_exchanges(baseline: Seen) -> Iterator[tuple[int, Fault]]:
 
 
 def _of_payments(baseline: Seen) -> Iterator[tuple[int, Fault]]:
-    """What may become of a payment: it hangs, is refused, or fails."""
+    """Yield the outcomes of a payment, each with its rank: it hangs, is refused, or fails."""
     for payment in baseline.payments:
         words, place = named(payment), f"outcome of {named(payment)}"
         if (steps := hanging(payment.steps, HANGS_S)) is not None:
@@ -127,7 +127,7 @@ def _of_payments(baseline: Seen) -> Iterator[tuple[int, Fault]]:
 
 
 def named(payment: SeenPayment) -> str:
-    """What a sentence calls it."""
+    """Return the name of a payment in a sentence."""
     return (
         f"the payment of {payment.order}"
         if payment.nth == 1
@@ -136,7 +136,7 @@ def named(payment: SeenPayment) -> str:
 
 
 def hanging(steps: tuple[SeenStep, ...], seconds: float) -> tuple[SeenStep, ...] | None:
-    """The same with its final status so much later; None for one that comes to no end by itself."""
+    """Return the steps with the final status so much later; None for a payment that does not end by itself."""
     if not steps or not steps[-1].is_final:
         return None
     *before, last = steps
@@ -147,14 +147,14 @@ def hanging(steps: tuple[SeenStep, ...], seconds: float) -> tuple[SeenStep, ...]
 
 
 def failing(steps: tuple[SeenStep, ...]) -> tuple[SeenStep, ...]:
-    """The same with a failure at its end."""
+    """Return the steps with a failure at the end."""
     *before, last = steps
     failed = SeenStep("Failed", 48, max(last.after_s, 0.5), is_final=True)
     return (*before, failed) if before else (SeenStep("Processing", 0, 0), failed)
 
 
 def _of_callbacks(baseline: Seen) -> Iterator[tuple[int, Fault]]:
-    """What may become of the callbacks of a payment."""
+    """Yield the faults of the callbacks of a payment, each with its rank."""
     for payment in baseline.payments:
         whole = f"callbacks of {named(payment)}"
         for status in payment.callbacks:

@@ -24,7 +24,7 @@ _NAMED = {"\\": r"\\", "'": r"\'", "\n": r"\n", "\t": r"\t", "\r": r"\r"}
 
 
 def quoted(word: str) -> str:
-    """One word. What cannot be printed is written as `$'…'` has it, which bash, zsh, ksh and the newer sh read."""
+    """Quote a word for a shell. Unprintable ones are escaped in `$'…'`, which bash, zsh, ksh and newer sh read."""
     if word.isprintable():
         return shlex.quote(word)
     return "$'" + "".join(map(_escaped, word)) + "'"
@@ -48,26 +48,26 @@ EXIT_IGNORED = "The exit code does not count: a fault decides what becomes of a 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`text` is its sentence; `lines` say more of each reason; `again` is the command line that fails again."""
+    """`text` is its sentence; `lines` say more of each reason; `command_line` makes it fail again."""
 
     text: str
     lines: tuple[str, ...]
     path: Path
-    again: str
+    command_line: str
     failure: Failure
     is_of_storm: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """What failed once and not again: its sentence, and its tape, if there is one."""
+    """A failure that did not recur: its sentence, and its tape, if there is one."""
 
     text: str
     path: Path | None
 
 
-def said(failure: Failure) -> str:
-    """What happened, in one sentence."""
+def summary(failure: Failure) -> str:
+    """Return a failure in a sentence."""
     return f"{sentence(failure.faults)}: {_words(failure)}{_how_often(failure)}"
 
 
@@ -83,9 +83,9 @@ def _how_often(failure: Failure) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
-    """What the command line that shows a finding again is made of: `command` and `restart` as words, and `flags`, which
-    `exec` takes and no scenario file can say."""
+class Reproduction:
+    """The parts of the command line that reproduces a finding: `command` and `restart` as words, and the `flags` of
+    `exec` that no scenario file can say."""
 
     command: tuple[str, ...]
     restart: tuple[str, ...] = ()
@@ -107,14 +107,14 @@ class Writer:
     base: Base
     folder: Path
     record: Record
-    again: Again
+    reproduction: Reproduction
     limit_s: Callable[[Faults], float]
 
     def written(self, failure: Failure) -> Finding:
         """Write the scenario file, and the tape beside it when there is one. Raises `OSError`."""
-        text, reasons = said(failure), failure.verdict.reasons
+        text, reasons = summary(failure), failure.verdict.reasons
         path = self._path(failure, lambda number: f"{number:02}-{_stem(sentence(failure.faults))}.yaml")
-        line = self.again.line(failure, path, self.limit_s(failure.faults))
+        line = self.reproduction.line(failure, path, self.limit_s(failure.faults))
         ignored = [EXIT_IGNORED, ""] if any(one.decides_outcome for one in failure.faults) else []
         about = [f"{text}.", "", *_lines(failure), "", *ignored, "To see it again:", f"  {line}"]
         expect = [one.expect for one in reasons if one.expect]
@@ -146,7 +146,7 @@ def _digest(failure: Failure) -> str:
 
 
 def _flags(failure: Failure, limit_s: float) -> str:
-    """What `exec` needs to see the failure, and to come to an end where the command does not."""
+    """Return the flags with which `exec` sees the failure, and ends a command that hangs."""
     reasons = failure.verdict.reasons
     audit = " --audit" if all(one.needs_audit for one in reasons) else ""
     hangs = any(one.kind is Kind.HUNG for one in reasons)
@@ -173,12 +173,12 @@ class Listener(Protocol):
         """A finding."""
 
     def once(self, once: Once) -> None:
-        """What failed once and not again, which is no finding."""
+        """A failure that did not recur, which is no finding."""
 
 
 @dataclass(slots=True)
 class Report:
-    """What came of it: how many single faults and storms there are, how many of them were run, and what each came to.
+    """The result: how many single faults and storms there are, how many of them were run, and what each came to.
     `once` is what failed once and not again, and counts as survived; `storms_survived_s` is how long the storms took
     that the command survived, by the wall. `no_storms` says why there were none, though some were wanted."""
 

@@ -1,4 +1,4 @@
-"""What one run of a command did, as far as faults can strike it and verdicts depend on it."""
+"""Observe a run of a command: all that faults can strike and verdicts depend on."""
 
 from collections import Counter, deque
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ GIVEN_BACK: Final = frozenset({Status.FAILED, Status.REFUNDED})
 
 @dataclass(frozen=True, slots=True, order=True)
 class Order:
-    """What a payment is for. `amount` has two decimals."""
+    """The order of a payment. `amount` has two decimals."""
 
     product: str
     account: str
@@ -122,7 +122,7 @@ class Watch:
             self._pending.popleft().result()
 
     def end(self) -> Seen:
-        """What all have seen. The sandboxes are idle by now."""
+        """Return the observation of all sandboxes, which are idle by now."""
         for live in self._app.sandboxes:
             self._ended(live, "")
         while self._pending:
@@ -167,7 +167,7 @@ class Watch:
         return found
 
     def _add_payments(self, transactions: list[Transaction], reported: dict[str, list[str]]) -> None:
-        """What other sandboxes have seen of the same payments counts, unless it differs."""
+        """Add the payments that no other sandbox has seen yet."""
         counted: Counter[Order] = Counter()
         known = {(one.order, one.nth): one for one in self._seen.payments}
         for transaction in transactions:
@@ -194,7 +194,7 @@ def _callback_statuses(callbacks: Iterable[Callback]) -> dict[str, list[str]]:
 
 
 def _steps(transaction: Transaction) -> tuple[SeenStep, ...]:
-    """The statuses that it came to by itself, and those that were still to come."""
+    """Return the statuses of a payment without a void: past and scheduled."""
     made = [
         SeenStep(
             STATUS_NAMES[one.status],

@@ -1,4 +1,4 @@
-"""Races: the answers and callbacks of one payment in an order, or at one time, that the client did not see before.
+"""Races: answers and callbacks of a payment in an order, or at a time, that the client did not see before.
 
 A race uses times of its own: the statuses of its payment come one `UNIT_WALL_S` after the other. Answers are late by
 odd halves of it, so that each comes between two callbacks.
@@ -13,7 +13,7 @@ from simulator.explore.observation import Seen, SeenPayment, SeenStep
 
 UNIT_WALL_S: Final = 1.0
 CALLBACKS_MAX: Final = 2
-"""An answer comes late behind so many callbacks, one after the other, and behind all."""
+"""Answers are late by one callback, by two, and by all."""
 
 TOPUP: Final = {"method": "POST", "path": "/v2/topup"}
 NO_TIMEOUT: Final = {"limits": {"integration_timeout": None}}
@@ -140,7 +140,7 @@ def _late_requery(payment: SeenPayment, unit_s: float) -> Fault:
 
 
 def _paced(steps: tuple[SeenStep, ...], unit_s: float, begin: int = 1) -> tuple[SeenStep, ...]:
-    """The same statuses, one unit after the other; the second comes `begin` units after the first."""
+    """Return the statuses one unit after the other; the second comes `begin` units after the first."""
     first, *others = steps
     paced = (replace(step, after_s=number * unit_s) for number, step in enumerate(others, start=begin))
     return (replace(first, after_s=0.0), *paced)

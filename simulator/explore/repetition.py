@@ -56,7 +56,7 @@ class Repetition:
         return None if is_certain or self.attempts >= ATTEMPTS else Trial(self.faults, self.attempts, alone)
 
     def failure(self, tapes: dict[Trial, bytes]) -> Failure:
-        """What came of it, with the last of the tapes, which are then not needed any more."""
+        """Return the failure with the last of the tapes, and forget the tapes."""
         found = [tapes.pop(trial, None) for trial, _ in self.failed]
         tape = next((one for one in reversed(found) if one is not None), None)
         reasons, last = self._common(), self.failed[-1][1]

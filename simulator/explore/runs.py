@@ -35,8 +35,8 @@ RUNNING = "running-"
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What all runs have in common. `folder` is where the scenario of a run is written for as long as it lasts: what it
-    extends is named relative to it. `restart` is the command that restarts the client; empty for none."""
+    """The common part of all runs. `folder` has the scenario of a run while the run lasts, which names the scenario
+    that it extends relative to it. `restart` is the command that restarts the client; empty for none."""
 
     command: tuple[str, ...]
     options: Options
@@ -218,7 +218,7 @@ def _received(connection: Connection) -> Outcome | str:
 
 
 def _work(connection: Connection, setting: Setting) -> None:
-    """What a worker does until nobody gives it jobs any more."""
+    """Run jobs until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the first process, which then ends this one
     signal.signal(signal.SIGTERM, _end)
     logging.disable()

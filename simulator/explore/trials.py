@@ -98,7 +98,7 @@ class Trials:
                 raise TimeIsOver
 
     def all_run(self, tests: Iterable[Trial]) -> list[tuple[Trial, Verdict]]:
-        """The same when all are there, in the order of the tests."""
+        """Return all verdicts in the order of the tests."""
         wanted = list(tests)
         found = {id(trial): verdict for trial, verdict in self.run(wanted)}
         return [(trial, found[id(trial)]) for trial in wanted]

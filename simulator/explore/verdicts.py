@@ -15,7 +15,7 @@ from simulator.wire.payments import STATUS_NAMES
 
 
 class Kind(StrEnum):
-    """What tells that a run failed, the most telling first."""
+    """The kinds of failure, the clearest first."""
 
     PAID_TWICE = "paid twice"
     EXPECTATION = "expectation"
@@ -36,7 +36,7 @@ class Reason:
     needs_audit: bool = False
 
 
-# What a scenario can expect in place of a warning of the audit, which no exit code tells.
+# Expectations of a scenario instead of warnings of the audit, which do not change the exit code.
 _EXPECTED_OF_WARNINGS: Final[Mapping[str, Mapping[str, Any]]] = {
     "refusal-not-repeated": {
         "name": "a refused payment is not sent again as it was",
@@ -58,7 +58,7 @@ def reasons(baseline: Outcome, outcome: Outcome, faults: tuple[Fault, ...]) -> t
 
 
 def ways(found: tuple[Reason, ...]) -> set[tuple[Kind, str]]:
-    """In what ways a run failed, whatever it was about."""
+    """Return the ways in which a run failed, without their objects."""
     return {(one.kind, one.words) for one in found}
 
 
@@ -173,7 +173,7 @@ class Record:
             self._file.write("\n")  # the last line may have been cut off
 
     def close(self) -> None:
-        """Nothing is added after that."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()
 
@@ -241,7 +241,7 @@ def _digest(value: object) -> str:
 
 
 def _differing(kept: Mapping[str, Any], head: Mapping[str, Any]) -> list[str]:
-    """What is another one in a file that begins so."""
+    """Return the parts in which the first line of a file differs."""
     if kept.get("version") != head["version"] or not isinstance(kept.get("about"), dict):
         return ["version of reseller-sim"]
     return [name for name, digest in head["about"].items() if kept["about"].get(name) != digest]

@@ -46,8 +46,8 @@ class Held(msgspec.Struct, eq=False):
 
 
 class Holds:
-    """What waits in one life of a sandbox, in the order in which it came. `events` get both ends of each hold, at the
-    time of the `clock`. A replay sets `pause`, which waits until the tape says that a hold has ended."""
+    """Held answers and deliveries of a life of a sandbox, first come first. `events` get the two ends of each hold,
+    at the time of the `clock`. A replay sets `pause`, which waits until the tape says that a hold has ended."""
 
     def __init__(self, events: EventLog | None = None, clock: Clock | None = None) -> None:
         self._held: list[Held] = []
@@ -92,21 +92,21 @@ class Holds:
             self._events.note(Action(change, self._clock.now(), about))
 
     def release(self, name: str, count: int | None = None) -> int:
-        """Let the first `count` that wait under this name go on, all by default. Return how many those are."""
+        """Release the first `count` of this name, by default all. Return their number."""
         waiting = [held for held in self.of(name) if held.ended is not None and not held.ended.done()][:count]
         for held in waiting:
             held.end(Resumption.READY)
         return len(waiting)
 
     def end_answers(self) -> None:
-        """Let all answers go on: the server is about to stop. Deliveries are made again after a restart."""
+        """Release all answers: the server is about to stop. Deliveries are repeated after a restart."""
         for held in self._held:
             if held.kind == "answer":
                 held.end(Resumption.READY)
         self.notifier.close()
 
     def close(self) -> None:
-        """Let everything go on: the life of the sandbox has ended."""
+        """Release everything: the life of the sandbox has ended."""
         self._events = None
         for held in self._held:
             held.end(Resumption.READY)

@@ -12,7 +12,7 @@ from simulator.cli.reports.explore import UNREPEATED, Screen, result, suites
 from simulator.explore import campaign
 from simulator.explore.campaign import Campaign, Plan
 from simulator.explore.faults import single_faults
-from simulator.explore.findings import Again, Finding, Once, Report
+from simulator.explore.findings import Finding, Once, Report, Reproduction
 from simulator.explore.races import crossed_requests, overtaken_answers
 from simulator.explore.runs import Job, Setting, Workers
 from simulator.explore.trials import Faults, TimeIsOver, Trial
@@ -58,7 +58,7 @@ def explored(
     heard = Heard(trials)
     with closing(Record(folder, {}, resumes=False)) as record:
         record.begin()
-        plan = Plan(folder, Again(("true",)), seconds=batches)
+        plan = Plan(folder, Reproduction(("true",)), seconds=batches)
         yield Campaign(trials, record, plan, heard).explore(), heard
 
 

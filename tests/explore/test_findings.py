@@ -4,7 +4,7 @@ from contextlib import closing
 from pathlib import Path
 
 from simulator.explore.faults import single_faults
-from simulator.explore.findings import Again, Writer, said
+from simulator.explore.findings import Reproduction, Writer, summary
 from simulator.explore.races import restarts
 from simulator.explore.repetition import Failure
 from simulator.explore.verdicts import Kind, Reason, Record, Verdict
@@ -17,21 +17,23 @@ FAULTS = tuple({one.place: one for one in single_faults(seen())}.values())[:8]
 
 def test_a_long_sentence_is_whole(tmp_path: Path) -> None:
     failure = Failure(FAULTS, Verdict((EXIT,), True, output="x" * 1000), failed=2, attempts=3)
-    again = Again(("sh", "-c", f"{'echo; ' * 100}last"))
+    reproduction = Reproduction(("sh", "-c", f"{'echo; ' * 100}last"))
     with closing(Record(tmp_path, {}, resumes=False)) as record:
         record.begin()
-        finding = Writer(FAST, tmp_path, record, again, lambda faults: 60.0).written(failure)
+        finding = Writer(FAST, tmp_path, record, reproduction, lambda faults: 60.0).written(failure)
     lines = finding.path.read_text().splitlines()
-    assert len(said(failure)) > 300
-    assert lines[0] == f"# {said(failure)}."
+    assert len(summary(failure)) > 300
+    assert lines[0] == f"# {summary(failure)}."
     assert lines[0].endswith("exit 1 (fails 2 of 3).")
-    assert f"#   {finding.again}" in lines
-    assert finding.again.endswith("last'")
+    assert f"#   {finding.command_line}" in lines
+    assert finding.command_line.endswith("last'")
     assert problems(finding.path) == []
 
 
 def test_a_client_that_restarts_is_shown_again_by_prove(tmp_path: Path) -> None:
     failure = Failure(tuple(restarts(seen())[:1]), Verdict((EXIT,), True), failed=2, attempts=2)
-    line = Again(("python", "shop.py"), ("sh", "-c", "kill $PID"), "--port 1 ").line(failure, tmp_path / "a.yaml", 60.0)
+    line = Reproduction(("python", "shop.py"), ("sh", "-c", "kill $PID"), "--port 1 ").line(
+        failure, tmp_path / "a.yaml", 60.0
+    )
     file = tmp_path / "a.yaml"
     assert line == f"""reseller-sim prove {file} --restart 'sh -c '"'"'kill $PID'"'"'' -- python shop.py"""

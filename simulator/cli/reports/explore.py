@@ -75,7 +75,7 @@ class Screen:
         echo(whole_line(f"FOUND {finding.text}"))
         for line in finding.lines:
             echo(whole_line(f"      {line}"))
-        echo(whole_line(f"      {finding.again}"))
+        echo(whole_line(f"      {finding.command_line}"))
 
     def once(self, once: "Once") -> None:
         """Show what failed once and not again."""
@@ -181,7 +181,7 @@ def suites_when_stopped(report: "Report") -> list[Suite]:
 
 
 def _failed(name: str, finding: "Finding", duration_s: float) -> Case:
-    details = (*finding.lines, finding.again)
+    details = (*finding.lines, finding.command_line)
     return Case(name, ok=False, message=finding.text, details=details, code=CODE, duration_s=duration_s)
 
 
