@@ -109,6 +109,7 @@ def remove(names: tuple[str, ...], **running: Any) -> None:
     \b
     Examples:
       reseller-sim mark rm ordered
+      reseller-sim mark rm ordered 'before the order' --sandbox mine
     """
     control = Control(**running)
     for one in names:

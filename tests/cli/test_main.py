@@ -54,6 +54,14 @@ def test_help_of_a_verb_has_a_summary_a_paragraph_and_an_example(name: str) -> N
     assert len(paragraph) > 80
 
 
+@pytest.mark.parametrize("name", VERBS)
+def test_help_of_a_verb_and_of_its_words_has_two_examples(name: str) -> None:
+    verb = verb_of(name)
+    for command in [verb, *(verb.commands.values() if isinstance(verb, click.Group) else ())]:
+        examples = str(command.help).partition("Examples:")[2].splitlines()
+        assert len(list(filter(str.strip, examples))) >= 2, command.name
+
+
 def test_help_and_version_import_nothing_slow() -> None:
     assert imported("--help") == set()
     assert imported("--version") == set()
