@@ -43,8 +43,12 @@ def json_flag(*, help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
 def _wants_json(output: str, *, json: bool) -> bool:
     """The command line takes precedence over both variables."""
     ctx = click.get_current_context()
-    is_text = ctx.get_parameter_source("output") is ParameterSource.COMMANDLINE and output == "text"
-    if is_text and ctx.get_parameter_source("json") is ParameterSource.COMMANDLINE:
+    source, json_source = ctx.get_parameter_source("output"), ctx.get_parameter_source("json")
+    if json and output == "text" and source is json_source is ParameterSource.ENVIRONMENT:
+        variables = f"{VARIABLES}_JSON asks for JSON and {VARIABLES}_OUTPUT for text"
+        raise click.UsageError(f"{variables}: unset one of them", ctx)
+    is_text = source is ParameterSource.COMMANDLINE and output == "text"
+    if is_text and json_source is ParameterSource.COMMANDLINE:
         raise click.UsageError("--json is --output json: leave it or --output text out", ctx)
     return (json or output == "json") and not is_text
 

@@ -85,6 +85,18 @@ class Verbs(click.Group):
         command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a verb. Raises `UsageError`, which leads from the path of an endpoint to `call`."""
+        if args and args[0] not in VERBS:
+            from simulator.contract.endpoints import endpoints
+
+            path = f"/v2/{args[0].removeprefix('/v2/')}"
+            if found := next((str(endpoint) for endpoint in endpoints() if endpoint.path == path), ""):
+                raise click.UsageError(f"No such command {args[0]!r}. Use `{PROGRAM} call {found}`.", ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the verbs in groups, without importing them."""
         width = max(map(len, VERBS))

@@ -105,6 +105,11 @@ class ClockMode(NamedTuple):
 
 def listening_address(ctx: click.Context, param: click.Parameter, text: str) -> str:
     """An address to listen on; one of IPv6 may have its brackets, as in a URL."""
+    if text in ("", "*", "0"):
+        raise click.BadParameter(f"{text!r} is no address; write 0.0.0.0 for all of this machine", ctx, param)
+    host, colon, port = text.rpartition(":")
+    if colon and port.isdecimal() and (host.endswith("]") or ":" not in host):
+        raise click.BadParameter(f"{text!r} has a port; write --host {host} --port {port}", ctx, param)
     return text[1:-1] if text.startswith("[") and text.endswith("]") else text
 
 

@@ -95,6 +95,11 @@ def test_without_a_verb_the_help_is_shown_as_wrong_usage() -> None:
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
+        (("balance",), "No such command 'balance'. Use `reseller-sim call GET /v2/balance`."),
+        (("/v2/topup",), "No such command '/v2/topup'. Use `reseller-sim call POST /v2/topup`."),
+        (("serve", "--host", "*"), "'*' is no address; write 0.0.0.0 for all of this machine"),
+        (("serve", "--host", "127.0.0.1:9000"), "has a port; write --host 127.0.0.1 --port 9000"),
+        (("serve", "--host", "[::1]:9000"), "has a port; write --host [::1] --port 9000"),
         (("frobnicate",), "No such command 'frobnicate'"),
         (("--verbose",), "--verbose"),
         (("serve", "--clok", "manual"), "--clock"),
