@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Unpack
 from urllib.parse import urlsplit
@@ -21,7 +21,7 @@ from reseller_sim.arguments import (
     did_you_mean,
 )
 from reseller_sim.control import REFUSED, TIMEOUT_S, Control, Query, below
-from reseller_sim.exchange import bypass, real_monotonic
+from reseller_sim.exchange import bypass, real_monotonic, real_time
 from reseller_sim.receiver import Message, from_inbox
 from reseller_sim.signatures import HMACAuth
 from reseller_sim.story import Story
@@ -39,6 +39,7 @@ class Identity:
 
     def __init__(self, control: Control, described: Mapping[str, Any]) -> None:
         self._control = control
+        self.opened_at = datetime.fromtimestamp(real_time(), UTC)
         self._describe(described)
 
     def _describe(self, described: Mapping[str, Any]) -> None:

@@ -36,6 +36,14 @@ def test_the_hint_of_a_test_without_requests_asks_for_the_address(own: Sandbox) 
     assert text.startswith(f"none has reached the sandbox: does the code under test use {own.url}?")
 
 
+def test_the_hint_counts_requests_that_reached_the_default_sandbox_instead(simulator: Simulator, own: Sandbox) -> None:
+    default = simulator.open()
+    default.ask("PUT", "/clock", {"mode": "real"})
+    default.call("GET", "/v2/balance")
+    ((_, text),) = sections(own)
+    assert text.endswith(" Meanwhile 1 reached the sandbox default, whose keys the root address leads to.")
+
+
 def test_each_expectation_says_what_a_manual_clock_keeps(client: Any) -> None:
     pending = r"the clock is manual and 1 is pending \(order-1 becomes Processing at .*\): call advance\(\)"
     with client.sandbox() as sandbox:
