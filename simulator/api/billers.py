@@ -3,6 +3,7 @@
 from simulator.api.body_cache import BodyCache
 from simulator.api.call import Call, Reply
 from simulator.api.notes import hint, no_biller, note
+from simulator.api.paging import note_page_behind
 from simulator.api.refusals import invalid_parameters
 from simulator.contract.query import whole
 from simulator.domain.model.catalog import OptionList, Product
@@ -37,11 +38,12 @@ class BillersEndpoint:
             note(call, "no product that is paid to billers is on sale")
         key = (id(product), id(found), fields.get("page"), fields.get("limit"), prefix)
         body = None if filters else self._cache.get(key)
+        listed = _filtered(found, filters, any_case=any_case) if filters else found
+        page = Page.of(len(listed), whole(fields, "page", 1), whole(fields, "limit", len(listed)))
+        note_page_behind(call, page.current, page.last, page.total, "billers")
         if body is None:
-            listed = _filtered(found, filters, any_case=any_case)
             if product is not None and filters and not listed:
                 _note_no_match(call, product, found)
-            page = Page.of(len(listed), whole(fields, "page", 1), whole(fields, "limit", len(listed)))
             body = encode(wire.billers(product, listed, page, prefix, filters, is_paged="limit" in fields))
             if not filters:
                 self._cache.put(key, (product, found), body)

@@ -1,14 +1,18 @@
 """The history of transactions and the balance statement (SPEC 4.14, 4.17)."""
 
+import msgspec
+
 from simulator.api.call import Call, Reply
-from simulator.api.notes import no_product, note, note_problems
+from simulator.api.notes import no_product, note, note_problems, suggestion
 from simulator.api.paging import days_of, note_empty, page_size
 from simulator.api.refusals import UNKNOWN_PRODUCT, invalid_parameters, refuse_parameters
 from simulator.contract.query import whole
 from simulator.domain.model.history import HistoryQuery, figures_of
+from simulator.domain.model.likeness import nearest
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.wallet import EntryType
 from simulator.wire import account, history
+from simulator.wire.diagnoses import shown
 
 HISTORY_LIMIT_MAX = 1000
 
@@ -41,10 +45,31 @@ def transactions(call: Call) -> Reply:
     if state.assumes("history-offset", "pages"):
         offset *= limit
     page, figures = records.find(wanted, offset, limit, newest_first=newest_first)
-    note_empty(call, days, sum(figures.counts.values()), offset, "transactions")
+    total = sum(figures.counts.values())
+    note_empty(call, days, total, offset, "transactions")
+    if wanted.account and not total:
+        found, _ = records.find(msgspec.structs.replace(wanted, account=""), 0, ACCOUNTS_MAX, newest_first=True)
+        _note_account(call, wanted.account, [one.account for one in found])
     if state.assumes("history-meta", "page"):
         figures = figures_of(page)
     return Reply(200, history.body([_record(call, one) for one in page], figures))
+
+
+ACCOUNTS_MAX = 1000
+"""The latest transactions among which the account is looked for that was probably meant."""
+
+
+def _note_account(call: Call, number: str, others: list[str]) -> None:
+    """Suggest an account that is the same number without country code, signs, or a lost zero, or is spelt alike."""
+    same = (other for other in others if _local_number(other) == _local_number(number))
+    if likely := next(same, "") or nearest(number, set(others)):
+        note(call, f"no transaction has the account {shown(number)}{suggestion(likely)}")
+
+
+def _local_number(number: str) -> str:
+    """The digits of a number without the code of Malaysia and the zero before it."""
+    digits = "".join(filter(str.isdecimal, number))
+    return digits.removeprefix("60").lstrip("0")
 
 
 def _is_known(call: Call, product: str) -> bool:

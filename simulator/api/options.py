@@ -6,7 +6,7 @@ from typing import Any
 from simulator.api.body_cache import BodyCache
 from simulator.api.call import Call, Reply
 from simulator.api.notes import hint, no_biller, not_listed, note
-from simulator.api.paging import page_size
+from simulator.api.paging import note_page_behind, page_size
 from simulator.api.refusals import invalid_parameters
 from simulator.api.versions import wants_denominations
 from simulator.contract.query import flag, sent_times, whole
@@ -52,6 +52,7 @@ class OptionsEndpoint:
         field_id, newer = fields["field_id"], wants_denominations(call)
         found = _filtered(call, product)
         page = Page.of(len(found), whole(fields, "page", 1), limit)
+        note_page_behind(call, page.current, page.last, page.total, "options")
         as_written, overlay = state.catalog.products[product.code], call.owner.overlay.get(product.code)
         # A list that is drawn or filtered for one call is not worth keeping.
         is_shared = not account_source(product, field_id) and not fields.get("biller_code")

@@ -48,6 +48,12 @@ def note_empty(call: Call, days: tuple[date, date], total: int, offset: int, wha
     note(call, f"no {what} of {asked}: days are those of GMT+8, where it is {today}{utc}")
 
 
+def note_page_behind(call: Call, number: int, last: int, total: int, what: str) -> None:
+    """Say that a page is empty because it comes after the last one."""
+    if number > last:
+        note(call, f"page {number} begins behind the end: there are {total} {what}, page {last} is the last")
+
+
 def page_size(call: Call, parameter: str, maximum: int, assumption: str) -> tuple[int, dict[str, list[str]]]:
     """The size of a page, at most `maximum`, and what is wrong with the parameter: too large a size is reduced and
     noted, or is a problem when `assumption` of the register says `reject`."""

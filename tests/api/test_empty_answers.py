@@ -49,3 +49,28 @@ def test_a_plus_that_arrives_as_a_blank_is_said(target: str, name: str) -> None:
     with running({"clock": DAY}) as client:
         assert f"{name} begins with a blank, since a + in a query is one: write %2B" in diagnosis(client, target)
         assert "begins with a blank" not in diagnosis(client, target.replace("+", "%2B"))
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        (
+            "/v2/options?product_code=DATA&field_id=plan&account_number=0123456789&page=90",
+            "options, page 1 is the last",
+        ),
+        ("/v1/interbank/billers?page=99&limit=5", "billers, page 9 is the last"),
+    ],
+)
+def test_a_page_after_the_last_one_says_so(path: str, said: str) -> None:
+    with running() as client:
+        found = diagnosis(client, path)
+    assert " begins behind the end: there are " in found
+    assert found.endswith(said)
+
+
+@pytest.mark.parametrize("account", ["60123456789", "%2B60123456789", "123456789", "012-3456789"])
+def test_an_account_that_is_written_otherwise_is_suggested(account: str) -> None:
+    with running({"clock": DAY}) as client:
+        client.pay()
+        found = diagnosis(client, f"/v2/transactions?limit=9&date=2026-11-29&account={account}")
+    assert found.endswith("; did you mean 0123456789?")

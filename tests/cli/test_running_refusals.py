@@ -212,6 +212,6 @@ def test_verbs_print_text_in_a_pipe_and_json_when_a_flag_or_a_variable_says_so()
             assert invoke("health", "--output", "text", **given).stdout.startswith("reseller-sim 1.2.3")
         contrary = refusal(invoke("health", "--output", "text", "--json", RESELLER_SIM_URL=url), 2)
     assert "--json is --output json: leave it or --output text out" in contrary
-    variables = {"RESELLER_SIM_JSON": "1", "RESELLER_SIM_OUTPUT": "text"}
+    variables: Any = {"RESELLER_SIM_JSON": "1", "RESELLER_SIM_OUTPUT": "text"}
     contrary = refusal(invoke("health", **variables), 2)
     assert "RESELLER_SIM_JSON asks for JSON and RESELLER_SIM_OUTPUT for text: unset one of them" in contrary
