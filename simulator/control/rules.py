@@ -22,7 +22,7 @@ from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.model.rules import Origin, Rule, SourceLine
 from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.scenario.build import COMPILER, prepared_rule
+from simulator.scenario.build import COMPILER, PreparedRule, prepared_rule
 from simulator.scenario.lint.findings import NEVER_MATCHES, rule_findings
 from simulator.scenario.reading.document import Problem, ScenarioError
 from simulator.scenario.reading.files import bundled_path, is_path
@@ -69,26 +69,27 @@ async def add(request: Request) -> Response:
     raw = await bytes_of(request)
     if len(raw) <= AT_ONCE_BYTES_MAX:
         wanted = decoded(raw, "rule-request")
-        findings = _prepare(live, wanted)
+        prepared, findings = _prepare(live, wanted)
     else:
         with place(len(raw)):
             wanted = await in_background(decoded, raw, "rule-request")
-            findings = await in_background(_prepare, live, wanted)
+            prepared, findings = await in_background(_prepare, live, wanted)
         refuse_lost_sandbox(request)
     if never := [problem for problem in findings if problem.code in NEVER_MATCHES]:
         raise ScenarioError(never)
+    COMPILER.remember_rule(prepared)
     rule: Rule[Any] = await live.submit(AddRule(wanted["section"], wanted["rule"]))
     return reply({"id": rule.id, "warnings": [f"{one.path}: {one.message}" for one in findings]}, 201)
 
 
-def _prepare(live: LiveSandbox, wanted: dict[str, Any]) -> list[Problem]:
-    """Compile a rule for the command that will add it; return what `check` finds in it. Raises `ScenarioError`."""
+def _prepare(live: LiveSandbox, wanted: dict[str, Any]) -> tuple[PreparedRule, list[Problem]]:
+    """Compile a rule for the command that will add it; return it, and what `check` finds in it. Raises
+    `ScenarioError`."""
     section, document, state = wanted["section"], wanted["rule"], live.core.state
     known = frozenset(state.catalog.products), frozenset(state.resellers), state.scenario.timelines
-    COMPILER.remember_rule(prepared_rule(section, document, *known))
-    return rule_findings(
-        section, document, is_manual=not live.clock.runs, timeout=live.scenario.limits.integration_timeout
-    )
+    prepared = prepared_rule(section, document, *known)
+    is_manual, timeout = not live.clock.runs, live.scenario.limits.integration_timeout
+    return prepared, rule_findings(section, document, is_manual=is_manual, timeout=timeout)
 
 
 async def remove(request: Request) -> Response:

@@ -26,7 +26,7 @@ def test_every_kind_of_change_is_seen() -> None:
             lambda: client.sim("POST", "/sandboxes/default/resellers/RS001/api-keys"),
             lambda: client.sim("DELETE", "/sandboxes/default/resellers/RS001/api-keys/test_key_RS001_no_secret"),
             lambda: client.sim("POST", "/sandboxes/default/resellers", {"code": "RS002"}),
-            lambda: client.sim("POST", "/sandboxes/default/rules", {"section": "faults", "rule": {"when": {"path": "/x"}, "then": {"status": 500}}}),
+            lambda: client.sim("POST", "/sandboxes/default/rules", {"section": "faults", "rule": {"when": {"path": "/v2/topup"}, "then": {"status": 500}}}),
             lambda: client.sim("PUT", "/sandboxes/default/clock", {"mode": "real"}),
             lambda: client.call("POST", "/v2/callback-url?url=inbox:other&method=GET"),
             lambda: client.sim("POST", "/sandboxes", {"id": "another"}),
