@@ -28,7 +28,7 @@ TOOLS = (
     "swagger-ui-py",
 )
 TELLING = ("auth", "cli", "contract", "control", "http_client", "scenario", "server", "tape", "wire")
-ALSO = ("tests/e2e/test_first_payment_page.py", "tests/e2e/test_cli_serve.py", "tests/client/test_processes.py")
+ALSO = ("tests/e2e/test_quickstart.py", "tests/e2e/test_cli_serve.py", "tests/client/test_processes.py")
 FAST = ("-m", "not slow")
 TIMEOUT_S = 900.0
 

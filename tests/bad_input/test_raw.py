@@ -145,7 +145,7 @@ ROWS: list[tuple[str, bytes, list[tuple[int, str]]]] = [
     ("an unknown method", b"BREW /v2/balance HTTP/1.1\r\n" + H + b"\r\n", [(400, BAD)]),
     ("a method in lower case", b"get /v2/balance HTTP/1.1\r\n" + H + b"\r\n", [(400, BAD)]),
     ("a method of 100,000 letters", b"G" * 100_000, [(400, BAD)]),
-    ("CONNECT", b"CONNECT 127.0.0.1:80 HTTP/1.1\r\n" + H + b"\r\n", [(400, TARGET)]),
+    ("CONNECT", b"CONNECT 127.0.0.1:80 HTTP/1.1\r\n" + H + b"\r\n", [(400, BAD)]),
     ("an asterisk", b"OPTIONS * HTTP/1.1\r\n" + H + b"\r\n", [(400, TARGET)]),
     ("a path without its slash", b"GET v2/balance HTTP/1.1\r\n" + H + b"\r\n", [(400, BAD)]),
     ("a broken escape in the path", b"GET /v2/bal%zzance HTTP/1.1\r\n" + H + b"\r\n", [(400, TARGET)]),

@@ -185,7 +185,7 @@ def _signature(client: Client, method: str, query: str, body: bytes) -> Headers:
 # What must not change
 
 # Of a sandbox's state: what a refused request may leave behind, and what is shared and frozen.
-_EXPECTED = frozenset({"noted", "nonces", "rates", "now", "scenario", "catalog", "_magic"})
+_EXPECTED = frozenset({"compiler", "noted", "nonces", "rates", "now", "scenario", "catalog", "_magic"})
 
 
 def facts(client: Client) -> dict[str, Any]:
