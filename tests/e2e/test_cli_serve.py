@@ -67,7 +67,7 @@ def test_a_signal_ends_it_without_output_in_every_state_of_its_connections(tmp_p
         b"",
         b"GET /v2",
         head + b"\r\n",
-        head * 2,
+        head + b"\r\n" + head,
         b"POST /_sim/sandboxes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
     ]
     with serving(str(scenario), "--port", "0", "--json") as server, ExitStack() as clients:
