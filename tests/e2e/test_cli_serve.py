@@ -59,7 +59,7 @@ def test_the_json_line_is_the_only_output_and_has_everything_a_program_needs() -
 
 
 @pytest.mark.slow
-def test_a_signal_ends_it_without_output_in_every_state_of_its_connections(tmp_path: Path) -> None:
+def test_a_signal_ends_it_quietly_in_every_state_of_its_connections(tmp_path: Path) -> None:
     scenario = tmp_path / "slow.yaml"
     scenario.write_text("scenario: slow\nextends: default\nfaults:\n  - { then: { delay: 1h } }\n")
     head = b"GET /v2/balance HTTP/1.1\r\nHost: x\r\n"
@@ -70,13 +70,15 @@ def test_a_signal_ends_it_without_output_in_every_state_of_its_connections(tmp_p
         head + b"\r\n" + head,
         b"POST /_sim/sandboxes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
     ]
+    malformed = "This is not a valid HTTP/1.1 request: Invalid header token."  # of a second request line for headers
     with serving(str(scenario), "--port", "0", "--json") as server, ExitStack() as clients:
         port = urlsplit(server.ready["url"]).port
         assert port is not None
         for content in begun:
             clients.enter_context(socket.create_connection(("127.0.0.1", port))).sendall(content)
         assert ask(f"{server.ready['url']}/_sim/health").status == 200  # those before it have been read
-        assert server.stop(signal.SIGTERM) == (0, "", "")
+        line = f"a request was refused with 400 before it reached a sandbox: {malformed}\n"
+        assert server.stop(signal.SIGTERM) == (0, "", line)
 
 
 @pytest.fixture
@@ -109,7 +111,8 @@ def test_a_stopping_server_answers_long_polls_and_ends_an_advance(silent: socket
         lists = ("requests", "callbacks", "deliveries", "notifications", "inbox/callbacks")
         polls = [sent("GET", f"/{each}?wait_for=99&timeout=300") for each in lists]
         assert ask(f"{url}/_sim/health").status == 200  # those before it have been read
-        assert server.stop(signal.SIGTERM) == (0, "", "")
+        line = f"a request was refused with 400 before it reached a sandbox: {malformed}\n"
+        assert server.stop(signal.SIGTERM) == (0, "", line)
         answers = [poll.getresponse() for poll in polls]
         found = [json.load(answer) for answer in answers]
         assert [(answer.status, one["complete"]) for answer, one in zip(answers, found, strict=True)] == [
