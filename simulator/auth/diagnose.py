@@ -8,6 +8,7 @@ from binascii import b2a_base64
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from simulator.auth.autopsy.form_texts import FORM_SENT, OBJECT_SENT, not_json
 from simulator.auth.autopsy.query_mistakes import QUERY_BYTES_MAX
 from simulator.auth.autopsy.search import LOOP_HMACS_MAX, MISTAKES, WITHOUT_SECRET, search
 from simulator.auth.autopsy.signing_steps import Facts
@@ -28,7 +29,9 @@ _ENCODED = (
     "the body was sent with Content-Encoding, which the service does not support: the signature covers the bytes that "
     "are sent, and these have to be plain JSON"
 )
-OWN_WORDS = frozenset((_TOO_LONG, _UNKNOWN, _ENCODED, *(one.sentence for one in MISTAKES if "{}" not in one.does)))
+OWN_WORDS = frozenset(
+    (_TOO_LONG, _UNKNOWN, _ENCODED, FORM_SENT, OBJECT_SENT, *(one.sentence for one in MISTAKES if "{}" not in one.does))
+)
 """Diagnoses that repeat nothing of the request, so they contain no secret."""
 
 
@@ -66,4 +69,4 @@ def diagnose(
     if match is not None and WITHOUT_SECRET.isdisjoint(one.id for one in match.found):
         return " and ".join(one.sentence for one in match.found)
     is_encoded = headers.get(b"content-encoding", b"identity") != b"identity"
-    return wrong_digest(claim.signature) or (_ENCODED if is_encoded else _UNKNOWN)
+    return wrong_digest(claim.signature) or (_ENCODED if is_encoded else not_json(body) or _UNKNOWN)

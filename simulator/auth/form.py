@@ -16,6 +16,9 @@ FIX = "send v1= and the 44 characters of the Base64 of the HMAC, and nothing els
 
 _BASE64_CHARACTERS = (ascii_letters + digits + "+/=").encode()
 _is_hexadecimal = re.compile(rb"[0-9a-fA-F]{64}").fullmatch
+_is_dashed = re.compile(rb"(?:[0-9a-fA-F]{2}-){31}[0-9a-fA-F]{2}").fullmatch
+_LITERALS = (b"[object Promise]", b"[object Object]", b"[object ArrayBuffer]", b"undefined", b"null", b"None")
+_AWAIT = "await the signature, and encode its bytes in Base64"
 _SHA1_BYTES = 20
 
 
@@ -48,6 +51,8 @@ def wrong_digest(raw: bytes) -> str:
     if not raw:
         return "nothing follows v1="
     text = binascii.b2a_base64(raw, newline=False)
+    if len(raw) > DIGEST_BYTES and not raw.isascii() and is_utf8(raw):
+        return "the digest was made a text before it was encoded in Base64; encode the raw digest"
     if len(raw) == DIGEST_BYTES:
         return f"the signature is changed: {_one_case(text)}" if _one_case(text) else ""
     size = f"{len(raw)} byte{'s' if len(raw) > 1 else ''}"
@@ -55,6 +60,14 @@ def wrong_digest(raw: bytes) -> str:
     if _is_hexadecimal(raw) or _is_hexadecimal(text):
         return f"{said}: is it hexadecimal?"
     return f"{said}: was it made with SHA-1?" if len(raw) == _SHA1_BYTES else said
+
+
+def is_utf8(raw: bytes) -> bool:
+    """Return whether bytes are a text in UTF-8."""
+    try:
+        return bool(raw.decode())
+    except UnicodeDecodeError:
+        return False
 
 
 def repeated(value: bytes) -> str:
@@ -65,6 +78,10 @@ def repeated(value: bytes) -> str:
 def _flaw(text: bytes) -> str:
     if text.startswith(PREFIX):
         return "v1= stands there twice"
+    if text in _LITERALS:
+        return f"it is the text {text.decode()}; {_AWAIT if b'Promise' in text else 'nothing was signed'}"
+    if _is_dashed(text):
+        return "it is hexadecimal with dashes, as BitConverter writes it"
     if any(character in b" \t\r\n" for character in text):
         return "it contains blanks"
     if any(character in b"-_" for character in text):

@@ -27,7 +27,12 @@ _is_nonce = re.compile(rb"[a-zA-Z0-9_-]{%d,%d}" % (NONCE_BYTES_MIN, NONCE_BYTES_
 NO_QUERY = (b"",)
 
 MILLISECONDS_DIGITS = 13
-"""From the year 2001 to 2286; of seconds they would be the year 33658 and later."""
+UNITS = {MILLISECONDS_DIGITS: "milliseconds", 16: "microseconds", 19: "nanoseconds"}
+"""By the digits of a timestamp from the year 2001 to 2286; of seconds they would be the year 33658 and later."""
+_HOUR_S, _ZONE_HOURS_MAX, _CLOCK_S = 3600, 14, 60  # of zones, and what a clock may be off beside one
+_CORES = {names.API_KEY: b"apikey", names.TIMESTAMP: b"timestamp", names.NONCE: b"nonce", names.SIGNATURE: b"sign"}
+_NAME_SHOWN_MAX = 40
+_is_placeholder = re.compile(rb"undefined|null|None|\$.*|\{\{.*|<.*|your.*", re.IGNORECASE).fullmatch
 EXCHANGED = "X-Nonce has a number, and X-Timestamp has what a nonce looks like: the two are exchanged"
 
 NO_ACTIVE_KEY = "no active key of this sandbox has this value"
@@ -104,9 +109,10 @@ def check_headers(
     raw_key = headers.get(names.API_KEY)
     if not raw_key:
         reason = "X-Api-Key is absent" if raw_key is None else "X-Api-Key is empty"
-        return Denied("missing_api_key", f"{reason}; send the key and sign the request with its secret")
+        advice = _near(headers, names.API_KEY) or "; send the key and sign the request with its secret"
+        return Denied("missing_api_key", reason + advice)
     if held is None:
-        hint = "; X-Api-Key was sent more than once, or with a comma" if b", " in raw_key else ""
+        hint = "; X-Api-Key was sent more than once, or with a comma" if b", " in raw_key else _key_form(raw_key)
         return Denied("invalid_api_key", f"no reseller of this sandbox has this key{hint}", NO_ACTIVE_KEY + hint)
     if held.state != "active":
         if held.state == "revoked":
@@ -119,9 +125,10 @@ def check_headers(
     if not _is_nonce(nonce):
         return _misshapen(nonce, timestamp)
     if not timestamp.isdigit() or len(timestamp) > TIMESTAMP_BYTES_MAX:
+        unit = f"X-Timestamp is in {UNITS[len(timestamp)]}: it" if _has_unit(timestamp) else "X-Timestamp"
         return Denied(
             "invalid_timestamp_format",
-            f"X-Timestamp must be whole seconds since 1970, digits only: now {now_s:.0f}{repeated(timestamp)}",
+            f"{unit} must be whole seconds since 1970, digits only: now {now_s:.0f}{repeated(timestamp)}",
         )
     timestamp_s = int(timestamp)
     if not -tolerance_s <= now_s - timestamp_s <= tolerance_s:
@@ -142,9 +149,32 @@ def check_headers(
 def _incomplete(headers: Mapping[bytes, bytes]) -> Denied:
     """The refusal of a signature that lacks a header, or else has an empty one."""
     if missing := [name for name in names.SIGNATURE_HEADERS if name not in headers]:
-        return Denied("missing_hmac_headers", f"not sent: {_written(missing)}")
+        hints = "".join(_near(headers, name) for name in missing)
+        return Denied("missing_hmac_headers", f"not sent: {_written(missing)}{hints}")
     empty = [name for name in names.SIGNATURE_HEADERS if not headers[name]]
     return Denied("empty_hmac_values", f"sent without a value: {_written(empty)}")
+
+
+def _near(headers: Mapping[bytes, bytes], name: bytes) -> str:
+    """A hint at a header that was sent with a name like that of an absent one."""
+    near = (sent for sent in headers if sent != name and _CORES[name] in sent.translate(None, b"-_"))
+    sent = next((sent for sent in near if sent not in _CORES), b"")
+    return f"; {sent[:_NAME_SHOWN_MAX].decode('latin-1')} was sent, did you mean {_written([name])}?" if sent else ""
+
+
+def _key_form(key: bytes) -> str:
+    """A hint at what the form of an API key alone shows to be wrong."""
+    if _is_placeholder(key):
+        return "; it is a placeholder, or a variable that is not set"
+    if key[:1] in b"\"'" and key[-1:] == key[:1]:
+        return "; it has quotes around it"
+    if key.lower().startswith(b"bearer "):
+        return "; send the key alone, without Bearer"
+    return "; it is percent-encoded" if b"%" in key else ""
+
+
+def _has_unit(timestamp: bytes) -> bool:
+    return timestamp.isdigit() and len(timestamp) in UNITS
 
 
 def _misshapen(nonce: bytes, timestamp: bytes) -> Denied:
@@ -166,10 +196,16 @@ def _written(found: list[bytes]) -> str:
 
 def _out_of_time(timestamp: bytes, now_s: float, tolerance_s: float) -> Denied:
     """The refusal of a timestamp that is further than the tolerance from now, in either direction."""
-    if len(timestamp) == MILLISECONDS_DIGITS:
-        return Denied("timestamp_expired", "the timestamp is in milliseconds; send seconds")
+    if _has_unit(timestamp):
+        return Denied("timestamp_expired", f"the timestamp is in {UNITS[len(timestamp)]}; send seconds")
     age_s = now_s - int(timestamp)
     side = "behind" if age_s > 0 else "ahead of"
+    hours = round(2 * age_s / _HOUR_S) / 2
+    if 1 <= abs(hours) <= _ZONE_HOURS_MAX and abs(age_s - hours * _HOUR_S) <= _CLOCK_S:
+        return Denied(
+            "timestamp_expired",
+            f"the timestamp is {abs(hours):g} h {side.split()[0]}: local time signed as UTC? Unix time has no zone",
+        )
     off = f"{abs(age_s):.6f}".rstrip("0").rstrip(".")
     text = f"the timestamp is {off} s {side} the server's clock, at most {tolerance_s:.0f} s are accepted"
     return Denied("timestamp_expired", text)

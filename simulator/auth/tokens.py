@@ -28,7 +28,7 @@ _MICROSECOND = timedelta(microseconds=1)
 _SECOND_US = 1_000_000
 _UNREADABLE = (
     "this is not a JSON Web Token of this service: three Base64url parts joined by dots, the first two of them JSON; "
-    "was it cut or changed?"
+    "was it cut or changed? An API key is sent as X-Api-Key"
 )
 
 

@@ -15,7 +15,7 @@ from simulator.auth.autopsy.search import BY_ID
 from simulator.auth.autopsy.signing_steps import Facts, Other
 from simulator.auth.canonical import body_hash, canonical_string, signature
 from simulator.auth.form import FIX
-from simulator.auth.signature import BODY_BYTES_MAX, MILLISECONDS_DIGITS, Denied, check_headers
+from simulator.auth.signature import BODY_BYTES_MAX, Denied, check_headers
 from simulator.control.autopsies import joined, rendered
 from simulator.control.curl import Pasted
 from simulator.domain.model.instants import sandbox_time
@@ -26,7 +26,6 @@ from simulator.wire.tokens import PATHS
 
 TOLERANCE_S = 300.0
 LINE_CHARS_MAX = 300
-HOURS_MAX, CLOCK_S = 14, 60.0  # a time zone's largest offset, and what a clock may be off beside it
 SECONDS_CHARS_MAX = 20
 _OF_SIGNATURE = ("invalid_signature", "invalid_signature_format")
 
@@ -153,13 +152,7 @@ def _reason(denied: Denied, headers: Mapping[bytes, bytes], known: Known, *, sec
             return f"X-Api-Key was sent more than once, or with a comma: {key}; send one key"
         near = nearest(key, known)
         return f"no secret is known for the key {key}" + (f"; did you mean {near}?" if near else "; give --secret")
-    if denied.code == "timestamp_expired":
-        if len(headers[names.TIMESTAMP]) == MILLISECONDS_DIGITS:
-            return "the timestamp is in milliseconds; send seconds"
-        hours, rest = divmod(round(abs(off_s := int(headers[names.TIMESTAMP]) - now_s)), 3600)
-        near_s = min(rest, 3600 - rest)
-        if (hours := hours + (rest > 1800)) and hours <= HOURS_MAX and near_s <= CLOCK_S:
-            return f"the timestamp is {hours} h {'ahead' if off_s > 0 else 'behind'}: local time signed as UTC?"
+    if denied.code == "timestamp_expired" and "clock" in denied.diagnosis:
         return f"{denied.diagnosis}; --at says when it was sent, if that was not now"
     return denied.diagnosis or denied.message
 

@@ -58,7 +58,7 @@ def test_a_mistake_is_named(client: Mistaken) -> None:
 # What the header does not name: what others than the owner of the secret can do, what only the journal knows, and of
 # what there are thousands.
 UNTOLD = WITHOUT_SECRET | {"nonce-another"}
-FAR = ("timestamp-in-milliseconds", "timestamp-as-date", "timestamp-another", "other-order", "body-serialised-again")
+FAR = ("timestamp-in-milliseconds", "timestamp-as-date")
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=[f"{at}-{one.id}" for at, one in enumerate(CLIENTS)])
@@ -346,7 +346,9 @@ LEAN = "a=%2F&b=3&s=1&s=2"  # the last of them: without empty values, equal keys
 WITH_ANY_QUERY = [
     one
     for one in CLIENTS
-    if one.request == Request() and BY_ID[one.id].place != "query" and one.id != "only-body-signed"
+    if one.request == Request()
+    and BY_ID[one.id].place != "query"
+    and one.id not in ("only-body-signed", "string-of-other-service")
 ]
 
 

@@ -1,5 +1,7 @@
 """What the form of a signature shows, at the limits of what is no chance."""
 
+from base64 import b64encode
+
 import pytest
 
 from simulator.auth.form import wrong_form
@@ -21,3 +23,19 @@ LETTERS = b"abcdefghij" * 5  # of which none may stand before the padding, since
 )
 def test_letters_of_one_case_are_named_when_that_is_no_chance(text: bytes, is_said: bool) -> None:
     assert ("all its letters are" in wrong_form(b"v1=" + text)) == is_said, wrong_form(b"v1=" + text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"[object Promise]", "it is the text [object Promise]; await the signature"),
+        (b"undefined", "it is the text undefined; nothing was signed"),
+        (bytes(range(200, 232)).hex("-").upper().encode(), "it is hexadecimal with dashes, as BitConverter writes it"),
+        (
+            b64encode(bytes(range(100, 132)).decode("latin-1").encode()),
+            "the digest was made a text before it was encoded",
+        ),
+    ],
+)
+def test_texts_that_are_no_signature_are_named(text: bytes, said: str) -> None:
+    assert said in wrong_form(b"v1=" + text)

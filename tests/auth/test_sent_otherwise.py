@@ -58,7 +58,16 @@ AS_FORM = [
     (urlencode(SHORT | {"amount": 10.5}).encode(), small(SHORT | {"amount": 10.5})),
     (parts_of(ORDER), FLAT),
     (parts_of(ORDER), php(ORDER)),
-]
+    (b"refid=1&extras.ref2=x&extras.ic=9", b'{"refid":"1","extras":{"ref2":"x","ic":"9"}}'),
+    *((b"refid=1&" + "&".join(f"e{sign}={each}" for each in "ab").encode(), b'{"refid": "1", "e": ["a", "b"]}')
+      for sign in ("", "[]", "%5B%5D")),
+    (b"refid=1&e[0]=a&e[1]=b&n=true", b'{"refid":"1","e":["a","b"],"n":true}'),
+    (b"enabled=True", b'{"enabled": true}'),
+    (b"enabled=1", b'{"enabled":true}'),
+    (b"refid=a&remarks=", b'{"refid": "a", "remarks": null}'),
+    *((form.encode(), json.dumps(SHORT).encode()) for form in (
+        quote(json.dumps(SHORT)), quote(json.dumps(SHORT)) + "=", "data=" + quote(json.dumps(SHORT)))),
+]  # fmt: skip
 COMPRESSED = [(gzip.compress(FLAT, mtime=0), FLAT), (zlib.compress(FLAT), FLAT), (zlib.compress(FLAT)[2:-4], FLAT)]
 CURLY = TIGHT.replace("'q'", "\u2019")
 CHARSETS = [
@@ -67,6 +76,7 @@ CHARSETS = [
     (TIGHT.encode("utf-16"), FLAT),
     (TIGHT.encode("utf-16-le"), FLAT),
     (FLAT.decode("latin-1").encode(), FLAT),
+    ('{"remarks":"\u0e44\u0e17\u0e22"}'.encode("tis-620"), '{"remarks":"\u0e44\u0e17\u0e22"}'.encode()),
 ]
 LOST = [
     *((text.encode("ascii", "replace"), text.encode()) for text in (
@@ -94,6 +104,8 @@ ENCODERS = [
     (small(SMILE), json.dumps(SMILE, ensure_ascii=False).encode()),
     (json.dumps(SMILE, ensure_ascii=False).encode(), small(SMILE)),
     (small(QUOTED), small(QUOTED).replace(b'\\"', b"\\u0022")),
+    (small(SHORT), json.dumps(SHORT, indent=2, separators=(",", " : ")).encode()),
+    (small(SHORT), json.dumps(SHORT, indent=4, separators=(",", ":  ")).replace("\n", "\r\n").encode()),
 ]  # fmt: skip
 FORMS = [
     (FLAT, normalize("NFD", TIGHT).encode()),
@@ -121,6 +133,20 @@ ORDERS = [
     (small(LARGE), small(picked(LARGE, "extras", "refid", "amount", "remarks", "product", "account"))),
     (small(NESTED), small(SHORT | {"extras": picked(NESTED["extras"], "ic_number", "ref2")})),
 ]
+VALUES_OF_BODY = [
+    (b"null", b'""'), (b'""', b"null"), (b"{}", b"[]"), (b"1", b"true"), (b'"true"', b"true"), (b"10", b"1E+1"),
+    (b'"10.00"', b"10"), (b"10.1", b"10.100000381469727"), (b'"0123456789"', b"123456789"), (b'"x"', b'["x"]'),
+    (b'"123"', b'"0123"'), (b'"a\\nb"', b'"a\\r\\nb"'),
+]  # fmt: skip
+PRINTED = [
+    "{" + ", ".join(f"{name}={value}" for name, value in SHORT.items()) + "}",
+    "{" + ", ".join(f"{name}: {json.dumps(value)}" for name, value in SHORT.items()) + "}",
+    "map[" + " ".join(f"{name}:{value}" for name, value in sorted(SHORT.items())) + "]",
+    "{ " + ", ".join(f"{name} = {value}" for name, value in SHORT.items()) + " }",
+    "System.Byte[]",
+    str(small(SHORT)),
+    json.dumps({"type": "Buffer", "data": list(small(SHORT))}, separators=(",", ":")),
+]
 BODIES = [
     *(("body-form-sent", *one) for one in AS_FORM),
     *(("body-compressed", *one) for one in COMPRESSED),
@@ -132,11 +158,19 @@ BODIES = [
     *(("body-absent-members", *one) for one in NOT_SIGNED),
     *(("body-reordered", *one) for one in ORDERS),
     ("body-encoded-twice", small(TIGHT), FLAT),
+    ("body-encoded-twice", small(small(TIGHT).decode()), FLAT),
+    ("body-other-charset", FLAT, FLAT.decode("latin-1").encode()),
+    ("body-byte-order-mark", b"\xef\xbb\xbf" + FLAT, FLAT),
+    *(
+        ("body-numbers-rewritten", b'{"a":%b,"b":"x"}' % sent, b'{"a":%b,"b":"x"}' % signed)
+        for sent, signed in VALUES_OF_BODY
+    ),
+    *(("body-object-printed", small(SHORT), text.encode()) for text in PRINTED),
     ("body-member-added", small(ORDER), small(SHORT)),
 ]
 
 
-OF_MANY_WAYS = {"body-letters-lost", "body-serialised-again", "body-member-not-sent", "body-reordered"}
+OF_MANY_WAYS = {"body-letters-lost", "body-reordered"}
 
 
 def named(request: Request, signature: str, name: str) -> None:
@@ -177,7 +211,11 @@ ABSENT = [
     ("", "account=None"),
     ("limit=5", "account=None&date=None&limit=5&offset=None&product=None&status=None"),
 ]
-VALUES = [("debug=True", "debug=true"), ("debug=true", "debug=True"), ("debug=1", "debug=true"), ("n=5", "n=5.0")]
+VALUES = [
+    ("debug=True", "debug=true"), ("debug=true", "debug=True"), ("debug=1", "debug=true"), ("n=5", "n=5.0"),
+    ("debug=true", "debug=TRUE"), ("n=100", "n=100.00"), ("n=5", 'n="5"'),
+    *((DAY, DAY.replace("28", f"28{time}")) for time in (" 00:00:00", "T00:00:00.000Z", "T00:00:00+08:00")),
+]  # fmt: skip
 LETTERS = [
     ("account=Caf%C3%A9", "account=" + quote(normalize("NFD", "Caf\u00e9"))),
     ("account=Caf%C3%A9", "account=Caf%E9"),
@@ -198,6 +236,27 @@ QUERIES = [
 def test_a_query_that_was_sent_otherwise_than_signed_is_named(name: str, sent: str, signed: str) -> None:
     request = Request("GET", "/v2/transactions", sent, b"")
     named(request, Signer(query=lambda _: signed).sign(request), name)
+
+
+def test_a_value_is_named_as_it_was_signed() -> None:
+    request = Request("GET", "/v2/transactions", DAY, b"")
+    said = header(request, Signer(query=lambda _: f"{DAY}.0").sign(request))
+    assert said.startswith("a value of the query is signed as 5.0, and sent otherwise")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"refid=1&extras=subproduct_code", "the body was sent as a form: the service reads JSON"),
+        (b"[object Object]", "the body was sent as an object is printed"),
+        (str(SHORT).encode(), "the body was sent as an object is printed"),
+    ],
+)
+def test_a_body_that_has_lost_what_was_signed_is_named_by_its_form(body: bytes, said: str) -> None:
+    request = Request(body=body)
+    sent = Signer(hashed=lambda _: sha256(b'{"refid":"1","extras":{"subproduct_code":"lost"}}')).sign(request)
+    assert header(request, sent).startswith(said)
+    assert autopsy(facts(request, sent)).sentence.startswith(said)
 
 
 def test_the_fields_that_may_be_absent_are_those_of_the_contract() -> None:

@@ -120,6 +120,18 @@ def test_of_several_failures_the_first_of_the_table_wins(first: int) -> None:
         ({"x_nonce": "a" * 126 + ".!"}, "the nonce has '.'; only"),
         ({"x_timestamp": str(NOW - 301)}, "the timestamp is 301 s behind"),
         ({"x_timestamp": str(NOW + 301)}, "the timestamp is 301 s ahead of"),
+        ({"x_timestamp": str(NOW + 8 * 3600 - 1)}, "the timestamp is 8 h ahead: local time signed as UTC?"),
+        ({"x_timestamp": str(NOW - 19_800)}, "the timestamp is 5.5 h behind: local time signed as UTC?"),
+        ({"x_timestamp": f"{NOW}417123"}, "the timestamp is in microseconds; send seconds"),
+        ({"x_timestamp": f"{NOW}417123456"}, "X-Timestamp is in nanoseconds: it must be whole seconds since 1970"),
+        ({"x_api_key": None, "x_apikey": KEY}, "X-Api-Key is absent; x-apikey was sent, did you mean X-Api-Key?"),
+        (
+            {"x_timestamp": None, "timestamp": "1"},
+            "not sent: X-Timestamp; timestamp was sent, did you mean X-Timestamp",
+        ),
+        ({"x_nonce": None, "nonce": "n"}, "not sent: X-Nonce; nonce was sent, did you mean X-Nonce?"),
+        ({"x_signature": None, "x_sign": "v1=x"}, "not sent: X-Signature; x-sign was sent, did you mean X-Signature?"),
+        ({"x_signature": None, "x_hmac_signature": "x"}, "not sent: X-Signature; x-hmac-signature was sent"),
     ],
 )
 def test_a_refusal_says_what_is_wrong(changes: dict[str, str | None], reason: str) -> None:
@@ -223,6 +235,24 @@ def test_a_key_that_was_sent_twice_is_said_to_be(key: str, is_said: bool) -> Non
     denied = check(x_api_key=key)
     assert isinstance(denied, Denied)
     assert ["sent more than once" in text for text in (denied.diagnosis, denied.told)] == [is_said, is_said]
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [
+        (f'"{KEY}"', "it has quotes around it"),
+        (f"Bearer {KEY}", "send the key alone, without Bearer"),
+        ("undefined", "it is a placeholder, or a variable that is not set"),
+        ("{{api_key}}", "it is a placeholder, or a variable that is not set"),
+        ("$RESELLER_API_KEY", "it is a placeholder, or a variable that is not set"),
+        ("YOUR_API_KEY", "it is a placeholder, or a variable that is not set"),
+        ("test%5Fkey", "it is percent-encoded"),
+    ],
+)
+def test_a_key_whose_form_alone_is_wrong_is_named_so_to_everybody(key: str, hint: str) -> None:
+    denied = check(x_api_key=key)
+    assert isinstance(denied, Denied)
+    assert all(text.endswith(f"; {hint}") for text in (denied.diagnosis, denied.told))
 
 
 @pytest.mark.parametrize("name", ["x_nonce", "x_timestamp", "x_signature"])

@@ -130,13 +130,18 @@ CLIENTS: tuple[Mistaken, ...] = (
     mistaken("timestamp-missing", timestamp=lambda: ""),
     mistaken("timestamp-another", timestamp=lambda: str(NOW + 1)),
     mistaken("timestamp-another", timestamp=lambda: str(NOW - 47)),
-    mistaken("timestamp-another", timestamp=lambda: str(NOW + 8 * 3600)),
+    mistaken("timestamp-of-zone", timestamp=lambda: str(NOW + 8 * 3600)),
+    mistaken("timestamp-of-zone", timestamp=lambda: str(NOW - 19_800)),
+    mistaken("timestamp-as-date", timestamp=lambda: "2026-11-21T16:33:37+08:00"),
     mistaken("nonce-in-lower-case", nonce=lambda: NONCE.lower()),
     mistaken("nonce-in-upper-case", nonce=lambda: NONCE.upper()),
     mistaken("nonce-without-dashes", nonce=lambda: NONCE.replace("-", "")),
     mistaken("nonce-encoded", nonce=lambda: b64encode(NONCE.encode()).decode()),
     mistaken("nonce-encoded", nonce=lambda: NONCE.encode().hex()),
-    mistaken("nonce-quoted", nonce=lambda: json.dumps(NONCE)),
+    *(
+        mistaken("nonce-quoted", nonce=lambda form=form: form % NONCE)
+        for form in ('"%s"', "{%s}", "b'%s'", "UUID('%s')")
+    ),
     mistaken("nonce-missing", nonce=lambda: ""),
     mistaken("nonce-another", nonce=lambda: OTHER_NONCE),
     mistaken("method-in-lower-case", method=str.lower),
@@ -205,6 +210,14 @@ CLIENTS: tuple[Mistaken, ...] = (
     mistaken("body-hash-encoded-twice", hashed=lambda body: b64encode(sha256(body).encode()).decode()),
     mistaken("body-hashed-twice", hashed=lambda body: sha256(hashlib.sha256(body).digest())),
     mistaken("body-hashed-twice", hashed=lambda body: sha256(hashlib.sha256(body).hexdigest().encode())),
+    mistaken("body-hash-decorated", hashed=lambda body: "sha256=" + sha256(body)),
+    mistaken("body-hash-decorated", hashed=lambda body: str(sha256(body).encode())),
+    mistaken("body-hash-decorated", hashed=lambda body: quote(sha256(body), safe="")),
+    mistaken("body-hash-decorated", hashed=lambda body: hashlib.sha256(body).digest().hex("-").upper()),
+    *(
+        mistaken("body-hash-of-nothing", hashed=lambda _, text=text: sha256(text))
+        for text in (b"null", b"{}", b"undefined")
+    ),
     mistaken("body-hash-other-algorithm", hashed=lambda body: b64encode(hashlib.sha1(body).digest()).decode()),  # noqa: S324
     mistaken("body-hash-other-algorithm", hashed=lambda body: hashlib.md5(body).hexdigest()),  # noqa: S324
     mistaken("body-hash-keyed", hashed=lambda body: hmac.new(b64decode(SECRET), body, "sha256").hexdigest()),
@@ -271,6 +284,9 @@ CLIENTS: tuple[Mistaken, ...] = (
     mistaken("nonce-left-out", join=lambda t, n, m, q, h: f"v1:{t}:{m}:{q}:{h}"),
     mistaken("timestamp-left-out", join=lambda t, n, m, q, h: f"v1:{n}:{m}:{q}:{h}"),
     mistaken("method-left-out", join=lambda t, n, m, q, h: f"v1:{t}:{n}:{q}:{h}"),
+    mistaken("key-in-string", join=lambda *parts: ":".join((KEY, *parts))),
+    mistaken("string-of-other-service", join=lambda t, *_: t.encode() + b"." + Request().body),
+    mistaken("string-of-other-service", join=lambda t, n, *_: f"{n}.{t}.".encode() + Request().body),
     mistaken("key-in-string", join=lambda *parts: ":".join(("v1", KEY, *parts))),
     mistaken("path-in-string", join=lambda t, n, m, q, h: f"v1:{t}:{n}:{m}:/v2/topup:{q}:{h}"),
     mistaken("path-in-string", join=lambda t, n, m, q, h: f"v1:{t}:{n}:{m}:/s/mine/v2/topup:{q}:{h}"),
@@ -288,6 +304,10 @@ CLIENTS: tuple[Mistaken, ...] = (
     mistaken("secret-url-safe", key=lambda: b64decode(_padded(SECRET.replace("+", "").replace("/", "")))),
     mistaken("secret-with-blanks", key=lambda: (SECRET + "\n").encode()),
     mistaken("secret-with-blanks", key=lambda: (" " + SECRET).encode()),
+    mistaken("secret-with-prefix", key=lambda: f"whsec_{SECRET}".encode()),
+    mistaken("secret-with-prefix", key=lambda: quote(SECRET, safe="").encode()),
+    mistaken("secret-encoded-again", key=lambda: b64encode(SECRET.encode())),
+    mistaken("secret-is-literal", key=lambda: b"undefined"),
     mistaken("secret-in-quotes", key=lambda: f'"{SECRET}"'.encode()),
     mistaken("secret-without-padding", key=lambda: SECRET.rstrip("=").encode()),
     mistaken("secret-decoded-twice", key=lambda: b64decode(_padded(_alphanumeric(b64decode(SECRET))))),
@@ -348,6 +368,32 @@ CLIENTS: tuple[Mistaken, ...] = (
             ("body-member-not-sent", Request(body=PLAIN), PLAIN[:-1] + b',"remarks":null}'),
             ("body-member-added", Request(body=PLAIN[:-1] + b',"version":7}'), PLAIN),
             ("body-reordered", Request(body=PLAIN), b'{"product":"RELOAD","refid":"r/1","amount":10}'),
+            ("body-in-base64", Request(body=b64encode(PLAIN)), PLAIN),
+            ("body-in-base64", Request(body=PLAIN), b64encode(PLAIN)),
+            ("body-escaped-for-html", Request(body=b'{"remarks":"<b>"}'), b'{"remarks":"&lt;b&gt;"}'),
+            ("body-wrapped", Request(body=PLAIN), b"[" + PLAIN + b"]"),
+            ("body-members-renamed", Request(body=b'{"ref_id":"1","b":2}'), b'{"refId":"1","b":2}'),
+            ("body-members-renamed", Request(body=b'{"refid":"1","b":2}'), b'{"Refid":"1","B":2}'),
+        )
+    ),
+    *(
+        mistaken(
+            "parameters-elsewhere", request, query=lambda _, text=text: text, hashed=lambda _, body=body: sha256(body)
+        )
+        for request, text, body in (
+            (
+                Request("POST", "/v2/callback-url", "", b'{"url":"http://h/a","method":"POST"}'),
+                "method=POST&url=http%3A%2F%2Fh%2Fa",
+                b"",
+            ),
+            (
+                Request("POST", "/v2/callback-url", "", b"url=http%3A%2F%2Fh%2Fa&method=POST"),
+                "method=POST&url=http%3A%2F%2Fh%2Fa",
+                b"",
+            ),
+            (Request("GET", "/v2/catalog", "b=2&a=1", b""), "a=1&b=2", b"b=2&a=1"),
+            (Request("GET", "/v2/catalog", "b=2&a=1", b""), "a=1&b=2", b'{"b": 2, "a": 1}'),
+            (Request("GET", "/v2/catalog", "b=2&a=1", b""), "", b"b=2&a=1"),
         )
     ),
     *(
@@ -358,6 +404,10 @@ CLIENTS: tuple[Mistaken, ...] = (
             ("query-other-charset", "account=Caf%C3%A9", "account=Caf%E9"),
             ("parameter-added", "limit=5&_=1795000000", "limit=5"),
             ("parameter-not-sent", "limit=5", "account=None&limit=5"),
+            ("parameter-absent-sent", "limit=5&account=undefined", "limit=5"),
+            ("query-value-cut", "url=http://h/?a=1", "url=http://h/?a"),
+            ("query-escaped-for-html", "date=1&limit=5", "date=1&amp;limit=5"),
+            ("query-as-json", "b=2&a=x", "{b=2, a=x}"),
         )
     ),
 )

@@ -5,24 +5,32 @@ import hmac
 import json
 import re
 import zlib
-from base64 import b64encode, urlsafe_b64encode
+from base64 import b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from html import escape
 from itertools import chain, product
 from typing import Any
 from unicodedata import normalize
+from urllib.parse import quote
 
 import msgspec
 
-from simulator.auth.autopsy import json_texts
+from simulator.auth.autopsy import form_texts, json_texts
 from simulator.auth.autopsy.signing_steps import FIELDS, PARTS_MAX, TEXT_BYTES_MAX, Facts, rows
 from simulator.auth.canonical import EMPTY_BODY_HASH
+from simulator.auth.form import is_utf8
 
 _INSTEAD_OF_NOTHING = (b"{}", b"null", b'""', b"[]", b"undefined", b"false", b"None", b" ", b"\n", b"0", b"true")
+_INSTEAD_OF_BODY = {
+    "an empty body": b"", "an empty object": b"{}", "an empty text in quotes": b'""',
+    **{text: text.encode() for text in ("null", "undefined", "None")},
+}  # fmt: skip
 _CHARSETS = {
     "latin-1": "Latin-1", "cp1252": "Windows-1252", "utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16",
-    "utf-32": "UTF-32", "gbk": "GBK", "big5": "Big5",
+    "utf-32": "UTF-32", "gbk": "GBK", "big5": "Big5", "tis-620": "TIS-620",
 }  # fmt: skip
+_SINGLE_BYTES = ("latin-1", "cp1252")
 _LOST = (re.compile("[?\ufffd]"), re.compile("\\?{2,}|\ufffd{2,}"))  # a sign for each letter, or for each of its bytes
 _USUAL_LETTERS = (
     "\u00e9\u00e8\u00e0\u00fc\u00f6\u00e4\u00f1\u00e7\u00e1\u00ed\u00f3\u2019\u2013\u00ea\u00f4\u00fa\u00a0"
@@ -75,19 +83,33 @@ def _member_not_sent(facts: Facts) -> Iterator[Any]:
     return _of_members(lambda members: json_texts.with_absent(members, FIELDS.get(facts.path, ())))(facts)
 
 
-def _printed(body: bytes) -> Iterator[tuple[bytes, str]]:
-    value = json.loads(body)
-    yield b"[object Object]", "[object Object]"
-    if isinstance(value, dict):
-        java = ", ".join(f"{name}={'null' if each is None else each}" for name, each in value.items())
-        yield f"{{{java}}}".encode("utf-8", "replace"), "Java prints it"
-        ruby = ", ".join(f"{json.dumps(name)}=>{json.dumps(each, ensure_ascii=False)}" for name, each in value.items())
-        yield f"{{{ruby}}}".encode("utf-8", "replace"), "Ruby prints it"
+def _printed(facts: Facts) -> Iterator[tuple[bytes, str]]:
+    if _is_json(facts):
+        yield from json_texts.printed(json.loads(facts.body))
+    yield repr(facts.body).encode(), "Python prints bytes, b'...'"
+    yield b"System.Byte[]", "the name of its type"
+    yield b'{"type":"Buffer","data":%b}' % json_texts.small(list(facts.body)), "Node writes a Buffer"
 
 
 def _serialised(body: bytes) -> Iterator[bytes]:
     yield repr(json.loads(body)).encode("utf-8", "replace")
     yield from json_texts.encodings(body)
+
+
+def _sorted(body: bytes) -> Iterable[bytes]:
+    ordered = json_texts.in_order(body)
+    return () if ordered == msgspec.json.format(body, indent=-1) else json_texts.encodings(ordered)
+
+
+def _in_base64(facts: Facts) -> Iterator[bytes]:
+    yield b64encode(facts.body)
+    with suppress(ValueError):
+        yield b64decode(facts.body, validate=True)
+
+
+def _escaped_for_html(facts: Facts) -> Iterator[bytes]:
+    text = facts.body.decode("utf-8", "replace")
+    yield from (made.encode("utf-8", "replace") for made in (escape(text, quote=False), escape(text)) if made != text)
 
 
 def _normalized(body: bytes) -> Iterator[tuple[bytes, str]]:
@@ -100,13 +122,16 @@ def _normalized(body: bytes) -> Iterator[tuple[bytes, str]]:
 
 def _json_of_form(facts: Facts) -> Iterator[bytes]:
     is_form = 0 < len(facts.body) <= facts.json_bytes_max and facts.body.lstrip()[:1] not in (b"{", b"[")
-    return json_texts.objects_of_form(facts.body) if is_form else iter(())
+    return form_texts.objects_of_form(facts.body) if is_form else iter(())
 
 
 def _charsets_signed(facts: Facts) -> Iterator[tuple[bytes, str]]:
     text = facts.body.decode("utf-8", "replace")
     if not text.isascii():
-        yield text.encode("utf-8").decode("latin-1").encode("utf-8"), "UTF-8 twice"
+        yield from (
+            (text.encode("utf-8").decode(charset, "replace").encode("utf-8"), "UTF-8 twice")
+            for charset in _SINGLE_BYTES
+        )
         yield text.encode("ascii", "replace"), "ASCII, with ? for other letters"
         yield text.encode("ascii", "ignore"), "ASCII, without other letters"
     yield from ((text.encode(charset, "replace"), shown) for charset, shown in _CHARSETS.items())
@@ -114,10 +139,13 @@ def _charsets_signed(facts: Facts) -> Iterator[tuple[bytes, str]]:
 
 def _charsets_sent(facts: Facts) -> Iterator[tuple[bytes, str]]:
     body = facts.body
+    is_twice = is_utf8(body)  # so the same as Latin-1 is UTF-8 that was signed twice
     for charset, shown in _CHARSETS.items() if not body.isascii() or b"\0" in body else ():
         with suppress(ValueError):
+            if is_twice and charset in _SINGLE_BYTES:
+                continue
             yield body.decode(charset).encode("utf-8", "replace"), shown
-    for charset in ("latin-1", "cp1252"):
+    for charset in _SINGLE_BYTES:
         with suppress(ValueError):
             yield body.decode().encode(charset).decode().encode(), "UTF-8 twice"
 
@@ -148,9 +176,8 @@ def _string_in_string(body: bytes) -> Iterator[bytes]:
     yield from (
         json.dumps(body.decode("utf-8", "replace"), ensure_ascii=is_ascii).encode() for is_ascii in (True, False)
     )
-    value = json.loads(body)
-    if isinstance(value, str):
-        yield value.encode("utf-8", "replace")
+    while isinstance(value := json.loads(body), str):
+        yield (body := value.encode("utf-8", "replace"))
 
 
 def _line_ends(facts: Facts) -> Iterator[bytes]:
@@ -169,6 +196,20 @@ def _other_algorithms(_: Facts) -> Iterator[tuple[Any, str]]:
     for name, shown in {"sha1": "SHA-1", "sha512": "SHA-512", "md5": "MD5"}.items():
         yield lambda body, _, name=name: b64encode(hashlib.new(name, body, usedforsecurity=False).digest()), shown
         yield lambda body, _, name=name: hashlib.new(name, body, usedforsecurity=False).hexdigest().encode(), shown
+
+
+_DECORATIONS: dict[str, Callable[[str, bytes], str]] = {
+    "sha256=...": lambda text, _: "sha256=" + text, "SHA-256=...": lambda text, _: "SHA-256=" + text,
+    "b'...', as Python prints bytes": lambda text, _: f"b'{text}'", "a text in quotes": lambda text, _: f'"{text}"',
+    "AB-CD-..., as BitConverter writes it": lambda _, digest: digest.hex("-").upper(),
+    "percent-encoded text": lambda text, _: quote(text, safe=""),
+    "Base64 of bytes that were made a text": lambda _, digest: b64encode(digest.decode("latin-1").encode()).decode(),
+}  # fmt: skip
+
+
+def _decorated(decoration: tuple[str, Callable[[str, bytes], str]]) -> tuple[Any, str]:
+    shown, write = decoration
+    return lambda _, digest: write(b64encode(digest).decode(), digest).encode(), shown
 
 
 def _hexadecimal(_: bytes, digest: bytes) -> bytes:
@@ -210,15 +251,17 @@ MISTAKES = (
     ),
     *rows(
         "body",
-        ("body-hash-of-nothing", "the hash of an empty body was signed, but a body was sent", _HASH,
-         lambda r: [b""] if r.hashed != EMPTY_BODY_HASH else []),
+        ("body-hash-of-nothing", "the hash of {} was signed, but a body was sent", _HASH,
+         lambda r: ((text, shown) for shown, text in _INSTEAD_OF_BODY.items() if r.hashed != EMPTY_BODY_HASH)),
         ("body-hash-not-empty", "a body was hashed, but none was sent", "without a body hash no bytes at all",
          lambda r: _INSTEAD_OF_NOTHING if r.hashed == EMPTY_BODY_HASH else []),
         ("body-line-end", "a line end at the end of the body was signed and not sent, or sent and not signed", _HASH,
          _short(lambda r: [r.body.rstrip(b"\r\n") + end for end in (b"", b"\n", b"\r\n")])),
         ("body-serialised-again", "the body was serialised again after signing", "sign the bytes that are sent",
          _of_json(_serialised)),
-        ("body-numbers-rewritten", "numbers of the body are written otherwise in what was signed", _ONCE,
+        ("body-byte-order-mark", "a byte order mark was signed and not sent, or sent and not signed", _HASH,
+         _short(lambda r: [r.body.removeprefix(_BOM), _BOM + r.body])),
+        ("body-numbers-rewritten", "a value of the body is signed as {}, and sent otherwise", _ONCE,
          _of_members(json_texts.revalued)),
         ("body-form-sent", "JSON was signed, and the body was sent as a form",
          "send the JSON that you sign: `data=text` for `data=dict` in requests, json_encode for http_build_query or an "
@@ -230,22 +273,37 @@ MISTAKES = (
          _of_json(_string_in_string)),
         ("body-other-charset", "the body was signed in {}", "sign the bytes of UTF-8 that are sent",
          _short(_charsets_signed)),
-        ("body-byte-order-mark", "a byte order mark was signed and not sent, or sent and not signed", _HASH,
-         _short(lambda r: [r.body.removeprefix(_BOM), _BOM + r.body])),
-        ("body-object-printed", "the body was signed as {}", _ONCE, _of_json(_printed)),
-        ("body-as-form", "the body was signed as a form, and sent as JSON", _ONCE, _of_json(json_texts.forms)),
+        ("body-as-form", "the body was signed as a form, and sent as JSON", _ONCE, _of_json(form_texts.forms)),
         ("body-line-ends", "the line ends of the body were changed after signing", _HASH, _short(_line_ends)),
         ("body-absent-members", "members without a value were sent, and not signed", _ONCE,
          _of_members(json_texts.without_absent)),
         ("body-normalized", "the letters of the body are signed in another form of Unicode ({})", _ONCE,
          _of_json(_normalized)),
         ("body-sorted", "the members of the body were sorted for signing", _ONCE,
-         _of_json(lambda body: json_texts.encodings(json_texts.in_order(body)))),
+         _of_json(_sorted)),
         ("body-reordered", "the members of the body were signed in another order", _ONCE,
          _of_members(json_texts.reordered)),
-        ("body-member-added", "{} was added to the body after signing", "sign the body when it is complete",
+        ("body-member-added", "added to the body after signing: {}", "sign the body when it is complete",
          _of_members(json_texts.without_some)),
-        ("body-member-not-sent", "{} was signed without a value, and not sent", _ONCE, _member_not_sent),
+        ("body-member-not-sent", "signed without a value, and not sent: {}", _ONCE, _member_not_sent),
         ("body-letters-lost", "the body was signed with letters that were sent as ?", _UTF8, _lost_letters),
+    ),
+    *rows(
+        "hash",
+        ("body-hash-decorated", "the body hash is signed as {}", _HASH,
+         lambda r: map(_decorated, _DECORATIONS.items())),
+        is_alone=True,
+    ),
+    *rows(
+        "body",
+        ("body-object-printed", "the body was signed as {}", _ONCE, _short(_printed)),
+        ("body-in-base64", "the body was signed or sent in Base64", _ONCE, _short(_in_base64)),
+        ("body-escaped-for-html", "the body was escaped for HTML before it was signed", _ONCE,
+         _short(_escaped_for_html)),
+        ("body-wrapped", "the body was signed inside of {}", _ONCE,
+         _of_json(lambda body: [(b'{"data":%b}' % body, "another object"), (b"[%b]" % body, "a list")])),
+        ("body-members-renamed", "the members of the body are signed with names in {}", _ONCE,
+         _of_members(json_texts.renamed)),
+        is_alone=True,
     ),
 )  # fmt: skip

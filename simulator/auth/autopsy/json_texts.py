@@ -1,30 +1,31 @@
 """A JSON text as other encoders write it: laid out otherwise, with other escapes, with members in another order, absent
-or written otherwise, and as a form.
+or written otherwise.
 
 It works on the text that was sent, so that what a client does not write otherwise stays to the character.
 """
 
 import json
 import re
+import struct
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from itertools import combinations, permutations, product
 from typing import Any
-from urllib.parse import parse_qsl, quote, quote_plus, urlencode
 
 import msgspec
 
+from simulator.shortened import one_line, shortened
+
+Rewrite = str | Callable[[re.Match[str]], str]
 Members = dict[str, bytes]
 """The members of an object, each with its JSON text."""
 
 _TIGHT, _WIDE = -1, 0  # as `msgspec.json.format` knows them; others are indented by so many blanks
-_PERMUTED_MAX, _ADDED_MAX, _NUMERIC_MAX = 6, 3, 4
+_PERMUTED_MAX, _ADDED_MAX, DIGITS_MAX = 6, 3, 16
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[,:]')
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([^u]))")
 _SIGN = re.compile(r"\\.|[^\x20-\x7e]|[<>&'+=/`\x7f]")
-_PART = re.compile(rb'name="([^"]*)"[^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n(.*?)\r\n--', re.DOTALL)
-_INNER = re.compile(r"([^\[\]]+)\[([^\[\]]+)\]")
 _EXTRAS = ("subproduct_code", "ic_number", "biller_code", "ref2")  # in a payment
 _ABSENT = (b"null", b'""', b"{}", b"[]", b"0", b"false", b"0.0")
 _NET, _HEX = "<>&'+\"`\x7f", "<>&'\""
@@ -53,15 +54,22 @@ def object_of(members: Iterable[tuple[str, bytes]]) -> bytes:
     return b"{%b}" % b",".join(json.dumps(name).encode() + b":" + raw for name, raw in members)
 
 
+def small(value: object) -> bytes:
+    """Return a value as JSON without blanks or escapes."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
 def _indented(blanks: int) -> Callable[[bytes], bytes]:
     return lambda text: msgspec.json.format(text, indent=blanks)
 
 
-def _separated(comma: bytes, colon: bytes) -> Callable[[bytes], bytes]:
+def _separated(comma: bytes, colon: bytes, blanks: int = _TIGHT) -> Callable[[bytes], bytes]:
     signs = {b",": comma, b":": colon}
-    return lambda text: _TOKEN.sub(
-        lambda found: signs.get(found[0], found[0]), msgspec.json.format(text, indent=_TIGHT)
-    )
+    return lambda text: _TOKEN.sub(lambda found: signs.get(found[0], found[0]), _indented(blanks)(text))
+
+
+def _of_windows(layout: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
+    return lambda text: layout(text).replace(b"\n", b"\r\n")
 
 
 def _tabbed(text: bytes) -> bytes:
@@ -73,6 +81,8 @@ _LAYOUTS: tuple[Callable[[bytes], bytes], ...] = (
     *map(_indented, (_TIGHT, _WIDE, 2, 4)),
     _tabbed, _separated(b", ", b":"), _separated(b",", b": "),
     *map(_indented, (3, 1)),
+    _separated(b",", b" :", 2),  # Jackson
+    _of_windows(_separated(b",", b": ", 4)), _of_windows(_indented(2)),  # PowerShell, .NET
 )  # fmt: skip
 
 
@@ -138,7 +148,7 @@ def in_order(text: bytes) -> bytes:
 def reordered(members: Members) -> Iterator[bytes]:
     """Yield an object with its members in the order of Java's HashMap, in the opposite one, then in each if they are
     few; and the same of the objects in it."""
-    yield object_of(sorted(members.items(), key=lambda member: _bucket(member[0])))
+    yield _of_buckets(members)
     yield object_of(list(members.items())[::-1])
     for name, inner in _objects(members):
         yield from (object_of((members | {name: made}).items()) for made in reordered(inner))
@@ -148,6 +158,11 @@ def reordered(members: Members) -> Iterator[bytes]:
 
 def _objects(members: Members) -> Iterator[tuple[str, Members]]:
     yield from ((name, inner) for name, raw in members.items() if (inner := members_of(raw)))
+
+
+def _of_buckets(members: Members) -> bytes:
+    pairs = sorted(members.items(), key=lambda member: _bucket(member[0]))
+    return object_of((name, _of_buckets(inner) if (inner := members_of(raw)) else raw) for name, raw in pairs)
 
 
 def _bucket(name: str) -> int:
@@ -195,70 +210,71 @@ def with_absent(members: Members, names: tuple[str, ...]) -> Iterator[tuple[byte
             yield object_of((members | {outer: made}).items()), shown
 
 
-def revalued(members: Members) -> Iterator[bytes]:
-    """Yield an object whose numbers and flags are written otherwise: all of them, then each alone."""
-    for change in _CHANGES:
-        changed = {name: _changed(raw, change) for name, raw in members.items()}
+def revalued(members: Members) -> Iterator[tuple[bytes, str]]:
+    """Yield an object whose values are written otherwise: all of a kind, then each alone."""
+    for pattern, made in _REWRITES:
+        changed = {name: _rewritten(raw, pattern, made) for name, raw in members.items()}
         different = [name for name in members if changed[name] != members[name]]
-        if different:
-            yield object_of(changed.items())
-        for name in different if len(different) > 1 else ():
-            yield object_of((members | {name: changed[name]}).items())
+        for names in [different, *([name] for name in different if len(different) > 1)] if different else ():
+            shown = next((changed[name] for name in names if not members_of(changed[name])), b"others").decode()
+            yield object_of((members | {name: changed[name] for name in names}).items()), one_line(shortened(shown, 40))
 
 
-def _changed(raw: bytes, change: Callable[[str], str]) -> bytes:
+def _rewritten(raw: bytes, pattern: re.Pattern[str], made: Rewrite) -> bytes:
     if inner := members_of(raw):
-        return object_of((name, _changed(each, change)) for name, each in inner.items())
-    return change(raw.decode()).encode()
+        return object_of((name, _rewritten(each, pattern, made)) for name, each in inner.items())
+    text = raw.decode()
+    return pattern.sub(made, text).encode() if pattern.fullmatch(text) else raw
 
 
-def _is_number(raw: str) -> bool:
+def is_number(raw: str) -> bool:
+    """Return whether a text is a number in JSON."""
     return _NUMBER.fullmatch(raw) is not None
 
 
-_CHANGES: tuple[Callable[[str], str], ...] = (
-    lambda raw: f'"{raw}"' if _is_number(raw) or raw in ("true", "false") else raw,
-    lambda raw: raw + ".0" if _is_number(raw) and "." not in raw else raw,
-    lambda raw: raw.rstrip("0").rstrip(".") if _is_number(raw) and "." in raw else raw,
-    lambda raw: f"{Decimal(raw):.2f}" if _is_number(raw) and len(raw) < 16 else raw,
-    lambda raw: (
-        raw[1:-1] if raw[:1] == '"' and (_is_number(raw[1:-1]) or raw[1:-1] in ("true", "false", "null")) else raw
-    ),
-)
+_N = r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?"
+_REWRITES: tuple[tuple[re.Pattern[str], Rewrite], ...] = tuple((re.compile(pattern), made) for pattern, made in (
+    (f"{_N}|true|false", r'"\g<0>"'), (r"-?\d+", r"\g<0>.0"),
+    (r'("?)(-?\d+)\.0*("?)', r"\2"), (r"(-?\d+\.\d*?)0+", r"\1"),
+    (_N, lambda found: f"{Decimal(found[0]):.2f}"), (f'"({_N}|true|false|null)"', r"\1"),
+    ("null", '""'), ('""', "null"), ("{}", "[]"), (r"\[\]", "{}"), ("1", "true"), ("0", "false"), ("true", "1"),
+    (_N, lambda found: str(Decimal(found[0]).normalize())),  # Java's stripTrailingZeros
+    (_N, lambda found: f"{float(found[0]):.17g}"),  # PHP's serialize_precision of 17
+    (_N, lambda found: repr(struct.unpack("f", struct.pack("f", float(found[0])))[0])),
+    ('"0*([1-9][0-9]*)"', r"\1"), ('"0+([1-9][0-9]*)"', r'"\1"'), ('"([1-9][0-9]*)"', r'"0\1"'),
+    (r'"(.*)"', lambda found: found[0].replace("\\n", "\\r\\n")),
+    (r'"(.*)"', lambda found: found[0].replace("\\r\\n", "\\n")),
+    ('".*"', r"[\g<0>]"), (r'\[("[^"]*")\]', r"\1"),
+))  # fmt: skip
 
 
-def forms(body: bytes) -> Iterator[bytes]:
-    """Yield a JSON object as the usual libraries write it as a form."""
-    value = json.loads(body)
-    if not isinstance(value, dict):
-        return
-    flat = [
-        (f"{name}[{inner}]" if inner else name, each)
-        for name, one in value.items()
-        for inner, each in (one.items() if isinstance(one, dict) else [("", one)])
-    ]
-    as_php = [(name, int(each) if isinstance(each, bool) else each) for name, each in flat if each is not None]
-    for pairs, how in product((flat, as_php, list(value.items())), (quote_plus, quote)):
-        yield urlencode(pairs, quote_via=how).encode()
+def renamed(members: Members) -> Iterator[tuple[bytes, str]]:
+    """Yield an object whose members have the names of another convention."""
+    yield _renamed(members, lambda name: "".join(word.capitalize() for word in name.split("_"))), "PascalCase"
+    yield _renamed(members, lambda name: re.sub("_(.)", lambda found: found[1].upper(), name)), "camelCase"
+    yield _renamed(members, lambda name: re.sub("(?<=[a-z])([A-Z])", r"_\1", name).lower()), "snake_case"
 
 
-def objects_of_form(body: bytes) -> Iterator[bytes]:
-    """Yield the objects that may have been sent as this form, percent-encoded or in parts, in each spelling; what looks
-    like a number is one or a text."""
-    parts = [(name.decode("utf-8", "replace"), each.decode("utf-8", "replace")) for name, each in _PART.findall(body)]
-    fields: dict[str, Any] = {}
-    for name, each in parts or parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True):
-        if inner := _INNER.fullmatch(name):
-            fields[inner[1]] = {**fields.get(inner[1], {}), inner[2]: each}
-        else:
-            fields[name] = each
-    numeric = [name for name, value in fields.items() if isinstance(value, str) and _is_number(value)]
-    some = numeric[:_NUMERIC_MAX]
-    every = [chosen for count in range(len(some) + 1) for chosen in combinations(some, count)] if fields else []
-    for chosen in sorted((*every, tuple(numeric)) if every else (), key=lambda names: names != ("amount",)):
-        text = object_of(
-            (name, str(value).encode() if name in chosen else json.dumps(value, ensure_ascii=False).encode())
-            for name, value in fields.items()
-        )
-        yield from encodings(text)
-        yield from encodings(in_order(text))
+def _renamed(members: Members, convention: Callable[[str], str]) -> bytes:
+    return object_of(
+        (convention(name), _renamed(inner, convention) if (inner := members_of(raw)) else raw)
+        for name, raw in members.items()
+    )
+
+
+def printed(value: Any) -> Iterator[tuple[bytes, str]]:
+    """Yield a value as languages print it."""
+    texts = {"[object Object]": "[object Object]", "the word Array": "Array"}
+    if isinstance(value, dict):
+        pairs = list(value.items())
+        shown = [(name, "null" if each is None else each) for name, each in pairs]
+        quoted = [(name, json.dumps(each, ensure_ascii=False)) for name, each in pairs]
+        texts |= {
+            "Python prints it": repr(value),
+            "Java prints it": "{{{}}}".format(", ".join(f"{name}={each}" for name, each in shown)),
+            "Ruby prints it": "{{{}}}".format(", ".join(f"{json.dumps(name)}=>{each}" for name, each in quoted)),
+            "Ruby 3.4 prints symbols": "{{{}}}".format(", ".join(f"{name}: {each}" for name, each in quoted)),
+            "Go prints it": "map[{}]".format(" ".join(f"{name}:{each}" for name, each in sorted(shown))),
+            "C# prints it": "{{ {} }}".format(", ".join(f"{name} = {each}" for name, each in shown)),
+        }
+    yield from ((text.encode("utf-8", "replace"), shown) for shown, text in texts.items())

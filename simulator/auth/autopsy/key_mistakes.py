@@ -10,7 +10,7 @@ import re
 from base64 import b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from typing import Any
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
 from simulator.auth.autopsy.signing_steps import Facts, rows
 from simulator.auth.form import DIGEST_BYTES, PREFIX
@@ -18,6 +18,8 @@ from simulator.auth.form import DIGEST_BYTES, PREFIX
 LEFT_BYTES_MIN, _LEFT_CHARACTERS_MIN = 16, 22
 _CHARACTERS = 44  # of the Base64 of a digest
 _OTHER_PREFIX = re.compile(rb"^(?!(?-i:v1=))(?:v\d+|sha256|hmac-sha256|hmac|signature|bearer|t=\d+,v1)[=: ]+", re.I)
+
+_LITERALS = ("undefined", "None", "null", "YOUR_SECRET", "your_secret", "secret", "$RESELLER_API_SECRET")
 
 Keyed = Callable[[bytes, bytes], bytes]
 
@@ -198,5 +200,15 @@ MISTAKES = (
          lambda r: [_without_other_prefix]),
         ("signature-without-v1", "X-Signature does not begin with v1=", "put v1= before the signature",
          lambda r: [_without_no_prefix]),
+    ),
+    *rows(
+        "key",
+        ("secret-with-prefix", "the secret was used as text with something added or escaped", _DECODE,
+         lambda r: [b"whsec_" + b64encode(r.secret), quote(b64encode(r.secret), safe="").encode()]),
+        ("secret-encoded-again", "the secret was encoded once more", _DECODE,
+         lambda r: [b64encode(b64encode(r.secret)), b64encode(r.secret).decode().encode("utf-16-le")]),
+        ("secret-is-literal", "the secret is the text {}", "check where your client takes the secret from",
+         lambda r: ((text.encode(), text) for text in _LITERALS)),
+        is_alone=True,
     ),
 )  # fmt: skip

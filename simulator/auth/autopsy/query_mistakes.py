@@ -4,12 +4,15 @@ than they are sent, such as lists, flags and absent values."""
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import combinations, product
 from typing import Any
 from unicodedata import normalize
 from urllib.parse import quote, quote_plus, unquote_plus, unquote_to_bytes
 
+from simulator.auth.autopsy.form_texts import forms
+from simulator.auth.autopsy.json_texts import printed
 from simulator.auth.autopsy.signing_steps import (
     FIELDS,
     PARTS_MAX,
@@ -21,17 +24,17 @@ from simulator.auth.autopsy.signing_steps import (
     kept,
     rows,
 )
-from simulator.auth.canonical import key_of
+from simulator.auth.canonical import EMPTY_BODY_HASH, body_hash, key_of
 from simulator.shortened import one_line, shortened
 
 QUERY_BYTES_MAX, PARAMETERS_MAX = 4096, 20
 """The parameters of a longer query, or of a query with more parameters, are not changed."""
-_ABSENT = ("None", "null", "undefined", "", "nil", "NULL", "(null)")
+_ABSENT = ("None", "null", "undefined", "", "nil", "NULL", "(null)", "<nil>")
 _INDEX = re.compile(r"\[\d*\]$")
 _ITEMS = re.compile(r"""[^\[\]()'",|;\s][^\[\]()'",|;]*""")
 _LITERALS = {
     b"undefined": "undefined", b"null": "null", b"None": "None", b"nil": "nil", b"{}": "an empty object",
-    b"[]": "an empty list", b'""': "an empty text in quotes", b"[object Object]": "[object Object]",
+    b"[]": "an empty list", b'""': "an empty text in quotes", b"[object Object]": "[object Object]", b"b''": "b''",
 }  # fmt: skip
 # How clients encode a query: the function, and what it leaves as it is beside letters, digits and -._~
 _ENCODINGS = (
@@ -90,11 +93,49 @@ def _with_url(facts: Facts) -> list[Any]:
     return _behind([url + b"?" for url in urls], facts) if facts.query else _constants(urls)
 
 
-def _as_json(facts: Facts) -> Iterator[Any]:
+def _objects(facts: Facts) -> list[dict[str, Any]]:
+    """The parameters as an object, with numbers as texts and as numbers."""
     pairs = [unquote_plus(part.decode("latin-1")) for part in _parameters(facts)]
-    members = {name: value for name, equals, value in (pair.partition("=") for pair in pairs) if equals}
-    for separators, is_sorted in product(((",", ":"), (", ", ": ")), (False, True)) if members else ():
-        yield from _constants([json.dumps(members, separators=separators, sort_keys=is_sorted).encode()])
+    texts = {name: value for name, equals, value in (pair.partition("=") for pair in pairs) if equals}
+    typed = {name: int(value) if _INTEGER.fullmatch(value) else value for name, value in texts.items()}
+    return [texts, typed] if texts else []
+
+
+def _jsons(facts: Facts) -> Iterator[bytes]:
+    for members, separators, is_sorted in product(_objects(facts), ((",", ":"), (", ", ": ")), (False, True)):
+        yield json.dumps(members, separators=separators, sort_keys=is_sorted).encode()
+
+
+def _as_object(facts: Facts) -> Shown:
+    made = [(text, "JSON") for text in _jsons(facts)]
+    for members in _objects(facts):
+        values = sorted(members.items())
+        made += [*printed(members), *printed({name: [value] for name, value in values})]
+    return ((lambda _, text=text: text, shown) for text, shown in made)
+
+
+def _parameters_elsewhere(facts: Facts) -> Shown:
+    """The parameters signed in another part than they are sent in, or in two."""
+    for text in (
+        (
+            *dict.fromkeys((facts.query, b"&".join(by_key(facts.query.split(b"&"))))),
+            *_jsons(facts),
+        )
+        if facts.query
+        else ()
+    ):
+        hashed = body_hash(text)
+        yield lambda parts, hashed=hashed: (b"v1", *parts[:3], b"", hashed), "the body, and sent as the query"
+        yield lambda parts, hashed=hashed: (b"v1", *parts[:4], hashed), "query and body, and sent as the query"
+    with suppress(ValueError, RecursionError):
+        is_object = facts.body[:1] == b"{"
+        for text in (forms(facts.body) if is_object else [facts.body]) if 0 < len(facts.body) < QUERY_BYTES_MAX else ():
+            query = b"&".join(by_key(text.split(b"&")))
+            for hashed in (EMPTY_BODY_HASH, facts.hashed) if query else ():
+                yield (
+                    lambda parts, hashed=hashed, query=query: (b"v1", *parts[:3], query, hashed),
+                    "the query, and sent as the body",
+                )
 
 
 def _decoded(facts: Facts) -> Iterator[Any]:
@@ -209,16 +250,24 @@ _LISTS: dict[str, Callable[[str, list[str]], Pairs]] = {
 }  # fmt: skip
 
 
+_INTEGER = re.compile("0|[1-9][0-9]{0,14}")
+_REWRITES = (
+    (r"\d+", r"\g<0>.0"), (r"\d+", r"\g<0>.00"), (r"\d+", r'"\g<0>"'), (r"(\d+)\.00?", r"\1"),
+    *((r"\d{4}-\d\d-\d\d", r"\g<0>" + time + zone) for time in (" 00:00:00", "T00:00:00", "T00:00:00.000")
+      for zone in ("", "Z", "+08:00", "+00:00")),
+)  # fmt: skip
+
+
 def _values(facts: Facts) -> Shown:
     sent = {part.partition(b"=")[2].decode("latin-1") for part in _parameters(facts)}
-    flags = (("true", "false"), ("True", "False"), ("1", "0"))
+    flags = (("true", "false"), ("True", "False"), ("1", "0"), ("TRUE", "FALSE"))
     for true, false in flags if any(value.lower() in ("true", "false", "1", "0") for value in sent) else ():
         words = {"true": true, "1": true, "false": false, "0": false}
         yield _changed(lambda value, words=words: words.get(value.lower(), value)), f"{true} or {false}"
-    if any(value.isdigit() for value in sent):
-        yield _changed(lambda value: value + ".0" if value.isdigit() else value), "10.0"
-    if any(value.endswith(".0") for value in sent):
-        yield _changed(lambda value: value.removesuffix(".0")), "10"
+    for pattern, made in _REWRITES:
+        rewrite = partial(re.sub, f"^{pattern}$", made)
+        if changed := min((rewrite(value) for value in sent if re.fullmatch(pattern, value)), default=""):
+            yield _changed(rewrite), one_line(shortened(changed, 40))
     for absent in _ABSENT if not sent.isdisjoint(_ABSENT) else ():
         yield _changed(lambda value, absent=absent: absent if value in _ABSENT else value), absent or "nothing"
 
@@ -241,6 +290,13 @@ def _fewer(facts: Facts) -> Shown:
             )
 
 
+def _absent_sent(facts: Facts) -> Shown:
+    absent = [part for part in _parameters(facts) if part.partition(b"=")[2].decode("latin-1") in _ABSENT[:3]]
+    if absent:
+        shown = " and ".join(part.decode("ascii", "backslashreplace") for part in absent)
+        yield lambda parts: [part for part in parts if part not in absent], shown
+
+
 def _more(facts: Facts) -> Shown:
     has = {key_of(part).decode("latin-1") for part in facts.query.split(b"&")}
     names = [name for name in FIELDS.get(facts.path, ()) if name not in has] if facts.method in (b"GET", b"get") else []
@@ -251,7 +307,7 @@ def _more(facts: Facts) -> Shown:
 
 
 def _separated(facts: Facts) -> Iterator[Any]:
-    for separator in (b"", b",", b";", b"\n", b"&amp;") if b"&" in facts.query else ():
+    for separator in (b"", b",", b";", b"\n") if b"&" in facts.query else ():
         yield lambda text, separator=separator: text.replace(b"&", separator)
     if facts.query:
         yield lambda text: text.translate(None, b"&=")
@@ -288,7 +344,6 @@ MISTAKES = (
         ("query-is-url", "the whole URL is signed instead of the query", _BEHIND, _with_url),
         ("query-is-literal", "{} is signed as the query", _QUERY,
          lambda r: [(lambda _, text=text: text, shown) for text, shown in _LITERALS.items()]),
-        ("query-as-json", "the parameters of the query are signed as JSON", _QUERY, _as_json),
     ),
     *rows(
         "spelling",
@@ -325,8 +380,10 @@ MISTAKES = (
         ("repeated-key-once", "of a repeated key only one parameter is signed", "sign each of them", _once),
         ("query-list-otherwise", "a list in the query is signed as {}, and sent otherwise", _SAME, _lists),
         ("query-value-otherwise", "a value of the query is signed as {}, and sent otherwise", _SAME, _values),
-        ("parameter-added", "{} was added to the query after signing", "sign the query when it is complete", _fewer),
-        ("parameter-not-sent", "{} was signed and not sent", "leave out parameters without a value before you sign",
+        ("parameter-absent-sent", "sent without a value, and not signed: {}",
+         "leave out parameters without a value before you send", _absent_sent),
+        ("parameter-added", "added to the query after signing: {}", "sign the query when it is complete", _fewer),
+        ("parameter-not-sent", "signed and not sent: {}", "leave out parameters without a value before you sign",
          _more),
     ),
     *rows(
@@ -334,5 +391,24 @@ MISTAKES = (
         ("query-in-lower-case", "the query is signed in lower case", _RAW, lambda r: [bytes.lower]),
         ("query-without-separators", "the parameters of the query are signed without & between them", _RAW,
          _separated),
+    ),
+    *rows(
+        "pieces",
+        ("parameters-elsewhere", "the parameters are signed as {}", "sign each part of the request as it is sent",
+         _parameters_elsewhere),
+        is_alone=True,
+    ),
+    *rows(
+        "query",
+        ("query-as-json", "the query is signed as {}", _QUERY, _as_object),
+        ("query-escaped-for-html", "the query is signed with &amp; between the parameters", _RAW,
+         lambda r: [lambda text: text.replace(b"&", b"&amp;")] if b"&" in r.query else []),
+        is_alone=True,
+    ),
+    *rows(
+        "parameters",
+        ("query-value-cut", "a value of the query is signed up to its =, and sent as a whole", _SAME,
+         lambda r: [lambda parts: [b"=".join(part.split(b"=")[:2]) for part in parts]] if r.query else []),
+        is_alone=True,
     ),
 )  # fmt: skip

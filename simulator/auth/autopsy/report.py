@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from simulator.auth.autopsy.form_texts import not_json
 from simulator.auth.autopsy.search import MISTAKES, digest_of, readings, search
 from simulator.auth.autopsy.signing_steps import Facts, Parts, Ways, signings
 from simulator.auth.canonical import canonical_string
@@ -107,7 +108,8 @@ def autopsy(facts: Facts, given: bytes | None = None) -> Autopsy:
 def _unexplained(facts: Facts, compared: Compared | None, *, is_complete: bool) -> Autopsy:
     """No known mistake explains the signature; a given string may, and a wrong form comes before both."""
     form = wrong_form(facts.signature)
-    text, fix = form or (_UNKNOWN if is_complete else _UNFINISHED), FIX if form else _UNKNOWN_FIX
+    unknown = not_json(facts.body) or (_UNKNOWN if is_complete else _UNFINISHED)
+    text, fix = form or unknown, FIX if form else _UNKNOWN_FIX
     expected = signings(facts)[0].parts
     if compared is not None:
         text, fix, expected = compared.sentence if compared.is_signed else text, compared.fix, compared.expected

@@ -7,7 +7,7 @@ import hmac
 from binascii import b2a_base64
 from collections.abc import Callable, Iterator
 from hashlib import sha256
-from itertools import chain, combinations, islice, product
+from itertools import combinations, islice, product
 from typing import NamedTuple
 
 from simulator.auth.autopsy import body_mistakes, key_mistakes, query_mistakes, string_mistakes
@@ -20,14 +20,23 @@ MISTAKES = (*key_mistakes.MISTAKES, *string_mistakes.MISTAKES, *query_mistakes.M
 """Two mistakes that are found together are reported in this order; within a step, the likeliest comes first."""
 BY_ID = {mistake.id: mistake for mistake in MISTAKES}
 WITHOUT_SECRET = frozenset(
-    {"secret-is-api-key", "secret-is-empty", "secret-of-another", "secret-replaced", "hash-without-secret"}
+    {
+        "secret-is-api-key",
+        "secret-is-empty",
+        "secret-is-literal",
+        "secret-of-another",
+        "secret-replaced",
+        "hash-without-secret",
+    }
 )
 """Mistakes that a client can make without the key's secret. Only readers of the journal see them."""
-HMACS_MAX = 80_000
+HMACS_MAX = 100_000
 """HMACs of a whole search; each KiB that is hashed counts as one more."""
-LOOP_HMACS_MAX = 600
-"""The same for a search that a refusal waits for on the event loop: about 3 ms."""
-_TRIED_FIRST, _WAYS_MAX = 24, 3000  # ways of a mistake that are tried before the rest of others, and of this rest
+LOOP_HMACS_MAX = 3000
+"""The same for a search that a refusal waits for on the event loop: about 15 ms, enough
+for nearly all single mistakes."""
+_TRIED_FIRST = 24  # ways of a mistake that are tried before the rest of others
+_TRIED_LATER = (240, 2760)  # further ways of each, in two rounds
 _PAIRED_MAX = 60  # pairs of ways of two mistakes
 _CHARACTERS = 44  # of a signature
 _EXAMPLES = tuple((sha256(b"").digest() * 2)[:size] for size in (32, 16, 20, 48, 64))
@@ -82,10 +91,11 @@ def candidates(facts: Facts) -> Iterator[Candidate]:
     for each in ways:
         tried.append(tuple(islice(each, _TRIED_FIRST)))
         yield from ((signing, (way,), signing.string((way,))) for way in tried[-1] for signing in accepted)
-    for way in chain.from_iterable(islice(each, _WAYS_MAX) for each in reversed(ways)):  # thousands of timestamps last
-        yield from ((signing, (way,), signing.string((way,))) for signing in accepted)
+    for count, each in product(_TRIED_LATER, reversed(ways)):  # thousands of timestamps last
+        yield from ((signing, (way,), signing.string((way,))) for way in islice(each, count) for signing in accepted)
+    paired = [some for some in tried if some and not some[0].mistake.is_alone]
     for signing in accepted:
-        for one, other in combinations(tried, 2):
+        for one, other in combinations(paired, 2):
             for pair in islice(product(one, other), _PAIRED_MAX):
                 if pair[0].step != pair[1].step:
                     yield signing, pair, signing.string(pair)

@@ -116,6 +116,7 @@ class SigningMistake(NamedTuple):
     fix: str
     transformation: Callable[[Facts], Iterable[Any]]
     step: str
+    is_alone: bool
 
     @property
     def place(self) -> str:
@@ -161,9 +162,11 @@ class Way(NamedTuple):
 Ways = tuple[Way, ...]
 
 
-def rows(step: str, *each: tuple[str, str, str, Callable[[Facts], Iterable[Any]]]) -> tuple[SigningMistake, ...]:
-    """Return the mistakes of a step."""
-    return tuple(SigningMistake(*row, step) for row in each)
+def rows(
+    step: str, *each: tuple[str, str, str, Callable[[Facts], Iterable[Any]]], is_alone: bool = False
+) -> tuple[SigningMistake, ...]:
+    """Return the mistakes of a step. Those that are rare are tried alone, not together with others."""
+    return tuple(SigningMistake(*row, step, is_alone) for row in each)
 
 
 class Signing:

@@ -20,7 +20,8 @@ _SEPARATORS = {
 }  # fmt: skip
 _ENDS = {b":": "a colon", b"\r\n": "CR LF", b" ": "a blank", b"\x00": "a zero byte", b"\\n": "a backslash and n"}
 _BEGINNINGS = (b"v2:", b"V1:", b"v1=", b"1:", b":", b"v1\n", b"v1.", b"v1::", b'"v1:', b" v1:")
-_NEAR_S = (-1, 1, -2, 2, *range(-300, 301), *range(-14 * 3600, 14 * 3600 + 1, 1800))  # ten minutes, and time zones
+_HOUR_S = 3600
+_ZONES_S = [sign * quarters * 900 for quarters in (32, *range(4, 57)) for sign in (1, -1)]  # Malaysia's first
 _NAMES = ("timestamp", "nonce", "METHOD", "query", "body hash")
 
 Pieces = Iterable[bytes]
@@ -29,6 +30,11 @@ Pieces = Iterable[bytes]
 def _moments(facts: Facts, offsets: Iterable[int]) -> Iterator[int]:
     if facts.timestamp.isdigit() and len(facts.timestamp) < 12 and int(facts.timestamp):  # to the year 5138
         yield from (int(facts.timestamp) + offset for offset in offsets)
+
+
+def _zones(facts: Facts) -> Iterator[tuple[bytes, str]]:
+    for second, offset_s in zip(_moments(facts, _ZONES_S), _ZONES_S, strict=False):
+        yield b"%d" % second, f"{offset_s / _HOUR_S:+g}"
 
 
 def _seconds_of_milliseconds(facts: Facts) -> Iterator[bytes]:
@@ -42,6 +48,8 @@ def _dates(facts: Facts) -> Iterator[bytes]:
 
     for second in _moments(facts, (0,)):
         yield from (written(second, f"%Y-%m-%dT%H:%M:%S{end}") for end in ("Z", ".000Z", "+00:00"))
+        yield from (written(second + 8 * _HOUR_S, f"%Y-%m-%d{joint}%H:%M:%S{end}")
+                    for joint, end in (("T", "+08:00"), ("T", ".000+08:00"), ("T", ""), (" ", "")))  # fmt: skip
         yield from (written(second, "%Y-%m-%d %H:%M:%S"), formatdate(second, usegmt=True).encode())
     for second in _moments(facts, (0, -1, 1)):
         begin = written(second, "%Y-%m-%dT%H:%M:%S.")
@@ -78,6 +86,16 @@ def _with_path(facts: Facts) -> Iterator[Any]:
 def _with_key(facts: Facts) -> Iterator[Any]:
     for at in range(7) if facts.api_key else ():
         yield lambda parts, at=at: (*(b"v1", *parts)[:at], facts.api_key, *(b"v1", *parts)[at:])
+    if facts.api_key:
+        yield lambda parts: (facts.api_key, *parts)
+
+
+def _of_other_service(facts: Facts) -> Iterator[tuple[Any, str]]:
+    body = facts.body[:TEXT_BYTES_MAX]
+    yield lambda _: facts.timestamp + b"." + body, "<timestamp>.<body>, as Stripe does"
+    yield lambda _: b".".join((facts.nonce, facts.timestamp, body)), "<nonce>.<timestamp>.<body>, as webhooks do"
+    for path in facts.paths:
+        yield (lambda _, path=path: facts.timestamp + facts.method + path + body), "<timestamp><METHOD><path><body>"
 
 
 def _without_body_hash(facts: Facts) -> Iterator[Any]:
@@ -109,7 +127,7 @@ MISTAKES = (
         ("timestamp-as-date", "the timestamp is signed as a date", _WHOLE, _dates),
         ("timestamp-missing", "the timestamp is empty in the signed string", _EXACT, lambda r: [b""]),
         ("timestamp-another", "another timestamp is signed than sent", "read the clock once for both",
-         lambda r: (b"%d" % second for second in _moments(r, _NEAR_S))),
+         lambda r: (b"%d" % second for second in _moments(r, (-1, 1, -2, 2, *range(-300, 301))))),
         ("timestamp-in-milliseconds", "the timestamp is signed in milliseconds", _WHOLE, _milliseconds),
     ),
     *rows(
@@ -120,7 +138,9 @@ MISTAKES = (
          lambda r: [r.nonce.replace(b"-", b"")]),
         ("nonce-encoded", "the nonce is signed in Base64 or hexadecimal", _EXACT,
          lambda r: [b64encode(r.nonce), r.nonce.hex().encode()]),
-        ("nonce-quoted", "the nonce is signed in quotes", _EXACT, lambda r: [b'"%b"' % r.nonce]),
+        ("nonce-quoted", "the nonce is signed as {}", _EXACT,
+         lambda r: [(b'"%b"' % r.nonce, "a text in quotes"), (b"{%b}" % r.nonce, "a text in braces"),
+                    (b"b'%b'" % r.nonce, "b'...'"), (b"UUID('%b')" % r.nonce, "UUID('...')")]),
         ("nonce-missing", "the nonce is empty in the signed string", _EXACT, lambda r: [b""]),
         ("nonce-another", "the nonce of another request is signed", "make one nonce for the header and the string",
          lambda r: r.nonces),
@@ -177,6 +197,18 @@ MISTAKES = (
          "give the bytes of the string to the HMAC", lambda r: [b64encode]),
         ("string-in-utf-16", "the string is encoded in UTF-16", "encode the string in ASCII or UTF-8",
          lambda r: [lambda text: text.decode("latin-1").encode("utf-16-le"),
-                    lambda text: text.decode("latin-1").encode("utf-16-be")]),
+                    lambda text: text.decode("latin-1").encode("utf-16-be"),
+                    lambda text: text.decode("latin-1").encode("utf-16")]),
+    ),
+    *rows(
+        "timestamp",
+        ("timestamp-of-zone", "the timestamp is signed {} h off: local time was taken for UTC",
+         "sign and send the seconds since 1970 in UTC", _zones),
+        is_alone=True,
+    ),
+    *rows(
+        "string",
+        ("string-of-other-service", "the string of another service is signed, {}", _SIX, _of_other_service),
+        is_alone=True,
     ),
 )  # fmt: skip
