@@ -243,7 +243,7 @@ def _encoded_otherwise(body: bytes) -> str:
     if body.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in body[:2]:
         return f"the body is in {'UTF-32' if bytes(2) in body[:4] else 'UTF-16'}; send it in UTF-8"
     if body.startswith(b"{'"):
-        return "the body is an object as Python prints it; send the text of json.dumps"
+        return "the body is not valid JSON: it has single quotes, as Python prints a dict; send the text of json.dumps"
     if body.startswith(b"[object "):
         return "the body is the text [object Object]; send the text of JSON.stringify"
     return "the body is Base64; send the JSON itself" if body.startswith((b"eyJ", b"ewo", b"ew0K")) else ""

@@ -81,7 +81,7 @@ def test_a_nonce_whose_request_the_journal_lost_is_refused_all_the_same() -> Non
         (b"\x0b\x02\x80", {"Content-Encoding": "br"}, "the service does not support Content-Encoding"),
         (ORDER.decode().encode("utf-16"), {}, "is in UTF-16; send it in UTF-8"),
         (json.dumps(ORDER.decode()).encode(), {}, "is a JSON string that has the JSON in it: serialise it once"),
-        (str(json.loads(ORDER)).encode(), {}, "as Python prints it; send the text of json.dumps"),
+        (str(json.loads(ORDER)).encode(), {}, "as Python prints a dict; send the text of json.dumps"),
         (b"[object Object]", {}, "[object Object]; send the text of JSON.stringify"),
         (b64encode(ORDER), {}, "is Base64; send the JSON itself"),
     ],
