@@ -78,7 +78,9 @@ def test_a_signal_ends_it_quietly_in_every_state_of_its_connections(tmp_path: Pa
             clients.enter_context(socket.create_connection(("127.0.0.1", port))).sendall(content)
         assert ask(f"{server.ready['url']}/_sim/health").status == 200  # those before it have been read
         line = f"a request was refused with 400 before it reached a sandbox: {malformed}\n"
-        assert server.stop(signal.SIGTERM) == (0, "", line)
+        code, printed, errors = server.stop(signal.SIGTERM)
+        assert (code, printed) == (0, "")
+        assert errors in ("", line), "the malformed request may come after the signal"
 
 
 @pytest.fixture
