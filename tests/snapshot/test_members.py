@@ -31,7 +31,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
             "served": AROUND, "evicted_before": AROUND,
             "keeper": AROUND, "is_touched": AROUND, "last_used_s": AROUND, "resets": AROUND, "rewinds": AROUND,
             "server_secrets": AROUND, "hidden": BEGINNING, "last_ending": AROUND, "delays": WAITERS,
-            "holds": WAITERS,
+            "holds": WAITERS, "unanswered": WAITERS,
             "former_secrets": "of other lives, whatever sandbox theirs is: the server has them",
             "waiting": WAITERS, "driver": "it has what runs; there is no snapshot during an advance",
             "is_closed": "there is no snapshot of one that is", "is_deleted": "there is no snapshot of one that is",
