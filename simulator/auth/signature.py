@@ -32,7 +32,11 @@ UNITS = {MILLISECONDS_DIGITS: "milliseconds", 16: "microseconds", 19: "nanosecon
 _HOUR_S, _ZONE_HOURS_MAX, _CLOCK_S = 3600, 14, 60  # of zones, and what a clock may be off beside one
 _CORES = {names.API_KEY: b"apikey", names.TIMESTAMP: b"timestamp", names.NONCE: b"nonce", names.SIGNATURE: b"sign"}
 _NAME_SHOWN_MAX = 40
-_is_placeholder = re.compile(rb"undefined|null|None|\$.*|\{\{.*|<.*|your.*", re.IGNORECASE).fullmatch
+_KEY_FORMS = tuple((re.compile(form, re.IGNORECASE), hint) for form, hint in (
+    (rb"undefined|null|None|\$.*|\{\{.*|<.*|your.*", "it is a placeholder, or a variable that is not set"),
+    (rb"([\"']).*\1", "it has quotes around it"), (rb"bearer .*", "send the key alone, without Bearer"),
+    (rb".*%.*", "it is percent-encoded"),
+))  # fmt: skip
 EXCHANGED = "X-Nonce has a number, and X-Timestamp has what a nonce looks like: the two are exchanged"
 
 NO_ACTIVE_KEY = "no active key of this sandbox has this value"
@@ -164,13 +168,7 @@ def _near(headers: Mapping[bytes, bytes], name: bytes) -> str:
 
 def _key_form(key: bytes) -> str:
     """A hint at what the form of an API key alone shows to be wrong."""
-    if _is_placeholder(key):
-        return "; it is a placeholder, or a variable that is not set"
-    if key[:1] in b"\"'" and key[-1:] == key[:1]:
-        return "; it has quotes around it"
-    if key.lower().startswith(b"bearer "):
-        return "; send the key alone, without Bearer"
-    return "; it is percent-encoded" if b"%" in key else ""
+    return next((f"; {hint}" for form, hint in _KEY_FORMS if form.fullmatch(key)), "")
 
 
 def _has_unit(timestamp: bytes) -> bool:

@@ -248,6 +248,7 @@ def test_a_value_is_named_as_it_was_signed() -> None:
     ("body", "said"),
     [
         (b"refid=1&extras=subproduct_code", "the body was sent as a form: the service reads JSON"),
+        (parts_of({"extras": "subproduct_code"}), "the body was sent as a form: the service reads JSON"),
         (b"[object Object]", "the body was sent as an object is printed"),
         (str(SHORT).encode(), "the body was sent as an object is printed"),
     ],
@@ -257,6 +258,12 @@ def test_a_body_that_has_lost_what_was_signed_is_named_by_its_form(body: bytes, 
     sent = Signer(hashed=lambda _: sha256(b'{"refid":"1","extras":{"subproduct_code":"lost"}}')).sign(request)
     assert header(request, sent).startswith(said)
     assert autopsy(facts(request, sent)).sentence.startswith(said)
+
+
+@pytest.mark.parametrize("body", [b'<a b="c"/>', b"dGV4dA==", b'{"a": "b=c"}', b"\x1f\x8b=a"])
+def test_what_is_no_form_is_not_called_one(body: bytes) -> None:
+    request = Request(body=body)
+    assert "form" not in header(request, Signer(hashed=lambda _: sha256(b"lost")).sign(request))
 
 
 def test_the_fields_that_may_be_absent_are_those_of_the_contract() -> None:

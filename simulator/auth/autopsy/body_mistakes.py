@@ -198,18 +198,15 @@ def _other_algorithms(_: Facts) -> Iterator[tuple[Any, str]]:
         yield lambda body, _, name=name: hashlib.new(name, body, usedforsecurity=False).hexdigest().encode(), shown
 
 
-_DECORATIONS: dict[str, Callable[[str, bytes], str]] = {
-    "sha256=...": lambda text, _: "sha256=" + text, "SHA-256=...": lambda text, _: "SHA-256=" + text,
-    "b'...', as Python prints bytes": lambda text, _: f"b'{text}'", "a text in quotes": lambda text, _: f'"{text}"',
-    "AB-CD-..., as BitConverter writes it": lambda _, digest: digest.hex("-").upper(),
-    "percent-encoded text": lambda text, _: quote(text, safe=""),
-    "Base64 of bytes that were made a text": lambda _, digest: b64encode(digest.decode("latin-1").encode()).decode(),
-}  # fmt: skip
-
-
-def _decorated(decoration: tuple[str, Callable[[str, bytes], str]]) -> tuple[Any, str]:
-    shown, write = decoration
-    return lambda _, digest: write(b64encode(digest).decode(), digest).encode(), shown
+_DECORATIONS: dict[str, Callable[[bytes], bytes]] = {
+    "sha256=...": lambda digest: b"sha256=" + b64encode(digest),
+    "SHA-256=...": lambda digest: b"SHA-256=" + b64encode(digest),
+    "b'...', as Python prints bytes": lambda digest: b"b'%b'" % b64encode(digest),
+    "a text in quotes": lambda digest: b'"%b"' % b64encode(digest),
+    "AB-CD-..., as BitConverter writes it": lambda digest: digest.hex("-").upper().encode(),
+    "percent-encoded text": lambda digest: quote(b64encode(digest), safe="").encode(),
+    "Base64 of bytes that were made a text": lambda digest: b64encode(digest.decode("latin-1").encode()),
+}
 
 
 def _hexadecimal(_: bytes, digest: bytes) -> bytes:
@@ -291,7 +288,7 @@ MISTAKES = (
     *rows(
         "hash",
         ("body-hash-decorated", "the body hash is signed as {}", _HASH,
-         lambda r: map(_decorated, _DECORATIONS.items())),
+         lambda r: ((lambda _, digest, write=write: write(digest), shown) for shown, write in _DECORATIONS.items())),
         is_alone=True,
     ),
     *rows(

@@ -14,6 +14,7 @@ from simulator.auth.autopsy.json_texts import DIGITS_MAX, encodings, in_order, i
 
 _PART = re.compile(rb'name="([^"]*)"[^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n(.*?)\r\n--', re.DOTALL)
 _INNER = re.compile(r"([^\[\].]+)(?:\[([^\[\]]*)\]|\.(\w+))")
+_IS_FORM = re.compile(rb"--|[\w.%+\[\]-]+=(?!=|$)")
 FORM_SENT = "the body was sent as a form: the service reads JSON, so sign and send one JSON text"
 OBJECT_SENT = "the body was sent as an object is printed: sign and send the text of JSON.stringify or json.dumps"
 _OBJECTS_MAX = 24  # that are tried for one form
@@ -23,7 +24,7 @@ def not_json(body: bytes) -> str:
     """Say what was sent instead of the JSON that was probably signed; empty when the body's form does not show it."""
     if body.startswith((b"[object ", b"{'")):
         return OBJECT_SENT
-    return FORM_SENT if body[:1] not in (b"{", b"[", b'"') and b"=" in body and b"\0" not in body else ""
+    return FORM_SENT if _IS_FORM.match(body) else ""
 
 
 def forms(body: bytes) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ from urllib.parse import quote, quote_plus, unquote_plus
 from simulator.auth.autopsy.form_texts import forms
 from simulator.auth.autopsy.json_texts import printed
 from simulator.auth.autopsy.query_mistakes import QUERY, QUERY_BYTES_MAX, RAW, SAME, Shown, parameters_of
-from simulator.auth.autopsy.signing_steps import FIELDS, PARTS_MAX, Facts, Parameters, by_key, rows
+from simulator.auth.autopsy.signing_steps import FIELDS, PARTS_MAX, Facts, Parameters, Parts, by_key, rows
 from simulator.auth.canonical import EMPTY_BODY_HASH, body_hash, key_of
 from simulator.shortened import one_line, shortened
 
@@ -45,28 +45,22 @@ def _as_object(facts: Facts) -> Shown:
     return ((lambda _, text=text: text, shown) for text, shown in made)
 
 
+def _in_query(query: bytes, hashed: bytes, parts: Parts) -> tuple[bytes, ...]:
+    return (b"v1", *parts[:3], query, hashed)
+
+
 def _parameters_elsewhere(facts: Facts) -> Shown:
     """The parameters signed in another part than they are sent in, or in two."""
-    for text in (
-        (
-            *dict.fromkeys((facts.query, b"&".join(by_key(facts.query.split(b"&"))))),
-            *_jsons(facts),
-        )
-        if facts.query
-        else ()
-    ):
-        hashed = body_hash(text)
-        yield lambda parts, hashed=hashed: (b"v1", *parts[:3], b"", hashed), "the body, and sent as the query"
+    texts = [facts.query, b"&".join(by_key(facts.query.split(b"&"))), *_jsons(facts)] if facts.query else []
+    for hashed in map(body_hash, dict.fromkeys(texts)):
+        yield partial(_in_query, b"", hashed), "the body, and sent as the query"
         yield lambda parts, hashed=hashed: (b"v1", *parts[:4], hashed), "query and body, and sent as the query"
     with suppress(ValueError, RecursionError):
-        is_object = facts.body[:1] == b"{"
-        for text in (forms(facts.body) if is_object else [facts.body]) if 0 < len(facts.body) < QUERY_BYTES_MAX else ():
-            query = b"&".join(by_key(text.split(b"&")))
+        forms_sent = forms(facts.body) if facts.body[:1] == b"{" else [facts.body]
+        for form in forms_sent if len(facts.body) < QUERY_BYTES_MAX else ():
+            query = b"&".join(by_key(form.split(b"&")))
             for hashed in (EMPTY_BODY_HASH, facts.hashed) if query else ():
-                yield (
-                    lambda parts, hashed=hashed, query=query: (b"v1", *parts[:3], query, hashed),
-                    "the query, and sent as the body",
-                )
+                yield partial(_in_query, query, hashed), "the query, and sent as the body"
 
 
 def _once(facts: Facts) -> Iterator[Any]:
