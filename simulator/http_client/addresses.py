@@ -54,12 +54,12 @@ _ISATAP = (0x00005EFE, 0x02005EFE)  # in bits 64 to 95, under any prefix
 
 
 class AddressPolicy(msgspec.Struct, frozen=True):
-    """Which IP addresses deliveries may reach. `public_only` allows only those of the public internet."""
+    """An address filter for deliveries. `public_only` allows only addresses of the public internet."""
 
     public_only: bool = False
 
     def refuse(self, address: Address) -> str | None:
-        """Why `address` is forbidden, or None when it is allowed."""
+        """Return why `address` is forbidden, or None when it is allowed."""
         target = _stood_for(address)
         reason = _kind(target, _NEVER) or _embedding(address)
         if reason is None and self.public_only:
@@ -77,14 +77,14 @@ def _kind(address: Address, table: Table) -> str | None:
 
 
 def _stood_for(address: Address) -> Address:
-    """The address that packets to `address` go to."""
+    """Return the address that packets to `address` go to."""
     if isinstance(address, IPv6Address) and (address in _MAPPED or address in _NAT64):
         return IPv4Address(int(address) & 0xFFFFFFFF)
     return address
 
 
 def _embedding(address: Address) -> str | None:
-    """How an IPv6 address embeds an IPv4 address; None when the IPv4 address alone decides."""
+    """Return how an IPv6 address embeds an IPv4 address, or None when the IPv4 address alone decides."""
     if isinstance(address, IPv4Address) or int(address) <= 1:  # `::` and `::1` embed nothing
         return None
     is_isatap = int(address) >> 32 & 0xFFFFFFFF in _ISATAP

@@ -1,6 +1,6 @@
-"""Reads the answer to one request: bytes in; status, head and pieces of the body out. It knows no socket and no clock.
+"""Parser of an HTTP response: takes bytes, returns status, head and body pieces. It uses no socket and no clock.
 
-Interim answers (1xx) are read and dropped. Parsing stops at the first thing beyond a bound, whatever a server sends.
+Interim responses (1xx) are skipped. Parsing stops at the first limit that a response exceeds.
 """
 
 from typing import Final, NamedTuple
@@ -9,9 +9,9 @@ import httptools
 
 SWITCHING_PROTOCOLS: Final = 101
 INTERIM_MAX: Final = 16
-"""How many interim answers are skipped; more are no answer."""
+"""The maximum number of interim responses that are skipped. With more, the response counts as missing."""
 
-_SLICE_BYTES: Final = 16 * 1024  # what the parser joins of a part grows with the square of what it is fed at once
+_SLICE_BYTES: Final = 16 * 1024  # the parser's work on one field grows with the square of what it is fed at once
 _PARSER_CHARS: Final = 200
 _VERSIONS: Final = frozenset({"1.0", "1.1"})
 _BAD_STATUS_LINE: Final = "is not HTTP: bad status line"
@@ -22,8 +22,8 @@ Fields = tuple[tuple[bytes, bytes], ...]
 
 
 class AnswerBounds(NamedTuple):
-    """How much of an answer is read: bytes of a head with the interim answers before it, and between two pieces of a
-    body; fields; bytes of a body, at which reading ends. None: a body of any length, taken piece by piece."""
+    """The limits of a response. `head_bytes` limits the head with its interim responses, and the bytes between two body
+    pieces. Reading ends at `body_bytes`; None allows a body of any length, which is read piece by piece."""
 
     head_bytes: int
     fields: int
@@ -31,7 +31,7 @@ class AnswerBounds(NamedTuple):
 
 
 class AnswerHead(NamedTuple):
-    """The status, the reason and the fields, as they came."""
+    """The status, the reason and the fields, as received."""
 
     status: int
     reason: bytes
@@ -39,12 +39,12 @@ class AnswerHead(NamedTuple):
 
 
 class AnswerReader:
-    """The answer to a request with `method`, and the callbacks of httptools.
+    """The response to a request with `method`, and the callbacks of httptools.
 
-    `status` is known before the `head` has ended. `pieces` are those of the body that nobody took, `waiting` is their
-    sum in bytes; a body that `is_streamed` has no bound. Reading `is_over` when the answer `is_complete`, as far as it
-    is read; when it has a `problem`, which continues "the answer"; or when the connection ended too early, which
-    `broke_off` says. Reader and parser hold each other; `release` ends that.
+    `status` is known before the `head` is complete. `pieces` are the unread body pieces and `waiting` is their size in
+    bytes. An `is_streamed` body has no limit. Reading `is_over` when the response `is_complete` up to its limit, when
+    it has a `problem` (worded to follow "the answer"), or when the connection ended early, with the reason in
+    `broke_off`. Reader and parser reference each other; `release` breaks the cycle.
     """
 
     def __init__(self, method: str, bounds: AnswerBounds) -> None:
@@ -58,14 +58,14 @@ class AnswerReader:
         self.has_begun = self.has_extra = self.may_stay_open = False
         self._head_bytes_max, self._fields_max, self._body_bytes_max = bounds
         self._is_head = method.upper() == "HEAD"
-        self._has_line = False  # the status line of the message that is being parsed was good
-        self._is_whole = False  # the final answer was parsed to its own end
+        self._has_line = False  # the status line of the current message was valid
+        self._is_whole = False  # the final response was parsed to its own end
         self._ends_with_connection = False
         self._reason = b""
         self._fields: list[tuple[bytes, bytes]] = []
         self._fields_count = self._unpaid_bytes = self._interim = 0
         self._parser: httptools.HttpResponseParser | None = httptools.HttpResponseParser(self)
-        # What common servers and proxies overlook, too.
+        # Common servers and proxies tolerate these errors, too.
         self._parser.set_dangerous_leniencies(
             lenient_headers=True,
             lenient_keep_alive=True,  # an answer may follow an interim one with `Connection: close`
@@ -74,7 +74,7 @@ class AnswerReader:
         )
 
     def feed(self, data: bytes) -> bool:
-        """Read more. True when reading is over; bytes behind that make the connection unusable."""
+        """Parse more bytes. Return True when reading is over; surplus bytes make the connection unusable."""
         if len(data) <= _SLICE_BYTES:
             self._feed(data)
         else:
@@ -103,7 +103,7 @@ class AnswerReader:
             self._refuse("has " + part.format(self._head_bytes_max))
 
     def _stopped(self, error: Exception, *, is_tls: bool) -> None:
-        """The parser takes no more. Its message is quoted up to the colon, after which it could repeat the answer."""
+        """Stop parsing. The parser's message is quoted up to the colon, since the rest could repeat the response."""
         if self.is_complete:
             self.may_stay_open, self.has_extra = False, self._is_whole
         elif self._has_line:
@@ -112,7 +112,7 @@ class AnswerReader:
             self._refuse(_IS_TLS if is_tls else _BAD_STATUS_LINE)
 
     def end(self, *, was_reset: bool, tls_failure: str = "") -> None:
-        """The connection has ended. An answer without a length is whole then, unless the end was a reset."""
+        """Record the end of the connection. It completes a response without a length, unless the end was a reset."""
         self.may_stay_open = False
         if self.is_over:
             return
@@ -125,20 +125,20 @@ class AnswerReader:
         self.is_over = True
 
     def take(self) -> bytes:
-        """The pieces of the body that have come since the last call."""
+        """Return the body pieces received since the last call."""
         body, self.waiting = b"".join(self.pieces), 0
         self.pieces.clear()
         return body
 
     def release(self) -> None:
-        """Let go of the parser, so that neither is left to the garbage collector."""
+        """Break the cycle with the parser, so that neither is left to the garbage collector."""
         self._parser = None
 
     def _refuse(self, problem: str) -> None:
         self.problem, self.may_stay_open, self.is_over = self.problem or problem, False, True
 
     def _has_length(self) -> bool:
-        """Whether the head says where the body ends, as the parser sees it."""
+        """Return whether the head defines where the body ends, by the parser's rules."""
         named = {name.rstrip(b" \t").lower(): value for name, value in self._fields}
         codings = named.get(b"transfer-encoding")
         if codings is None:
@@ -172,7 +172,7 @@ class AnswerReader:
             self._fields.append((name, value))
 
     def _read_line(self) -> None:
-        """The status line is known. The parser also accepts a status below 100, and versions with another framing."""
+        """Record the status line. The parser also accepts a status below 100, and versions with another framing."""
         if self._parser is None or self.problem:
             return
         self._has_line = True
@@ -192,11 +192,11 @@ class AnswerReader:
         if self.status is None or self.problem:
             return
         self.head = AnswerHead(self.status, self._reason, tuple(self._fields))
-        if self.status == SWITCHING_PROTOCOLS:  # nobody asked for one, so that nothing follows
+        if self.status == SWITCHING_PROTOCOLS:  # the request asked for no upgrade, so no other protocol follows
             self.is_complete = self.is_over = True
             return
         self._ends_with_connection = not self._has_length()
-        if self._is_head:  # the parser does not know the method, and goes on to read a body
+        if self._is_head:  # the parser does not know the method, and expects a body
             self.is_complete = self._is_whole = self.is_over = True
         else:
             self.may_stay_open = self._parser.should_keep_alive()

@@ -1,6 +1,6 @@
-"""One attempt to deliver a callback or a webhook: the bytes that are sent, and an end that is a value, whichever it is.
+"""A single attempt to deliver a callback or a webhook: builds the request, and returns every outcome as a value.
 
-Only Host, Content-Length and the mark of a delivery are added to the request that is given.
+Only Host, Content-Length and the delivery header are added to the given request.
 """
 
 import re
@@ -16,7 +16,7 @@ from simulator.http_client.dialer import NotConnectedError, Origin
 from simulator.http_client.targets import DEFAULT_PORTS, MAX_TARGET_CHARS, HttpTarget
 
 DELIVERY_HEADER = "X-Sim-Delivery"
-"""Marks a callback or webhook. The control API of every simulator refuses a request that has it."""
+"""The header of every callback and webhook. The control API of every simulator refuses requests that have it."""
 
 _is_token = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+").fullmatch
 _forbidden = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]").search
@@ -24,10 +24,10 @@ _OURS = frozenset({"host", "content-length", "transfer-encoding", DELIVERY_HEADE
 _BODYLESS_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 BODY_BYTES: Final = 16 * 1024
-"""The maximum of an answer's body that is read; a longer one closes the connection."""
+"""The maximum of a response body that is read. A longer body closes the connection."""
 
 HEADERS_CHARS: Final = 8 * 1024
-"""The maximum of an answer's headers that is stored."""
+"""The maximum of response headers that is stored."""
 
 BOUNDS: Final = AnswerBounds(head_bytes=64 * 1024, fields=128, body_bytes=BODY_BYTES)
 
@@ -42,11 +42,11 @@ _HIDDEN_HEADERS: Final = frozenset({"set-cookie", "set-cookie2"})
 
 
 class NotAllowedError(ValueError):
-    """HTTP does not allow such a request; the text says why, without repeating it."""
+    """A request that HTTP does not allow. The text says why, without repeating the request."""
 
 
 class Route(NamedTuple):
-    """Where a URL leads: the origin to connect to, the value of `Host`, and the path with its query."""
+    """The destination of a URL: the origin to connect to, the value of `Host`, and the path with its query."""
 
     origin: Origin
     host: str
@@ -54,7 +54,7 @@ class Route(NamedTuple):
 
 
 def route(target: HttpTarget) -> Route:
-    """The route to `target`, remembered for URLs of configurable length, since most recur."""
+    """Return the route to `target`. Routes of URLs of configurable length are cached, since most recur."""
     return _known_route(target) if len(target.url) <= MAX_TARGET_CHARS else _route(target)
 
 
@@ -72,7 +72,7 @@ _known_route = lru_cache(maxsize=512)(_route)
 
 
 def request_bytes(outgoing: Outgoing, way: Route, *, is_delivery: bool = True) -> bytes:
-    """`outgoing` as it is sent. A `Host` that it has itself counts; its framing is ours alone.
+    """Return the bytes of `outgoing`. Its own `Host` is kept; its framing headers are replaced.
 
     Raises NotAllowedError.
     """
@@ -100,7 +100,7 @@ def request_bytes(outgoing: Outgoing, way: Route, *, is_delivery: bool = True) -
 async def attempt(
     client: Client, outgoing: Outgoing, target: HttpTarget, timeout_s: float, owner: str
 ) -> AttemptResult:
-    """Send `outgoing` of the sandbox `owner` to `target`, in at most `timeout_s`."""
+    """Send `outgoing` of the sandbox `owner` to `target`, within `timeout_s`."""
     way = route(target)
     reader = AnswerReader(outgoing.method, BOUNDS)
     try:
@@ -117,7 +117,7 @@ async def attempt(
 
 
 def _result(reader: AnswerReader, error: str, *, is_over: bool) -> AttemptResult:
-    """The status line decides: the rest may be truncated or malformed."""
+    """Return the result. The status line decides: the rest may be truncated or malformed."""
     if reader.status is None:
         return AttemptResult(AttemptEnd.CONNECTION if is_over else AttemptEnd.TIMEOUT, error=error)
     headers = _stored(reader.head.fields) if reader.head else ()
@@ -125,14 +125,14 @@ def _result(reader: AnswerReader, error: str, *, is_over: bool) -> AttemptResult
 
 
 def _lateness(reader: AnswerReader, timeout_s: float) -> str:
-    """Which part had not arrived in time."""
+    """Return which part had not arrived in time."""
     if reader.status is None:
         return f"connected, but no answer within {timeout_s:g} s"
     return f"status {reader.status} came, but not its whole answer within {timeout_s:g} s"
 
 
 def _complaint(reader: AnswerReader, *, is_tls: bool) -> str:
-    """Return what was wrong with an answer, or why it is missing; empty for a good answer."""
+    """Return what was wrong with a response, or why it is missing; empty for a good response."""
     status = reader.status
     if reader.problem:
         early = f"the answer {reader.problem}"
@@ -149,7 +149,7 @@ def _complaint(reader: AnswerReader, *, is_tls: bool) -> str:
 
 
 def _stored(fields: tuple[tuple[bytes, bytes], ...]) -> tuple[tuple[str, str], ...]:
-    """Headers without cookies, up to `HEADERS_CHARS`."""
+    """Return the headers without cookies, up to `HEADERS_CHARS`."""
     stored: list[tuple[str, str]] = []
     left = HEADERS_CHARS
     for raw_name, raw_value in fields:

@@ -1,7 +1,7 @@
-"""A client of HTTP/1.1: requests over connections that are kept a while, each sent once.
+"""An HTTP/1.1 client with a pool of idle connections, which sends each request once.
 
-An idle connection is checked just before reuse; if the server has closed it, or sent something, a new one is opened.
-Once a request may have been sent, only the next attempt sends it again.
+An idle connection is checked just before reuse. If the server has closed it or sent something, a new connection is
+opened. A request that may have been sent is repeated only by the next attempt.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ KEEP_ALIVE_S: Final = 4.0
 """Idle connections are dropped after this; common servers close theirs after 5 s."""
 
 IDLE_MAX: Final = 1024
-"""The maximum of connections without an attempt, as many as attempts may have; beyond it the oldest one is closed."""
+"""The maximum number of idle connections; attempts have the same maximum. Beyond it, the oldest is closed."""
 
 _CLOSING_S: Final = 1.0
 
@@ -31,13 +31,13 @@ class Pool:
         self._loop = asyncio.get_running_loop()
         self._dialer = dialer
         self._opened: set[Connection] = set()
-        self._unused: OrderedDict[Connection, Origin] = OrderedDict()  # without an attempt, the oldest one first
-        self._idle: dict[Origin, dict[Connection, None]] = {}  # the unused connections that are open
+        self._unused: OrderedDict[Connection, Origin] = OrderedDict()  # idle, the oldest first
+        self._idle: dict[Origin, dict[Connection, None]] = {}  # the idle connections that are open
         self._sweeping: asyncio.TimerHandle | None = None
         self._is_closed = False
 
     def take(self, origin: Origin) -> Connection | None:
-        """An idle connection to `origin` that can be used, the last one that was."""
+        """Return the most recently used idle connection to `origin` that is still usable, or None."""
         while idle := self._idle.get(origin):
             connection = next(reversed(idle))
             self._forget(connection)
@@ -47,7 +47,7 @@ class Pool:
         return None
 
     async def open(self, origin: Origin, owner: str) -> Connection:
-        """A new connection to `origin` for the sandbox `owner`. Raises NotConnectedError."""
+        """Open a connection to `origin` for the sandbox `owner`. Raises NotConnectedError."""
         connection = await self._dialer.connect(origin, owner, self)
         if self._is_closed:
             connection.abort()
@@ -80,7 +80,7 @@ class Pool:
             await asyncio.sleep(0)
 
     def _forget(self, connection: Connection) -> None:
-        """It has an attempt, or is about to be closed."""
+        """Remove a connection that is taken for an attempt, or about to be closed."""
         origin = self._unused.pop(connection, None)
         if origin is not None and (idle := self._idle.get(origin)) is not None:
             idle.pop(connection, None)
@@ -99,11 +99,11 @@ class Pool:
             connection.close()
 
     def add(self, connection: Connection) -> None:
-        """It is connected."""
+        """Register an open connection."""
         self._opened.add(connection)
 
     def discard(self, connection: Connection) -> None:
-        """It is closed."""
+        """Remove a closed connection."""
         self._opened.discard(connection)
         self._forget(connection)
 
@@ -118,10 +118,10 @@ class Client:
     async def exchange(
         self, origin: Origin, request: bytes, reader: AnswerReader, timeout_s: float, owner: str = ""
     ) -> bool:
-        """Send `request` to `origin`, and let `reader` have the answer. Connecting, sending and reading take at most
-        `timeout_s` in total: False when the reader is not over by then.
+        """Send `request` to `origin` and feed the response to `reader`. Return False when connecting, sending and
+        reading together exceed `timeout_s`.
 
-        Raises NotConnectedError. `owner` is the sandbox whose lookups of names are counted together.
+        Raises NotConnectedError. DNS lookups count against the sandbox `owner`.
         """
         connection, left_s = self._pool.take(origin), timeout_s
         if connection is None:
@@ -137,8 +137,7 @@ class Client:
 
     @asynccontextmanager
     async def connection(self, origin: Origin, timeout_s: float) -> AsyncIterator[Connection]:
-        """A connection for a single exchange, piece by piece; connecting takes at most `timeout_s`. Raises
-        NotConnectedError."""
+        """Open a connection for an exchange, piece by piece, within `timeout_s`. Raises NotConnectedError."""
         connection = self._pool.take(origin) or await self._opened(origin, "", timeout_s)
         try:
             yield connection

@@ -1,4 +1,4 @@
-"""One connection to a server: sends a request once, and has its answer read whole within a time, or piece by piece."""
+"""A connection to a server, which sends each request once and reads the response whole or piece by piece."""
 
 import asyncio
 import select
@@ -8,27 +8,27 @@ from typing import Final, Protocol, cast
 from simulator.http_client.answers import AnswerHead, AnswerReader
 
 HIGH_WATER_BYTES: Final = 256 * 1024
-"""How much of a streamed body waits to be taken before the connection is read no further."""
+"""The size of the unread part of a streamed body at which the connection pauses reading."""
 
 _HAS_POLL = hasattr(select, "poll")  # takes any descriptor, select none above 1023; Windows has select alone
 
 
 class NoAnswerError(Exception):
-    """There is no answer, or no more of it: the reader says why."""
+    """The response is missing or incomplete: the reader says why."""
 
 
 class Register(Protocol):
-    """Has all connections that are open."""
+    """The set of all open connections."""
 
     def add(self, connection: "Connection", /) -> None:
-        """It is connected."""
+        """Register an open connection."""
 
     def discard(self, connection: "Connection", /) -> None:
-        """It is closed."""
+        """Remove a closed connection."""
 
 
 class Connection(asyncio.Protocol):
-    """A connection on `loop`, which is in `opened` from when it is connected until it is closed."""
+    """A connection on `loop`. It is registered in `opened` while it is open."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, opened: "Register") -> None:
         self.idle_since = 0.0
@@ -45,27 +45,27 @@ class Connection(asyncio.Protocol):
 
     @property
     def is_open(self) -> bool:
-        """False once either side has closed it, as far as the loop knows."""
+        """Return False once either side has closed the connection, as far as the loop knows."""
         return self._transport is not None and not self._transport.is_closing()
 
     @property
     def is_quiet(self) -> bool:
-        """True when the server has neither sent anything nor closed, as seen by the socket, not the loop.
+        """Return True if the server has neither sent anything nor closed, checked at the socket, not in the loop.
 
-        Unrequested bytes (some servers send a 408 before they close) would be parsed as the answer.
+        Unrequested bytes (some servers send a 408 before they close) would be parsed as the response.
         """
         return self.is_open and not _is_readable(self._descriptor)
 
-    # One exchange: `begin`, then `send` and the reading of its answer, then `end`.
+    # One exchange: `begin`, then `send` and the reading of its response, then `end`.
 
     def begin(self, reader: AnswerReader) -> None:
-        """Let `reader` have what comes: the answer to the request that is sent next."""
+        """Feed the response to the next request to `reader`."""
         self._reader = reader
         if not self.is_open:
             reader.end(was_reset=False)
 
     async def exchange(self, request: bytes, timeout_s: float) -> bool:
-        """Send `request` and wait until the reader is over. Returns False when that takes longer than `timeout_s`."""
+        """Send `request` and wait until the reader is over. Return False when that takes longer than `timeout_s`."""
         reader = self._expected()
         if self._transport is not None and self.is_open:
             self._transport.write(request)
@@ -80,7 +80,7 @@ class Connection(asyncio.Protocol):
         return reader.is_over
 
     async def send(self, data: bytes) -> None:
-        """Send a part of a request, and wait while the server takes no more. Raises `ConnectionError`."""
+        """Send a part of a request, and wait while the server reads too slowly. Raises `ConnectionError`."""
         if not self.is_open or self._transport is None:
             raise ConnectionResetError
         self._transport.write(data)
@@ -88,7 +88,7 @@ class Connection(asyncio.Protocol):
             await asyncio.shield(self._writable)
 
     async def head(self) -> AnswerHead:
-        """The head of the answer. Raises `NoAnswerError`."""
+        """Return the head of the response. Raises `NoAnswerError`."""
         reader = self._expected()
         self._read_early()
         while reader.head is None:
@@ -96,8 +96,8 @@ class Connection(asyncio.Protocol):
         return reader.head
 
     async def piece(self) -> tuple[bytes, bool]:
-        """The next piece of the body, and whether it is known to be the last; an empty one when it was the last before.
-        Raises `NoAnswerError`."""
+        """Return the next piece of the body, and whether it is known to be the last. After the last piece, return an
+        empty piece. Raises `NoAnswerError`."""
         reader = self._expected()
         while not reader.pieces:
             if reader.is_complete:
@@ -107,7 +107,7 @@ class Connection(asyncio.Protocol):
         return reader.take(), reader.is_complete
 
     def end(self) -> None:
-        """The exchange is over: close the connection unless another request may follow."""
+        """End the exchange: close the connection unless another request may follow."""
         reader, self._reader = self._expected(), None
         reader.release()
         if not reader.is_complete or reader.problem or reader.has_extra:
@@ -118,16 +118,16 @@ class Connection(asyncio.Protocol):
             self._read_on()
 
     def close(self) -> None:
-        """Close it, with a farewell where TLS wants one; at once when the server has not read the whole request."""
+        """Close the connection, with a TLS close_notify; abort it when the server has not read the whole request."""
         if self._transport is None or self._transport.is_closing():
-            return  # asyncio's transport of TLS, closed twice, could not be aborted any more
+            return  # asyncio's TLS transport cannot be aborted once `close` was called twice
         if self._is_all_sent():
             self._transport.close()
         else:
             self._transport.abort()
 
     def abort(self) -> None:
-        """Close it at once."""
+        """Close the connection immediately."""
         if self._transport is not None:
             self._transport.abort()
 
@@ -151,7 +151,7 @@ class Connection(asyncio.Protocol):
             self._waiter = None
 
     def _read_early(self) -> None:
-        """The first request is sent, so that whatever came before it is its answer."""
+        """Feed bytes that arrived before the first request to its reader, as the start of its response."""
         self._is_fresh = False
         if early := self._early:
             self._early = b""
@@ -175,13 +175,13 @@ class Connection(asyncio.Protocol):
     # The callbacks of asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """It is connected; with TLS, the server has also proved who it is."""
+        """Register the connection. With TLS, the server's certificate is already verified."""
         self._transport = cast(asyncio.Transport, transport)
         self._descriptor = transport.get_extra_info("socket").fileno()
         self._opened.add(self)
 
     def data_received(self, data: bytes) -> None:
-        """Bytes of the answer, even if they come before the first request; later ones that nobody requested end it."""
+        """Parse bytes of the response, also before the first request. Later unrequested bytes close the connection."""
         if self._is_fresh and self._transport is not None:
             self._early += data
             self._pause(self._transport)
@@ -221,7 +221,7 @@ class Connection(asyncio.Protocol):
 
 
 def _is_readable(descriptor: int) -> bool:
-    """Whether bytes or an end wait to be read. The selectors module takes four times as long to say so."""
+    """Return whether bytes or an end are ready to read. The selectors module takes four times as long."""
     if not _HAS_POLL:
         return bool(select.select([descriptor], (), (), 0)[0])
     poller = select.poll()
@@ -230,11 +230,11 @@ def _is_readable(descriptor: int) -> bool:
 
 
 _WITHOUT_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "PACKET_LENGTH_TOO_LONG", "RECORD_LAYER_FAILURE"})
-"""What OpenSSL calls an answer that is no TLS."""
+"""The reasons that OpenSSL gives for a response without TLS."""
 
 
 def tls_reason(error: BaseException | None) -> str:
-    """Why TLS failed, in words of its own such as those of a server's alert; empty for other errors."""
+    """Return why TLS failed, such as the text of a server's alert; empty for other errors."""
     if not isinstance(error, ssl.SSLError):
         return ""
     if error.reason in _WITHOUT_TLS:

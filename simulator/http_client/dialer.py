@@ -1,4 +1,4 @@
-"""Opens connections to receivers: to checked addresses of a name that is resolved once, with TLS where it is wanted."""
+"""Opens connections to receivers: resolves a name once, checks its addresses, and negotiates TLS."""
 
 import asyncio
 import os
@@ -14,21 +14,21 @@ from simulator.http_client.connection import Connection, Register, tls_reason
 from simulator.http_client.lookup import NameResolver
 
 ADDRESS_TIMEOUT_S: Final = 1.0
-"""How long an address has to answer before the next one of its name is tried. The last one has all the time left."""
+"""How long an address may take to answer before the next is tried. The last address has all remaining time."""
 
 ADDRESSES_MAX: Final = 16
-"""How many addresses of a name are checked and tried; a name server can list thousands."""
+"""The maximum number of addresses per name that are checked and tried; a name server can return thousands."""
 
 FAREWELL_S: Final = 2.0
-"""How long a receiver has to end TLS, once we have."""
+"""The time that a receiver has to end TLS after us."""
 
 
 _OF_OTHER_HOST: Final = (62, 64)
-"""OpenSSL's codes of certificates of another host name and of another address."""
+"""OpenSSL's error codes for a certificate of another host name or address."""
 
 
 class Origin(NamedTuple):
-    """Where connections lead. The host is a name in ASCII or an address, an IPv6 one without brackets."""
+    """The target of a connection. The host is an ASCII name or an address; an IPv6 address has no brackets."""
 
     is_tls: bool
     host: str
@@ -39,7 +39,7 @@ class Origin(NamedTuple):
 
 
 class NotConnectedError(Exception):
-    """There is no connection: how an attempt ends with it, and why in words; `short` does not name the server.
+    """No connection could be opened: the outcome of the attempt, and the reason. `short` does not name the server.
     `is_untrusted` is true for a certificate of an unknown authority."""
 
     def __init__(self, end: AttemptEnd, reason: str, short: str = "", is_untrusted: bool = False) -> None:
@@ -51,8 +51,8 @@ class NotConnectedError(Exception):
 
 
 class Dialer:
-    """Opens connections to addresses that `policy` allows; None allows all. Certificates are verified: the authorities
-    are the system's, and those in `ca_file`."""
+    """Opens connections to the addresses that `policy` allows; None allows all. Certificates are verified against the
+    system's authorities and `ca_file`."""
 
     def __init__(
         self, policy: AddressPolicy | None = None, names: NameResolver | None = None, ca_file: Path | None = None
@@ -63,9 +63,9 @@ class Dialer:
         self._tls: ssl.SSLContext | None = None
 
     async def connect(self, origin: Origin, owner: str, opened: Register) -> Connection:
-        """A connection to `origin` for the sandbox `owner`, which is in `opened` until it is closed.
+        """Open a connection to `origin` for the sandbox `owner`, registered in `opened` until it is closed.
 
-        Raises NotConnectedError. May be cancelled; nothing is left open then.
+        Raises NotConnectedError. Cancellation leaves nothing open.
         """
         addresses = await self._addresses(origin.host, owner)
         tls = await self._context() if origin.is_tls else None
@@ -74,12 +74,12 @@ class Dialer:
             try:
                 async with asyncio.timeout(None if address == addresses[-1] else ADDRESS_TIMEOUT_S):
                     return await _dial(origin, tls, opened, address)
-            except OSError as error:  # ssl.SSLError and TimeoutError are some
+            except OSError as error:  # ssl.SSLError and TimeoutError are subclasses
                 reasons = _why_not(origin, error)
         raise NotConnectedError(AttemptEnd.CONNECTION, *reasons)
 
     async def _addresses(self, host: str, owner: str) -> Sequence[str]:
-        """The first addresses of `host`, all of them allowed."""
+        """Return the first addresses of `host`, after checking that all are allowed."""
         addresses = [host] if _is_address(host) else await self._resolved(host, owner)
         for address in addresses:
             if reason := self._policy and self._policy.refuse(ip_address(address)):
@@ -109,8 +109,8 @@ def _is_address(host: str) -> bool:
 
 
 def tls_context(ca_file: Path | None) -> ssl.SSLContext:
-    """Read the certificates of the authorities, which takes some ten milliseconds. Raises OSError for a `ca_file` that
-    has none."""
+    """Load the certificate authorities, which takes about ten milliseconds. Raises OSError for a `ca_file` without
+    certificates."""
     context = ssl.create_default_context()
     if ca_file is not None:
         context.load_verify_locations(ca_file)
@@ -119,10 +119,10 @@ def tls_context(ca_file: Path | None) -> ssl.SSLContext:
 
 
 async def _dial(origin: Origin, tls: ssl.SSLContext | None, opened: Register, address: str) -> Connection:
-    """A connection to one address, which needs no lookup. Raises OSError."""
+    """Connect to a single address, without a lookup. Raises OSError."""
     loop = asyncio.get_running_loop()
     connection = Connection(loop, opened)
-    name = origin.host.rstrip(".") if tls else None  # certificates name hosts without the last dot
+    name = origin.host.rstrip(".") if tls else None  # certificates name hosts without the trailing dot
     farewell_s = FAREWELL_S if tls else None
     try:
         await loop.create_connection(
@@ -135,7 +135,7 @@ async def _dial(origin: Origin, tls: ssl.SSLContext | None, opened: Register, ad
 
 
 def _why_not(origin: Origin, error: OSError) -> tuple[str, str, bool]:
-    """The arguments of `NotConnectedError`."""
+    """Return the arguments of `NotConnectedError`."""
     if reason := tls_reason(error):
         is_untrusted = isinstance(error, ssl.SSLCertVerificationError) and error.verify_code not in _OF_OTHER_HOST
         return f"TLS with {origin} failed: {reason}", reason, is_untrusted

@@ -9,27 +9,27 @@ from contextlib import suppress
 from simulator.http_client.slots import Slots
 
 MAX_LOOKUPS = 128
-"""Concurrent lookups; an abandoned lookup continues in its thread until the system's resolver returns."""
+"""The maximum number of concurrent lookups. A cancelled lookup still runs until the system's resolver returns."""
 
 _RESOLVER = ("the system's resolver", 0)
 
 Lookup = Callable[[str], Sequence[str]]
-"""Blocking: the IP addresses of a host name, in the order to try them. Raises OSError without any."""
+"""A blocking function that returns the IP addresses of a host name, in the order to try. Raises OSError without any."""
 
 
 def system_lookup(host: str) -> list[str]:
-    """The addresses from the system's resolver, hosts file included."""
+    """Return the addresses from the system's resolver, hosts file included."""
     # As bytes, because a str would go through Python's own older IDNA codec.
     found = socket.getaddrinfo(host.encode("ascii"), None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
 
 
 class NameResolver:
-    """Resolves names, each in its own thread; concurrent requests for one name share the lookup.
+    """A resolver that runs each lookup in its own thread. Concurrent requests for the same name share a lookup.
 
-    Owners share the threads fairly, see `Slots`: names that do not resolve for long keep only their owner waiting. The
-    threads are daemons: an unresponsive name server delays neither other lookups, as it would in the loop's small pool,
-    nor the exit of the process. Results are not cached after a lookup has ended.
+    `Slots` shares the threads fairly among owners: slow lookups delay only their own owner. The threads are daemons, so
+    an unresponsive name server delays neither other lookups, as it would in the loop's small pool, nor the exit of the
+    process. Results are not cached after a lookup has ended.
     """
 
     def __init__(self, lookup: Lookup = system_lookup) -> None:
@@ -38,10 +38,10 @@ class NameResolver:
         self._slots = Slots(MAX_LOOKUPS, per_receiver=MAX_LOOKUPS)
 
     async def addresses(self, host: str, owner: str = "") -> Sequence[str]:
-        """The addresses of `host`, at least one; raises OSError."""
+        """Return the addresses of `host`, at least one. Raises OSError."""
         if host not in self._under_way:
             await self._slots.take(owner, _RESOLVER)
-            if host in self._under_way:  # another task has begun meanwhile
+            if host in self._under_way:  # another task has started in the meantime
                 self._slots.give_back(owner, _RESOLVER)
             else:
                 self._begin(host, owner)
@@ -67,7 +67,7 @@ class NameResolver:
         except OSError as error:
             answer = error
         finally:
-            with suppress(RuntimeError):  # the loop was closed meanwhile; nothing awaits the answer
+            with suppress(RuntimeError):  # the loop was closed in the meantime; no task awaits the result
                 loop.call_soon_threadsafe(self._end, host, owner, answer)
 
     def _end(self, host: str, owner: str, answer: Sequence[str] | OSError) -> None:

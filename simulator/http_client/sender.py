@@ -1,4 +1,4 @@
-"""Sends callbacks and webhooks over HTTP: single attempts, bounded in time and size, with the result as a value."""
+"""Sends callbacks and webhooks over HTTP: single attempts, limited in time and size, with the result as a value."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from simulator.http_client.client import Client
 
 MAX_URL_CHARS = 256 * 1024
-"""The longest URL that is sent: a GET callback carries the whole transaction in its query (SPEC 6.1), and ten thousand
-characters of remarks are up to 120,000 when they are percent-encoded."""
+"""The longest URL that is sent. A GET callback carries the whole transaction in its query (SPEC 6.1), and ten thousand
+characters of remarks are up to 120,000 when percent-encoded."""
 
 Attempt = Callable[[Outgoing, HttpTarget, float, str], Awaitable[AttemptResult]]
 
@@ -36,11 +36,11 @@ def _target(url: str) -> InboxTarget | HttpTarget:
 
 
 class HttpSender:
-    """Sends `Outgoing` requests and returns their results (SPEC 6.1, 6.3). Belongs to one event loop.
+    """A sender of `Outgoing` requests (SPEC 6.1, 6.3). It belongs to one event loop.
 
     Sandboxes share the connections fairly, see `Slots`. An address that `policy` forbids is never connected to, however
-    it is written or resolved. Certificates are verified; `ca_file` has more authorities than the system's. Redirects
-    are not followed, cookies not stored, proxies from the environment not used.
+    it is written or resolved. Certificates are verified; `ca_file` adds authorities to the system's. The sender does
+    not follow redirects, store cookies, or use proxies from the environment.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class HttpSender:
         self._closed = False
 
     def turn(self, url: str, owner: str = "") -> AbstractAsyncContextManager[None]:
-        """Wait for the turn of `owner` at the receiver of this URL, and hold it."""
+        """Hold a slot of `owner` at the receiver of this URL; wait until a slot is free."""
         try:
             target = _target(url)
         except BadTarget:
@@ -68,9 +68,9 @@ class HttpSender:
         return self._slots.hold(owner, (target.host, target.port)) if isinstance(target, HttpTarget) else nullcontext()
 
     async def send(self, outgoing: Outgoing, timeout_s: float, owner: str = "") -> AttemptResult:
-        """Make one attempt of at most `timeout_s` seconds; call it within `turn`.
+        """Make one attempt of at most `timeout_s` seconds. Call this within `turn`.
 
-        Network failures are `AttemptResult`s. Raises RuntimeError after `close`.
+        Network failures are returned as `AttemptResult`. Raises RuntimeError after `close`.
         """
         try:
             target = _target(outgoing.url)

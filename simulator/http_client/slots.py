@@ -1,4 +1,4 @@
-"""Slots for network attempts: owners share them fairly, within a total and a maximum at each receiver."""
+"""Slots for network attempts: owners share them fairly, within a total and a maximum per receiver."""
 
 import asyncio
 from collections import OrderedDict
@@ -7,24 +7,24 @@ from contextlib import AbstractAsyncContextManager
 import msgspec
 
 TOTAL = 1024
-"""Concurrent attempts over the network of the whole server."""
+"""The maximum number of concurrent network attempts of the whole server."""
 
 PER_RECEIVER = 64
-"""Concurrent attempts of an owner to a host and port; more attempts are queued."""
+"""The maximum number of concurrent attempts of an owner to a host and port. More attempts are queued."""
 
 Receiver = tuple[str, int]  # host and port
 
 
 class _Lane(msgspec.Struct):
-    """The attempts of one owner to one receiver: those that hold a slot, and those that wait for one, in order. Any of
-    those may be cancelled, and so may tens of thousands at once."""
+    """The attempts of an owner to a receiver: slot holders, and waiting attempts in order. Tens of thousands of
+    attempts may be cancelled at once."""
 
     held: int = 0
     waiting: "OrderedDict[asyncio.Future[None], None]" = msgspec.field(default_factory=OrderedDict)
 
 
 class _Owner(msgspec.Struct):
-    """One owner's lanes. `ready` names those in which somebody waits though the receiver has room, in turn."""
+    """The lanes of an owner. `ready` is the round-robin of lanes with waiting attempts and receiver capacity."""
 
     held: int = 0
     lanes: dict[Receiver, _Lane] = msgspec.field(default_factory=dict)
@@ -32,11 +32,11 @@ class _Owner(msgspec.Struct):
 
 
 class Slots:
-    """An owner, here a sandbox, gets another slot while it holds fewer than are free.
+    """A fair scheduler: an owner, here a sandbox, gets another slot while it holds fewer than are free.
 
-    So one owner alone can use half of `total`, two a third each, and there is always room for one more: owners whose
-    receivers are dead keep only themselves waiting. Freed slots go to the waiting owners in turn, and of each owner to
-    its receivers in turn. Belongs to one event loop.
+    A single owner can use half of `total`, two owners a third each, so a new owner always finds a free slot: owners
+    with dead receivers delay only themselves. Freed slots go to the waiting owners in turn, and within an owner to its
+    receivers in turn. A scheduler belongs to one event loop.
     """
 
     def __init__(self, total: int = TOTAL, per_receiver: int = PER_RECEIVER) -> None:
@@ -46,11 +46,11 @@ class Slots:
         self._in_turn: OrderedDict[str, None] = OrderedDict()  # the owners with a ready lane
 
     def hold(self, owner: str, receiver: Receiver) -> "Held":
-        """Hold a slot of `owner` at `receiver` meanwhile; wait until a slot is free."""
+        """Hold a slot of `owner` at `receiver` within an `async with`; wait until a slot is free."""
         return Held(self, owner, receiver)
 
     async def take(self, name: str, receiver: Receiver) -> None:
-        """Wait for a slot of the owner `name`, and have it until `give_back`."""
+        """Wait for a slot of the owner `name`, and hold it until `give_back`."""
         owner = self._owners.setdefault(name, _Owner())
         lane = owner.lanes.setdefault(receiver, _Lane())
         if not lane.waiting and lane.held < self._per_receiver and owner.held < self._free:
@@ -62,7 +62,7 @@ class Slots:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # it was granted and cancelled in one turn of the loop
+            if turn.done() and not turn.cancelled():  # granted and cancelled in the same loop iteration
                 self.give_back(name, receiver)
             elif turn in lane.waiting:
                 del lane.waiting[turn]
@@ -75,7 +75,7 @@ class Slots:
         lane.held += 1
 
     def give_back(self, name: str, receiver: Receiver) -> None:
-        """Let others have a slot that was taken."""
+        """Free a slot."""
         owner = self._owners[name]
         lane = owner.lanes[receiver]
         self._free += 1
@@ -85,7 +85,6 @@ class Slots:
         self._hand_out()
 
     def _hand_out(self) -> None:
-        """Give free slots to waiting attempts."""
         passed_over = 0
         while self._free and passed_over < len(self._in_turn):
             name = next(iter(self._in_turn))
@@ -105,7 +104,7 @@ class Slots:
             self._refresh(name, owner, receiver, lane)
 
     def _refresh(self, name: str, owner: _Owner, receiver: Receiver, lane: _Lane) -> None:
-        """Enter a lane where it waits for its turn, or remove it; forget what is neither held nor waited for."""
+        """Queue a lane with waiting attempts, or remove it; delete lanes and owners without attempts."""
         if lane.waiting and lane.held < self._per_receiver:
             owner.ready.setdefault(receiver)
             self._in_turn.setdefault(name)
@@ -120,7 +119,7 @@ class Slots:
 
 
 class Held(AbstractAsyncContextManager[None]):
-    """A slot of one owner at one receiver, for an `async with`. One of contextlib's own takes a microsecond more."""
+    """A held slot, for an `async with`. A contextlib context manager takes a microsecond more."""
 
     __slots__ = ("_owner", "_receiver", "_slots")
 

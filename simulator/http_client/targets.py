@@ -46,7 +46,7 @@ class InboxTarget(msgspec.Struct, frozen=True):
 
 
 class HttpTarget(msgspec.Struct, frozen=True):
-    """An http(s) URL, ASCII and encoded, its host in lower case (an IPv6 host without brackets) and its port."""
+    """An http(s) URL in encoded ASCII, its host in lower case (an IPv6 host without brackets), and its port."""
 
     url: str
     host: str
@@ -104,7 +104,7 @@ def _http(text: str) -> HttpTarget:
 
 
 def _host(host: str) -> str:
-    """The host as it is resolved and connected to."""
+    """Return the host as it is resolved and connected to."""
     if host.startswith("["):
         return _ipv6_host(host)
     try:
@@ -132,7 +132,7 @@ def _ipv6_host(host: str) -> str:
 
 
 def _ipv4_host(host: str) -> str:
-    """The address that the system connects to for any numeric spelling: decimal, octal, hexadecimal, short."""
+    """Return the address for any numeric spelling that the system accepts: decimal, octal, hexadecimal, short."""
     try:
         return socket.inet_ntoa(socket.inet_aton(host))
     except OSError:
@@ -140,7 +140,7 @@ def _ipv4_host(host: str) -> str:
 
 
 def reason_to_refuse(url: str) -> str | None:
-    """Why a URL is rejected, or None. Host names are resolved and checked only when they are called."""
+    """Return why a URL is rejected, or None. Host names are resolved and checked only when they are called."""
     try:
         target = parse_target(url)
         return AddressPolicy().refuse(ip_address(target.host)) if isinstance(target, HttpTarget) else None
@@ -151,11 +151,11 @@ def reason_to_refuse(url: str) -> str | None:
 
 
 def leads_to_control_api(path: str) -> bool:
-    """True for the path of a URL that a simulator, or a proxy before it, may read as one of its control API.
+    """Return True if a simulator, or a proxy in front of it, may read the URL's path as part of its control API.
 
-    A client that sets a callback URL could otherwise drive the simulator that calls it. A path may be decoded, its
-    dot segments resolved and its slashes merged on the way, so every reading counts. The receiving URLs of inboxes and
-    of `reseller-sim proxy` are the exceptions, in their plain spelling alone.
+    A client that sets a callback URL could otherwise drive the simulator that calls it. Servers may decode a path,
+    resolve its dot segments and merge its slashes, so every reading counts. The receiving URLs of inboxes and of
+    `reseller-sim proxy` are allowed, in their plain spelling only.
     """
     readings = _readings(path)
     if not any(CONTROL in map(_name, reading) for reading in readings):
@@ -164,7 +164,7 @@ def leads_to_control_api(path: str) -> bool:
 
 
 def _readings(path: str) -> list[list[str]]:
-    """The segments of the path as it is, and decoded once, twice and so on."""
+    """Return the segments of the path undecoded, decoded once, twice and so on."""
     readings = []
     for _ in range(_DECODINGS_MAX):
         readings.append(re.split(r"[/\\]", path))
@@ -176,7 +176,7 @@ def _readings(path: str) -> list[list[str]]:
 
 
 def _name(segment: str) -> str:
-    """A segment without its parameters, in lower case."""
+    """Return a segment in lower case, without its parameters."""
     return segment.partition(";")[0].strip().lower()
 
 

@@ -1,1 +1,1 @@
-"""Several servers as one: which of them has a sandbox, the proxy before them, and asking each other."""
+"""Sharding: assigns sandboxes to servers, configures the proxy in front, and forwards requests between servers."""

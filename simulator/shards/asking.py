@@ -1,4 +1,4 @@
-"""One server asks another one of its list: one request over HTTP/1.1, bounded in time and in bytes."""
+"""Sends a request from one server to another server of the list over HTTP/1.1, within limits of time and bytes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from simulator.shards.servers import Server
 
 HEAD_BYTES_MAX: Final = 64 * 1024
 ASKED_BY: Final = "x-sim-asked-by"
-"""The header in which a server that asks gives its name, so that it is answered with what the asked one has itself."""
+"""The header that names the forwarding server. The receiving server answers such a request from its own data."""
 
 
 class NotAnsweredError(Exception):
-    """There was no answer that could be used; the text says why, to be read behind the name of the server."""
+    """The server gave no usable answer. The text says why, and is shown after the name of the server."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a server answered."""
+    """The answer of a server."""
 
     status: int
     content_type: str
@@ -38,7 +38,7 @@ async def ask(
     timeout_s: float,
     bytes_max: int,
 ) -> Answer:
-    """The answer of `server`, whose body has at most `bytes_max` bytes. Raises `NotAnsweredError`."""
+    """Return the answer of `server`, whose body has at most `bytes_max` bytes. Raises `NotAnsweredError`."""
     reader = AnswerReader(method, AnswerBounds(HEAD_BYTES_MAX, fields=128, body_bytes=bytes_max + 1))
     client = Client(Dialer())
     try:

@@ -1,10 +1,10 @@
-"""The configuration of HAProxy, 2.6 or later, before several servers: each request reaches the server that owns it.
+"""The configuration of HAProxy, 2.6 or later, in front of several servers: each request reaches its owner.
 
-`txn.owner` is what is hashed: the id of a sandbox or, in the sandbox `default`, the code of a reseller. `shards` hashes
-it over all servers, dead ones included, so that nothing moves because a server is down: it has no health checks. While
-a server fails its checks, in `anywhere`, requests go through `guarded` instead, which hashes alike and whose servers
-are sections of this configuration that answer 503 at once for a server that is down. A request without an owner goes to
-any server that is up.
+`txn.owner` is hashed: the id of a sandbox or, in the sandbox `default`, the code of a reseller. The backend `shards`
+hashes it over all servers. It has no health checks, so a server that is down moves no owner. While a server fails its
+checks in `anywhere`, requests go through `guarded` instead. It hashes alike, but its servers are sections of this
+configuration, which answer 503 at once for a server that is down. A request without an owner goes to any server that is
+up.
 """
 
 import json
@@ -16,15 +16,15 @@ from simulator.shards.ring import NAME_HEADER, NAMES_HEADER, WEIGHT, digest, num
 from simulator.shards.servers import Server
 
 CHECKED_PATH: Final = "/_sim/ready"
-"""It is 503 while a server starts or stops, and where it is another one than it is taken for. One that has no such path
-is up when it answers at all."""
+"""The path of the health check. It answers 503 while a server starts or stops, and on a server with another name. A
+server without this path is up when it answers at all."""
 
 LISTEN: Final = "127.0.0.1:8080"
 SHARD_HEADER: Final = "X-Sim-Shard"
 READ_TIMEOUT: Final = "20s"
-"""So long a request that only reads, and that any server can answer, waits for one of them."""
+"""How long a GET that any server can answer waits for a server, before HAProxy tries another server."""
 BODY_BYTES: Final = 16 * 1024
-"""So much is waited for of a body that names its reseller: of a request for a token, and of one to add a reseller."""
+"""The maximum of a body that is buffered to find its reseller: of a token request, or of a new reseller."""
 
 _LISTEN = re.compile(r"(?:\*|[0-9.]{7,15}|\[[0-9A-Fa-f:.]{2,45}\]):([0-9]{1,5})")
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_./-]+")
@@ -43,12 +43,12 @@ _SILENT = {
 
 
 class BadSetting(Exception):
-    """Something of the configuration cannot be written; the text says what."""
+    """A setting that cannot be written into the configuration; the text says which."""
 
 
 def configuration(servers: Sequence[Server], listen: str = LISTEN, map_path: str = "") -> str:
-    """The configuration for these servers, in the order of their names. `map_path` is a file of `resellers.lines`; it
-    is empty where resellers are told apart by their API keys alone. Raises `BadSetting`."""
+    """Return the configuration for these servers, in the order of their names. `map_path` is a file of
+    `resellers.lines`; it is empty where API keys alone identify resellers. Raises `BadSetting`."""
     found = _LISTEN.fullmatch(listen)
     if found is None or not 0 < int(found[1]) < 65536:
         raise BadSetting(f"{listen!r} is no address to listen on; use one such as {LISTEN} or *:8080")
@@ -82,7 +82,7 @@ defaults
 
 
 def _frontend(listen: str, map_path: str, count: int) -> list[str]:
-    """Where clients come in. What is set later wins: a credential over the address, a map over the credential."""
+    """Return the frontend. Later rules win: a credential over the address, a map over the credential."""
     by_map = (
         [
             "    # the reseller who has it, of the file that was written beside this one.",
@@ -190,7 +190,7 @@ def _backends(servers: Sequence[Server], listen: str) -> list[str]:
 
 
 def _ring(name: str, servers: Iterable[tuple[Server, str]]) -> list[str]:
-    """A backend that hashes the owner over all of these servers at their addresses, whether they are up or not."""
+    """Return a backend that hashes the owner over all of these servers, whether they are up or not."""
     return [
         "",
         f"backend {name}",
@@ -202,5 +202,5 @@ def _ring(name: str, servers: Iterable[tuple[Server, str]]) -> list[str]:
 
 
 def _inner(server: Server, listen: str) -> str:
-    """The abstract socket within this machine at which HAProxy calls itself."""
+    """Return the abstract socket on this machine at which HAProxy calls itself."""
     return f"abns@reseller-sim/{listen}/{server.name}"

@@ -1,7 +1,7 @@
-"""The map of the proxy: which reseller of the sandbox `default` an API key or a user belongs to, in HAProxy's format.
+"""The map of the proxy from API keys and users to resellers of the sandbox `default`, in HAProxy's format.
 
-A token has the code of its reseller; a key and a username have not, and one reseller may have several of each. None of
-them has a blank in it, in any scenario.
+A token contains the code of its reseller. Keys and usernames do not, and a reseller may have several of each. None
+contains a blank, in any scenario.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ from simulator.domain.model.scenario import ResellerStart
 
 
 def lines(resellers: Iterable[ResellerStart]) -> Iterator[str]:
-    """A line for each key, whatever its state, and for each user."""
+    """Yield a line for each key, in any state, and for each user."""
     for one in resellers:
         yield from (f"key/{key.key} {one.code}" for key in one.keys)
         yield from (f"user/{user.username} {one.code}" for user in one.users)

@@ -1,8 +1,8 @@
-"""Which server has a key: HAProxy's consistent hash, as `shards.haproxy` asks for it (`crc32 avalanche`), in Python.
+"""The server of a key: HAProxy's consistent hash, as `shards.haproxy` configures it (`crc32 avalanche`), in Python.
 
-Each server has nodes on a ring of 2^32 places, whose places follow from its number alone, and its number from its name.
-A key belongs to the nearest node. So the servers and any number of proxies agree without asking each other, and a
-server that is added takes keys from all others and moves none between them.
+Each server has nodes on a ring of 2^32 places. The places follow from its number alone, and the number from its name. A
+key belongs to the nearest node. So servers and proxies agree without communication, and a new server takes keys from
+all others and moves none between them.
 """
 
 from array import array
@@ -15,16 +15,16 @@ WEIGHT: Final = 100
 """The weight of each server in the configuration; at most 256."""
 
 NODES: Final = 16 * WEIGHT
-"""The nodes of each server: HAProxy makes sixteen for each unit of weight."""
+"""The nodes per server: HAProxy makes sixteen for each unit of weight."""
 
 NUMBER_MAX: Final = 2**19 - 1
-"""HAProxy computes with signed 32 bits, and 4,096 times the number is among what it computes."""
+"""HAProxy computes with signed 32 bits, and 4,096 times the number must fit."""
 
 NAME_HEADER: Final = "x-sim-shard"
-"""In a check of the proxy: the name by which it knows the server that it asks."""
+"""The header of a health check with the name under which the proxy knows the checked server."""
 
 NAMES_HEADER: Final = "x-sim-shards"
-"""In a check of the proxy: the `digest` of the names in its list."""
+"""The header of a health check with the `digest` of the names in the proxy's list."""
 
 _NODES_OF_NUMBER = 4096
 _PLACES = 1 << 32
@@ -34,17 +34,17 @@ _OWNER_MASK = (1 << _OWNER_BITS) - 1
 
 
 def number_of(name: str) -> int:
-    """The number of the server of this name, 1 to `NUMBER_MAX`. Two names may have the same."""
+    """Return the number of the server of this name, 1 to `NUMBER_MAX`. Two names may have the same number."""
     return 1 + crc32(name.encode()) % NUMBER_MAX
 
 
 def digest(names: Iterable[str]) -> str:
-    """What tells lists with other names apart, since names alone decide which server has what."""
+    """Return a digest of the names. Names alone decide the owner of a key, so equal digests mean equal owners."""
     return f"{crc32(' '.join(sorted(names)).encode()):08x}"
 
 
 def avalanche(value: int) -> int:
-    """HAProxy's `full_hash` of 32 bits: Bob Jenkins' integer hash, times a large prime."""
+    """Return HAProxy's `full_hash` of 32 bits: Bob Jenkins' integer hash, times a large prime."""
     value = (value + 0x7ED55D16 + (value << 12)) & _MASK
     value = (value ^ 0xC761C23C ^ (value >> 19)) & _MASK
     value = (value + 0x165667B1 + (value << 5)) & _MASK
@@ -55,16 +55,16 @@ def avalanche(value: int) -> int:
 
 
 def place_of(key: str) -> int:
-    """Where a key is on every ring."""
+    """Return the place of a key on every ring."""
     return avalanche(crc32(key.encode("utf-8", "surrogatepass")))
 
 
 class Ring:
-    """The ring of these servers, by their names, whose numbers must differ: `places` of the nodes in their order, and
-    `owners`, of each node which of the names has it."""
+    """A ring of servers, by their names, whose numbers must differ. `places` are the sorted places of the nodes, and
+    `owners` the name of the server of each node."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        # The order of the configuration decides between nodes of one place, of which there are a few.
+        # A few nodes share a place; the order of the configuration decides between them.
         self.names = tuple(sorted(names))
         nodes = [
             avalanche(number_of(name) * _NODES_OF_NUMBER + node) << _OWNER_BITS | owner
@@ -76,11 +76,11 @@ class Ring:
         self.owners = array("H", (node & _OWNER_MASK for node in nodes))
 
     def owner(self, key: str) -> str:
-        """The name of the server that has a key: the id of a sandbox, or the code of a reseller."""
+        """Return the name of the server of a key: the id of a sandbox, or the code of a reseller."""
         return self.owner_at(place_of(key))
 
     def owner_at(self, place: int) -> str:
-        """The name of the server that has the keys of a place."""
+        """Return the name of the server of a place."""
         after = bisect_left(self.places, place)
         after = 0 if after == len(self.places) else after
         before = bisect_right(self.places, place) - 1  # -1 is the last one, as on a ring

@@ -1,4 +1,4 @@
-"""The list of servers that share the sandboxes: names and addresses, from a file or from words."""
+"""The list of servers that share the sandboxes: names and addresses, from a file or from arguments."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -20,12 +20,12 @@ _SHOWN_CHARS_MAX = 80
 
 
 class BadServers(Exception):
-    """The list cannot be used; the text says where, what is wrong and what to do."""
+    """A list that cannot be used; the text says where, what is wrong and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """One of them; `host` without the brackets of an IPv6 address."""
+    """A server of the list; an IPv6 `host` has no brackets."""
 
     name: str
     host: str
@@ -33,17 +33,16 @@ class Server:
 
     @property
     def netloc(self) -> str:
-        """Host and port, as in an address."""
+        """Return host and port, as in a URL."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     @property
     def url(self) -> str:
-        """Its address."""
         return f"http://{self.netloc}"
 
 
 def from_words(words: Sequence[str]) -> tuple[Server, ...]:
-    """The servers of `NAME=URL` words, or of the one file that is named instead. Raises `BadServers`."""
+    """Return the servers of `NAME=URL` words, or of a single word that names a file. Raises `BadServers`."""
     if len(words) == 1 and "=" not in words[0]:
         return from_file(Path(words[0]))
     pairs = []
@@ -56,7 +55,7 @@ def from_words(words: Sequence[str]) -> tuple[Server, ...]:
 
 
 def from_file(path: Path) -> tuple[Server, ...]:
-    """The servers of a YAML file: `servers`, with an address for each name. Raises `BadServers`."""
+    """Return the servers of a YAML file: `servers` maps names to addresses. Raises `BadServers`."""
     try:
         with path.open("rb") as file:
             text = file.read(FILE_BYTES_MAX + 1)
@@ -68,7 +67,7 @@ def from_file(path: Path) -> tuple[Server, ...]:
 
 
 def checked(pairs: Iterable[tuple[str, str, str]]) -> tuple[Server, ...]:
-    """The servers of names and addresses, each with where it stands, sorted by their names. Raises `BadServers`."""
+    """Return the servers of (name, address, place in the source) rows, sorted by name. Raises `BadServers`."""
     servers: dict[str, Server] = {}
     numbers: dict[int, str] = {}
     addresses: dict[str, str] = {}
@@ -89,7 +88,7 @@ def checked(pairs: Iterable[tuple[str, str, str]]) -> tuple[Server, ...]:
 
 
 def is_name(text: str) -> bool:
-    """Whether a server may be called so."""
+    """Return whether a text is a valid server name."""
     return _NAME.fullmatch(text) is not None
 
 
@@ -111,7 +110,7 @@ def _server(name: str, url: str, where: str) -> Server:
 
 
 def _pairs(text: bytes, source: str) -> list[tuple[str, str, str]]:
-    """Names and addresses as they are written, repeated names included, each with its line."""
+    """Return names and addresses as written, repeated names included, each with its line."""
     import yaml
 
     try:

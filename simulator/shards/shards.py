@@ -1,4 +1,4 @@
-"""The servers of a list as one of them sees them: which has a sandbox, and whether that is this one."""
+"""The list of servers as seen by a single server: the owner of a sandbox, and whether it is this server."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from simulator.shards.servers import BadServers, Server
 
 
 class Shards:
-    """All servers by their names, and this one's name. Raises `BadServers` when it is not among them."""
+    """All servers by name, and the name of this server. Raises `BadServers` when its name is not in the list."""
 
     def __init__(self, servers: Sequence[Server], own: str) -> None:
         self.servers = {one.name: one for one in servers}
@@ -18,9 +18,9 @@ class Shards:
         self.digest = digest(self.servers)
 
     def owner(self, sandbox_id: str) -> Server:
-        """The server that has, or would have, the sandbox of this id."""
+        """Return the server that has, or would have, the sandbox of this id."""
         return self.servers[self._ring.owner(sandbox_id)]
 
     def is_ours(self, sandbox_id: str) -> bool:
-        """Whether it is this one."""
+        """Return whether this server has the sandbox."""
         return self.owner(sandbox_id) is self.own
