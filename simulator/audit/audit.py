@@ -1,4 +1,4 @@
-"""Obligations: what SPEC asks of a client, each one small function of its traffic, and what became of each."""
+"""The obligations of a client: each is a small function that judges the traffic and yields findings."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, NamedTuple
 from simulator.audit.traffic import Traffic
 
 FINDINGS_MAX: Final = 20
-"""Of one obligation so many findings are reported; all are counted."""
+"""The maximum number of findings that are reported for an obligation. All violations are counted."""
 
 EVIDENCE_MAX: Final = 100
 
@@ -16,8 +16,8 @@ Log = Literal["requests", "notifications"]
 
 
 class Finding(NamedTuple):
-    """Something that the client did against an obligation: the numbers of the requests or notifications that show it,
-    and a sentence about them."""
+    """A violation of an obligation: the numbers of the requests or notifications that show it, and a sentence about
+    them."""
 
     evidence: tuple[int, ...]
     text: str
@@ -31,9 +31,9 @@ Judge = Callable[[Traffic], Iterator[Occasion]]
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One thing that SPEC asks of a client. `severity` is `error` when money or correctness is at stake; `title` is the
-    obligation in a sentence, `advice` what to do; `log` is what the numbers of its evidence are about. `judge` yields
-    every occasion, so one that yields nothing was not exercised."""
+    """An obligation of the SPEC. `severity` is `error` when money or correctness is at stake. `title` states the
+    obligation in a sentence, and `advice` says what to do. `log` names the log that the evidence numbers refer to.
+    `judge` yields every occasion; an obligation without an occasion was not exercised."""
 
     id: str
     section: str
@@ -65,8 +65,9 @@ State = Literal["met", "violated", "not_exercised"]
 
 @dataclass(frozen=True, slots=True)
 class Obligation(Clause):
-    """An obligation and what became of it. `evidence` has the numbers of the requests, or of the notifications when
-    `log` says so, that show a violation; `findings` a sentence for each; `violations` counts them all."""
+    """An obligation and its verdict. `evidence` has the numbers of the requests that show a violation, or of the
+    notifications when `log` says so. `findings` has a sentence for each violation, and `violations` counts all of
+    them."""
 
     state: State
     evidence: tuple[int, ...]
@@ -80,7 +81,7 @@ class Obligation(Clause):
 
 
 def judged(clause: Clause, traffic: Traffic) -> Obligation:
-    """Return what became of an obligation in this traffic."""
+    """Return the verdict on an obligation for this traffic."""
     occasions = list(clause.judge(traffic))
     found = [occasion for occasion in occasions if occasion is not None]
     evidence = dict.fromkeys(n for finding in found[:EVIDENCE_MAX] for n in finding.evidence)
@@ -99,8 +100,8 @@ MEMBERS: Final = ("id", "section", "severity", "state", "title", "evidence", "lo
 def as_json(
     obligations: Iterable[Obligation], *, left_out: int = 0, shown: Callable[[str], str] = str
 ) -> dict[str, Any]:
-    """Return the answer of `GET /_sim/sandboxes/{id}/audit`. `left_out` is how many requests and notifications were
-    evicted and are not judged; `shown` hides what a sentence must not show."""
+    """Return the answer of `GET /_sim/sandboxes/{id}/audit`. `left_out` counts the requests and notifications that were
+    evicted and are not judged. `shown` redacts secrets in sentences."""
     rows = []
     for one in obligations:
         row = {name: getattr(one, name) for name in MEMBERS}

@@ -1,4 +1,4 @@
-"""A request to create or to re-query a payment (SPEC 4.11), and what the client learned from its answer."""
+"""A request that creates or re-queries a payment (SPEC 4.11), with the outcome in its answer."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -16,14 +16,14 @@ from simulator.wire.traffic import Call
 PATH = "/v2/topup"
 OK, BAD_REQUEST, TIMEOUT, UNAVAILABLE, SERVER_ERRORS = 200, 400, 408, 503, 500
 
-# (account, product, amount, extras): what makes two payments the same order.
+# (account, product, amount, extras): payments with equal values are the same order.
 Order = tuple[str, str, Decimal | str, tuple[tuple[str, str], ...]]
 
 
 class Outcome(StrEnum):
-    """What an answer tells of a payment."""
+    """The outcome of a payment according to an answer."""
 
-    UNKNOWN = "unknown"  # no answer, or one that says nothing
+    UNKNOWN = "unknown"  # without an answer, or with an answer that has no status
     REFUSED = "refused"  # nothing was created
     ACCEPTED = "accepted"
     PROCESSING = "processing"
@@ -52,15 +52,13 @@ _OUTCOMES: Mapping[str, Outcome] = {
 
 
 def outcome_named(status: str) -> Outcome:
-    """The outcome of a status' name."""
+    """Return the outcome for the name of a status."""
     return _OUTCOMES.get(status, Outcome.UNKNOWN)
 
 
 class Payment(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One such request. `amount` is None when it is no number; `code`, `biller` and `identity` are of the extras.
-
-    `status_code` and `remarks` are the answer's.
-    """
+    """A request about a payment. `amount` is None if it is not a number. `code`, `biller` and `identity` come from the
+    extras, `status_code` and `remarks` from the answer."""
 
     n: int
     at: datetime
@@ -81,21 +79,21 @@ class Payment(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def key(self) -> tuple[str, str]:
-        """Whose refid it is, and the refid."""
+        """The client and the refid."""
         return self.actor, self.refid
 
     def follows(self, before: "Payment") -> bool:
-        """True when it was sent after the answer to the other had come."""
+        """Return whether this request was sent after the answer to the other request arrived."""
         return self.n > before.n and follows(self.at, before.at, before.answered)
 
     @property
     def may_exist(self) -> bool:
-        """True unless the answer says that nothing was created."""
+        """Return False only if the answer says that nothing was created."""
         return self.outcome is not Outcome.REFUSED
 
 
 def payment_of(call: Call, actor: str) -> Payment | None:
-    """The payment of a `POST /v2/topup` with a refid."""
+    """Return the payment of a `POST /v2/topup` with a refid."""
     sent, answer = members(call.body), inner(members(call.answer), "data")
     refid, extras = text(sent, "refid"), inner(sent, "extras")
     if not refid:
@@ -130,7 +128,7 @@ def _outcome(status: int, answer: Mapping[str, Any]) -> Outcome:
 
 
 def _extras(extras: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """The extras that were sent with a value."""
+    """Return the extras that have a value."""
     return tuple(sorted((name, _plain(value)) for name, value in extras.items() if value not in (None, "")))
 
 

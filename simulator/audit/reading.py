@@ -1,4 +1,4 @@
-"""Read what clients and services sent, ignoring what cannot be parsed; group the attempts of a delivery."""
+"""Tolerant readers of requests, answers and deliveries: data that cannot be parsed is ignored."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
@@ -13,14 +13,14 @@ from simulator.shortened import one_line
 from simulator.wire.traffic import Call, Headers, Notification
 
 OBJECT_BYTES_MAX: Final = 256 * 1024
-"""A longer body or answer is not decoded; that of a catalog or of options is read otherwise."""
+"""Longer bodies and answers are not decoded, except catalogs and options, which have their own decoder."""
 
 SHOWN_CHARS_MAX = 80
 NOTHING: Final[Mapping[str, Any]] = {}
 
 
 def members(body: bytes) -> Mapping[str, Any]:
-    """The members of a JSON object."""
+    """Return the members of a JSON object."""
     if not body or len(body) > OBJECT_BYTES_MAX:
         return NOTHING
     try:
@@ -30,20 +30,20 @@ def members(body: bytes) -> Mapping[str, Any]:
 
 
 def form(body: bytes) -> Mapping[str, Any]:
-    """The members of a JSON object, or of a form."""
+    """Return the members of a JSON object or of a form."""
     if body.lstrip()[:1] == b"{" or len(body) > OBJECT_BYTES_MAX:
         return members(body)
     return decode_query(body)[0]
 
 
 def inner(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """A member that is an object itself."""
+    """Return a member that is an object."""
     value = values.get(name)
     return value if isinstance(value, dict) else NOTHING
 
 
 def text(values: Mapping[str, Any], name: str) -> str:
-    """A member that is a text, or a number as a text."""
+    """Return a member that is a text, or a number as a text."""
     value = values.get(name)
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
         return ""
@@ -51,34 +51,34 @@ def text(values: Mapping[str, Any], name: str) -> str:
 
 
 def whole(values: Mapping[str, Any], name: str) -> int | None:
-    """A member that is a whole number, or a text of one."""
+    """Return a member that is an integer or the text of an integer."""
     value = number(values.get(name))
     return int(value) if value is not None and value == value.to_integral_value() else None
 
 
 def number(value: object) -> Decimal | None:
-    """A number, or a text of one."""
+    """Return a number, also from its text."""
     return parse_number(value)
 
 
 def money(value: object) -> Decimal | None:
-    """The amount of a Money."""
+    """Return the amount of a Money."""
     return number(value.get("amount")) if isinstance(value, dict) else None
 
 
 def header(headers: Headers, name: bytes) -> bytes:
-    """The first header of this name, which is in lower case."""
+    """Return the first header of this name, which is in lower case."""
     return next((value for found, value in headers if found.lower() == name), b"")
 
 
 def bearer(call: Call) -> bytes:
-    """The bearer token of a request."""
+    """Return the bearer token of a request."""
     scheme, _, token = header(call.headers, b"authorization").partition(b" ")
     return token.strip() if scheme.lower() == b"bearer" else b""
 
 
 def callback_fields(one: Notification) -> Mapping[str, Any]:
-    """The payment result in a transaction callback (SPEC 6.1), of either method."""
+    """Return the payment result in a transaction callback (SPEC 6.1) of either method."""
     if one.method != "GET":
         return inner(members(one.body), "data")
     try:
@@ -89,18 +89,18 @@ def callback_fields(one: Notification) -> Mapping[str, Any]:
 
 
 def parameter_names(query: bytes) -> list[str]:
-    """The names in a raw query."""
+    """Return the names in a raw query."""
     return [name for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)]
 
 
 def follows(at: datetime, before: datetime, answered: datetime) -> bool:
-    """True when a later request was sent after the answer to an earlier one. Where the clock stands still, the order of
-    the answers counts."""
+    """Return whether the later request was sent after the answer to the earlier request. If the clock stands still, the
+    order of the answers decides."""
     return at >= answered or at == before
 
 
 def shown(value: str) -> str:
-    """What a client sent, as a finding quotes it."""
+    """Return a client's value as a finding quotes it."""
     return f"'{one_line(value, SHOWN_CHARS_MAX)}'"
 
 
@@ -109,11 +109,11 @@ DEAD_HOST, DEAD_PORT = "127.0.0.1", 1  # of the scenario dead-receiver
 TEMPORARY = frozenset({408, 429})
 ATTEMPTS_MAX = 4
 OVER_AFTER = timedelta(minutes=5)
-"""Longer than a receiver's time limit and the wait before a retry together."""
+"""Longer than the timeout of a receiver plus the wait before a retry."""
 
 
 class Delivery(NamedTuple):
-    """The attempts to deliver one thing, in their order."""
+    """The attempts of a delivery, in order."""
 
     attempts: list[Notification]
 
@@ -124,23 +124,23 @@ class Delivery(NamedTuple):
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """Those of the attempts."""
+        """The numbers of the attempts."""
         return tuple(one.n for one in self.attempts)
 
     @property
     def is_accepted(self) -> bool:
-        """True when one attempt was."""
+        """Return whether an attempt was accepted."""
         return any(map(is_accepted, self.attempts))
 
     def is_over(self, until: datetime | None) -> bool:
-        """True when no more attempts are to be expected."""
+        """Return whether the service makes no more attempts."""
         has_failed = self.last.status != 0 and not is_retried(self.last)
         is_old = until is not None and until - self.last.at >= OVER_AFTER
         return self.is_accepted or has_failed or is_old or len(self.attempts) >= ATTEMPTS_MAX
 
 
 def grouped(notifications: Iterable[Notification]) -> list[Delivery]:
-    """The attempts by what they deliver: those of one callback or event have the same content."""
+    """Group attempts by delivery: all attempts of a callback or event have the same content."""
     found: dict[tuple[str, str, bytes], Delivery] = {}
     for one in notifications:
         found.setdefault((one.kind, one.url, one.body), Delivery([])).attempts.append(one)
@@ -148,18 +148,18 @@ def grouped(notifications: Iterable[Notification]) -> list[Delivery]:
 
 
 def is_accepted(one: Notification) -> bool:
-    """True for any 2xx."""
+    """Return True for any 2xx."""
     return 200 <= one.status < 300
 
 
 def is_retried(one: Notification) -> bool:
-    """True when the service tries again."""
+    """Return whether the service tries again."""
     return one.status == 0 or one.status >= 500 or one.status in TEMPORARY
 
 
 def is_clients_own(one: Notification) -> bool:
-    """False for an inbox of the simulator, which answers as it was told, and for the address of a receiver that is to
-    be dead: nothing listens there."""
+    """Return False for inboxes of the simulator, which answer as configured, and for the address of a deliberately dead
+    receiver, where nothing listens."""
     try:
         parts = urlsplit(one.url)
         is_dead = parts.hostname == DEAD_HOST and parts.port == DEAD_PORT

@@ -1,4 +1,4 @@
-"""What the client was shown of products, options and limits, in the order in which it was shown."""
+"""The products, options and limits that a client has read, by the number of the request."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -12,14 +12,14 @@ from simulator.audit.reading import money, number, text
 from simulator.wire.traffic import Call
 
 ANSWERS_BYTES_MAX: Final = 16 * 1024 * 1024
-"""Of catalogs and options that differ so many bytes are read; what comes after them is as if nobody had seen it."""
+"""The maximum number of bytes of differing catalogs and options that are decoded. Later answers are ignored."""
 
 OK = 200
 Value = TypeVar("Value")
 
 
 class OptionItem(msgspec.Struct, gc=False):
-    """What is read of an option (SPEC 2.2) and of a biller (SPEC 2.14)."""
+    """The fields of an option (SPEC 2.2) or a biller (SPEC 2.14) that the audit reads."""
 
     code: Any = None
     denomination: Any = None
@@ -32,7 +32,7 @@ class OptionItem(msgspec.Struct, gc=False):
 
 
 class PageMeta(msgspec.Struct, gc=False):
-    """Where a page of options stands."""
+    """The position of a page of options."""
 
     current_page: Any = None
     last_page: Any = None
@@ -48,7 +48,7 @@ class OptionsAnswer(msgspec.Struct, gc=False):
 
 
 class ShownProduct(msgspec.Struct, gc=False):
-    """What is read of a product (SPEC 2.1)."""
+    """The fields of a product (SPEC 2.1) that the audit reads."""
 
     fields: list[dict[str, Any]] = []
     min_amount: Any = None
@@ -70,17 +70,17 @@ class Offer(NamedTuple):
 
 
 class Range(NamedTuple):
-    """The amounts that may be paid, as far as they were shown."""
+    """The amounts that may be paid, as far as the client has read them."""
 
     low: Decimal | None
     high: Decimal | None
 
     def holds(self, amount: Decimal) -> bool:
-        """True when the amount is within it."""
+        """Return whether the amount is within the range."""
         return (self.low is None or amount >= self.low) and (self.high is None or amount <= self.high)
 
     def over(self, other: "Range") -> "Range":
-        """This range, completed by the other."""
+        """Return this range; missing limits come from the other range."""
         return Range(other.low if self.low is None else self.low, other.high if self.high is None else self.high)
 
     def __str__(self) -> str:
@@ -91,33 +91,33 @@ NO_RANGE = Range(None, None)
 
 
 class Shown(Generic[Value]):
-    """The values that were shown under keys; one that is shown again unchanged is kept once."""
+    """The values that the client has read, by key. A value that is read again unchanged is kept once."""
 
     def __init__(self) -> None:
         self._values: dict[Any, list[tuple[int, Value]]] = {}
 
     def add(self, n: int, key: Any, value: Value) -> None:
-        """Request `n` was answered with this value."""
+        """Add the value in the answer to request `n`."""
         values = self._values.setdefault(key, [])
         if not values or values[-1][1] != value:
             values.append((n, value))
 
     def before(self, n: int, key: Any) -> Value | None:
-        """The last value that was shown before request `n`."""
+        """Return the last value before request `n`."""
         values = self._values.get(key, [])
         place = bisect_left(values, n, key=lambda shown: shown[0])
         return values[place - 1][1] if place else None
 
 
 class Decoder:
-    """Decodes catalogs and options, equal answers once, up to a bound of bytes."""
+    """Decodes catalogs and options. Equal answers are decoded once. The total number of bytes is limited."""
 
     def __init__(self) -> None:
         self._bytes = 0
         self._decoded: dict[tuple[type, bytes], Any] = {}
 
     def read(self, answer: bytes, kind: type[Value]) -> Value | None:
-        """The answer; None for one that is something else, or is beyond the bound."""
+        """Return the decoded answer; None for any other content, or when the limit of bytes is reached."""
         key = (kind, answer)
         if key not in self._decoded:
             self._bytes += len(answer)
@@ -134,7 +134,7 @@ def _decoded(answer: bytes, kind: type[Value]) -> Value | None:
 
 
 class Shelf:
-    """What was shown until any request."""
+    """Everything that the client has read before any request."""
 
     def __init__(self) -> None:
         self.offers: Shown[Offer] = Shown()
@@ -144,7 +144,7 @@ class Shelf:
         self._products: Shown[Range] = Shown()
 
     def add_options(self, call: Call, product: str, items: list[OptionItem]) -> None:
-        """A page of options of a product; those with a price are of its pricing field."""
+        """Add a page of options of a product. Options with a price belong to its pricing field."""
         for item in items:
             code = _text(item.code)
             if not code:
@@ -157,13 +157,13 @@ class Shelf:
             self._billers.add(call.n, code, Range(money(item.min_amount), money(item.max_amount)))
 
     def add_billers(self, call: Call, items: list[OptionItem]) -> None:
-        """A page of billers, whose limits are texts."""
+        """Add a page of billers, whose limits are texts."""
         for item in items:
             if code := _text(item.biller_code):
                 self._billers.add(call.n, code, Range(number(item.min), number(item.max)))
 
     def add_catalog(self, call: Call, products: Mapping[str, ShownProduct]) -> None:
-        """A catalog, whole or of one product."""
+        """Add a catalog of all products or of a single product."""
         for code, product in products.items():
             pricing = next((one for one in product.fields if one.get("role") == "pricing"), {})
             validation = pricing.get("validation")
@@ -173,20 +173,21 @@ class Shelf:
             self._products.add(call.n, code, own.over(static))
 
     def range_before(self, n: int, product: str, biller: str) -> Range:
-        """What may be paid, as it was shown before request `n`: a biller's limits go before the product's."""
+        """Return the payable range that the client knew before request `n`. A biller's limits override the
+        product's."""
         of_product = self._products.before(n, product) or NO_RANGE
         of_biller = (self._billers.before(n, biller) if biller else None) or NO_RANGE
         return of_biller.over(of_product)
 
     def offers_before(self, n: int, product: str) -> Iterator[Offer]:
-        """The options of a product's pricing field, as they were shown before request `n`."""
+        """Return the options of a product's pricing field that the client knew before request `n`."""
         for code in self._of_product.get(product, ()):
             if (offer := self.offers.before(n, (product, code))) is not None:
                 yield offer
 
 
 def _in(field: Mapping[str, Any], value: object) -> Decimal | None:
-    """A limit in the currency of the field; the default is that of SPEC 2.1."""
+    """Return a limit in the currency of the field; the default currency is in SPEC 2.1."""
     if not isinstance(value, dict):
         return number(value)
     currency = text(field, "currency") or "MYR"

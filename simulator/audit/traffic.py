@@ -41,7 +41,7 @@ SPEC_RATE = Rate()
 
 
 class Page(NamedTuple):
-    """A page of options that the client read, with the query without its page."""
+    """A page of options that the client read. `query` has no page number."""
 
     call: Call
     query: Mapping[str, Any]
@@ -49,12 +49,12 @@ class Page(NamedTuple):
 
     @property
     def number(self) -> int:
-        """Its number, from 1; 0 when it says none."""
+        """The page number from 1; 0 when the answer has none."""
         return _whole(self.answer.meta and self.answer.meta.current_page)
 
     @property
     def last(self) -> int:
-        """How many there are; 0 when it says nothing of it."""
+        """The number of pages; 0 when the answer has none."""
         return _whole(self.answer.meta and self.answer.meta.last_page)
 
 
@@ -66,9 +66,9 @@ class Fetch(NamedTuple):
 
 
 class Traffic:
-    """Calls and notifications in the order of their numbers. `until` is the time at which it is looked at, in the time
-    of the calls; `rate` the limit of requests, None for no limit. Unless it `sees_callbacks`, what callbacks may have
-    told the client is unknown."""
+    """Calls and notifications, sorted by number. `until` is the time of the audit on the clock of the calls. `rate` is
+    the limit of requests, None for no limit. Without `sees_callbacks`, the audit does not know what the client learned
+    from callbacks."""
 
     def __init__(
         self,
@@ -88,8 +88,8 @@ class Traffic:
         self._outcomes: dict[int, Outcome] = {}
 
     def actor(self, call: Call) -> str:
-        """Who sent a request: its reseller, or the credentials that it was sent with, where no request says whose they
-        are. A service that is down looks at nobody's."""
+        """Return the reseller of a request; if no request with the same credentials was recognised, return the
+        credentials. A service that is down checks no credentials."""
         sent = _credentials(call)
         return call.reseller or self._owners.get(sent) or sent.decode("latin-1")
 
@@ -99,7 +99,7 @@ class Traffic:
         return {_credentials(call): call.reseller for call in self.calls if call.reseller}
 
     def to(self, method: str, path: str) -> Sequence[Call]:
-        """The requests to an endpoint."""
+        """Return the requests to an endpoint."""
         return self._by_endpoint.get((method, path), ())
 
     @cached_property
@@ -111,7 +111,7 @@ class Traffic:
 
     @staticmethod
     def query(call: Call) -> Mapping[str, Any]:
-        """The parameters of a request."""
+        """Return the parameters of a request."""
         return decode_query(call.query)[0]
 
     # Payments
@@ -124,7 +124,7 @@ class Traffic:
 
     @cached_property
     def by_refid(self) -> Mapping[tuple[str, str], list[Payment]]:
-        """The same by reseller and refid."""
+        """The payments by reseller and refid."""
         found: dict[tuple[str, str], list[Payment]] = defaultdict(list)
         for one in self.payments:
             found[one.key].append(one)
@@ -137,7 +137,7 @@ class Traffic:
 
     @cached_property
     def asked(self) -> Mapping[str, list[Payment]]:
-        """The same by refid alone: a callback does not say whose it is."""
+        """The payments by refid alone, since a callback does not name its reseller."""
         found: dict[str, list[Payment]] = defaultdict(list)
         for one in self.payments:
             found[one.refid].append(one)
@@ -145,7 +145,8 @@ class Traffic:
 
     @cached_property
     def told(self) -> Mapping[str, dict[Outcome, datetime]]:
-        """What callbacks that were accepted, and the history, told of refids: each final status, and when first."""
+        """The final statuses by refid from accepted callbacks and the history, each with the time when the client first
+        read it."""
         found: dict[str, dict[Outcome, datetime]] = defaultdict(dict)
         for one in self.callbacks:
             outcome = self.outcome_told(one)
@@ -160,19 +161,19 @@ class Traffic:
         return found
 
     def is_told(self, refid: str, by: datetime | None = None) -> bool:
-        """True when the client was told the final status of a payment, by then."""
+        """Return whether the client knew a final status of the payment by this time."""
         return any(by is None or at <= by for at in self.told.get(refid, {}).values())
 
     # Notifications
 
     @cached_property
     def genuine(self) -> Sequence[Notification]:
-        """What the service sent, without the attempts of probes."""
+        """The notifications of the service, without probes."""
         return [one for one in self.notifications if not one.probe]
 
     @cached_property
     def callbacks(self) -> Sequence[Notification]:
-        """The transaction callbacks among them."""
+        """The transaction callbacks of the service."""
         return [one for one in self.genuine if one.kind == "callback"]
 
     def outcome_told(self, one: Notification) -> Outcome:
@@ -183,12 +184,12 @@ class Traffic:
 
     @cached_property
     def deliveries(self) -> Sequence[Delivery]:
-        """The attempts by what they deliver."""
+        """The attempts, grouped by delivery."""
         return grouped(self.genuine)
 
     @cached_property
     def received(self) -> Sequence[Delivery]:
-        """Those to receivers of the client's own, and not to an inbox."""
+        """The deliveries to the client's own receivers, without inboxes."""
         return [one for one in self.deliveries if is_clients_own(one.last)]
 
     # Catalog and options
@@ -205,7 +206,7 @@ class Traffic:
 
     @cached_property
     def shelf(self) -> Shelf:
-        """What all of that showed."""
+        """The products and options that the client has read."""
         return self._read[0]
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The obligations by subject, in the order in which they are reported, and the audit of a client by all of them."""
+"""The obligations by subject, in report order, and the audit of a client by all of them."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -12,7 +12,7 @@ ORDER = (signing, orders, limits, products, lists, receivers, legacy)
 
 
 def all_clauses() -> list[Clause]:
-    """Return every obligation, in this order."""
+    """Return every obligation in report order."""
     return [clause for module in ORDER for clause in CLAUSES.values() if clause.judge.__module__ == module.__name__]
 
 
@@ -24,11 +24,10 @@ def audited(
     rate: Rate | None = SPEC_RATE,
     sees_callbacks: bool = True,
 ) -> list[Obligation]:
-    """Return every obligation, judged from this traffic; what a log has evicted is not judged.
+    """Return every obligation, judged by this traffic. Evicted records are not judged.
 
-    `until` is the time at which this is asked, on the clock of the calls; by default that of the last of them. `rate`
-    is the limit of requests; None for no limit. Without `sees_callbacks` nothing is held against a client that may have
-    been told by a callback.
-    """
+    `until` is the time of the audit on the clock of the calls; the default is the time of the last call. `rate` is the
+    limit of requests, None for no limit. Without `sees_callbacks`, obligations that a callback may have fulfilled are
+    not judged."""
     traffic = Traffic(calls, notifications, until, rate, sees_callbacks)
     return [judged(clause, traffic) for clause in all_clauses()]

@@ -22,7 +22,7 @@ ACCESS = "access"
     "Send Authorization: Bearer with the IdToken, or better, sign with an API key.",
 )
 def id_token_only(traffic: Traffic) -> Iterator[Occasion]:
-    """By the tokens that were issued, and by what a token says of its use."""
+    """Judge tokens by how they were issued, and by their claim of use."""
     issued = {
         token for path in TOKEN_PATHS for call in traffic.to("POST", path) for token in _access_tokens(call.answer)
     }
@@ -42,7 +42,7 @@ def _access_tokens(answer: bytes) -> Iterator[str]:
 
 
 def _use(token: bytes) -> str:
-    """The claim of use of a JSON Web Token, unverified."""
+    """Return the claim of use of a JSON Web Token, without verification."""
     parts = token.split(b".")
     if len(parts) != 3:
         return ""
@@ -61,7 +61,7 @@ def _use(token: bytes) -> str:
     "Use GET /v2/catalog, GET /v2/options and an API key with HMAC.",
 )
 def no_deprecated_endpoints(traffic: Traffic) -> Iterator[Occasion]:
-    """Every request; the first one to each such endpoint is the evidence."""
+    """Judge every request. The evidence is the first request to each deprecated endpoint."""
     found = set()
     for call in traffic.calls:
         endpoint = call.method, call.path
@@ -90,7 +90,7 @@ def _deprecated() -> frozenset[tuple[str, str]]:
     "Generate an API key in the console, and sign every request with its secret.",
 )
 def signed_not_bearer(traffic: Traffic) -> Iterator[Occasion]:
-    """The first request with a bearer token and no API key is the evidence."""
+    """Report the first request that has a bearer token and no API key."""
     is_found = False
     for call in traffic.calls:
         if header(call.headers, names.API_KEY):

@@ -26,7 +26,7 @@ GROWTH_MIN = 1.5
     "Poll less often, keep the catalog, and spread batches; stay below 80% of the limit.",
 )
 def below_rate_limit(traffic: Traffic) -> Iterator[Occasion]:
-    """By address. Of a log that has lost its beginning, the pace of what it has counts."""
+    """Judge each address. If the log has lost its beginning, judge the pace of the requests that it still has."""
     by_client: dict[str, list[Call]] = defaultdict(list)
     for call in traffic.calls:
         by_client[call.client].append(call)
@@ -43,7 +43,7 @@ def _is_blocked(call: Call) -> bool:
 
 
 def _near(calls: list[Call], rate: Rate) -> Occasion:
-    """The interval with the most requests, if they are near the limit."""
+    """Return the interval with the most requests if they are near the limit."""
     within: deque[Call] = deque()
     near = rate.requests * NEAR
     for call in calls:
@@ -68,7 +68,7 @@ def _near(calls: list[Call], rate: Rate) -> Occasion:
     "Double the wait after each 503, with some randomness, and begin with what Retry-After says.",
 )
 def back_off_on_503(traffic: Traffic) -> Iterator[Occasion]:
-    """At least three retries of one request that all got 503, at a constant distance by the service's time."""
+    """Report three or more retries of a request that all got 503 at constant intervals of the service's time."""
     runs: dict[tuple[str, str, bytes, bytes], list[Call]] = defaultdict(list)
     for call in traffic.calls:
         sent = (call.method, call.path, call.query, call.body)
@@ -90,10 +90,10 @@ def _judged(run: list[Call]) -> Occasion:
 
 APART_MIN = timedelta(seconds=5)
 JITTER = timedelta(milliseconds=500)
-"""What the network may take from the distance between two requests."""
+"""The network may change the time between two requests by this much."""
 
 GIVEN_UP_AFTER = timedelta(minutes=5)
-"""By then even the last retry of a callback has been made."""
+"""After this time the service retries no callback any more."""
 
 
 @obligation(
@@ -104,13 +104,13 @@ GIVEN_UP_AFTER = timedelta(minutes=5)
     "Wait at least five seconds after each answer that is not final.",
 )
 def polling_pace(traffic: Traffic) -> Iterator[Occasion]:
-    """By the service's time. Where that stands still, such as under a manual clock, a pace cannot be told; and the
-    first question after the creation may come at once."""
+    """Measure the pace by the service's time. Requests at the same time, such as under a manual clock, are not judged.
+    The first re-query may follow the creation at once."""
     for (_, refid), asked in traffic.by_refid.items():
         for place, (before, one) in enumerate(pairwise(asked)):
             is_due = before.outcome is Outcome.PROCESSING or (place > 0 and before.outcome is Outcome.ACCEPTED)
             apart = one.at - before.at
-            if not is_due or apart <= timedelta(0):  # one whose answer was late has a later number
+            if not is_due or apart <= timedelta(0):  # a request with a late answer has a later number
                 continue
             if apart < APART_MIN - JITTER:
                 words = f"request {one.n} asks {round(apart.total_seconds(), 1):g} s after request {before.n}"
@@ -127,7 +127,8 @@ def polling_pace(traffic: Traffic) -> Iterator[Occasion]:
     "Keep every payment without a final status in a list, and work through it until the list is empty.",
 )
 def polling_to_the_end(traffic: Traffic) -> Iterator[Occasion]:
-    """Given up is a payment that nobody asked about for five minutes, and that no callback told to be final."""
+    """Report a payment without a final status if the client has not asked about it for five minutes and no callback has
+    reported a final status."""
     for (_, refid), asked in traffic.by_refid.items():
         last = asked[-1]
         was_open = any(one.outcome.is_open or one.outcome is Outcome.UNKNOWN for one in asked)

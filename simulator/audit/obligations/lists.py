@@ -1,5 +1,5 @@
-"""Reading long lists page by page (SPEC 4.6, 4.14, 4.17, 4.20): to read only a part of one is nobody's mistake, but a
-page that was asked for in vain, or passed over by who reads one after the other, is forgotten."""
+"""Reading long lists page by page (SPEC 4.6, 4.14, 4.17, 4.20). A client may read only a part of a list. A finding is a
+page that the client requested in vain or skipped while it read the pages in order."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -17,23 +17,23 @@ from simulator.wire.traffic import Call
 STATEMENT, DELIVERIES = "/v2/balance-statement", "/v2/balance-webhook/deliveries"
 STATEMENT_LIMIT, LIMIT_MAX = 100, 1000
 WHOLE = 10**18
-"""The length of a list without pages: more than any has."""
+"""The length of a list without pages; no list is longer."""
 
 IN_ORDER_MIN = 3
-"""Who has read so many pages from the first one on reads one after the other, and does not turn to some of them."""
+"""A client that has read this many pages from the first page on is assumed to read all pages in order."""
 
 OK, SERVER_ERRORS, PASSING = 200, 500, frozenset({0, 408, 429})
 
 
 class Meta(msgspec.Struct, gc=False):
-    """How long a list is, in either shape."""
+    """The length of a list, in either shape."""
 
     transaction_count: Any = None
     total: Any = None
 
 
 class ListAnswer(msgspec.Struct, gc=False):
-    """What is read of a page; `cursor` and `has_more` are of the deliveries."""
+    """The fields of a page that the audit reads. `cursor` and `has_more` are only used for deliveries."""
 
     meta: Meta | None = None
     data: list[msgspec.Raw] = []
@@ -42,7 +42,7 @@ class ListAnswer(msgspec.Struct, gc=False):
 
 
 class Part(NamedTuple):
-    """A part of a list that was asked for, from its place in the list on; without an answer it was not read."""
+    """A requested part of a list, which begins at `start`. Without an answer the client did not read it."""
 
     call: Call
     start: int
@@ -51,7 +51,7 @@ class Part(NamedTuple):
 
     @property
     def end(self) -> int:
-        """How long the list is at least, by the answer."""
+        """Return the least length of the list that the answer shows."""
         if self.answer is None:
             return 0
         meta = self.answer.meta or Meta()
@@ -67,7 +67,7 @@ class Part(NamedTuple):
     "Ask again for a page that did not come; continue until offset reaches meta.transaction_count.",
 )
 def history_pages_read(traffic: Traffic) -> Iterator[Occasion]:
-    """By everything in the query but where the page begins and how long it is."""
+    """Compare requests whose queries differ only in `offset` and `limit`."""
 
     def place(query: Mapping[str, Any]) -> tuple[int, int]:
         return whole(query, "offset") or 0, min(whole(query, "limit") or LIMIT_MAX, LIMIT_MAX)
@@ -83,7 +83,7 @@ def history_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     "Ask again for a page that did not come; continue until meta.current_page is meta.last_page.",
 )
 def statement_pages_read(traffic: Traffic) -> Iterator[Occasion]:
-    """The same by pages."""
+    """Compare requests whose queries differ only in `page` and `limit`."""
 
     def place(query: Mapping[str, Any]) -> tuple[int, int]:
         length = min(whole(query, "limit") or STATEMENT_LIMIT, LIMIT_MAX)
@@ -100,7 +100,8 @@ def statement_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     "Ask again for a page that did not come, or for the whole list, without page and limit.",
 )
 def biller_pages_read(traffic: Traffic) -> Iterator[Occasion]:
-    """The same, where no limit means the whole list."""
+    """Compare requests whose queries differ only in `page` and `limit`. Without a limit the answer is the whole
+    list."""
 
     def place(query: Mapping[str, Any]) -> tuple[int, int]:
         length = whole(query, "limit") or WHOLE
@@ -117,7 +118,7 @@ def biller_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     "Ask again with the same cursor; continue until hasMore is false.",
 )
 def delivery_pages_read(traffic: Traffic) -> Iterator[Occasion]:
-    """By the cursors. Who begins anew, and reads to the end, has them all."""
+    """Judge each cursor. A client that starts over and reads to the end has read all pages."""
     asked: dict[str, dict[str, list[Part]]] = defaultdict(lambda: defaultdict(list))
     ends: dict[str, int] = {}
     for call in traffic.to("GET", DELIVERIES):
@@ -140,7 +141,7 @@ def delivery_pages_read(traffic: Traffic) -> Iterator[Occasion]:
 def _lists(
     traffic: Traffic, path: str, paging: tuple[str, ...], place: Callable[[Mapping[str, Any]], tuple[int, int]]
 ) -> Iterator[list[Part]]:
-    """What was asked for of each list: of one client, with equal filters."""
+    """Yield the requested parts of each list: all requests of a client with equal filters."""
     found: dict[tuple[object, ...], list[Part]] = defaultdict(list)
     for call in traffic.to("GET", path):
         query = traffic.query(call)
@@ -153,9 +154,9 @@ def _lists(
 
 
 def _part(call: Call, start: int, length: int) -> Part | None:
-    """None for what was refused: the client has to ask otherwise, and that is another matter."""
+    """Return the requested part; None for a refused request, which the client has to change first."""
     if call.status == OK:
-        is_json = call.answer.lstrip()[:1] == b"{"  # else it is packed, or was not kept
+        is_json = call.answer.lstrip()[:1] == b"{"  # otherwise compressed or not recorded
         return Part(call, start, length, _decoded(call.answer)) if is_json else None
     is_in_vain = call.status in PASSING or call.status >= SERVER_ERRORS
     return Part(call, start, length, None) if is_in_vain else None
@@ -185,7 +186,7 @@ def _judged(lists: Iterator[list[Part]], what: str) -> Iterator[Occasion]:
 
 
 def _skipped(read: list[Part], spans: "_Spans") -> Part | None:
-    """The part behind a page that was passed over by who had read all before it, one after the other."""
+    """Return the part after a skipped page if the client had read all pages before that page in order."""
     by_length: dict[int, dict[int, Part]] = defaultdict(dict)
     for one in read:
         by_length[one.length][one.start] = one
@@ -197,7 +198,7 @@ def _skipped(read: list[Part], spans: "_Spans") -> Part | None:
 
 
 class _Spans:
-    """The places that were read, as spans that do not touch."""
+    """The positions that were read, as disjoint spans."""
 
     def __init__(self, read: list[Part]) -> None:
         self._begins: list[int] = []

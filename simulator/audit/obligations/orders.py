@@ -20,7 +20,7 @@ from simulator.audit.traffic import Traffic
     "Store the whole order with its refid before you send it, and send it from there; a new order has a new refid.",
 )
 def refid_keeps_its_order(traffic: Traffic) -> Iterator[Occasion]:
-    """After a 400 nothing exists, and the order may be corrected."""
+    """A refused order (400) does not exist, so the client may correct it."""
     for (_, refid), asked in traffic.by_refid.items():
         created: Payment | None = None
         for one in asked:
@@ -47,7 +47,8 @@ def _difference(before: Payment, after: Payment) -> str:
     "On HTTP 200 with Failed, store the failure, and draw a new refid for the next attempt.",
 )
 def new_refid_after_failure(traffic: Traffic) -> Iterator[Occasion]:
-    """A re-query because of a callback that came after the failure is none (SPEC 5.5)."""
+    """Report a refid that the client sends again after Failed. A re-query after a later callback is allowed (SPEC
+    5.5)."""
     callbacks: dict[str, list[datetime]] = {}
     for notified in traffic.callbacks:
         callbacks.setdefault(notified.refid, []).append(notified.at)
@@ -73,7 +74,8 @@ def new_refid_after_failure(traffic: Traffic) -> Iterator[Occasion]:
     "Read remarks, correct the order, and send it with the same refid; only Insufficient_Balance may pass by itself.",
 )
 def refusal_not_repeated(traffic: Traffic) -> Iterator[Occasion]:
-    """The same order, refused again for the same reason. What a deposit may mend is none."""
+    """Report the same order, refused again for the same reason. `Insufficient_Balance` is excused, since a deposit may
+    fix it."""
     for (_, refid), asked in traffic.by_refid.items():
         for before, one in pairwise(asked):
             if not _is_refusal(before):
@@ -109,14 +111,16 @@ CASE_PATHS = ("/v2/transactions/check", "/v2/transactions/void")
     "After a timeout, a closed connection or a 5xx send the same refid again until the status is final.",
 )
 def no_double_payment(traffic: Traffic) -> Iterator[Occasion]:
-    """An equal order within an hour of one whose outcome the client did not know, and never asked for again: two equal
-    orders that are both followed to their end are two orders, and so are two of which nothing was asked yet. To send
-    again what was not answered is no question about it: the client may know of nothing else yet."""
+    """Report an order that equals an earlier order of the last hour whose outcome the client did not know and stopped
+    asking for.
+
+    Two equal orders are two purchases if the client follows both to their end, or has asked about neither yet.
+    Repeating an unanswered request is not a re-query, since the client may not know that the payment exists."""
     abandoned = _abandoned(traffic)
     for asked in traffic.by_refid.values():
         first = asked[0]
         if any(one.outcome is Outcome.UNKNOWN for one in asked[:-1]):
-            yield None  # it was asked about again
+            yield None  # the client asked again
         before = abandoned.get((first.actor, first.order), [])
         place = bisect_left([one.n for one in before], first.n)
         if place and not _was_known(traffic, before[place - 1], first.at):
@@ -127,8 +131,8 @@ def no_double_payment(traffic: Traffic) -> Iterator[Occasion]:
 
 
 def _abandoned(traffic: Traffic) -> dict[tuple[str, Order], list[Payment]]:
-    """The last request about each payment that ended without an answer, or that was asked about when it was known to be
-    open, and then left open, by order, in their order."""
+    """Return the last requests about abandoned payments, by order and number. A payment is abandoned if its last
+    request has no answer, or if the client re-queried the open payment and then stopped."""
     found: dict[tuple[str, Order], list[Payment]] = defaultdict(list)
     for asked in traffic.by_refid.values():
         last = asked[-1]
@@ -141,7 +145,8 @@ def _abandoned(traffic: Traffic) -> dict[tuple[str, Order], list[Payment]]:
 
 
 def _was_known(traffic: Traffic, one: Payment, at: datetime) -> bool:
-    """What a callback tells later excuses two open orders, but not a second payment in place of a first one."""
+    """Return whether the client knew the outcome in time. A later callback excuses two open orders, but no second
+    payment after a lost answer."""
     return not traffic.sees_callbacks or traffic.is_told(one.refid, by=None if one.outcome.is_open else at)
 
 
@@ -153,7 +158,7 @@ def _was_known(traffic: Traffic, one: Payment, at: datetime) -> bool:
     "Tell the user, and ask for another identity number; do not queue the payment again, under any refid.",
 )
 def ineligible_not_retried(traffic: Traffic) -> Iterator[Occasion]:
-    """The same product, account, biller and identity number under another refid."""
+    """Report a payment with the same product, account, biller and identity number under another refid."""
     refused: dict[tuple[str, ...], Payment] = {}
     for one in traffic.payments:
         who = (one.actor, one.product, one.account, one.biller, one.identity)
@@ -173,7 +178,7 @@ def ineligible_not_retried(traffic: Traffic) -> Iterator[Occasion]:
     "Wait until the status is Succesful before you send a dispute or a void.",
 )
 def cases_after_success(traffic: Traffic) -> Iterator[Occasion]:
-    """By what the client knew of the refid when it asked."""
+    """Judge by the status that the client knew when it sent the request."""
     for path in CASE_PATHS:
         for call in traffic.to("POST", path):
             refid = text(form(call.body), "refid")
@@ -199,7 +204,7 @@ def cases_after_success(traffic: Traffic) -> Iterator[Occasion]:
     log="notifications",
 )
 def final_status_learned(traffic: Traffic) -> Iterator[Occasion]:
-    """A payment counts once no more attempts of its final callback are to be expected."""
+    """Judge a payment when the service makes no more attempts to deliver its final callback."""
     for one in traffic.deliveries:
         outcome = traffic.outcome_told(one.last)
         if one.last.kind != "callback" or not outcome.is_final:

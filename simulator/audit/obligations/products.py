@@ -26,7 +26,7 @@ PLAN_CODE_FAILURE = 44
     "Send the option's denomination as amount; price.amount is what you charge.",
 )
 def denomination_is_paid(traffic: Traffic) -> Iterator[Occasion]:
-    """By the options that the client was shown before it paid."""
+    """Judge by the options that the client read before it paid."""
     for one in traffic.orders:
         shelf = traffic.shelf
         if one.code:
@@ -52,8 +52,8 @@ def denomination_is_paid(traffic: Traffic) -> Iterator[Occasion]:
     "Send the code of the option that the user chose as extras.subproduct_code.",
 )
 def plan_code_sent(traffic: Traffic) -> Iterator[Occasion]:
-    """A payment without one that was refused with 44; one that the amount identifies is none, nor is a refusal that
-    speaks of a code, which was not sent."""
+    """Report a payment without a plan code that was refused with 44. Refusals are excused if the amount identifies the
+    plan, or if they are about a code that was not sent."""
     for one in traffic.payments:
         if not one.code and one.status_code == PLAN_CODE_FAILURE and not _OF_A_CODE.match(one.remarks):
             yield Finding((one.n,), f"request {one.n} names no plan of {shown(one.product)}")
@@ -69,7 +69,7 @@ def plan_code_sent(traffic: Traffic) -> Iterator[Occasion]:
     "Keep the code as a text, unchanged; do not put it in upper or lower case, nor trim it.",
 )
 def plan_code_exact(traffic: Traffic) -> Iterator[Occasion]:
-    """By the codes that the client was shown at any time."""
+    """Judge by the codes that the client has read at any time."""
     for one in traffic.orders:
         codes = traffic.shelf.codes.get((one.product, one.code.strip().casefold())) if one.code else None
         if codes is None:
@@ -88,7 +88,7 @@ def plan_code_exact(traffic: Traffic) -> Iterator[Occasion]:
     "Send X-API-Version: 2026-09-16 with GET /v2/catalog and GET /v2/options, and read the denomination.",
 )
 def coming_option_shape(traffic: Traffic) -> Iterator[Occasion]:
-    """A payment of a plan that the client was last shown without its denomination."""
+    """Report a payment of a plan that was last listed without its denomination."""
     for one in traffic.orders:
         offer = traffic.shelf.offers.before(one.n, (one.product, one.code)) if one.code else None
         if offer is None:
@@ -112,7 +112,7 @@ INVALID_ACCOUNT, _ = ERRORS[BillError.ACCOUNT]
     "Show error_message and stop; every other text of a look-up allows the payment.",
 )
 def invalid_account_not_paid(traffic: Traffic) -> Iterator[Occasion]:
-    """By the last look-up of the product and account before the payment."""
+    """Judge by the last look-up of the product and account before the payment."""
     looked_up: dict[tuple[str, ...], list[tuple[int, bool]]] = {}
     for call in traffic.to("GET", BILL):
         query = traffic.query(call)
@@ -137,7 +137,7 @@ def invalid_account_not_paid(traffic: Traffic) -> Iterator[Occasion]:
     "Check min_amount and max_amount of the chosen biller, which go before the product's min and max.",
 )
 def amount_in_range(traffic: Traffic) -> Iterator[Occasion]:
-    """By the catalog, the options and the list of billers, as they were read last before the payment."""
+    """Judge by the latest catalog, options and billers that the client read before the payment."""
     for one in traffic.orders:
         allowed = traffic.shelf.range_before(one.n, one.product, one.biller)
         if one.amount is None or (allowed.low is None and allowed.high is None):
@@ -158,7 +158,7 @@ def amount_in_range(traffic: Traffic) -> Iterator[Occasion]:
     "Remove dashes and blanks from the number that the user typed before you send it as extras.ic_number.",
 )
 def identity_without_dashes(traffic: Traffic) -> Iterator[Occasion]:
-    """Of every payment that sends one."""
+    """Judge every payment that has an identity number."""
     for one in traffic.orders:
         if one.identity:
             yield Finding((one.n,), f"request {one.n} sends an ic_number with a dash") if "-" in one.identity else None
@@ -172,7 +172,7 @@ def identity_without_dashes(traffic: Traffic) -> Iterator[Occasion]:
     "Leave product_code out; filter by biller_code or suggested_category.",
 )
 def billers_without_product_code(traffic: Traffic) -> Iterator[Occasion]:
-    """Of every request for billers."""
+    """Judge every request for billers."""
     for call in traffic.to("GET", BILLERS):
         has_it = "product_code" in traffic.query(call)
         yield Finding((call.n,), f"request {call.n} sends product_code") if has_it else None
@@ -186,7 +186,7 @@ def billers_without_product_code(traffic: Traffic) -> Iterator[Occasion]:
     "Send limit with page; without both you get the whole list.",
 )
 def page_with_limit(traffic: Traffic) -> Iterator[Occasion]:
-    """Of every request for billers that has one of them."""
+    """Judge every request for billers that has `page` or `limit`."""
     for call in traffic.to("GET", BILLERS):
         query = traffic.query(call)
         if "page" in query and not text(query, "limit"):
@@ -209,7 +209,8 @@ FETCHES_WITHIN = timedelta(minutes=5)
     "Ask for the next page, with fresh authentication headers, until meta.current_page is meta.last_page.",
 )
 def all_pages_read(traffic: Traffic) -> Iterator[Occasion]:
-    """By everything in the query but the page and its length: a list that was read whole with one length is read."""
+    """Compare requests whose queries differ only in `page` and `limit`. A list that was read whole with any page length
+    is read."""
     lists: dict[tuple[object, ...], dict[str, list[Page]]] = defaultdict(lambda: defaultdict(list))
     for page in traffic.pages:
         query = tuple(sorted((name, str(value)) for name, value in page.query.items() if name not in PAGING))
@@ -226,7 +227,7 @@ def all_pages_read(traffic: Traffic) -> Iterator[Occasion]:
 
 
 def _missing(pages: list[Page]) -> int | None:
-    """The first page that was not read; None when all were."""
+    """Return the first page that was not read; None when all were read."""
     read = {page.number for page in pages}
     missing = next(number for number in count(1) if number not in read)
     return missing if missing <= max(page.last for page in pages) else None
@@ -240,7 +241,7 @@ def _missing(pages: list[Page]) -> int | None:
     "Keep the catalog, compare last_updated every few minutes, and listen to catalog events.",
 )
 def catalog_cached(traffic: Traffic) -> Iterator[Occasion]:
-    """More than 30 times in five minutes. What came while the service's clock stood still counts once."""
+    """Report more than 30 requests in five minutes. Requests at the same time of the service's clock count once."""
     same: dict[tuple[object, ...], list[Fetch]] = defaultdict(list)
     for fetch in traffic.fetches:
         version = header(fetch.call.headers, names.API_VERSION)

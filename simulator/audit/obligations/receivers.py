@@ -1,4 +1,5 @@
-"""Receivers of callbacks and webhooks (SPEC 5.5, 6.1, 6.3). Inboxes of the simulator are none of the client's."""
+"""Receivers of callbacks and webhooks (SPEC 5.5, 6.1, 6.3). Inboxes of the simulator do not belong to the client and
+are not judged."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ _TIMED_OUT = re.compile(r"\bwithin [0-9]|time[d-]? ?out", re.IGNORECASE)
     log="notifications",
 )
 def receiver_in_time(traffic: Traffic) -> Iterator[Occasion]:
-    """Of every attempt; the simulator waits less under a manual clock."""
+    """Judge every attempt. Under a manual clock the simulator has a shorter timeout."""
     for one in (each for delivery in traffic.received for each in delivery.attempts):
         is_late = one.status == 0 and _TIMED_OUT.search(one.error) is not None
         if is_late or one.duration_us > TIMEOUT_US:
@@ -39,7 +40,7 @@ def receiver_in_time(traffic: Traffic) -> Iterator[Occasion]:
     log="notifications",
 )
 def receiver_without_redirect(traffic: Traffic) -> Iterator[Occasion]:
-    """Of every attempt that was answered."""
+    """Judge every attempt that was answered."""
     for one in (each for delivery in traffic.received for each in delivery.attempts):
         if one.status:
             is_redirect = 300 <= one.status < 400
@@ -55,7 +56,7 @@ def receiver_without_redirect(traffic: Traffic) -> Iterator[Occasion]:
     log="notifications",
 )
 def receiver_accepts(traffic: Traffic) -> Iterator[Occasion]:
-    """A callback that no attempt delivered. Redirects and timeouts are findings of their own."""
+    """Report a callback that no attempt delivered. Other obligations report redirects and timeouts."""
     for delivery in traffic.received:
         last = delivery.last
         if delivery.is_accepted:
@@ -74,7 +75,7 @@ def receiver_accepts(traffic: Traffic) -> Iterator[Occasion]:
     log="notifications",
 )
 def forgeries_refused(traffic: Traffic) -> Iterator[Occasion]:
-    """By the probes that were sent."""
+    """Judge by the probes that were sent."""
     for one in _probes(traffic):
         if one.is_forged:
             yield Finding((one.n,), f"the forgery {one.probe} was answered {one.status}") if is_accepted(one) else None
@@ -89,17 +90,17 @@ def forgeries_refused(traffic: Traffic) -> Iterator[Occasion]:
     log="notifications",
 )
 def repetitions_accepted(traffic: Traffic) -> Iterator[Occasion]:
-    """By the probes that were sent."""
+    """Judge by the probes that were sent."""
     for one in _probes(traffic):
         if not one.is_forged:
             yield None if is_accepted(one) else Finding((one.n,), f"{one.probe} was answered {one.status}")
 
 
 def _named(one: Notification) -> str:
-    """A notification as a sentence names it. The section of the obligations is that of callbacks."""
+    """Return a name of the notification for a sentence."""
     return f"{one.kind} {one.n}{' (SPEC 6.3)' if one.kind == 'webhook' else ''}"
 
 
 def _probes(traffic: Traffic) -> Iterator[Notification]:
-    """Those that the client's receiver answered."""
+    """Return the probes that the client's receiver answered."""
     return (one for one in traffic.notifications if one.probe and one.status and is_clients_own(one))

@@ -14,7 +14,7 @@ from simulator.wire.traffic import Call
 UNAUTHORIZED = 401
 NONCE_WINDOW = timedelta(minutes=10)
 OFF_MAX = timedelta(seconds=60)
-KEY_BYTES_MIN = 8  # a shorter one would be found in anything
+KEY_BYTES_MIN = 8  # a shorter secret may match any text by chance
 TOKEN_PATH = "/v2/token"  # noqa: S105  # a path
 REFUSED_KEYS = frozenset({"invalid_api_key", "hmac_not_configured", "decryption_error"})
 
@@ -35,7 +35,7 @@ _CREDENTIAL = re.compile(
     "Draw a new random nonce for every attempt, inside the code that signs; sign again before you send again.",
 )
 def unique_nonces(traffic: Traffic) -> Iterator[Occasion]:
-    """By API key; an earlier request counts even if it was refused."""
+    """Compare nonces by API key. Refused requests count as well."""
     used: dict[tuple[bytes, bytes], Call] = {}
     for call in traffic.calls:
         nonce = header(call.headers, names.NONCE)
@@ -57,7 +57,7 @@ def unique_nonces(traffic: Traffic) -> Iterator[Occasion]:
     "Send seconds, not milliseconds, a nonce such as a UUID, and v1= before the Base64 signature.",
 )
 def well_formed_headers(traffic: Traffic) -> Iterator[Occasion]:
-    """Of every request that sends an API key."""
+    """Judge every request that has an API key."""
     for call in traffic.calls:
         if not header(call.headers, names.API_KEY):
             continue
@@ -83,7 +83,7 @@ def _forms(call: Call) -> Iterator[tuple[str, bool]]:
     "Let NTP set the clock, and take the timestamp when you sign, not when the request was queued.",
 )
 def clock_in_step(traffic: Traffic) -> Iterator[Occasion]:
-    """By the timestamps that are numbers of seconds."""
+    """Judge the timestamps that are numbers of seconds."""
     for call in traffic.calls:
         sent = header(call.headers, names.TIMESTAMP)
         if not _SECONDS.fullmatch(sent) or len(sent) > TIMESTAMP_BYTES_MAX:
@@ -104,7 +104,7 @@ def clock_in_step(traffic: Traffic) -> Iterator[Occasion]:
     "Send the API key as X-Api-Key, and a username and password in the body of POST /v2/token.",
 )
 def no_credentials_in_query(traffic: Traffic) -> Iterator[Occasion]:
-    """By the names of parameters, and by the API key as a value."""
+    """Report credentials by the names of parameters, and the API key by its value."""
     for call in traffic.calls:
         if not call.query:
             continue
@@ -126,7 +126,7 @@ def no_credentials_in_query(traffic: Traffic) -> Iterator[Occasion]:
     "Treat invalid_api_key and hmac_not_configured as a matter of configuration: stop, and raise an alert.",
 )
 def refused_key_not_retried(traffic: Traffic) -> Iterator[Occasion]:
-    """The same request, sent after the refusal had arrived and refused for the same reason."""
+    """Report a request that the client repeats after its refusal arrived and that is refused for the same reason."""
     refused: dict[tuple[bytes, str, str, bytes, bytes], tuple[Call, str]] = {}
     for call in traffic.calls:
         if call.status != UNAUTHORIZED:
@@ -153,7 +153,7 @@ def refused_key_not_retried(traffic: Traffic) -> Iterator[Occasion]:
     "Stop after a 401 of POST /v2/token until the credentials were changed.",
 )
 def refused_login_not_retried(traffic: Traffic) -> Iterator[Occasion]:
-    """The same pair, sent after its refusal had arrived."""
+    """Report a user name and password that the client sends again after their refusal arrived."""
     refused: dict[tuple[str, str], Call] = {}
     for call in traffic.to("POST", TOKEN_PATH):
         sent = form(call.body)
