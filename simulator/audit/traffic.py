@@ -49,12 +49,12 @@ class Page(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The page number from 1; 0 when the answer has none."""
+        """The page number from 1; 0 if the answer does not say it."""
         return _whole(self.answer.meta and self.answer.meta.current_page)
 
     @property
     def last(self) -> int:
-        """The number of pages; 0 when the answer has none."""
+        """The number of pages; 0 if the answer does not say it."""
         return _whole(self.answer.meta and self.answer.meta.last_page)
 
 
@@ -95,7 +95,7 @@ class Traffic:
 
     @cached_property
     def _owners(self) -> Mapping[bytes, str]:
-        """The resellers of the credentials that were recognised once."""
+        """The resellers by credentials, from requests whose credentials were recognised."""
         return {_credentials(call): call.reseller for call in self.calls if call.reseller}
 
     def to(self, method: str, path: str) -> Sequence[Call]:
@@ -132,7 +132,7 @@ class Traffic:
 
     @cached_property
     def orders(self) -> Sequence[Payment]:
-        """The first request of each order; a re-query says the same once more."""
+        """The first request of each order. A re-query has the same order."""
         return list({(one.key, one.order): one for one in reversed(self.payments)}.values())[::-1]
 
     @cached_property

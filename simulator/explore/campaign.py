@@ -15,14 +15,14 @@ from simulator.explore.verdicts import Record, Verdict
 
 STORMS_AT_ONCE = 8
 ALONE_ENOUGH = 10
-"""So many single faults are confirmed by a run with nothing beside it, which takes long with many workers. Then it is
-known that it is not the machine which fails."""
+"""The number of single faults that are confirmed by a run on an otherwise idle machine, to rule out the machine as the
+cause. These runs take long with many workers."""
 
 STORM_FINDINGS_MAX = 20
-"""So many findings of storms end the storms: who has them has enough to do."""
+"""Storms end after this number of findings, which are enough to work on."""
 
 SILENT_BATCHES_MAX = 50
-"""So many times no new storm could be drawn: there are no others."""
+"""Storms end after this number of batches in a row without a new storm, since all have been drawn."""
 
 TIME_IS_OVER = "the time was over before storms began; give more --minutes"
 NONE_ARE_LEFT = "none could be drawn of what is survived alone"
@@ -30,12 +30,11 @@ NONE_ARE_LEFT = "none could be drawn of what is survived alone"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be explored: all of it ends `seconds` after the beginning, 0 for no bound and no storms, which `seed`
-    draws; with
-    `ends_at_first` the first finding is the last. `keys` are the API keys that a storm may revoke, as (reseller, key);
-    `has_start` is true when the user decides at what time the sandbox starts, and `rate` is how many times as fast as
-    the wall its clock runs. `reproduction` as in `findings.Writer`. With
-    `restarts` callbacks also come while the client restarts."""
+    """The bounds and inputs of an exploration, which ends after `seconds` (0 for no time limit and no storms). `seed`
+    draws the storms. With `ends_at_first` it ends at the first finding. `keys` are the API keys that a storm may
+    revoke, as (reseller, key). `has_start` is true when the user sets the start time of the sandbox. `rate` is the
+    speed of the sandbox's clock as a multiple of wall time. `reproduction` is passed to `findings.Writer`. With
+    `restarts`, callbacks also arrive while the client restarts."""
 
     folder: Path
     reproduction: Reproduction
@@ -49,7 +48,7 @@ class Plan:
 
 
 class Campaign:
-    """Explores by trials; the `listener` gets each finding as soon as it is written."""
+    """Explores by trials. The `listener` gets each finding as soon as it is written."""
 
     def __init__(self, trials: Trials, record: Record, plan: Plan, listener: Listener) -> None:
         self.report = Report()
@@ -62,7 +61,7 @@ class Campaign:
         trials.ends_s = self._began_s + plan.seconds if plan.seconds else None
 
     def explore(self) -> Report:
-        """All of it, after the baseline. Raises `CannotRun` and `OSError`."""
+        """Explore after the baseline. Raises `CannotRun` and `OSError`."""
         seen, rate = self._trials.baseline.seen, self._plan.rate
         first = [*overtaken_answers(seen, rate), *(restarts(seen) if self._plan.restarts else ())]
         self.report.singles = [*first, *single_faults(seen), *crossed_requests(seen, rate)]
@@ -116,7 +115,7 @@ class Campaign:
             self._add(failure)
 
     def _run_storms(self) -> None:
-        """Of what the command survives alone: a storm with a fault that it does not survive tells nothing new."""
+        """Run storms of the faults that the command survives alone. A storm with any other fault shows nothing new."""
         plan, baseline = self._plan, self._trials.baseline.seen
         alone = [one for one in self.report.singles if self.report.results[one.words].survived]
         of_service = outages(baseline, list(plan.keys), has_start=plan.has_start, rate=plan.rate)
@@ -142,7 +141,7 @@ class Campaign:
             self.report.no_storms = TIME_IS_OVER if is_over else NONE_ARE_LEFT
 
     def _is_new(self, faults: Faults, known: set[frozenset[str]]) -> bool:
-        """False for what was drawn, and where what was found already is among these faults."""
+        """Return False for a set of faults that was drawn before or that includes the faults of a finding."""
         words = words_of(faults)
         return words not in known and not any(words_of(one.failure.faults) <= words for one in self.report.findings)
 

@@ -47,11 +47,11 @@ class Command:
 
     @property
     def is_running(self) -> bool:
-        """True until the process has ended, whatever it has started."""
+        """Return whether the process itself is running; its children do not count."""
         return self._process.poll() is None
 
     def wait(self, timeout_s: float) -> int | None:
-        """Wait for its end; returns its exit code, 128+N after signal N, None when it had to be ended."""
+        """Wait for the end of the process. Return its exit code, 128+N after signal N, None after a timeout."""
         try:
             status = self._process.wait(timeout_s)
         except subprocess.TimeoutExpired:
@@ -60,7 +60,7 @@ class Command:
         return 128 - status if status is not None and status < 0 else status
 
     def close(self) -> None:
-        """End all that is left of it, and what it has started."""
+        """End the process and its children."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
@@ -70,12 +70,12 @@ class Command:
 
     @property
     def duration_s(self) -> float:
-        """How long it has been running, in wall time."""
+        """Return how long the process has been running, in seconds of wall time."""
         return time.monotonic() - self._began
 
     @property
     def output(self) -> str:
-        """The last of what it has printed."""
+        """Return the end of the output."""
         return self._last.decode("utf-8", "replace")
 
     def _read(self, stream: IO[bytes]) -> None:
@@ -88,21 +88,22 @@ _running: list[Command] = []
 
 
 def end_commands() -> None:
-    """End what runs in this process, which is about to end itself."""
+    """End all commands of this process, which is about to exit."""
     for command in list(_running):
         with suppress(Exception):
             command.close()
 
 
 PID_VARIABLE: Final = "RESELLER_COMMAND_PID"
-"""Has the process id of the command, for the command that restarts it."""
+"""The environment variable with the command's process id, for the command that restarts it."""
 
 HOLD_WAIT_S, LISTEN_POLL_S, CONNECT_TIMEOUT_S = 60.0, 0.01, 1.0
 
 
 class Restarts:
-    """Restarts the client whenever a callback is held for that, beside the run. The callback goes on as soon as nothing
-    listens at its address any more, or the restart has ended. Without `words` nothing is restarted."""
+    """Restarts the client, concurrently with the run, whenever a callback is held for a restart. The callback continues
+    when nothing listens at its address any more, or when the restart has ended. Without `words` nothing is
+    restarted."""
 
     def __init__(self, words: tuple[str, ...], app: App, url: str, command: Command) -> None:
         self._words = words
@@ -115,7 +116,7 @@ class Restarts:
             threading.Thread(target=self._run, name="restarts", daemon=True).start()
 
     def close(self) -> None:
-        """End what the restarts have started, such as the client."""
+        """End the processes that restarts have started, such as the client."""
         self._is_over.set()
         for restart in self._restarts:
             restart.close()
@@ -138,7 +139,7 @@ class Restarts:
 
 
 def _listens(url: str) -> bool:
-    """True while something takes connections at an address, and for an inbox."""
+    """Return whether a server accepts connections at an address; True for an inbox."""
     parts = urlsplit(url)
     if not parts.hostname:
         return True

@@ -1,4 +1,4 @@
-"""The scenario of a run: the user's own, and nothing but these faults."""
+"""The scenario of a run: the user's own scenario plus the faults."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ LINE_CHARS_MAX = 300
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What every run has: the scenario that is extended, what the flags say of clock and seed, and more `sections`."""
+    """The common part of all runs: the extended scenario, the clock and seed of the flags, and more `sections`."""
 
     extends: str
     clock: Mapping[str, Any] = field(default_factory=dict)
@@ -24,14 +24,14 @@ class Base:
 
 
 def document(base: Base, faults: tuple[Fault, ...], expect: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
-    """The document; the faults decide nothing of what the base says, and have none of its sections but the clock."""
+    """Return the document. Faults do not override the base: they share no section with it except the clock."""
     said = sentence(faults)
     made: dict[str, Any] = {"scenario": shortened(said, NAME_CHARS_MAX), "extends": base.extends}
     if len(said) > NAME_CHARS_MAX:
         made["description"] = shortened(said, LINE_CHARS_MAX)
     if base.seed is not None:
         made["seed"] = base.seed
-    # Of rules for one endpoint the one for the later request comes first: it lets the others through until its turn.
+    # For each endpoint, the rule for the later request comes first. It ignores requests until its turn.
     ordered = sorted(faults, key=lambda fault: -fault.nth)
     sections: dict[str, Any] = {"clock": base.clock, **base.sections, "payments": list(_payment_rules(faults))}
     sections["faults"] = [_fault_rule(fault) for fault in ordered if fault.then is not None]
@@ -47,25 +47,25 @@ def _fault_rule(fault: Fault) -> dict[str, Any]:
 
 
 def rule_name(*faults: Fault) -> str:
-    """The name of the rule of one fault, or of all that strike one payment."""
+    """Return the name of the rule for these faults: a single fault, or all faults of a payment."""
     return shortened("; ".join(one.words for one in faults), NAME_CHARS_MAX)
 
 
 def rule_names(faults: tuple[Fault, ...]) -> set[str]:
-    """The names of all rules, which show afterwards whether they decided anything."""
+    """Return the names of all rules. The observation shows which rules applied."""
     return {rule_name(one) for one in faults if one.then is not None} | {
         _payment_rule_name(group) for group in _by_payment(faults).values()
     }
 
 
 def _payment_rule_name(group: tuple[Fault, ...]) -> str:
-    """Return the name of the rule of one payment; a fault that also damages a request has another rule for that."""
+    """Return the name of a payment's rule. A fault that also damages a request has a second rule for the request."""
     name = rule_name(*group)
     return name if all(one.then is None for one in group) else shortened(f"steps under: {name}", NAME_CHARS_MAX)
 
 
 def shortened(text: str, most: int) -> str:
-    """A text of at most `most` characters that still differs from others."""
+    """Return a text of at most `most` characters. Different texts stay different."""
     return text if len(text) <= most else f"{text[: most - 10]}… {sha256(text.encode()).hexdigest()[:8]}"
 
 
@@ -98,7 +98,7 @@ def _steps(group: tuple[Fault, ...], payment: SeenPayment) -> tuple[SeenStep, ..
 
 
 def timeline(steps: tuple[SeenStep, ...]) -> list[dict[str, Any]]:
-    """What a payment came to, as the scenario of another run says it."""
+    """Return the statuses of a payment as a scenario specifies them."""
     first, *others = steps
     return [_step(first), *({"after": f"{one.after_s:.3f}s"} | _step(one) for one in others)]
 
@@ -109,13 +109,13 @@ def _step(step: SeenStep) -> dict[str, Any]:
 
 
 RECEIVER_WALL = timedelta(seconds=5)
-"""So long at least, by the wall, may a receiver take."""
+"""The minimum timeout of a receiver, in seconds of wall time."""
 
 LIMIT_MAX = timedelta(days=3650)
 
 
 def receiver_timeouts(scenario: Scenario, rate: float) -> dict[str, Any]:
-    """The sections of a scenario that leave receivers this time under a clock that runs so many times as fast."""
+    """Return the sections of a scenario that give receivers this timeout under a clock of this rate."""
     if rate <= 1:
         return {}
     least = min(RECEIVER_WALL * rate, LIMIT_MAX)

@@ -12,14 +12,13 @@ _ORDINALS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "sev
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fault:
-    """`words` tell it from all others. Two with the same `place` cannot be in one run.
+    """A fault, identified by its `words`. Two faults with the same `place` cannot be in the same run.
 
-    It is a rule of the section `faults` for the `nth` request that its `when` admits; or a change of what a `payment`
-    comes to (`steps`, or `refuse` for no payment at all) or of how the callbacks of one status of it are sent; or other
-    `sections` of a scenario. Where it `decides_outcome`, a payment comes to another end or none can be made, and the
-    command may rightly fail. `wait_s` is for how long it may hold up the command, in the sandbox's time. `milder` ones
-    of the same kind are tried when it is shrunk.
-    """
+    A fault is a rule of the section `faults` for the `nth` request that matches `when`, or other `sections` of a
+    scenario. It may also change the statuses of a `payment` (`steps`, or `refuse` to create none) or the delivery of
+    its callbacks. With `decides_outcome` the payment may end otherwise or not be created, so the command may rightly
+    fail. `wait_s` is the longest delay of the command, in the sandbox's time. Shrinking tries the `milder` faults of
+    the same kind."""
 
     words: str
     place: str
@@ -37,7 +36,7 @@ class Fault:
 
 
 def ordinal(number: int) -> str:
-    """`first`, `second` … `11th`."""
+    """Return `first`, `second` … `11th`."""
     if number <= len(_ORDINALS):
         return _ORDINALS[number - 1]
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
@@ -45,7 +44,7 @@ def ordinal(number: int) -> str:
 
 
 def sentence(faults: "tuple[Fault, ...]") -> str:
-    """All of them in one line."""
+    """Return a line that names all of the faults."""
     return ", ".join(one.words for one in faults) or "no fault"
 
 
@@ -97,7 +96,7 @@ CALLBACKS: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
 
 
 def single_faults(baseline: Seen) -> list[Fault]:
-    """Every single fault at every exchange, payment and callback of the baseline; what costs most comes first."""
+    """Return every single fault for the exchanges, payments and callbacks of the baseline, the most expensive first."""
     found = [*_of_payments(baseline), *_of_exchanges(baseline), *_of_callbacks(baseline)]
     return [fault for _, fault in sorted(found, key=lambda one: one[0])]
 
@@ -166,6 +165,6 @@ def _of_callbacks(baseline: Seen) -> Iterator[tuple[int, Fault]]:
 
 
 def when_of(order: Order) -> dict[str, Any]:
-    """The condition of a rule on the payments of an order."""
+    """Return the condition of a rule that matches the payments of an order."""
     account = {"account": order.account} if order.account else {}
     return {"product": order.product, **account, "amount": order.amount}

@@ -31,7 +31,7 @@ def quoted(word: str) -> str:
 
 
 def joined(words: Iterable[str]) -> str:
-    """A command line."""
+    """Return a command line."""
     return " ".join(map(quoted, words))
 
 
@@ -178,9 +178,9 @@ class Listener(Protocol):
 
 @dataclass(slots=True)
 class Report:
-    """The result: how many single faults and storms there are, how many of them were run, and what each came to.
-    `once` is what failed once and not again, and counts as survived; `storms_survived_s` is how long the storms took
-    that the command survived, by the wall. `no_storms` says why there were none, though some were wanted."""
+    """The result of an exploration: the number of single faults and storms, the runs, and their verdicts. `once` has
+    the failures that did not recur, which count as survived. `storms_survived_s` is the wall time of the survived
+    storms. `no_storms` says why storms that were requested did not run."""
 
     singles: list[Fault] = field(default_factory=list)
     results: dict[str, Verdict] = field(default_factory=dict)
@@ -193,27 +193,27 @@ class Report:
 
     @property
     def survived(self) -> int:
-        """How many single faults the command survived."""
+        """The number of single faults that the command survived."""
         return sum(1 for one in self.results.values() if one.survived)
 
     @property
     def untriggered(self) -> int:
-        """How many of these met nothing: the command did not do the same again."""
+        """The number of single faults that did not apply, since the command behaved differently in that run."""
         return sum(1 for one in self.results.values() if one.survived and not one.is_triggered)
 
     @property
     def of_storms(self) -> int:
-        """How many findings storms have made."""
+        """The number of findings from storms."""
         return sum(1 for one in self.findings if one.is_of_storm)
 
     def is_reported(self, faults: Faults, verdict: Verdict) -> bool:
-        """True when findings of some of these faults have reported all the ways in which it failed."""
+        """Return whether findings with a subset of these faults have reported all failures of this verdict."""
         words = words_of(faults)
         return self._reports_all(verdict, [one for one in self.findings if words_of(one.failure.faults) <= words])
 
     def is_reported_by_place(self, faults: Faults, verdict: Verdict) -> bool:
-        """The same of findings that strike some of the same requests, payments, callbacks or outages, in any way:
-        who mends these sees afterwards whether there is more to it."""
+        """Return whether findings at a subset of these places (requests, payments, callbacks, outages) have reported
+        all failures of this verdict. Further failures may appear when the user has fixed the reported findings."""
         places = {one.place for one in faults}
         few = [one for one in self.findings if len(one.failure.faults) <= len(faults)]
         return self._reports_all(verdict, [one for one in few if {each.place for each in one.failure.faults} <= places])
@@ -225,5 +225,5 @@ class Report:
 
 
 def words_of(faults: Faults) -> frozenset[str]:
-    """Which faults these are."""
+    """Return the words that identify these faults."""
     return frozenset(one.words for one in faults)

@@ -1,4 +1,4 @@
-"""Observe a run of a command: all that faults can strike and verdicts depend on."""
+"""The observation of a run: everything that faults can change and that verdicts depend on."""
 
 from collections import Counter, deque
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ from simulator.runtime.traffic_log import log_of
 from simulator.wire.payments import STATUS_NAMES
 
 GIVEN_BACK: Final = frozenset({Status.FAILED, Status.REFUNDED})
-"""The statuses of a payment whose money the wallet has again."""
+"""The statuses of a payment that was refunded to the wallet."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -38,7 +38,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class SeenStep:
-    """A status that a payment came to, `after_s` seconds after its creation; the texts are those of its answer."""
+    """A status of a payment, `after_s` seconds after its creation. The texts come from its answer."""
 
     status: str
     code: int
@@ -49,7 +49,7 @@ class SeenStep:
 
 @dataclass(frozen=True, slots=True)
 class SeenPayment:
-    """The `nth` payment of an order, from 1; `callbacks` are the statuses of which callbacks were sent."""
+    """The `nth` payment of an order, from 1. `callbacks` are the statuses that callbacks reported."""
 
     order: Order
     nth: int
@@ -59,7 +59,7 @@ class SeenPayment:
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """An obligation of the audit that was violated, with the first finding."""
+    """A violated obligation of the audit, with the first finding."""
 
     id: str
     is_error: bool
@@ -68,10 +68,10 @@ class Breach:
 
 @dataclass(slots=True)
 class Seen:
-    """All sandboxes of a run together. `exchanges` has the most requests of each kind, (method, path), that one sandbox
-    got; `kept` counts the payments of each order that were not given back; `unmet` has the expectations that were not
-    met; `webhooks` the types of events that were sent; `triggered` the labels of rules that decided something;
-    `first_s` the time of the first request after the start, by the sandbox's clock."""
+    """All sandboxes of a run together. `exchanges` has the highest number of requests in any sandbox by (method, path).
+    `kept` counts the payments of each order that were not refunded. `unmet` has the unmet expectations, `webhooks` the
+    types of the events, `triggered` the labels of the rules that applied. `first_s` is the time from the start to the
+    first request, by the sandbox's clock."""
 
     exchanges: dict[tuple[str, str], int] = field(default_factory=dict)
     payments: list[SeenPayment] = field(default_factory=list)
@@ -85,8 +85,8 @@ class Seen:
 
 @dataclass(slots=True)
 class Outcome:
-    """How a run ended. `exit_code` is None for a command that did not end in time; `output` is the last of what it
-    printed; `duration_s` is wall time; `tape` the sandbox's tape, if one was asked for and there is one."""
+    """The end of a run. `exit_code` is None after a timeout. `output` is the end of the command's output, `duration_s`
+    is wall time. `tape` is the sandbox's tape if the job wanted it and it exists."""
 
     exit_code: int | None
     duration_s: float
@@ -96,16 +96,16 @@ class Outcome:
 
 
 PAYMENTS_MAX = 1000
-"""So many payments of one sandbox are struck by faults; what becomes of the others is judged all the same."""
+"""The maximum number of payments of a sandbox that get faults. All payments are judged."""
 
 WAITING_MAX = 16
-"""So many sandboxes that have ended may wait for being read: they are kept in memory until then."""
+"""The maximum number of ended sandboxes that wait in memory for their observation."""
 
 _TEXTS = ("sn", "pin", "note", "voucherlink")
 
 
 class Watch:
-    """Reads each sandbox beside the event loop, since an audit takes long."""
+    """Observes sandboxes outside the event loop, since an audit takes long."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -157,7 +157,7 @@ class Watch:
                 self._seen.breaches.setdefault(one.id, breach)
 
     def _kinds(self, life: LiveSandbox) -> Counter[tuple[str, str]]:
-        """The requests to endpoints that exist, by method and path; a parameter of the path is a `*`."""
+        """Count the requests to existing endpoints by method and path. A `*` replaces each parameter of the path."""
         found: Counter[tuple[str, str]] = Counter()
         for one in life.life_journal:
             method, path = self._table.documented(one.method, one.path)
@@ -183,7 +183,7 @@ def _order(transaction: Transaction) -> Order:
 
 
 def _callback_statuses(callbacks: Iterable[Callback]) -> dict[str, list[str]]:
-    """The statuses that callbacks reported, by transaction, each once."""
+    """Return the statuses that callbacks reported, by transaction and without duplicates."""
     found: dict[str, list[str]] = {}
     for one in callbacks:
         statuses = found.setdefault(one.transaction.trxid, [])

@@ -1,4 +1,4 @@
-"""Proves a finding: plays it against a command several times, and says whether the command fails each time or never."""
+"""The proof of a finding: several runs show whether the command fails under it each time, sometimes or never."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from simulator.explore.trials import SLOWER_MAX, TIMEOUT_S, surviving
 from simulator.explore.verdicts import Kind, Reason, reasons
 
 WAITS_S: Final = 300
-"""Faults hold up a run for so long at most, in the sandbox's time."""
+"""The longest delay of a run by faults, in the sandbox's time."""
 
 CALM: Final = {"clock": ("mode", "rate", "start"), "limits": ("callback_timeout",), "webhooks": ("timeout",)}
-"""The parts of a finding that are no fault, by section."""
+"""The parts of a finding that are not faults, by section."""
 
 
 class Colour(StrEnum):
-    """Whether the command fails under the finding each time, never, or sometimes."""
+    """Whether the command fails under the finding each time, never or sometimes."""
 
     RED = "red"
     GREEN = "green"
@@ -30,7 +30,7 @@ class Colour(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """How often the command failed in so many runs, and why it did the last time."""
+    """The number of runs and failures, and the reasons of the last failure."""
 
     failed: int
     runs: int
@@ -46,7 +46,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A scenario file that `explore` has written. `extends` names what it extends as a run in `folder` does."""
+    """A scenario file that `explore` has written. `extends` is the extended scenario relative to `folder`."""
 
     path: Path
     extends: str
@@ -54,7 +54,7 @@ class Finding:
     ignores_exit: bool
 
     def baseline(self) -> dict[str, Any]:
-        """Return the scenario without the faults of the finding, some of which are in sections that others share."""
+        """Return the scenario without the faults of the finding. Sections may mix faults and other entries."""
         made: dict[str, Any] = {"extends": self.extends}
         if "seed" in self.document:
             made["seed"] = self.document["seed"]
@@ -66,13 +66,13 @@ class Finding:
 
     @property
     def rate(self) -> float:
-        """How many times as fast as the wall its clock runs."""
+        """The speed of its clock as a multiple of wall time."""
         clock = self.document.get("clock")
         return float(clock.get("rate", 1)) if isinstance(clock, dict) else 1.0
 
 
 def read_finding(path: Path) -> Finding:
-    """Read a finding. Raises `CannotRun` for a file that is none, and `OSError`."""
+    """Read a finding. Raises `CannotRun` for any other file, and `OSError`."""
     text = path.read_text("utf-8")
     try:
         document = yaml.safe_load(text)
@@ -93,8 +93,8 @@ def prove(
     timeout_s: float | None = None,
     on_run: Callable[[int, tuple[Reason, ...]], None] = lambda number, reasons: None,
 ) -> Proof:
-    """Run the command without faults, then `times` times under the finding; `on_run` gets each of these. Raises
-    `BaselineFails` and `CannotRun`."""
+    """Run the command without faults, then `times` times under the finding. `on_run` gets each run under the finding.
+    Raises `BaselineFails` and `CannotRun`."""
     calm = Job(finding.baseline(), timeout_s or 20 * TIMEOUT_S, wants_tape=False)
     baseline = surviving(workers.run_one(calm))
     limit_s = timeout_s or TIMEOUT_S + SLOWER_MAX * baseline.duration_s + WAITS_S / finding.rate
@@ -104,7 +104,7 @@ def prove(
         found = tuple(
             reason
             for reason in reasons(baseline, outcome, ())
-            if not (finding.ignores_exit and reason.kind is Kind.EXIT)  # which may rightly fail
+            if not (finding.ignores_exit and reason.kind is Kind.EXIT)  # a failure may be right
         )
         on_run(number, found)
         failures += [found] if found else []

@@ -1,8 +1,7 @@
-"""Races: answers and callbacks of a payment in an order, or at a time, that the client did not see before.
+"""Races: answers and callbacks of a payment in an order, or at a time, that the client has not seen before.
 
-A race uses times of its own: the statuses of its payment come one `UNIT_WALL_S` after the other. Answers are late by
-odd halves of it, so that each comes between two callbacks.
-"""
+A race sets its own times: the statuses of its payment follow each other at intervals of `UNIT_WALL_S`. Answers are
+delayed by odd multiples of half an interval, so each arrives between two callbacks."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,29 +12,29 @@ from simulator.explore.observation import Seen, SeenPayment, SeenStep
 
 UNIT_WALL_S: Final = 1.0
 CALLBACKS_MAX: Final = 2
-"""Answers are late by one callback, by two, and by all."""
+"""An answer is delayed past the first callback, the second or the last."""
 
 TOPUP: Final = {"method": "POST", "path": "/v2/topup"}
 NO_TIMEOUT: Final = {"limits": {"integration_timeout": None}}
-"""A late answer would else be a 504 under a fast clock, whose seconds are short."""
+"""Disables the integration timeout. Under a fast clock, whose seconds are short, a late answer would become a 504."""
 
 RESTART: Final = "explore-restart"
-"""The hold that keeps a callback until the client restarts."""
+"""The name of the hold that keeps a callback until the client restarts."""
 
 RETRY_S: Final = 60.0
-"""The wait before the retry of a callback that nothing took."""
+"""The wait before a callback is retried that no receiver accepted."""
 
 
 def overtaken_answers(baseline: Seen, rate: float = 1.0) -> list[Fault]:
-    """Return the races that users report most: answers behind callbacks, and deliveries at one time, of each payment of
-    the baseline that has callbacks. `rate` is that of the sandbox's clock."""
+    """Return the races that users report most: answers that arrive after callbacks, and simultaneous deliveries. There
+    are races for each payment of the baseline that has callbacks. `rate` is the speed of the sandbox's clock."""
     payments, unit_s = _payments(baseline), _unit_s(rate)
     late = [fault for payment in payments for fault in _late_answers(payment, unit_s)]
     return [*late, *(fault for payment in payments for fault in _at_once(payment, unit_s)), *_webhooks(baseline)]
 
 
 def crossed_requests(baseline: Seen, rate: float = 1.0) -> list[Fault]:
-    """Return the races of a retry or a re-query, whose answer is stale when it comes."""
+    """Return the races of a retry or a re-query whose answer is stale when it arrives."""
     payments, unit_s = _payments(baseline), _unit_s(rate)
     asks_again = baseline.exchanges.get((TOPUP["method"], TOPUP["path"]), 0) > len(baseline.payments)
     first = [payment for payment in payments if asks_again and payment.nth == 1]
@@ -44,7 +43,7 @@ def crossed_requests(baseline: Seen, rate: float = 1.0) -> list[Fault]:
 
 
 def restarts(baseline: Seen) -> list[Fault]:
-    """Return the callbacks that come while the client restarts."""
+    """Return the races of callbacks that arrive while the client restarts."""
     return [
         Fault(
             f"callback {status} of {named(payment)} while the client restarts",
@@ -67,8 +66,8 @@ def _unit_s(rate: float) -> float:
 
 
 def _late_answers(payment: SeenPayment, unit_s: float) -> Iterator[Fault]:
-    """The answer to the payment overtaken by its first callback as soon as it is made, and by one, two and all of its
-    callbacks later on."""
+    """Yield delays of the answer to a payment: past the first callback, which comes at once, or past one, two or all
+    callbacks that come later."""
     count = len(payment.callbacks)
     during = f"the first callback of {named(payment)} during its request"
     milder: tuple[Fault, ...] = (_late(payment, during, 0.5 * unit_s, _paced(payment.steps, unit_s, begin=0)),)
@@ -95,7 +94,7 @@ def _late(payment: SeenPayment, words: str, late_s: float, steps: tuple[SeenStep
 
 
 def _at_once(payment: SeenPayment, unit_s: float) -> Iterator[Fault]:
-    """Callbacks that come at one time, on two connections."""
+    """Yield simultaneous callbacks on two connections."""
     if len(payment.callbacks) > 1:
         words = f"all callbacks of {named(payment)} at the same time"
         first, *others = payment.steps
@@ -115,7 +114,7 @@ def _webhooks(baseline: Seen) -> Iterator[Fault]:
 
 
 def _crossing_retry(payment: SeenPayment, unit_s: float) -> Fault:
-    """The payment's answer is lost, and the stale answer to the retry crosses re-queries and callbacks."""
+    """Lose the payment's answer; the stale answer to the retry then crosses re-queries and callbacks."""
     words = f"answer to {named(payment)} lost after commit, and its retry crosses a re-query: its answer is stale"
     late_s = (len(payment.callbacks) + 0.5) * unit_s
     rule = {
@@ -132,7 +131,7 @@ def _crossing_retry(payment: SeenPayment, unit_s: float) -> Fault:
 
 
 def _late_requery(payment: SeenPayment, unit_s: float) -> Fault:
-    """A re-query whose answer is stale: the callbacks of the payment came during the request."""
+    """Delay the answer to a re-query until it is stale, since the callbacks of the payment came during the request."""
     words = f"the first re-query of {named(payment)} answered late, with its callbacks during the request"
     fault = _late(payment, words, payment.steps[-1].after_s + unit_s, ())
     when = _request(payment, is_new=False)
@@ -140,7 +139,7 @@ def _late_requery(payment: SeenPayment, unit_s: float) -> Fault:
 
 
 def _paced(steps: tuple[SeenStep, ...], unit_s: float, begin: int = 1) -> tuple[SeenStep, ...]:
-    """Return the statuses one unit after the other; the second comes `begin` units after the first."""
+    """Return the statuses at constant intervals. The second comes `begin` units after the first."""
     first, *others = steps
     paced = (replace(step, after_s=number * unit_s) for number, step in enumerate(others, start=begin))
     return (replace(first, after_s=0.0), *paced)

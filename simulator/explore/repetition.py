@@ -1,4 +1,4 @@
-"""Repeats a failed run, to tell a fault of the command from one of the machine, and shrinks its faults."""
+"""Repetitions of failed runs, which rule out the machine as the cause and shrink the faults."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -9,13 +9,13 @@ from simulator.explore.verdicts import Reason, Verdict, common, same
 
 ATTEMPTS = 3
 TWICE = 2
-"""So often must one fault make it fail that it is certain; of several it has to be each of `ATTEMPTS`."""
+"""A single fault is certain after this number of failed runs. Several faults have to fail in all `ATTEMPTS`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Faults that made the command fail, in `failed` of `attempts` runs. The verdict is of the last that failed, with
-    the reasons that all of them had, if there are any: then it `is_alike`."""
+    """Faults under which the command failed in `failed` of `attempts` runs. The verdict is the verdict of the last
+    failed run, with the reasons that all failed runs share. `is_alike` is false if they share no reason."""
 
     faults: Faults
     verdict: Verdict
@@ -26,18 +26,18 @@ class Failure:
 
     @property
     def is_certain(self) -> bool:
-        """True when it failed whenever it was tried, for the same reason."""
+        """Return whether all runs failed for the same reason."""
         return self.failed == self.attempts and self.is_alike
 
     @property
     def is_once(self) -> bool:
-        """True when it failed neither time that it was repeated: a slow machine does that, too."""
+        """Return whether the failure did not recur in two repetitions; a slow machine may have caused it."""
         return self.failed == 1 and self.attempts == ATTEMPTS
 
 
 @dataclass(slots=True)
 class Repetition:
-    """The runs under these faults, one after the other; it is certain after `enough` that failed."""
+    """The runs under the same faults, in sequence. The failure is certain after `enough` failed runs."""
 
     faults: Faults
     enough: int = TWICE
@@ -51,12 +51,12 @@ class Repetition:
             self.failed.append((trial, verdict))
 
     def following(self, *, alone: bool = True) -> Trial | None:
-        """The next run; None when it is known how often it fails."""
+        """Return the next run; None when the rate of failures is known."""
         is_certain = len(self.failed) == self.attempts >= self.enough and self._common()
         return None if is_certain or self.attempts >= ATTEMPTS else Trial(self.faults, self.attempts, alone)
 
     def failure(self, tapes: dict[Trial, bytes]) -> Failure:
-        """Return the failure with the last of the tapes, and forget the tapes."""
+        """Return the failure with the latest tape, and discard the tapes."""
         found = [tapes.pop(trial, None) for trial, _ in self.failed]
         tape = next((one for one in reversed(found) if one is not None), None)
         reasons, last = self._common(), self.failed[-1][1]
@@ -68,8 +68,8 @@ class Repetition:
 
 
 def repeated(trials: Trials, faults: Faults, *, enough: int = TWICE) -> Failure:
-    """Run a test that has failed again, with nothing beside it, until it is known how often it fails. Those of its runs
-    that have been made count."""
+    """Repeat a failed test on an otherwise idle machine until the rate of failures is known. Earlier runs of the test
+    count."""
     repetition = Repetition(faults, enough)
     while (trial := repetition.following(alone=repetition.attempts > 0)) is not None:
         [(_, verdict)] = trials.run([trial])
@@ -79,11 +79,11 @@ def repeated(trials: Trials, faults: Faults, *, enough: int = TWICE) -> Failure:
 
 FAILED_ENOUGH = 2
 _ROUNDS = ((0, 0), (1, 0), (0, 1), (1, 1))
-"""How often those have failed and survived that are tried next: of three times two decide."""
+"""(failures, survivals) of the candidates for the next run; two of three runs decide."""
 
 
 def shrunk(trials: Trials, faults: Faults, first: Verdict) -> tuple[Faults, Verdict]:
-    """The fewest and mildest faults under which it fails in one of the same ways."""
+    """Return the fewest and mildest faults under which the command fails with a shared reason."""
     verdict = first
     while (smaller := _failing(trials, _without_one(faults), first)) is not None:
         faults, verdict = smaller
@@ -93,8 +93,8 @@ def shrunk(trials: Trials, faults: Faults, first: Verdict) -> tuple[Faults, Verd
 
 
 def _failing(trials: Trials, candidates: Iterator[Faults], first: Verdict) -> tuple[Faults, Verdict] | None:
-    """The first of them that fails alike, and not by chance: a run that survives by luck does not keep a fault in the
-    finding, and one that fails by bad luck takes none out of it."""
+    """Return the first candidate that fails alike in two of three runs. A run that survives by luck keeps no fault in
+    the finding, and a run that fails by bad luck removes none."""
     failed: dict[Faults, list[Verdict]] = {faults: [] for faults in candidates}
     survived = dict.fromkeys(failed, 0)
     for state in _ROUNDS:

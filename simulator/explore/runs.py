@@ -1,5 +1,5 @@
-"""Runs of the command, each within limits of time and output against a simulator of its own, and workers for several at
-once, each a process."""
+"""Runs of the command, each against its own simulator and within limits of time and output. Worker processes run
+several at once."""
 
 import logging
 import multiprocessing
@@ -35,8 +35,8 @@ RUNNING = "running-"
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The common part of all runs. `folder` has the scenario of a run while the run lasts, which names the scenario
-    that it extends relative to it. `restart` is the command that restarts the client; empty for none."""
+    """The common part of all runs. During a run `folder` has its scenario, which names the extended scenario relative
+    to `folder`. `restart` is the command that restarts the client; empty for none."""
 
     command: tuple[str, ...]
     options: Options
@@ -48,8 +48,8 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run: its scenario as a document, for how long the command may take, whether its tape is wanted, and whether
-    nothing else may run meanwhile."""
+    """A run: its scenario as a document, the timeout of the command, whether the tape is wanted, and whether the run
+    needs an otherwise idle machine."""
 
     document: dict[str, Any]
     timeout_s: float
@@ -58,13 +58,13 @@ class Job:
 
 
 def text_of(document: dict[str, Any]) -> str:
-    """A scenario file."""
+    """Return the text of a scenario file."""
     return "\n".join(block(document)) + "\n"
 
 
 def run(setting: Setting, job: Job) -> Outcome:
-    """Run it. Raises `ScenarioError` for a scenario that cannot be loaded, and `OSError` for a command that cannot be
-    started."""
+    """Run the command. Raises `ScenarioError` for a scenario that cannot be loaded, and `OSError` for a command that
+    cannot be started."""
     app = _app(setting, job)
     watch = Watch(app)
     tape = None
@@ -81,7 +81,7 @@ def run(setting: Setting, job: Job) -> Outcome:
 
 
 def tape_of(url: str, token: str | None) -> bytes | None:
-    """Return the tape of the default sandbox; None when there is none to have."""
+    """Return the tape of the default sandbox; None if it was not recorded."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     try:
         answer = exchange("GET", f"{url}{CONTROL_PATH}/sandboxes/{DEFAULT}/tape", None, headers, TIMEOUT_S)
@@ -101,7 +101,7 @@ def _app(setting: Setting, job: Job) -> App:
 
 @contextmanager
 def _serving(app: App, setting: Setting) -> Iterator[Server]:
-    """A server in a thread, which ends with this process, however that ends."""
+    """Serve in a thread that ends with this process."""
     answers_or_ended = threading.Event()
     server = make_server(
         app, setting.host or LOOPBACK, setting.port, on_ready=answers_or_ended.set, on_stop=app.sandboxes.end_waits
@@ -132,14 +132,14 @@ class CannotRun(Exception):
 
 
 class Workers:
-    """A context: its processes end with it."""
+    """Worker processes; a context manager that ends them."""
 
     def __init__(self, setting: Setting, count: int) -> None:
         self._setting = setting
         self._count = count
         self._processes: dict[Connection, BaseProcess] = {}
-        self._busy: dict[Connection, tuple[object, Hashable]] = {}  # with whose job and which
-        self._is_alone = False  # what runs is to run alone
+        self._busy: dict[Connection, tuple[object, Hashable]] = {}  # with the owner of the job, and its key
+        self._is_alone = False  # a job with `alone` runs
 
     def __enter__(self) -> "Workers":
         context = multiprocessing.get_context("spawn")
@@ -161,7 +161,7 @@ class Workers:
             (self._setting.folder / f"{RUNNING}{process.pid}.yaml").unlink(missing_ok=True)
 
     def run_one(self, job: Job) -> Outcome:
-        """Return the outcome of one run. Raises `CannotRun`, also for a scenario that cannot be loaded."""
+        """Return the outcome of a run. Raises `CannotRun`, also for a scenario that cannot be loaded."""
         jobs = iter([("one", job)])
         [(_, outcome)] = self.run(lambda: next(jobs, None))
         if isinstance(outcome, str):
@@ -171,9 +171,11 @@ class Workers:
     def run(
         self, following: Callable[[], tuple[Key, Job] | None], left_s: Callable[[], float | None] = lambda: None
     ) -> Iterator[tuple[Key, Outcome | str]]:
-        """The outcomes as they come, a text for a scenario that cannot be loaded. `following` is asked for a job when
-        there is a worker for it, and again after each outcome although it had none before. It ends when no time is
-        left. Who stops reading leaves behind what has begun. Raises `CannotRun`."""
+        """Yield the outcomes as runs end; a text for a scenario that cannot be loaded.
+
+        `following` returns the next job. It is called for each idle worker, and again after each outcome even if it
+        returned None. The iteration ends when no time is left. If the caller stops iterating, runs that have begun
+        continue. Raises `CannotRun`."""
         owner, held = object(), None
         while True:
             held = self._give(owner, held, following)
@@ -193,7 +195,7 @@ class Workers:
     def _give(
         self, owner: object, held: tuple[Key, Job] | None, following: Callable[[], tuple[Key, Job] | None]
     ) -> tuple[Key, Job] | None:
-        """Give jobs to those who have none; returns one that has to wait until it would be alone."""
+        """Give jobs to idle workers. Return a job that has to wait until no other runs."""
         for connection in self._processes:
             if connection in self._busy or self._is_alone:
                 continue
@@ -219,7 +221,7 @@ def _received(connection: Connection) -> Outcome | str:
 
 def _work(connection: Connection, setting: Setting) -> None:
     """Run jobs until the pipe is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the first process, which then ends this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles SIGINT and ends this process
     signal.signal(signal.SIGTERM, _end)
     logging.disable()
     with suppress(EOFError, OSError):

@@ -1,4 +1,4 @@
-"""Storms: several faults at once, drawn from a seed, some of which strike the whole service."""
+"""Storms: several simultaneous faults, drawn from a seed. Some faults affect the whole service."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -12,12 +12,13 @@ from simulator.explore.faults import Fault
 from simulator.explore.observation import Seen
 
 FAULTS_MIN, FAULTS_MAX = 2, 5
-CLASSES = ("writes", "reads", "outcomes", "callbacks", "outages")  # in the order of a sentence
+CLASSES = ("writes", "reads", "outcomes", "callbacks", "outages")  # in the order of the words in a sentence
 Item = TypeVar("Item")
 
 
 def storms(seed: int, faults: Sequence[Fault]) -> Iterator[tuple[Fault, ...]]:
-    """Storms without end: the same from the same seed and faults, each the same wherever one begins to read."""
+    """Yield storms without end. Equal seeds and faults yield equal storms, and each storm is independent of the storms
+    before it."""
     if len({one.place for one in faults}) < FAULTS_MIN:
         return
     number = 0
@@ -42,7 +43,8 @@ def _storm(seed: int, number: int, faults: Sequence[Fault]) -> tuple[Fault, ...]
 
 
 def _classes(faults: Sequence[Fault]) -> list[list[Fault]]:
-    """A client that reads a hundred pages has far more faults of reading than of paying; a storm has all alike."""
+    """Group the faults, so that a storm draws each class with equal probability. A client that reads a hundred pages
+    has far more faults of reading than of paying."""
     found: dict[str, list[Fault]] = {}
     for one in faults:
         found.setdefault(_class(one), []).append(one)
@@ -64,8 +66,8 @@ def _picked(items: Sequence[Item], fraction: float) -> Item:
 
 
 def _go_together(one: Fault, other: Fault) -> bool:
-    """False for two at one place, for callbacks that are reversed and otherwise distorted, and for those of a status
-    that their payment does not come to."""
+    """Return False for faults at the same place, for callbacks that are both reversed and otherwise distorted, and for
+    callbacks of a status that the payment does not reach."""
     if one.place == other.place:
         return False
     if one.payment is None or other.payment is None or one.payment != other.payment:
@@ -83,26 +85,26 @@ def _is_sent(callback: Fault, outcome: Fault) -> bool:
 
 
 BEGIN_S, SHORT_S, LONG_S = 2, 10, 60
-"""Seconds of the sandbox, from about its first request on: before that no outage meets the command."""
+"""Seconds of the sandbox since about its first request. An earlier outage would not affect the command."""
 
 SHORT_WALL_S, LONG_WALL_S = 0.3, 0.6
-"""So long at least by the wall, since what is shorter under a fast clock passes between two requests."""
+"""The minimum lengths in wall time. Under a fast clock a shorter outage would pass between two requests."""
 
 RATE_MAX = 1_000_000
-"""By a still faster clock nothing is longer, so that all is within the bounds of a scenario."""
+"""The highest rate that lengthens outages, so that all times stay within the bounds of a scenario."""
 
 MIDNIGHT = datetime(2026, 6, 30, 16, tzinfo=UTC)  # of the service
 
 
 def outages(baseline: Seen, keys: list[tuple[str, str]], *, has_start: bool, rate: float = 1.0) -> list[Fault]:
-    """All of it. `keys` are (reseller, API key); with `has_start` the sandbox's start is the user's own, and `rate` is
-    how many times as fast as the wall its clock runs."""
+    """Return the faults of the whole service. `keys` are (reseller, API key). With `has_start` the user sets the start
+    time of the sandbox. `rate` is the speed of its clock as a multiple of wall time."""
     times = _times(baseline.first_s, min(rate, RATE_MAX))
     return [*_outages(times), *_clocks(times, has_start), *_changes(times, baseline, keys)]
 
 
 class _Times(NamedTuple):
-    """When outages begin and end, in the sandbox's seconds."""
+    """The begin and the ends of outages, in the sandbox's seconds."""
 
     begin_s: int
     short_end_s: int
@@ -110,7 +112,7 @@ class _Times(NamedTuple):
 
 
 def _times(first_s: float, rate: float) -> _Times:
-    """The times for a first request after `first_s`, which is rounded, since it is not the same in each run."""
+    """Return the times for a first request after `first_s`. The value is rounded, since it differs between runs."""
     steps = [0, *(step * 10**power for power in range(8) for step in (1, 2, 5))]
     place = min(bisect_right(steps, first_s), len(steps) - 1)
     earliest, latest = steps[place - 1], steps[place] if place > 1 else 0

@@ -1,4 +1,4 @@
-"""Tests the command under faults: runs it, judges it, and remembers the verdict."""
+"""Trials of the command under faults: each is run and judged, and its verdict is recorded."""
 
 import time
 from collections import deque
@@ -15,12 +15,12 @@ from simulator.explore.verdicts import Record, Verdict, reasons
 Faults = tuple[Fault, ...]
 TIMEOUT_S = 30.0
 SLOWER_MAX = 10
-"""A run may take so many times as long as the baseline, with what its faults hold it up, and `TIMEOUT_S` more."""
+"""The timeout of a run is this multiple of the baseline's duration, plus the delays of its faults and `TIMEOUT_S`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Faults to be tested; `attempt` counts repetitions from 0. One that runs `alone` is disturbed by no other run."""
+    """Faults to be tested. `attempt` counts repetitions from 0. No other run disturbs a trial that runs `alone`."""
 
     faults: Faults
     attempt: int = 0
@@ -32,7 +32,7 @@ class BaselineFails(Exception):
 
 
 class AsksNothing(Exception):
-    """The command asks the service for nothing, so that nothing can go wrong. The text says so."""
+    """The command sends no request to the service, so an exploration cannot test anything. The text says so."""
 
 
 class TimeIsOver(Exception):
@@ -40,9 +40,9 @@ class TimeIsOver(Exception):
 
 
 class Trials:
-    """Tests with all workers. `rate` is how many times as fast as the wall the sandbox's clock runs; `timeout_s` bounds
-    a run instead of what `SLOWER_MAX` says. Nothing runs after `ends_s`, a time of `now_s`. `tapes` are those of runs
-    that failed and are not dealt with yet."""
+    """Trials on all workers. `rate` is the speed of the sandbox's clock as a multiple of wall time. `timeout_s`
+    overrides the timeout by `SLOWER_MAX`. No run starts after `ends_s`, a time of `now_s`. `tapes` has the tapes of
+    failed runs that have not been reported yet."""
 
     def __init__(
         self, workers: Workers, base: Base, record: Record, rate: float = 1.0, timeout_s: float | None = None
@@ -58,7 +58,7 @@ class Trials:
         self._timeout_s = timeout_s
 
     def run_baseline(self) -> Outcome:
-        """Run it without faults. Raises `BaselineFails`, `AsksNothing` and `CannotRun`."""
+        """Run the command without faults. Raises `BaselineFails`, `AsksNothing` and `CannotRun`."""
         job = Job(document(self.base, ()), self._timeout_s or 20 * TIMEOUT_S, wants_tape=False)
         outcome = surviving(self._workers.run_one(job))
         if not outcome.seen.exchanges:
@@ -67,12 +67,12 @@ class Trials:
         return outcome
 
     def left_s(self) -> float | None:
-        """How long runs may take from now on, None without a bound."""
+        """Return the time left for runs; None without a limit."""
         return None if self.ends_s is None else max(0.0, self.ends_s - now_s())
 
     def run(self, tests: Iterable[Trial]) -> Iterator[tuple[Trial, Verdict]]:
-        """The verdicts as they come, those that are known before others. To a deque tests may be added meanwhile.
-        Raises `TimeIsOver` when some of them have none by then."""
+        """Yield the verdicts as they are reached, recorded verdicts first. The caller may append tests to a deque
+        meanwhile. Raises `TimeIsOver` when time runs out before all tests have a verdict."""
         left = tests if isinstance(tests, deque) else deque(tests)
         under_way = 0
 
@@ -104,7 +104,7 @@ class Trials:
         return [(trial, found[id(trial)]) for trial in wanted]
 
     def _taken(self, left: deque[Trial], *, is_known: bool) -> Trial | None:
-        """Take the first of them whose verdict is known, or is not."""
+        """Remove and return the first trial that has a recorded verdict, or that lacks it."""
         for trial in left:
             if (self._record.get(self._key(trial)) is not None) is is_known:
                 left.remove(trial)
@@ -118,14 +118,15 @@ class Trials:
         return trial, Job(document(self.base, trial.faults), self.limit_s(trial.faults), alone=trial.alone)
 
     def limit_s(self, faults: Faults) -> float:
-        """How long a run under these faults may take until it is said to hang."""
+        """Return the time after which a run under these faults counts as hanging."""
         if self._timeout_s is not None:
             return self._timeout_s
         waits_s = sum(one.wait_s for one in faults) / self._rate
         return TIMEOUT_S + SLOWER_MAX * (self.baseline.duration_s + waits_s)
 
     def _key(self, trial: Trial) -> str:
-        """By its words: what the baseline shows of a payment may have a number that is never drawn again."""
+        """Return a key made of the faults' words. Other details of a fault may include a number of the baseline that is
+        not drawn again."""
         return sha256(f"{trial.attempt} {sentence(trial.faults)}".encode()).hexdigest()
 
     def _judged(self, trial: Trial, outcome: Outcome | str) -> Verdict:
@@ -152,5 +153,5 @@ def surviving(baseline: Outcome) -> Outcome:
 
 
 def now_s() -> float:
-    """The wall time in which an exploration is bounded."""
+    """Return the monotonic wall time that limits an exploration."""
     return time.monotonic()

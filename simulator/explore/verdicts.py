@@ -1,5 +1,5 @@
-"""Verdicts: what a run did that the command does not do without faults. They are kept in a file, so that a later
-`--resume` passes over the runs."""
+"""Verdicts: the failures of a run that do not occur without faults. A file records them, so that `--resume` skips the
+runs."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -26,8 +26,8 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One way in which a run failed: a few words and a whole line. `expect` is what a scenario expects that makes the
-    run fail under `exec`, too; `needs_audit` where only `exec --audit` sees it."""
+    """A reason of a failure: a few words and a line. `expect` is an expectation for a scenario under which the run also
+    fails with `exec`. `needs_audit` is true when only `exec --audit` detects the failure."""
 
     kind: Kind
     words: str
@@ -36,7 +36,7 @@ class Reason:
     needs_audit: bool = False
 
 
-# Expectations of a scenario instead of warnings of the audit, which do not change the exit code.
+# A scenario expects these instead of warnings of the audit, since warnings do not change the exit code.
 _EXPECTED_OF_WARNINGS: Final[Mapping[str, Mapping[str, Any]]] = {
     "refusal-not-repeated": {
         "name": "a refused payment is not sent again as it was",
@@ -48,7 +48,7 @@ _EXPECTED_OF_WARNINGS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 def reasons(baseline: Outcome, outcome: Outcome, faults: tuple[Fault, ...]) -> tuple[Reason, ...]:
-    """Why a run under these faults failed; none when it survived."""
+    """Return the reasons why a run under these faults failed; empty when it survived."""
     found = [*_paid_twice(baseline, outcome), *_unmet(baseline, outcome), *_breaches(baseline, outcome)]
     if outcome.exit_code is None:
         found.append(Reason(Kind.HUNG, "hung", f"the command had not ended after {outcome.duration_s:.0f} s"))
@@ -58,28 +58,27 @@ def reasons(baseline: Outcome, outcome: Outcome, faults: tuple[Fault, ...]) -> t
 
 
 def ways(found: tuple[Reason, ...]) -> set[tuple[Kind, str]]:
-    """Return the ways in which a run failed, without their objects."""
+    """Return the kinds of failure of a run, without the objects concerned."""
     return {(one.kind, one.words) for one in found}
 
 
 def same(one: tuple[Reason, ...], other: tuple[Reason, ...]) -> bool:
-    """True when two runs failed in one of the same ways."""
+    """Return whether two runs share a kind of failure."""
     return bool(ways(one) & ways(other))
 
 
 def common(of_runs: list[tuple[Reason, ...]]) -> tuple[Reason, ...]:
-    """The reasons of the last run that all runs have; none when each failed in its own way."""
+    """Return the reasons of the last run that all runs share; empty when they share none."""
     in_all = set.intersection(*map(ways, of_runs)) if of_runs else set()
     return tuple(one for one in of_runs[-1] if (one.kind, one.words) in in_all) if in_all else ()
 
 
 def _paid_twice(baseline: Outcome, outcome: Outcome) -> list[Reason]:
-    """Orders of which more payments were kept than the command makes in the baseline.
+    """Return the orders with more kept payments than in the baseline.
 
-    The simulator does not know the client's orders: two payments of the same product, account and amount are one
-    order's if the baseline had one. An account that the baseline did not have, since the command draws its accounts,
-    may be paid as often as the one that the baseline paid most often.
-    """
+    The simulator does not know the client's orders. Payments of the same product, account and amount belong to the same
+    order if they did in the baseline. The command may draw new accounts: an account that is not in the baseline may be
+    paid as often as the most frequently paid account there."""
     usual = max(baseline.seen.kept.values(), default=1)
     found = []
     for order, count in outcome.seen.kept.items():
@@ -90,7 +89,7 @@ def _paid_twice(baseline: Outcome, outcome: Outcome) -> list[Reason]:
 
 
 def _refused_in(baseline: Outcome) -> set[Order]:
-    """The orders of the baseline of which nothing was kept."""
+    """Return the orders of the baseline whose payments were all refused or refunded."""
     return {one.order for one in baseline.seen.payments} - set(baseline.seen.kept)
 
 
@@ -113,7 +112,8 @@ def _unmet(baseline: Outcome, outcome: Outcome) -> list[Reason]:
 
 
 def _breaches(baseline: Outcome, outcome: Outcome) -> list[Reason]:
-    """New errors, and those warnings that a scenario can expect the contrary of."""
+    """Return the new errors of the audit, and the new warnings that have a counterpart among the expectations of
+    scenarios."""
     found = []
     for id_, breach in outcome.seen.breaches.items():
         expect = _EXPECTED_OF_WARNINGS.get(id_, {})
@@ -128,14 +128,14 @@ VERSION = 3
 
 
 class OtherRun(Exception):
-    """The folder has the runs of something else. The text says what to do."""
+    """The folder has the runs of another exploration. The text says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A run's reasons to fail, none when it survived; whether a fault was triggered; the end of the command's output.
-    `problem` says why the scenario could not be loaded: together with that of the user, these faults make none.
-    `duration_s` is the wall time of the run."""
+    """The reasons why a run failed (empty when it survived), whether a fault was triggered, and the end of the
+    command's output. `problem` says why the scenario with these faults could not be loaded. `duration_s` is the wall
+    time of the run."""
 
     reasons: tuple[Reason, ...]
     is_triggered: bool
@@ -145,18 +145,18 @@ class Verdict:
 
     @property
     def survived(self) -> bool:
-        """True when nothing is held against the command."""
+        """Return whether there is no reason for a failure."""
         return not self.reasons
 
 
 class Record:
-    """The verdicts by key. `about` is what all runs have in common, by the name of each part; `begins_anew` when there
-    are none to go on with. Nothing is deleted or written before it is said to `begin`."""
+    """The recorded verdicts by key. `about` has the common inputs of all runs, by name. `begins_anew` is true unless
+    runs are resumed. Nothing is deleted or written before `begin`."""
 
     def __init__(self, folder: Path, about: Mapping[str, Any], *, resumes: bool) -> None:
         self._path = folder / FILE
         self._verdicts: dict[str, Verdict] = {}
-        self._files: dict[str, str] = {}  # of findings
+        self._files: dict[str, str] = {}  # file names of findings
         self._head = {"version": VERSION, "about": {name: _digest(value) for name, value in about.items()}}
         self._file: TextIO | None = None
         self.begins_anew = not (resumes and self._path.exists())
@@ -164,13 +164,13 @@ class Record:
             self._read(self._head)
 
     def begin(self) -> None:
-        """Delete what an earlier exploration has written here, unless this one goes on with it, and add from now on."""
+        """Delete the files of an earlier exploration unless this exploration resumes it, and open the record."""
         if self.begins_anew:
             self._forget()
             self._path.write_text(json.dumps(self._head) + "\n", encoding="utf-8")
         self._file = self._path.open("a", encoding="utf-8")
         if not self.begins_anew:
-            self._file.write("\n")  # the last line may have been cut off
+            self._file.write("\n")  # the last line may be incomplete
 
     def close(self) -> None:
         """Close the file."""
@@ -178,23 +178,23 @@ class Record:
             self._file.close()
 
     def get(self, key: str) -> Verdict | None:
-        """The verdict of a run that has ended."""
+        """Return the verdict of a completed run."""
         return self._verdicts.get(key)
 
     def add(self, key: str, verdict: Verdict) -> None:
-        """Keep a verdict."""
+        """Record a verdict."""
         self._verdicts[key] = verdict
         self._write({"key": key, **asdict(verdict)})
 
     def file_of(self, key: str, named: Callable[[int], str]) -> str:
-        """The file of a finding: the name that an earlier exploration gave it, or a new one, by the next number."""
+        """Return the file of a finding: its recorded name, or a new name with the next number."""
         if key not in self._files:
             self._files[key] = named(len(self._files) + 1)
             self._write({"file": self._files[key], "of": key})
         return self._files[key]
 
     def add_file(self, name: str) -> None:
-        """Note a file that belongs to these runs, and is deleted when others take their place."""
+        """Record a file of these runs, which is deleted when another exploration replaces them."""
         self._write({"file": name})
 
     def _write(self, line: Mapping[str, Any]) -> None:
@@ -203,7 +203,7 @@ class Record:
         self._file.flush()
 
     def _lines(self) -> list[dict[str, Any]]:
-        """The lines that are whole: the last one may have been cut off."""
+        """Return the complete lines. The last line may be incomplete."""
         found = []
         for line in self._path.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
@@ -229,7 +229,7 @@ class Record:
                 self._verdicts[line["key"]] = Verdict(reasons, *reported)
 
     def _forget(self) -> None:
-        """Delete what is noted here, and nothing else."""
+        """Delete only the recorded files."""
         if self._path.exists():
             for line in self._lines():
                 if (name := line.get("file")) and Path(name).name == name:
@@ -241,7 +241,7 @@ def _digest(value: object) -> str:
 
 
 def _differing(kept: Mapping[str, Any], head: Mapping[str, Any]) -> list[str]:
-    """Return the parts in which the first line of a file differs."""
+    """Return the names of the inputs that differ from the first line of the file."""
     if kept.get("version") != head["version"] or not isinstance(kept.get("about"), dict):
         return ["version of reseller-sim"]
     return [name for name, digest in head["about"].items() if kept["about"].get(name) != digest]
