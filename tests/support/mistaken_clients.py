@@ -366,6 +366,7 @@ CLIENTS: tuple[Mistaken, ...] = (
             ("body-normalized", Request(body=ACCENTED.encode()), normalize("NFD", ACCENTED).encode()),
             ("body-absent-members", Request(body=PLAIN[:-1] + b',"remarks":null}'), PLAIN),
             ("body-member-not-sent", Request(body=PLAIN), PLAIN[:-1] + b',"remarks":null}'),
+            ("body-member-not-sent", Request(body=b'{"a":1,"b":2}'), b'{"a":1,"extras":null,"b":2,"remarks":null}'),
             ("body-member-added", Request(body=PLAIN[:-1] + b',"version":7}'), PLAIN),
             ("body-reordered", Request(body=PLAIN), b'{"product":"RELOAD","refid":"r/1","amount":10}'),
             ("body-in-base64", Request(body=b64encode(PLAIN)), PLAIN),
@@ -408,6 +409,7 @@ CLIENTS: tuple[Mistaken, ...] = (
             ("query-value-cut", "url=http://h/?a=1", "url=http://h/?a"),
             ("query-escaped-for-html", "date=1&limit=5", "date=1&amp;limit=5"),
             ("query-as-json", "b=2&a=x", "{b=2, a=x}"),
+            ("query-as-json", "b=2&a=x", "map[a:[x] b:[2]]"),
         )
     ),
 )

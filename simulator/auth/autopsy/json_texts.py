@@ -205,6 +205,9 @@ def with_absent(members: Members, names: tuple[str, ...]) -> Iterator[tuple[byte
             for at in range(len(items), -1, -1):
                 more = zip(added, values, strict=True)
                 yield object_of([*items[:at], *more, *items[at:]]), " and ".join(added)
+    for (first, other), added in product(combinations(range(len(items) + 1), 2), permutations(names, 2)):
+        apart = [*items[:first], (added[0], b"null"), *items[first:other], (added[1], b"null"), *items[other:]]
+        yield object_of(apart), " and ".join(added)
     for outer, inner in _objects(members) if not set(names) & set(_EXTRAS) else ():
         for made, shown in with_absent(inner, _EXTRAS):
             yield object_of((members | {outer: made}).items()), shown

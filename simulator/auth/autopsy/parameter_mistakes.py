@@ -40,8 +40,7 @@ def _jsons(facts: Facts) -> Iterator[bytes]:
 def _as_object(facts: Facts) -> Shown:
     made = [(text, "JSON") for text in _jsons(facts)]
     for members in _objects(facts):
-        values = sorted(members.items())
-        made += [*printed(members), *printed({name: [value] for name, value in values})]
+        made += [*printed(members), *printed({name: f"[{value}]" for name, value in members.items()})]
     return ((lambda _, text=text: text, shown) for text, shown in made)
 
 
