@@ -26,8 +26,7 @@ _is_nonce = re.compile(rb"[a-zA-Z0-9_-]{%d,%d}" % (NONCE_BYTES_MIN, NONCE_BYTES_
 
 NO_QUERY = (b"",)
 
-MILLISECONDS_DIGITS = 13
-UNITS = {MILLISECONDS_DIGITS: "milliseconds", 16: "microseconds", 19: "nanoseconds"}
+_UNITS = {13: "milliseconds", 16: "microseconds", 19: "nanoseconds"}
 """By the digits of a timestamp from the year 2001 to 2286; of seconds they would be the year 33658 and later."""
 _HOUR_S, _ZONE_HOURS_MAX, _CLOCK_S = 3600, 14, 60  # of zones, and what a clock may be off beside one
 _CORES = {names.API_KEY: b"apikey", names.TIMESTAMP: b"timestamp", names.NONCE: b"nonce", names.SIGNATURE: b"sign"}
@@ -129,10 +128,10 @@ def check_headers(
     if not _is_nonce(nonce):
         return _misshapen(nonce, timestamp)
     if not timestamp.isdigit() or len(timestamp) > TIMESTAMP_BYTES_MAX:
-        unit = f"X-Timestamp is in {UNITS[len(timestamp)]}: it" if _has_unit(timestamp) else "X-Timestamp"
+        unit = _unit(timestamp) and f" is in {_unit(timestamp)}: it"
         return Denied(
             "invalid_timestamp_format",
-            f"{unit} must be whole seconds since 1970, digits only: now {now_s:.0f}{repeated(timestamp)}",
+            f"X-Timestamp{unit} must be whole seconds since 1970, digits only: now {now_s:.0f}{repeated(timestamp)}",
         )
     timestamp_s = int(timestamp)
     if not -tolerance_s <= now_s - timestamp_s <= tolerance_s:
@@ -171,8 +170,9 @@ def _key_form(key: bytes) -> str:
     return next((f"; {hint}" for form, hint in _KEY_FORMS if form.fullmatch(key)), "")
 
 
-def _has_unit(timestamp: bytes) -> bool:
-    return timestamp.isdigit() and len(timestamp) in UNITS
+def _unit(timestamp: bytes) -> str:
+    """The unit of a timestamp that is more than seconds; empty for seconds."""
+    return _UNITS.get(len(timestamp), "") if timestamp.isdigit() else ""
 
 
 def _misshapen(nonce: bytes, timestamp: bytes) -> Denied:
@@ -194,8 +194,8 @@ def _written(found: list[bytes]) -> str:
 
 def _out_of_time(timestamp: bytes, now_s: float, tolerance_s: float) -> Denied:
     """The refusal of a timestamp that is further than the tolerance from now, in either direction."""
-    if _has_unit(timestamp):
-        return Denied("timestamp_expired", f"the timestamp is in {UNITS[len(timestamp)]}; send seconds")
+    if unit := _unit(timestamp):
+        return Denied("timestamp_expired", f"the timestamp is in {unit}; send seconds")
     age_s = now_s - int(timestamp)
     side = "behind" if age_s > 0 else "ahead of"
     hours = round(2 * age_s / _HOUR_S) / 2

@@ -21,10 +21,10 @@ from simulator.auth.autopsy.signing_steps import FIELDS, PARTS_MAX, TEXT_BYTES_M
 from simulator.auth.canonical import EMPTY_BODY_HASH
 from simulator.auth.form import is_utf8
 
-_INSTEAD_OF_NOTHING = (b"{}", b"null", b'""', b"[]", b"undefined", b"false", b"None", b" ", b"\n", b"0", b"true")
-_INSTEAD_OF_BODY = {
-    "an empty body": b"", "an empty object": b"{}", "an empty text in quotes": b'""',
-    **{text: text.encode() for text in ("null", "undefined", "None")},
+_NOTHINGS = {
+    b"": "an empty body", b"{}": "an empty object", b"null": "null", b'""': "an empty text in quotes",
+    b"[]": "an empty list", b"undefined": "undefined", b"None": "None", b"false": "false", b" ": "a blank",
+    b"\n": "a line feed", b"0": "0", b"true": "true",
 }  # fmt: skip
 _CHARSETS = {
     "latin-1": "Latin-1", "cp1252": "Windows-1252", "utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16",
@@ -249,9 +249,10 @@ MISTAKES = (
     *rows(
         "body",
         ("body-hash-of-nothing", "the hash of {} was signed, but a body was sent", _HASH,
-         lambda r: ((text, shown) for shown, text in _INSTEAD_OF_BODY.items() if r.hashed != EMPTY_BODY_HASH)),
-        ("body-hash-not-empty", "a body was hashed, but none was sent", "without a body hash no bytes at all",
-         lambda r: _INSTEAD_OF_NOTHING if r.hashed == EMPTY_BODY_HASH else []),
+         lambda r: _NOTHINGS.items() if r.hashed != EMPTY_BODY_HASH else []),
+        ("body-hash-not-empty", "the hash of {} was signed, but no body was sent",
+         "without a body hash no bytes at all",
+         lambda r: _NOTHINGS.items() if r.hashed == EMPTY_BODY_HASH else []),
         ("body-line-end", "a line end at the end of the body was signed and not sent, or sent and not signed", _HASH,
          _short(lambda r: [r.body.rstrip(b"\r\n") + end for end in (b"", b"\n", b"\r\n")])),
         ("body-serialised-again", "the body was serialised again after signing", "sign the bytes that are sent",
