@@ -1,4 +1,4 @@
-"""What the latest attempts of a sandbox sent, and how long their receivers took."""
+"""The latest attempts of a sandbox: the requests that they sent, and how long their receivers took."""
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
@@ -15,8 +15,8 @@ _OVERHEAD_BYTES = 500
 
 
 class SentRequests:
-    """Requests by job and attempt; the oldest are evicted, by count and by bytes. Which jobs have an attempt that was
-    begun and has not ended is known of all of them."""
+    """Requests by job and attempt; the oldest are evicted, by count and by bytes. It also tracks all jobs with an
+    attempt in flight."""
 
     def __init__(self) -> None:
         self._by_attempt: OrderedDict[tuple[str, int], Outgoing] = OrderedDict()
@@ -28,11 +28,11 @@ class SentRequests:
 
     @property
     def size(self) -> int:
-        """The approximate memory of the requests, in bytes."""
+        """Return the approximate memory of the requests, in bytes."""
         return self._bytes
 
     def add(self, send: Send, request: Outgoing) -> None:
-        """Remember what an attempt sends, which is begun by that."""
+        """Store the request of an attempt, which begins with that."""
         self._begun.add(send.job.id)
         self._by_attempt[send.job.id, send.attempt.number] = request
         self._bytes += _size(request)
@@ -40,37 +40,37 @@ class SentRequests:
             self._bytes -= _size(self._by_attempt.popitem(last=False)[1])
 
     def __iter__(self) -> Iterator[tuple[str, int, Outgoing]]:
-        """Each with its job and attempt, the oldest first."""
+        """Yield each request with its job and attempt, oldest first."""
         return ((*key, request) for key, request in self._by_attempt.items())
 
     def is_begun(self, job: str) -> bool:
-        """True while the attempt of a job that is in flight has been sent; false as long as it waits for its turn."""
+        """Return whether the attempt of a job has been sent and is in flight; False while it waits for its turn."""
         return job in self._begun
 
     def begun_attempts(self, job: Callback | Delivery) -> list[Attempt]:
-        """The attempts of a job that have begun: all but one that waits for its turn at the receiver."""
+        """Return the attempts of a job that have begun: without an attempt that waits for its turn at the receiver."""
         return [one for one in job.attempts if one.result is not None or self.is_begun(job.id)]
 
     def end(self, job: str) -> None:
-        """The attempt of a job has ended."""
+        """Record that the attempt of a job has ended."""
         self._begun.discard(job)
 
     @property
     def begun(self) -> list[str]:
-        """The jobs whose attempts have been sent and have not ended."""
+        """Return the jobs whose attempts are in flight."""
         return sorted(self._begun)
 
     def restore(self, sent: Iterable[tuple[str, int, Outgoing]]) -> None:
-        """Have these in the place of all others."""
+        """Replace all requests with these."""
         self._by_attempt = OrderedDict(((job, attempt), request) for job, attempt, request in sent)
         self._bytes = sum(map(_size, self._by_attempt.values()))
 
     def restore_begun(self, jobs: Iterable[str]) -> None:
-        """Let the attempts of these jobs have been sent."""
+        """Mark the attempts of these jobs as sent."""
         self._begun = set(jobs)
 
     def find(self, job: str, attempt: int) -> Outgoing | None:
-        """What an attempt sent, unless that is evicted."""
+        """Return the request of an attempt, or None if it was evicted."""
         return self._by_attempt.get((job, attempt))
 
 
@@ -81,11 +81,11 @@ def _size(request: Outgoing) -> int:
 KEPT_MAX = 1_000
 
 ATTEMPTS_MAX = 10_000
-"""The latest attempts whose own durations are kept, as many as a sandbox has events."""
+"""The number of latest attempts whose durations are kept: as many as a sandbox has events."""
 
 
 class Timed(NamedTuple):
-    """An attempt that ended: whose it was, its target, whether a status line came, and how long it took."""
+    """An attempt that ended: its reseller, its target, whether a status line came, and its duration."""
 
     reseller: str
     url: str
@@ -94,7 +94,7 @@ class Timed(NamedTuple):
 
 
 class ReceiverTimes(NamedTuple):
-    """What the attempts to one target took, in milliseconds; those of attempts without an answer count, too."""
+    """The durations of the attempts to a target, in milliseconds, including attempts without an answer."""
 
     url: str
     attempts: int
@@ -105,20 +105,20 @@ class ReceiverTimes(NamedTuple):
 
 
 class AttemptDurations:
-    """How long each of the latest attempts took, by job and attempt, in microseconds of wall time. It is measured, so
-    it is no part of the sandbox's state."""
+    """The durations of the latest attempts, by job and attempt, in microseconds of wall time. They are measured, so
+    they are not part of the sandbox's state."""
 
     def __init__(self) -> None:
         self._by_attempt: OrderedDict[tuple[str, int], int] = OrderedDict()
 
     def add(self, job: str, attempt: int, duration_us: int) -> None:
-        """Remember one."""
+        """Store the duration of an attempt."""
         self._by_attempt[job, attempt] = duration_us
         if len(self._by_attempt) > ATTEMPTS_MAX:
             self._by_attempt.popitem(last=False)
 
     def find(self, job: str, attempt: int) -> int | None:
-        """That of an attempt, unless it is evicted."""
+        """Return the duration of an attempt, or None if it was evicted."""
         return self._by_attempt.get((job, attempt))
 
 
@@ -126,12 +126,12 @@ TimedAttempts = deque[Timed]
 
 
 def timed_attempts() -> TimedAttempts:
-    """Room for the latest ones."""
+    """Return an empty log of the latest attempts."""
     return deque(maxlen=KEPT_MAX)
 
 
 def by_receiver(attempts: Iterable[Timed]) -> list[ReceiverTimes]:
-    """The times of each target, the busiest first."""
+    """Return the durations by target, the busiest first."""
     found: dict[str, list[Timed]] = {}
     for one in attempts:
         found.setdefault(one.url, []).append(one)
@@ -145,5 +145,5 @@ def _of(url: str, ones: list[Timed]) -> ReceiverTimes:
 
 
 def _share(ordered: list[float], percent: int) -> float:
-    """The smallest value that so many percent of all do not exceed."""
+    """Return the smallest value that `percent` of all values do not exceed."""
     return round(ordered[-(-len(ordered) * percent // 100) - 1], 3)

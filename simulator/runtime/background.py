@@ -1,11 +1,11 @@
 """Long, pure work in a thread beside the event loop.
 
-There is one such thread, since each shares the interpreter with the loop, which gets it back every five milliseconds.
-What runs there must not read or change what the loop may change meanwhile. The process does not wait for it when it
-ends.
+There is a single thread, since each thread competes with the loop for the interpreter, which the loop gets back every
+five milliseconds. The work must not read or change anything that the loop may change meanwhile. The process does not
+wait for the thread when it exits.
 
-What clients ask for has a place while it waits and runs, and there are so many places. Work of requests with small
-bodies overtakes that of larger ones which came shortly before, so that it does not wait for all of them.
+Work for clients needs a place while it waits and runs, and the places are limited. Work of requests with small bodies
+overtakes larger work that arrived shortly before, so that it does not wait for all of it.
 """
 
 import asyncio
@@ -25,32 +25,33 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 PLACES = 64
-"""The number of requests whose work waits or runs."""
+"""The limit of requests whose work waits or runs."""
 
 BYTES_MAX = 4 * 1024 * 1024
-"""The bytes of their bodies together; one request alone may have more, and those with small ones always find room."""
+"""The limit for the bytes of their bodies together. A single request may exceed it, and small bodies are always
+accepted."""
 
 SMALL_BYTES = 64 * 1024
-"""For each so many bytes of its body, work lets one more of the later works pass it."""
+"""For each so many bytes of its body, later work may overtake once more."""
 
 _size_of_request: ContextVar[int] = ContextVar("size_of_request", default=0)
 
 
 class _WorkOutcome(NamedTuple):
-    """What a function returned, or what it raised."""
+    """The return value or the exception of a function."""
 
     result: Any = None
     error: BaseException | None = None
 
 
-# The list is emptied by who takes the outcome: the thread, which has the future in its frames until it goes on, must
-# not keep alive what is not its own.
+# The receiver of the outcome empties the list: the thread keeps the future in its frames until its next work, and must
+# not keep the outcome alive.
 _Done = Future[list[_WorkOutcome]]
 
 
 @dataclass(order=True, slots=True)
 class _Work:
-    """In the order in which it is done."""
+    """A unit of work, ordered by execution."""
 
     rank: int
     serial: int
@@ -58,7 +59,7 @@ class _Work:
     function: Callable[[], Any] | None = field(compare=False)
 
     def outcome(self) -> _WorkOutcome:
-        """Call the function, and forget it."""
+        """Call the function, and drop the reference to it."""
         function, self.function = self.function, None
         assert function is not None, "work is done once"
         try:
@@ -76,7 +77,7 @@ class _Worker:
         self._has_started = False
 
     def submit(self, function: Callable[[], Any], size: int) -> _Done:
-        """Have `function` called; `size` is that of the body it is about, in bytes."""
+        """Schedule a call of `function`; `size` is the size of the request's body, in bytes."""
         if not self._has_started:
             self._has_started = True
             threading.Thread(target=self._run, name="background", daemon=True).start()
@@ -103,7 +104,7 @@ class _Places:
 
     @contextmanager
     def one(self, size: int) -> Iterator[None]:
-        """Hold a place for a request with a body of `size` bytes. Raises `Busy` when there is none."""
+        """Hold a place for a request with a body of `size` bytes. Raises `Busy` when the places are taken."""
         sizes = self._sizes
         if len(sizes) >= PLACES or (sizes and size > SMALL_BYTES and sum(sizes) + size > BYTES_MAX):
             text = f"{len(sizes)} requests that take long are being processed or wait for that; ask again later"
@@ -124,7 +125,7 @@ place = _PLACES.one
 
 
 async def in_background(work: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-    """The result of `work`, or what it raises, while the event loop goes on."""
+    """Return the result of `work`, or raise its exception, without blocking the event loop."""
     done = _WORKER.submit(lambda: work(*arguments, **options), _size_of_request.get())
     result, error = (await asyncio.wrap_future(done)).pop()
     if error is None:

@@ -53,8 +53,8 @@ class Clock:
         return min(self.behind, passed) if self.behind > timedelta() else max(self.behind, -passed / 2)
 
     def wall_was_set(self, step: timedelta) -> None:
-        """The wall's time has just changed by `step`. The clock goes on from where it was, and a real one returns to
-        its distance from the wall."""
+        """Adjust to a step of the wall time: the clock continues from its present time, and a real clock returns to its
+        distance from the wall time."""
         wall = self.wall()
         now = self.at(wall - step)
         behind = self.behind - self._caught_up(wall - step - self._anchor)

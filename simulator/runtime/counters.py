@@ -19,8 +19,8 @@ AnswerKey = tuple[str, str, int, str, str]
 
 
 class KeptCounters(NamedTuple):
-    """What `Counters` keeps, but for the values: its attributes of the same names, the places that the values have
-    taken, and what `EvictedRecords.kept` gives."""
+    """The contents of `Counters` without the values: its attributes of the same names, the number of values in use, and
+    `EvictedRecords.kept`."""
 
     answers: Mapping[AnswerKey, int]
     calls: Mapping[int, int]
@@ -31,10 +31,11 @@ class KeptCounters(NamedTuple):
 
 
 class Counters:
-    """Counters updated where the journal is written and where logs evict: `answers` by kind, `calls` by the index of
-    their expectation in `expected`, with the `first` requests, `values` of those that tell calls apart, and `notes` on
-    what a count misses; `served` is where a whole server counts. When `calls` is empty no request needs to be tested;
-    `needs_bodies` when calls are told apart by what is in them."""
+    """Counters that are updated when the journal is written and when logs evict. `answers` counts by kind, `calls` by
+    the index of the expectation in `expected`; `first` has the first requests, `values` the counts of expectations that
+    distinguish calls by a value, and `notes` what a count misses. `served` counts for the whole server. When `calls` is
+    empty, no request needs to be tested. `needs_bodies` is set when calls are distinguished by a value in their body.
+    """
 
     def __init__(self, expected: Iterable[Expectation] = (), state: State | None = None) -> None:
         self.answers: dict[AnswerKey, int] = {}
@@ -54,8 +55,8 @@ class Counters:
         self.follow(expected)
 
     def follow(self, expected: Iterable[Expectation], journal: Journal | None = None) -> None:
-        """Count for these expectations from now on. Counts of an unchanged statement continue; a new one begins with
-        what the journal and the logs still have."""
+        """Count for these expectations from now on. Unchanged expectations keep their counts; a new expectation begins
+        with the contents of the journal and the logs."""
         old, calls, values, notes = self._of(ExpectationKind.CALLS), self.calls, self.values, self.notes
         first = self.first
         self.expected = tuple(expected)
@@ -84,17 +85,17 @@ class Counters:
                 self.evicted[kind].follow(self._of(kind), log.left_out)
 
     def watch(self, core: Sandbox) -> None:
-        """Let this sandbox tell what is expected and would be forgotten, or takes long to be looked for."""
+        """Listen to the sandbox for evicted records and for payments, which take long to scan."""
         callbacks, deliveries = (one.add if one.is_needed else None for one in self.evicted.values())
         core.watch_evicted(callbacks, deliveries, self.paid.note if self.paid.is_needed else None)
 
     @property
     def values_taken(self) -> int:
-        """How many values the expectations have together."""
+        """Return the number of distinct values that the expectations use together."""
         return self._budget.taken
 
     def restore(self, kept: "KeptCounters", values: Mapping[int, KeptCounts]) -> None:
-        """Go on with what was kept of these expectations."""
+        """Restore the counts of these expectations from a snapshot."""
         self.answers, self.calls, self.first = dict(kept.answers), dict(kept.calls), dict(kept.first)
         self.notes, self._budget.taken = dict(kept.notes), kept.taken
         self.paid.forget()
@@ -107,7 +108,7 @@ class Counters:
         return {place: one for place, one in enumerate(self.expected) if one.kind is kind}
 
     def _begin(self, place: int, one: Expectation, journal: Journal | None) -> None:
-        """Begin to count the calls of an expectation, with those that are in the journal."""
+        """Begin to count the calls of an expectation, starting with the contents of the journal."""
         self.calls[place], self.first[place] = 0, []
         if one.has_values:
             self.values[place] = ValueCounts(one, self._budget)
@@ -119,7 +120,7 @@ class Counters:
 
     @property
     def has_reached_endpoint(self) -> bool:
-        """True when a request was one to an endpoint of the contract, in a sandbox that exists."""
+        """Return whether any request reached an endpoint of the contract in an existing sandbox."""
         return any("*" not in key[:2] and key[3] != "unknown_sandbox" for key in self.answers)
 
     def count(self, exchange: Exchange, ending: str, documented: Callable[[str, str], tuple[str, str]]) -> None:
@@ -159,7 +160,7 @@ class Counters:
             values.add(facts.sent_value(exchange, per), Request(exchange.at, exchange.n), self._sender(exchange, per))
 
     def _sender(self, exchange: Exchange, per: str) -> str:
-        """Whose value it is: a refid is one of a reseller, who names a key also in a refused request. "" otherwise."""
+        """Return the sender of a value: the API key for a refid, even of a refused request; "" for other values."""
         if per != "refid" or exchange.reseller or self._state is None:
             return exchange.reseller if per == "refid" else ""
         owner = self._state.keys.get(facts.api_key(exchange).decode("latin-1"))
@@ -167,19 +168,19 @@ class Counters:
 
 
 LAG_MAX = 256
-"""How many changes wait until they are counted: few are looked at one by one while they happen."""
+"""The number of changes that may wait until they are counted."""
 
 
 class Scanned(NamedTuple):
-    """The beginning of a scan of all payments: the counts then, and of which expectations they are."""
+    """The start of a scan of all payments: the counts at that time, and the expectations that they belong to."""
 
     counts: Mapping[int, int]
     expected: Mapping[int, Expectation]
 
 
 class PaymentCounts:
-    """Counts by the index of an expectation, once it `is_known` how many payments matched before: from the beginning of
-    a sandbox, or after a scan of those that were there when the expectations came."""
+    """Counts of payments by the index of an expectation. They are complete once `is_known`: from the beginning of a
+    sandbox, or after a scan of the payments that existed when the expectations were set."""
 
     def __init__(self, state: State | None) -> None:
         self._state = state
@@ -189,13 +190,13 @@ class PaymentCounts:
         self.is_known = True
 
     def follow(self, expected: Mapping[int, Expectation]) -> None:
-        """Count for these from now on."""
+        """Count for these expectations from now on."""
         self._expected, self._counts = expected, dict.fromkeys(expected, 0)
         self._changes.clear()
         self.is_known = self._state is None or not self._state.transactions
 
     def forget(self) -> None:
-        """The payments are others than those that were counted."""
+        """Discard the counts, since the payments have been replaced."""
         self.follow(self._expected)
         self.is_known = False
 
@@ -213,7 +214,7 @@ class PaymentCounts:
             self._changes.append(latest)
 
     def counts(self) -> Mapping[int, int]:
-        """The counts as of now; while they are not known, what has been added since."""
+        """Return the current counts; before `is_known`, only the payments since the expectations were set."""
         self._catch_up()
         return dict(self._counts)
 
@@ -222,7 +223,7 @@ class PaymentCounts:
         return Scanned(self.counts(), self._expected)
 
     def end(self, scan: Scanned, found: Mapping[int, int]) -> None:
-        """A scan has found so many, unless other expectations came or another scan has ended meanwhile."""
+        """Add the result of a scan, unless the expectations changed or another scan ended meanwhile."""
         if self.is_known or scan.expected is not self._expected:
             return
         now = self.counts()
@@ -230,7 +231,7 @@ class PaymentCounts:
         self.is_known = True
 
     def _catch_up(self) -> None:
-        """Count what has changed: each result ends that a payment matches with the one before."""
+        """Count the pending changes: a result of a payment replaces the match of its previous result."""
         if not self._changes:
             return
         assert self._state is not None, "changes come from a sandbox"

@@ -36,14 +36,14 @@ from simulator.wire.payments import STATUS_NAMES
 # SPEC 6.1: the source addresses of each environment.
 _PRODUCTION = ("18.140.170.98", "13.215.6.214")
 SOURCE_ADDRESSES = {"staging": ("3.1.120.89", *_PRODUCTION), "production": _PRODUCTION}
-ROTATE = "rotate"  # each attempt has one of them
+ROTATE = "rotate"  # use a single address per attempt
 
 
 class Sender(Protocol):
     """Sends over the network; implemented by `simulator.http_client.sender.HttpSender`."""
 
     def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
-        """Wait for the turn of the sandbox `owner` at this receiver, and hold it. `send` is called within."""
+        """Wait for the turn of the sandbox `owner` at this receiver, and hold it. Call `send` within."""
         ...
 
     async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
@@ -58,7 +58,7 @@ def _reseller(job: Job) -> str:
 
 
 class Courier:
-    """Delivers for the sandbox `owner`, whose tape's `note` is told of each attempt."""
+    """Delivers for the sandbox `owner`, and reports each attempt to its tape with `note`."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class Courier:
         self._source_addresses = SOURCE_ADDRESSES[scenario.environment] if chosen == ROTATE else (chosen,)
 
     def hold_of(self, send: Send) -> str:
-        """Return the name of the hold in which an attempt waits before it is made; empty for none."""
+        """Return the name of the hold where an attempt waits before it is sent; empty without a hold."""
         if send.attempt.number > 1:
             return ""
         job = send.job
@@ -112,7 +112,7 @@ class Courier:
         await self.holds.hold(held)
 
     async def deliver(self, send: Send, clock: Clock) -> AttemptResult:
-        """Make one attempt within the receiver timeout. The tape has it once it is its turn."""
+        """Make an attempt within the receiver timeout. It is on the tape once its turn at the receiver has come."""
         if send.job.url.startswith(INBOX_SCHEME):
             return await self._attempted(send, clock)
         async with self._sender.turn(send.job.url, self._owner):
@@ -137,7 +137,7 @@ class Courier:
         return result
 
     def attempt(self, send: Send, wall: datetime) -> Outgoing:
-        """The request of an attempt made at this time of the wall clock, as a span of the trace that it belongs to."""
+        """Return the request of an attempt at this wall time, as a span of the trace that it belongs to."""
         job, request = send.job, self.request(send.job, wall, send.attempt.number)
         trace = self.trace_of(job)
         if trace is None:
@@ -146,12 +146,12 @@ class Courier:
         return msgspec.structs.replace(request, headers=(*request.headers, *passed_on(trace, span_id)))
 
     def trace_of(self, job: Job) -> Trace:
-        """The trace that a job belongs to: its own, or that of the payment that it is about."""
+        """Return the trace that a job belongs to: its own, or the trace of its payment."""
         own = self.traces.find(job.id)
         return self.traces.find(job.transaction.number) if own is None and isinstance(job, Callback) else own
 
     def request(self, job: Job, wall: datetime, number: int = 1) -> Outgoing:
-        """The request of the attempt with this number, made at this time of the wall clock."""
+        """Return the request of the attempt with this number, at this wall time."""
         if isinstance(job, Callback):
             identity = job.transaction.trxid, job.result.status.value, job.copy
             return outbound.callback(job, self._source_address(*identity, number))
@@ -159,22 +159,22 @@ class Courier:
         return self.webhook(job, self.present(wall), number)
 
     def webhook(self, job: Delivery, at: datetime, number: int = 1) -> Outgoing:
-        """The request of a webhook attempt, signed with a timestamp of external time."""
+        """Return the request of a webhook attempt, signed with a timestamp of external time."""
         return outbound.webhook(job, self._webhooks.signature, at, self._source_address(job.id, number))
 
     def _source_address(self, *identity: object) -> str:
-        """The address that an attempt says it comes from."""
+        """Return the source address that an attempt claims."""
         if len(self._source_addresses) == 1:
             return self._source_addresses[0]
         place = draw.fraction(self._seed, "source address", *identity) * len(self._source_addresses)
         return self._source_addresses[int(place)]
 
     def present(self, wall: datetime) -> datetime:
-        """The time that a receiver compares a timestamp with: its own clock, not the sandbox's."""
+        """Return the time that a receiver compares a timestamp with: its own clock, not the sandbox's."""
         return wall + self._skew
 
     def timeout_s(self, job: Job, clock: Clock) -> float:
-        """The receiver's time limit: wall time, divided by the rate of a faster clock."""
+        """Return the receiver's time limit: wall time, divided by the rate of a faster clock."""
         limit = self._limits.callback_timeout if clock.runs else self._limits.callback_timeout_manual
         if isinstance(job, Delivery) and self._webhooks.timeout is not None:
             limit = self._webhooks.timeout
@@ -192,7 +192,7 @@ class Courier:
         return await _replied(self._take(message), clock, timeout_s)
 
     def into_inbox(self, url: str, request: Outgoing, now: datetime, wall: datetime) -> InboxReply | AttemptResult:
-        """Deliver a request to an inbox; a result instead of the inbox's reply when the URL names none."""
+        """Deliver a request to an inbox. Return its reply, or an attempt result when the URL names no inbox."""
         return self._take(_message(url, request, now, wall))
 
     def _take(self, message: InboxReceived | AttemptResult) -> InboxReply | AttemptResult:
@@ -200,7 +200,7 @@ class Courier:
 
 
 def _message(url: str, request: Outgoing, now: datetime, wall: datetime) -> InboxReceived | AttemptResult:
-    """What an inbox receives; a result when the URL names none."""
+    """Return the message for an inbox, or an attempt result when the URL names no inbox."""
     try:
         target = parse_target(url)
         assert isinstance(target, InboxTarget)
@@ -212,7 +212,7 @@ def _message(url: str, request: Outgoing, now: datetime, wall: datetime) -> Inbo
 
 
 async def _replied(reply: InboxReply | AttemptResult, clock: Clock, timeout_s: float) -> AttemptResult:
-    """The result of an attempt that an inbox replied to, after the reply's delay."""
+    """Return the result of an attempt that an inbox replied to, after the reply's delay."""
     if isinstance(reply, AttemptResult):
         return reply
     delay_s = clock.wall_seconds(typical(reply.delay))

@@ -24,13 +24,13 @@ from simulator.runtime.clock import Clock
 from simulator.runtime.courier import Courier
 from simulator.runtime.lanes import STOPPED, Advance, Ended, EndedJobs, Lanes, reason_to_stop, results_in_order
 
-# The share of one turn of the event loop, which all sandboxes have in common.
+# The share per turn of the event loop, which all sandboxes have in common.
 ITEMS_PER_TURN_MAX = 200
 
 
 class Driver:
-    """Time and deliveries of one sandbox. `enter` is the sandbox's own, and `note` its tape's. `notifier` wakes waiters
-    when an item happened or an attempt ended. `advancing` is the advance that runs, if any."""
+    """The time and the deliveries of a sandbox. `enter` applies a command, and `note` records an entry on the tape.
+    `notifier` wakes waiters when an item happened or an attempt ended. `advancing` is the advance that runs, if any."""
 
     def __init__(
         self,
@@ -58,16 +58,17 @@ class Driver:
 
     @property
     def is_busy(self) -> bool:
-        """True during an advance, while a delivery is in flight, and while somebody waits for one."""
+        """Return whether an advance runs, a delivery is in flight, or a task waits for a delivery."""
         return bool(self._tasks()) or self._settling > 0 or bool(self.notifier.waiting)
 
     @property
     def is_settling(self) -> bool:
-        """True while somebody waits for the rest of what a running clock has made due."""
+        """Return whether a task waits for the rest of the items that a running clock has made due."""
         return self._settling > 0
 
     def catch_up(self, now: datetime) -> bool:
-        """Process what a running clock has made due by `now`, at most one turn's share. False: wait with `settle`."""
+        """Process the items that a running clock has made due by `now`, at most a turn's share. On False, wait with
+        `settle`."""
         if now is self.caught_up_at:
             return True
         if self._settling:
@@ -80,8 +81,8 @@ class Driver:
         return True
 
     async def settle(self, now: datetime) -> None:
-        """Process the rest of what is due by `now`, a share in each turn, after those who wait already, until the
-        sandbox is stopped, or its clock."""
+        """Process the rest of the items due by `now`, a share per turn, in order of arrival with other callers, until
+        the sandbox or its clock is stopped."""
         self._settling += 1
         try:
             async with self._order:
@@ -104,13 +105,13 @@ class Driver:
             self.caught_up_at = now
 
     def _is_behind(self, now: datetime) -> bool:
-        """True when a running clock has made something due by `now`."""
+        """Return whether a running clock has made something due by `now`."""
         due = self._agenda.next_due
         return due is not None and due <= now and self.clock.runs and not self._closed
 
     def _process_share(self, now: datetime) -> bool:
-        """Process one turn's share of what is due by `now`, and start the deliveries with the last share; False when
-        something is left."""
+        """Process a turn's share of the items due by `now`, and start the deliveries with the last share. Return False
+        when items are left."""
         self._collect(self._enter(PassTime(ITEMS_PER_TURN_MAX), now))
         if self._is_behind(now):
             self.caught_up_at = None
@@ -184,14 +185,14 @@ class Driver:
         self.rearm(current, is_anew=True)
 
     def end_waits(self) -> None:
-        """Wake everybody who waits, and end an advance: the server is about to stop."""
+        """Wake all waiters and end an advance, since the server is about to stop."""
         self.is_stopping = True
         self.notifier.close()
         if self._advancing_task is not None:
             self._advancing_task.cancel()
 
     def stop(self) -> None:
-        """Stop the timer, all deliveries and any advance; nothing is applied any more."""
+        """Stop the timer, all deliveries and any advance; nothing is applied afterwards."""
         self._closed = True
         self.notifier.close()
         self._disarm()
@@ -199,7 +200,7 @@ class Driver:
             task.cancel()
 
     async def close(self) -> None:
-        """The same, and wait until the tasks have ended. It leaves no cycle, so the memory is free at once."""
+        """Stop, and wait until the tasks have ended. No cycle remains, so the memory is free at once."""
         self.stop()
         self._submit = _refuse
         await asyncio.gather(*self._tasks(), return_exceptions=True)
@@ -227,7 +228,7 @@ class Driver:
             if due is None or (target is not None and due > target):
                 if not self.lanes.tasks:
                     break
-                # Await deliveries that a running clock started, too: they may schedule retries.
+                # Also await deliveries that a running clock started: they may schedule retries.
                 await asyncio.wait(self.lanes.tasks, return_when=asyncio.FIRST_COMPLETED)
                 continue
             report.stopped = reason_to_stop(report, due)

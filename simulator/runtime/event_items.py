@@ -1,4 +1,4 @@
-"""What happens in a sandbox, as its log has it and as a reader takes it."""
+"""The events of a sandbox, as its log stores them and as a reader takes them."""
 
 from datetime import datetime
 from typing import Any, Final, NamedTuple, Protocol
@@ -12,7 +12,7 @@ EVENT_BYTES: Final = 1000
 
 
 class Sized(Protocol):
-    """A log to which events refer, and its approximate memory, in bytes."""
+    """A log that events refer to, with its approximate memory in bytes."""
 
     @property
     def size(self) -> int: ...
@@ -23,8 +23,8 @@ class Gone(Exception):
 
 
 class Action(msgspec.Struct, frozen=True, gc=False):
-    """What was done to a sandbox beside its requests; `about` is what it was done to. Of its clock: the `mode` and the
-    `rate` that it has now."""
+    """A change to a sandbox other than a request; `about` is the object of the change. For a clock, `mode` and `rate`
+    are its new settings."""
 
     name: str
     at: datetime
@@ -34,12 +34,12 @@ class Action(msgspec.Struct, frozen=True, gc=False):
 
 
 Item = int | DomainEvent | Action
-"""An event; a number is that of a request in the journal."""
+"""An event; an integer is the number of a request in the journal."""
 
 
 class Taken(NamedTuple):
-    """An event as a reader takes it: `serial` numbers those of a server, `number` those of its sandbox, from 1. `life`
-    is that of the sandbox which it belongs to, None for the present one."""
+    """An event as a reader takes it. `serial` is its number in the server, `number` its number in the sandbox, from 1.
+    `life` is the sandbox life that it belongs to, None for the present life."""
 
     serial: int
     number: int
@@ -50,7 +50,7 @@ class Taken(NamedTuple):
 
 
 class EventPosition(NamedTuple):
-    """Where a reader is: behind the event with these numbers."""
+    """The position of a reader: after the event with these numbers."""
 
     serial: int
     number: int

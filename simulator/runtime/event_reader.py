@@ -1,4 +1,4 @@
-"""Reads events in order, from the log of one sandbox or from those of all, at its own pace."""
+"""Reads events in order and at its own pace, from the log of a sandbox or from all logs."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,15 +10,15 @@ from simulator.runtime.event_items import EventPosition, Gone, Taken
 from simulator.runtime.events import EventHub, EventLog
 
 TAKEN_MAX = 32
-"""How many events a reader takes in one turn."""
+"""The number of events that a reader takes per turn."""
 
 Shown = TypeVar("Shown")
 
 
 class EventReader(Generic[Shown]):
-    """Reads the events of one log, or of all that there are: those `logs` and every one that comes. It begins behind
-    `place`. `render` makes what an event is shown as, None for one that is not wanted, or raises `Gone`; `gap` what
-    says that so many are missing until a place."""
+    """Reads the events of a log, or of all logs: those in `logs` and every new log. It begins after `place`. `render`
+    renders an event, returns None for an unwanted event, or raises `Gone`. `gap` renders a notice that so many events
+    are missing before a place."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class EventReader(Generic[Shown]):
         self.place = place
         self.logs: dict[EventLog, None] = dict.fromkeys(logs)
         self._render, self._gap = render, gap
-        self.first: list[Shown] = []  # what is told before everything else
+        self.first: list[Shown] = []  # comes before everything else
         self._missing = 0
         self._woken: asyncio.Future[None] | None = None
         self.is_last = False  # nothing will come after what there is
@@ -50,17 +50,17 @@ class EventReader(Generic[Shown]):
         self._hub.release()
 
     def reads(self, log: EventLog) -> bool:
-        """True when it reads this log."""
+        """Return whether it reads this log."""
         return self.only is None or self.only is log
 
     @property
     def is_over(self) -> bool:
-        """True when nothing more will be taken."""
+        """Return whether nothing more will be taken."""
         return self._hub.is_closed or (self.is_last and not self.has_more)
 
     @property
     def has_more(self) -> bool:
-        """True when there is something to take."""
+        """Return whether there are events to take."""
         return bool(self.first) or any(log.has_after(self.place.serial) for log in self.logs)
 
     def wake(self) -> None:
@@ -69,7 +69,7 @@ class EventReader(Generic[Shown]):
             self._woken.set_result(None)
 
     async def wait(self, timeout_s: float) -> bool:
-        """Wait until there may be something to take, or nothing will come; False on timeout."""
+        """Wait until there may be events to take, or nothing more will come. Return False on timeout."""
         if self.has_more or self.is_over:
             return True
         loop = asyncio.get_running_loop()
@@ -83,12 +83,12 @@ class EventReader(Generic[Shown]):
         return self.has_more or self.is_over
 
     def take(self, count_max: int = TAKEN_MAX) -> list[Shown]:
-        """Some of what there is, rendered; what is missing is said in its place."""
+        """Return the next events, rendered, with a notice in place where events are missing."""
         first, self.first = self.first, []
         return first or self._take(count_max)
 
     def skip(self) -> None:
-        """Go to the end without rendering anything."""
+        """Skip to the end without rendering anything."""
         self.place = EventPosition(self._hub.latest, self.only.count if self.only else 0)
         self.first = []
         self._drop_read()
@@ -112,7 +112,7 @@ class EventReader(Generic[Shown]):
         return shown
 
     def _drop_read(self) -> None:
-        """Forget the logs of which everything was read."""
+        """Drop the logs that have been read completely."""
         for log in [log for log in self.logs if not log.has_after(self.place.serial)]:
             if log is not self.only:
                 del self.logs[log]
@@ -120,12 +120,12 @@ class EventReader(Generic[Shown]):
             self._hub.release()
 
     def _told(self, place: EventPosition) -> list[Shown]:
-        """What says how many are missing until this place, if any."""
+        """Return the notice that events are missing before this place, if any."""
         missing, self._missing = self._missing, 0
         return [self._gap(missing, place)] if missing else []
 
     def _skipped(self, taken: Taken) -> int:
-        """How many events are missing between the last one and this."""
+        """Return how many events are missing between the last event and this event."""
         if self.only is None:
             return taken.serial - self.place.serial - 1
         return max(0, taken.number - self.place.number - 1)

@@ -1,9 +1,9 @@
-"""What happens in the sandboxes of a server, in order, for those who watch it.
+"""The events of a server's sandboxes, in order, for readers that watch them.
 
-Nothing is rendered before it is read, and nothing is copied: a sandbox's log has references to what happened, the
-latest ones, and a reader has a position. So a reader that is slow misses what was evicted meanwhile, and holds nothing
-but lives of sandboxes that have ended: a few are kept, within so many bytes, until all have read them. Readers
-are woken once in a turn of the event loop. While nobody reads, an event costs appending it.
+Events are rendered lazily and never copied: the log of a sandbox holds references to its latest events, and a reader
+holds a position. A slow reader misses evicted events and holds no memory, except for the logs of lives that have ended:
+a few are kept, up to a size limit, until all readers have read them. Readers are woken once per turn of the event loop.
+Without readers, publishing an event costs one append.
 """
 
 import asyncio
@@ -37,26 +37,26 @@ from simulator.runtime.clock import Clock
 from simulator.runtime.event_items import EVENT_BYTES, Action, EventPosition, Item, Sized, Taken
 
 EVENTS_MAX = 10_000
-"""The latest events of a sandbox that a reader may still get."""
+"""The number of latest events of a sandbox that readers can still get."""
 
 READERS_MAX = 64
-"""How many may read at the same time, since each of them renders what it reads."""
+"""The limit of concurrent readers, since each of them renders what it reads."""
 
 READERS_OF_ONE_MAX = 32
-"""How many of them one token of several may have, so that it leaves some to the others."""
+"""The limit of concurrent readers with the same token, so that other tokens get their share."""
 
 RENDERED_MAX = 256
 RENDERED_BYTES_MAX = 16 * 1024
-"""How many rendered events are kept for other streams, and how long one of them may be."""
+"""The number of rendered events that are cached for other streams, and the size limit of a cached event."""
 
 ENDED_MAX = 4
 ENDED_BYTES_MAX = 64 * 1024 * 1024
-"""How many lives that have ended are kept at a server for readers that have not read them yet, and their memory."""
+"""The limits for ended lives that a server keeps until all readers have read them: their number and their memory."""
 
 
 class Reader(Protocol):
-    """Who reads: behind which place, from which logs, and whether of one sandbox `only`; `holder` is the name of their
-    token, empty of those that have none."""
+    """A reader of events: its position, the logs that it reads, and `only`, the log of a single sandbox, if any.
+    `holder` is the name of its token; empty without a name."""
 
     only: "EventLog | None"
     place: EventPosition
@@ -66,15 +66,15 @@ class Reader(Protocol):
     holder: str
 
     def reads(self, log: "EventLog") -> bool:
-        """True when it reads this log."""
+        """Return whether it reads this log."""
 
     def wake(self) -> None:
-        """Let it see what there is."""
+        """Notify it that there may be new events."""
 
 
 class EventLog:
-    """The latest events of one sandbox, whose `clock` knows the wall time that was read last; `size` is the memory that
-    an ended life holds, in bytes."""
+    """The latest events of a sandbox. `clock` has the wall time that was read last; `size` is the memory that an ended
+    life holds, in bytes."""
 
     def __init__(self, sandbox: str) -> None:
         self.sandbox = sandbox
@@ -92,21 +92,21 @@ class EventLog:
 
     @property
     def held(self) -> int:
-        """How many events there are that a reader may still get."""
+        """Return the number of events that readers can still get."""
         return len(self._items)
 
     def begin(self, clock: Clock, *holds: Sized) -> None:
-        """Begin a life with this clock, whose events refer to what these hold."""
+        """Begin a life with this clock. Its events refer to the logs in `holds`."""
         self.clock, self._holds = clock, holds
 
     def join(self, hub: "EventHub") -> None:
-        """Be one of the logs of a server, which numbers what was told before, too."""
+        """Join the logs of a server, which also numbers the earlier events of this log."""
         self.hub, self.began = hub, hub.latest
         hub.latest += len(self._items)
         self._serials = deque(range(self.began + 1, hub.latest + 1), maxlen=EVENTS_MAX)
 
     def note(self, item: Item) -> None:
-        """Add an event, evicting the oldest as needed; between `hold` and `release` only keep it for the latter."""
+        """Add an event, evicting the oldest as needed. Between `hold` and `release` the event is only collected."""
         if self._held is not None:
             self._held.append(item)
             return
@@ -120,21 +120,21 @@ class EventLog:
             hub.touch(self)
 
     def hold(self) -> None:
-        """Hold events back while a request is executed, which has no number yet. Nothing may await before `release`."""
+        """Collect events while a request is executed, as it has no number yet. Do not await before `release`."""
         self._held = []
 
     def release(self) -> list[Item]:
-        """Return the events since `hold`, for the caller to note behind the request."""
+        """Return the events since `hold`. The caller notes them after the request."""
         held, self._held = self._held, None
         assert held is not None, "only after hold"
         return held
 
     def kept(self) -> Iterator[tuple[Item, datetime]]:
-        """The events with their wall times, the oldest first."""
+        """Yield the events with their wall times, oldest first."""
         return zip(self._items, self._walls, strict=True)
 
     def restore(self, events: Iterable[tuple[Item, datetime]], total: int) -> None:
-        """Have these in the place of all others, as the latest of so many of a server that has this sandbox alone."""
+        """Replace all events with these, the latest of `total` events of a server that has only this sandbox."""
         self._clear()
         for item, wall in events:
             self._items.append(item)
@@ -143,7 +143,7 @@ class EventLog:
         self._serials.extend(range(total - len(self._items) + 1, total + 1))
 
     def after(self, serial: int, count_max: int) -> Iterator[Taken]:
-        """The first events behind a serial number."""
+        """Yield the first events after a serial number."""
         held = len(self._items)
         start = bisect_right(self._serials, serial)
         stop = min(held, start + count_max)
@@ -153,22 +153,22 @@ class EventLog:
             yield Taken(found, number, self.sandbox, item, wall, self.life)
 
     def has_after(self, serial: int) -> bool:
-        """True when there are events behind a serial number."""
+        """Return whether there are events after a serial number."""
         return bool(self._serials) and self._serials[-1] > serial
 
     @property
     def is_watched(self) -> bool:
-        """True while somebody reads the events of this sandbox alone."""
+        """Return whether a reader reads the events of this sandbox alone."""
         return any(reader.only is self for reader in self.hub.readers)
 
     def oldest(self) -> EventPosition:
-        """The place of a reader before all that there is."""
+        """Return the position before all events."""
         if not self._items:
             return EventPosition(self.hub.latest, self.count)
         return EventPosition(self._serials[0] - 1, self.count - len(self._items))
 
     def before(self, last: int) -> EventPosition:
-        """The place of a reader before the last few."""
+        """Return the position before the last few events."""
         if last == 0:
             return EventPosition(self.hub.latest, self.count)
         if last >= len(self._items):
@@ -176,7 +176,7 @@ class EventLog:
         return EventPosition(self._serials[-last] - 1, self.count - last)
 
     def end(self, life: object) -> None:
-        """The same, and let the streams of this sandbox alone end."""
+        """End the life as `end_life` does, and end the streams of this sandbox alone."""
         self.end_life(life)
         for reader in self.hub.readers:
             if reader.only is self:
@@ -184,7 +184,7 @@ class EventLog:
                 reader.wake()
 
     def end_life(self, life: object) -> None:
-        """Begin anew. Those who have not read everything yet go on with what was, which is of `life`."""
+        """Begin a new life. Readers that are not done continue with the old events, which belong to `life`."""
         hub = self.hub
         hub.wake()
         ended = EventLog(self.sandbox)
@@ -199,12 +199,12 @@ class EventLog:
             hub.keep(ended)
 
     def forget(self) -> None:
-        """Have nothing any more; readers learn how much they missed."""
+        """Delete all events; readers learn how many they missed."""
         self._clear()
         self.life = None
 
     def begin_anew(self) -> None:
-        """Have nothing, as if nothing had happened yet."""
+        """Reset."""
         self._clear()
         self.count = 0
 
@@ -221,13 +221,13 @@ def _slice(items: deque[Any], start: int, stop: int) -> list[Any]:
 
 
 class RenderedEvents:
-    """The latest events as streams send them, so that several streams render each once."""
+    """A cache of the latest events as streams send them, so that several streams render each event once."""
 
     def __init__(self) -> None:
         self._by_key: dict[Hashable, tuple[bytes, bytes]] = {}
 
     def get(self, key: Hashable, render: Callable[[], tuple[bytes, bytes]]) -> tuple[bytes, bytes]:
-        """Return the rendered event of this key, rendering it unless that was done; a long one is not kept."""
+        """Return the rendered event of this key, rendering it on the first use; a long event is not cached."""
         found = self._by_key.get(key)
         if found is None:
             found = render()
@@ -239,7 +239,8 @@ class RenderedEvents:
 
 
 class EventHub:
-    """All events of a server: their numbers, and who reads them. `boot` tells this server's numbers from another's."""
+    """The event logs of a server, their serial numbers and their readers. `boot` distinguishes these numbers from those
+    of another server."""
 
     def __init__(self) -> None:
         self.boot = secrets.token_hex(4)
@@ -251,7 +252,7 @@ class EventHub:
         self.ended: list[EventLog] = []
 
     def refuse_when_full(self, holder: str = "") -> None:
-        """Raise `Busy` when there are too many readers for one more, or too many of this holder of a token."""
+        """Raise `Busy` when there are too many readers, or too many of this token holder."""
         if holder and sum(reader.holder == holder for reader in self.readers) >= READERS_OF_ONE_MAX:
             text = f"the token {holder!r} has {READERS_OF_ONE_MAX} streams of events open, which is the limit of one"
             raise Busy("too_many_waiting", f"{text}; close some first")
@@ -260,37 +261,37 @@ class EventHub:
             raise Busy("too_many_waiting", text)
 
     def close(self) -> None:
-        """End all streams: the server is about to stop."""
+        """End all streams, since the server is about to stop."""
         self.is_closed = True
         self.wake_all()
 
     def wake_all(self) -> None:
-        """Let all who read look around, whether there is something new or not."""
+        """Wake all readers, whether there is something new or not."""
         for reader in self.readers:
             reader.wake()
 
     def keep(self, ended: EventLog) -> None:
-        """Keep what a life has told until it is read, unless more lives end meanwhile than are kept, or larger ones."""
+        """Keep the log of an ended life until it is read, unless newer or larger ones exceed the limits."""
         self.ended.append(ended)
         while len(self.ended) > ENDED_MAX or sum(log.size for log in self.ended) > ENDED_BYTES_MAX:
             self.ended.pop(0).forget()
 
     def release(self) -> None:
-        """Keep no life any more that all have read."""
+        """Release the ended lives that all readers have read."""
         self.ended = [log for log in self.ended if any(log in reader.logs for reader in self.readers)]
 
     def readers_of(self, log: EventLog) -> "list[Reader]":
-        """Those who read this log."""
+        """Return the readers of this log."""
         return [reader for reader in self.readers if reader.reads(log)]
 
     def touch(self, log: EventLog) -> None:
-        """Wake the readers of a log, at the end of this turn."""
+        """Wake the readers of a log at the end of this turn."""
         if not self._touched:
             asyncio.get_running_loop().call_soon(self.wake)
         self._touched.add(log)
 
     def wake(self) -> None:
-        """Tell the readers which logs have something new."""
+        """Notify the readers of the logs that have something new."""
         touched, self._touched = self._touched, set()
         for reader in self.readers:
             news = [log for log in touched if reader.reads(log)]
@@ -317,7 +318,7 @@ ACTIONS: dict[type, tuple[str, Callable[[Any, Any], str]]] = {
 
 
 def note_command(log: EventLog, command: Command, answer: Any, at: datetime) -> None:
-    """Add the action of a command that the control API submitted, unless it was refused."""
+    """Publish the action of a command that the control API submitted, unless it was refused."""
     if not isinstance(answer, ReplayRefused):
         name, about = ACTIONS[type(command)]
         log.note(Action(name, at, about(command, answer)))

@@ -1,4 +1,4 @@
-"""What expectations must not forget: the callbacks or webhooks that their log has evicted."""
+"""Counts of the callbacks or webhooks that a log has evicted, for expectations about them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,8 +11,8 @@ SWEEP_MIN = 1_000
 
 
 class EvictedRecords:
-    """Counts evicted records for each expectation that they match. One that is still pending is kept, as it is in the
-    agenda anyway, until its state is final; so the count moves when its state does."""
+    """Counts evicted records for each expectation that they match. A pending record is kept until its state is final,
+    as it is in the agenda anyway; so the count follows its state."""
 
     def __init__(self, facts: Callable[[Any], Fields]) -> None:
         self._facts = facts
@@ -24,12 +24,12 @@ class EvictedRecords:
 
     @property
     def is_needed(self) -> bool:
-        """True when an expectation needs what is evicted."""
+        """Return whether an expectation needs the evicted records."""
         return bool(self._expected)
 
     def follow(self, expected: Mapping[int, Expectation], left_out: int) -> None:
-        """Count for these from now on; `left_out` is how many the log has evicted until now. Counts of an unchanged
-        statement continue."""
+        """Count for these expectations from now on; `left_out` is the number of records evicted so far. Unchanged
+        expectations keep their counts."""
         old, counts, missed = self._expected, self._counts, self._missed
         self._settle()
         self._expected = expected
@@ -40,8 +40,8 @@ class EvictedRecords:
             self._missed[place] = missed[before[place]] if place in before else left_out - len(self._pending)
 
     def kept(self) -> "tuple[dict[int, int], dict[int, int], list[Any], int]":
-        """All of it, for a snapshot: counts and what they miss by the place of their expectation, the records that were
-        pending when they were looked at last, and when that is next."""
+        """Return the contents for a snapshot: counts and missed records by the place of their expectation, the pending
+        records, and when they are swept next."""
         return self._counts, self._missed, self._pending, self._sweep_at
 
     def restore(
@@ -52,32 +52,32 @@ class EvictedRecords:
         pending: list[Any],
         sweep_at: int,
     ) -> None:
-        """Go on counting for these expectations with what was kept."""
+        """Restore the contents from a snapshot for these expectations."""
         self._expected, self._counts, self._missed = expected, counts, missed
         self._pending, self._sweep_at = pending, sweep_at
 
     def add(self, record: Any) -> None:
-        """Take a record that the log evicts."""
+        """Add an evicted record."""
         self._pending.append(record)
         if len(self._pending) >= self._sweep_at:
             self._settle()
             self._sweep_at = max(SWEEP_MIN, 2 * len(self._pending))
 
     def count(self, place: int) -> int:
-        """How many of the evicted records match an expectation, as they are now."""
+        """Return how many of the evicted records match an expectation now."""
         self._settle()
         test = self._expected[place].test
         return self._counts[place] + sum(1 for record in self._pending if test(self._facts(record)))
 
     def note(self, place: int) -> str:
-        """What the count of an expectation misses, if anything."""
+        """Return what the count of an expectation misses, if anything."""
         missed = self._missed[place]
         if not missed:
             return ""
         return f"added while the sandbox ran, when its log had evicted {missed} older ones, which are not counted"
 
     def _settle(self) -> None:
-        """Count those whose state is final."""
+        """Count the pending records whose state has become final."""
         pending = []
         for record in self._pending:
             about = self._facts(record)

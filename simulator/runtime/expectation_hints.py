@@ -1,4 +1,4 @@
-"""What helps with an expectation that is not met: what came nearest to it, and what is still to come."""
+"""Hints for an expectation that is not met: the nearest records, and the events that are still to come."""
 
 import heapq
 from collections import Counter
@@ -33,8 +33,8 @@ Missed = tuple[tuple[str, str], ...]
 
 
 class NearMisses:
-    """Records grouped by the conditions that they miss, and by what they have instead. With `too_many` those are shown
-    that match: they are why the count is exceeded."""
+    """Records grouped by the conditions that they miss, and by their actual values. With `too_many` the matching
+    records are shown: they are the reason why the count is exceeded."""
 
     def __init__(self, expected: Expectation, *, too_many: bool) -> None:
         self._expected = expected
@@ -44,7 +44,7 @@ class NearMisses:
         self._fewest = len(expected.parts)
 
     def add(self, records: Iterable[Fields]) -> None:
-        """Look at some records, given by their facts: those that came just before the ones seen so far."""
+        """Add some records, given by their facts, which came just before the records added so far."""
         parts = self._expected.parts
         if self._too_many:
             matching = [about for about in records if all(test(about) for test in parts.values())]
@@ -58,8 +58,8 @@ class NearMisses:
                 self._groups[tuple((name, _value(about, name)) for name in missed)] += 1
 
     def lines(self) -> tuple[str, ...]:
-        """A line for each of the largest groups, or for each of the latest records that match. A record that misses
-        everything of several conditions is not near."""
+        """Return a line for each of the largest groups, or for each of the latest matching records. A record that
+        misses all of several conditions is not near."""
         if self._too_many:
             return tuple(map(self._described, self._matching))
         if self._fewest == len(self._expected.parts) > 1:
@@ -76,7 +76,7 @@ class NearMisses:
 
 
 def of_rule(state: State, expected: Expectation) -> tuple[str, ...]:
-    """Of a rule: how often its conditions matched."""
+    """Return how often the conditions of a rule matched."""
     if expected.kind is not ExpectationKind.RULE:
         return ()
     counts = [
@@ -93,12 +93,12 @@ def _value(about: Mapping[str, object], name: str) -> str:
     return one_line(text, TEXT_CHARS_MAX) or "none"
 
 
-# What of a record never changes, so that a condition on it decides now whether the record can matter.
+# The facts of a record that never change, so that a condition on them decides now whether the record can matter.
 _FIXED = frozenset({"reseller", "product", "account", "amount", "refid", "extras", "type"})
 
 
 class Coming(NamedTuple):
-    """Something that comes at a time; `order` keeps those of one time in order."""
+    """Something that comes at a time; `order` orders items of equal times."""
 
     at: datetime
     order: int
@@ -106,8 +106,8 @@ class Coming(NamedTuple):
 
 
 def upcoming(state: State, expected: Expectation) -> tuple[str, ...]:
-    """The first things to come, a line each, and how many more there are. Nothing is to come of calls and rules: that
-    is up to the clients."""
+    """Return a line for each of the first items to come, and the number of the others. Calls and rules have no such
+    items, since they depend on the clients."""
     if expected.kind in (ExpectationKind.CALLS, ExpectationKind.RULE):
         return ()
     sent = [line for send in state.in_flight.values() if (line := _in_flight(send.job, expected))]
@@ -119,7 +119,7 @@ def upcoming(state: State, expected: Expectation) -> tuple[str, ...]:
 
 
 def _matters(state: State, item: AgendaItem, expected: Expectation) -> bool:
-    """Whether an item can change what the expectation counts."""
+    """Return whether an item can change what the expectation counts."""
     match item:
         case StepDue(number):
             if expected.kind is ExpectationKind.WEBHOOKS:
@@ -139,7 +139,7 @@ def _matters(state: State, item: AgendaItem, expected: Expectation) -> bool:
 
 
 def _deposit_matters(reseller: str, expected: Expectation) -> bool:
-    """A deposit changes the balance of one reseller, who gets the webhook about it."""
+    """Return whether a deposit matters: it changes the balance of a single reseller, who gets the webhook about it."""
     match expected.kind:
         case ExpectationKind.BALANCE:
             return reseller == expected.label

@@ -24,20 +24,20 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.value_counts import in_requests
 
 SLICE = 500
-"""How many records are tested in one go, which takes about two milliseconds."""
+"""The number of records that are tested per turn, which takes about two milliseconds."""
 
 NEAR_MAX = 2_000
-"""How many records, the latest ones, are searched for what came nearest to an expectation that is not met."""
+"""The number of latest records that are searched for near misses of an expectation that is not met."""
 
 
 def verdicts(live: LiveSandbox) -> list[Verdict]:
-    """One verdict for each expectation, in the scenario's order."""
+    """Return a verdict for each expectation, in the scenario's order."""
     return list(chain.from_iterable(verdicts_in_slices(live)))
 
 
 def verdicts_in_slices(live: LiveSandbox) -> Iterator[list[Verdict]]:
-    """The same in slices of at most `SLICE` records, between which commands may be applied: only the last is not empty.
-    Every verdict is about the moment at which this begins."""
+    """Yield the verdicts in slices of at most `SLICE` records, between which commands may be applied: only the last
+    slice is not empty. All verdicts are as of the first slice."""
     expected, state = live.counters.expected, live.core.state
     outcomes = live.coverage().outcomes if any(one.kind is ExpectationKind.OUTCOME for one in expected) else Counter()
     scans = [
@@ -63,7 +63,7 @@ def verdicts_in_slices(live: LiveSandbox) -> Iterator[list[Verdict]]:
 
 
 def _counted(live: LiveSandbox, place: int, outcomes: Counter[str]) -> Verdict:
-    """The verdict of an expectation that needs no scan."""
+    """Return the verdict of an expectation that needs no scan."""
     state, counters = live.core.state, live.counters
     one = counters.expected[place]
     match one.kind:
@@ -81,7 +81,7 @@ def _counted(live: LiveSandbox, place: int, outcomes: Counter[str]) -> Verdict:
 
 
 class _Source(NamedTuple):
-    """The records that an expectation counts as they are now, each with what of it changes, and its facts by both."""
+    """The current records that an expectation counts, each with its changing parts, and its facts from both."""
 
     now: Callable[[State], Sequence[tuple[Any, Any]]]
     facts: Callable[[Any, Any], Fields]
@@ -97,8 +97,8 @@ _SOURCES: Mapping[ExpectationKind, _Source] = {
 
 
 class _Scan:
-    """Counts, for each expectation of one kind, the records that match it as they were when the scan began. Payments of
-    which it is known are not looked at."""
+    """Counts the matching records for each expectation of a kind, as of the start of the scan. Payments whose counts
+    are known are not scanned."""
 
     def __init__(self, source: _Source, kind: ExpectationKind, live: LiveSandbox) -> None:
         self.kind = kind
@@ -113,7 +113,7 @@ class _Scan:
         self._notes = {place: _note(live.counters, kind, place) for place in self._expected}
 
     def advance(self) -> bool:
-        """Test the next records; False when they were the last."""
+        """Test the next records. Return False when they were the last."""
         if self._done >= len(self._records):
             return False
         begin, end = self._done, self._done + SLICE
@@ -125,13 +125,13 @@ class _Scan:
         return end < len(self._records)
 
     def verdicts(self) -> dict[int, Verdict]:
-        """The verdicts by the index of their expectation, after all records were tested."""
+        """Return the verdicts by the index of their expectation, after all records were tested."""
         return {
             place: judge_count(one, self.counts[place], self._notes[place]) for place, one in self._expected.items()
         }
 
     def latest(self) -> Iterator[list[Fields]]:
-        """The facts of the latest records, in slices."""
+        """Yield the facts of the latest records, in slices."""
         for end in range(len(self._records), max(0, len(self._records) - NEAR_MAX), -SLICE):
             yield list(self._about(max(0, end - SLICE), end))
 
@@ -150,7 +150,7 @@ def _note(counters: Counters, kind: ExpectationKind, place: int) -> str:
 def _nearest(
     live: LiveSandbox, one: Verdict, scans: Mapping[ExpectationKind, _Scan]
 ) -> Iterator[tuple[str, ...] | None]:
-    """None after each slice, then the lines about what came nearest to an expectation."""
+    """Yield None after each slice, then the lines about the near misses of an expectation."""
     expected = one.expectation
     high = expected.count.high
     found = NearMisses(expected, too_many=high is not None and one.actual > high)

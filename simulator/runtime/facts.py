@@ -1,4 +1,4 @@
-"""What expectations may test of calls, payments, callbacks and webhooks, by the names that a scenario uses."""
+"""The facts that expectations may test of calls, payments, callbacks and webhooks, by their names in scenarios."""
 
 from collections.abc import Mapping
 from hashlib import sha256
@@ -15,14 +15,15 @@ from simulator.runtime.journal import Exchange
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 SENT = frozenset({"refid", "account", "product", "trxid"})
-"""What is in the body of a call, or in its query."""
+"""The facts that are in the body of a call, or in its query."""
 
 KEY_CHARS_SHOWN = 8
 _API_KEY = b"x-api-key"
 
 
 def of_call(exchange: Exchange) -> Fields:
-    """A connection closed without an answer has the status 0. A fault's own body may have an error of its own."""
+    """Return the facts of a call. A connection closed without an answer has the status 0. The body of a fault may have
+    its own error."""
     return {
         "method": exchange.method,
         "path": exchange.path,
@@ -34,7 +35,7 @@ def of_call(exchange: Exchange) -> Fields:
 
 
 def of_payment(one: Transaction, results: tuple[Result, ...]) -> Fields:
-    """A payment with the last of these results."""
+    """Return the facts of a payment with the last of these results."""
     return {
         "reseller": one.reseller,
         "product": one.product,
@@ -48,7 +49,7 @@ def of_payment(one: Transaction, results: tuple[Result, ...]) -> Fields:
 
 
 def of_callback(one: Callback, state: CallbackState) -> Fields:
-    """A callback in this state."""
+    """Return the facts of a callback in this state."""
     return {
         "reseller": one.transaction.reseller,
         "product": one.transaction.product,
@@ -61,13 +62,12 @@ def of_callback(one: Callback, state: CallbackState) -> Fields:
 
 
 def of_webhook(one: Delivery, state: DeliveryState) -> Fields:
-    """A delivery in this state."""
+    """Return the facts of a delivery in this state."""
     return {"reseller": one.reseller, "type": one.event.type, "state": state.value}
 
 
 def is_unseen(exchange: Exchange) -> bool:
-    """True when a request announced a body that is not known: too large, incomplete, or answered before anybody asked
-    for what is in it."""
+    """Return whether a request announced a body that is unknown: too large, incomplete, or never read."""
     if exchange.body:
         return False
     headers = {name.lower(): value for name, value in exchange.headers}
@@ -75,8 +75,8 @@ def is_unseen(exchange: Exchange) -> bool:
 
 
 def sent_value(exchange: Exchange, name: str) -> str:
-    """A fact that tells calls apart, as the client sent it, whether or not its request was accepted; empty when there
-    is none."""
+    """Return a fact that distinguishes calls, as the client sent it, whether or not its request was accepted; empty if
+    absent."""
     match name:
         case "":
             return ""
@@ -92,19 +92,19 @@ def sent_value(exchange: Exchange, name: str) -> str:
 
 
 def api_key(exchange: Exchange) -> bytes:
-    """The API key that a request names; empty when there is none."""
+    """Return the API key that a request names; empty if absent."""
     return next((value for header, value in exchange.headers if header.lower() == _API_KEY), b"")
 
 
 def _recognizable(key: bytes) -> str:
-    """Enough of a key to recognize it by, since it may be a secret in the wrong place, and a digest to tell it from
-    others."""
+    """Return the beginning of a key and a digest: enough to recognize it, since it may be a misplaced secret."""
     text = key.decode("latin-1")
     return text if len(text) <= KEY_CHARS_SHOWN else f"{text[:KEY_CHARS_SHOWN]}…{sha256(key).hexdigest()[:8]}"
 
 
 def _sent(exchange: Exchange) -> Mapping[str, Any]:
-    """The members of the body; without one, the parameters of the query, of a repeated one the first as in `when`."""
+    """Return the members of the body; without a body, the parameters of the query, the first of repeated ones as in
+    `when`."""
     if exchange.body:
         return _members(exchange.body)
     sent = parse_qs(exchange.query.decode("latin-1"), keep_blank_values=True)

@@ -36,7 +36,7 @@ class Held(msgspec.Struct, eq=False):
     ended: "asyncio.Future[Resumption] | None" = None
 
     def end(self, how: Resumption) -> None:
-        """Let it go on."""
+        """Resume it."""
         if self.ended is not None and not self.ended.done():
             self.ended.set_result(how)
 

@@ -1,4 +1,4 @@
-"""What comes to the inboxes of a sandbox from outside, each noted on its tape."""
+"""The inputs from outside to the inboxes of a sandbox, each recorded on its tape."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,7 +32,6 @@ def clear(live: LiveSandbox, inbox: str) -> None:
 
 
 def _note(live: LiveSandbox, entry: Entry, size: int = ENTRY_BYTES) -> None:
-    """Note an input. While a life has ended and the next one has not begun, inboxes keep nothing, and the tape is the
-    next one's already."""
+    """Record an input. Between two lives, inboxes store nothing, and the tape is already the tape of the next life."""
     if not live.inboxes.is_closed:
         live.tape.add(entry, size)

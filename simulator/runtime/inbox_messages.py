@@ -1,4 +1,4 @@
-"""The messages and replies of one inbox, and the memory that inboxes may take together: of a sandbox, of the server."""
+"""The messages and replies of an inbox, and the memory that the inboxes of a sandbox or server may take together."""
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
@@ -13,8 +13,8 @@ from simulator.domain.model.inboxes import InboxProgram, InboxReply
 from simulator.runtime.journal import unpacked
 from simulator.runtime.ring import Notifier
 
-# Measured: a message beside its texts, with its places in an inbox and in two budgets; an inbox without messages; and a
-# reply or a header of one beside its texts.
+# Measured: a message without its texts, with its places in an inbox and in two budgets; an inbox without messages; a
+# reply, or a header of a reply, without its texts.
 MESSAGE_BYTES = 750
 NAME_BYTES = 2500
 REPLY_BYTES = 250
@@ -22,9 +22,9 @@ WINDOW_BYTES = 1000
 
 
 class Received(msgspec.Struct, gc=False, kw_only=True):
-    """One received request. `status` is that of the reply, 0 when there was none; `n` its number in its inbox, `serial`
-    that in the server. `wall` is the wall time at which it came, and `replacements` how many secrets of the sandbox had
-    been replaced by then."""
+    """A received request. `status` is the status of the reply, 0 without a reply. `n` is its number in the inbox,
+    `serial` its number in the server. `wall` is the wall time of its arrival, and `replacements` the number of secrets
+    that the sandbox had replaced by then."""
 
     serial: int
     at: datetime
@@ -39,12 +39,12 @@ class Received(msgspec.Struct, gc=False, kw_only=True):
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:
-        """Its headers as received."""
+        """Return its headers as received."""
         return unpacked(self.packed_headers)
 
     @property
     def size(self) -> int:
-        """The memory of this request, in bytes."""
+        """Return the memory of this request, in bytes."""
         return MESSAGE_BYTES + len(self.method) + len(self.query) + len(self.packed_headers) + len(self.body)
 
 
@@ -61,7 +61,7 @@ def _reply_size(reply: InboxReply) -> int:
 
 
 class BudgetHolder(Protocol):
-    """An inbox, as far as its budgets know it."""
+    """An inbox as its budgets see it."""
 
     waiters: int
 
@@ -70,9 +70,9 @@ Box = TypeVar("Box", bound=BudgetHolder)
 
 
 class InboxBudget(Generic[Box]):
-    """The messages of several inboxes by age, and their names by last use. It counts; its owner evicts.
+    """The messages of several inboxes by age, and their names by last use. It only counts; its owner evicts.
 
-    Names are counted of inboxes without replies of their own, since anybody can make those.
+    Only the names of inboxes without programmed replies count, since anyone can create such inboxes.
     """
 
     def __init__(self, bytes_max: int, names_max: int) -> None:
@@ -84,22 +84,22 @@ class InboxBudget(Generic[Box]):
 
     @property
     def bytes(self) -> int:
-        """What all of it takes."""
+        """Return the bytes of all messages."""
         return self._message_bytes + NAME_BYTES * len(self._names)
 
     @property
     def by_use(self) -> list[Box]:
-        """Those whose names are counted, in order of their last use."""
+        """Return the inboxes whose names count, least recently used first."""
         return list(self._names)
 
     @property
     def by_age(self) -> Iterable[Box]:
-        """The inbox of each message, the oldest message first."""
+        """Yield the inbox of each message, oldest message first."""
         return self._messages.values()
 
     @property
     def names(self) -> int:
-        """How many names are counted."""
+        """Return how many names count."""
         return len(self._names)
 
     def add(self, message: Received, box: Box) -> None:
@@ -108,31 +108,31 @@ class InboxBudget(Generic[Box]):
         self._message_bytes += message.size
 
     def remove(self, message: Received) -> None:
-        """Count a message no more."""
+        """Stop counting a message."""
         del self._messages[message.serial]
         self._message_bytes -= message.size
 
     def take_in(self, other: "InboxBudget[Box]") -> None:
-        """Count all that another budget counts, too, as the newest."""
+        """Add everything that another budget counts, as the newest."""
         self._messages |= other._messages
         self._message_bytes += other._message_bytes
         self._names |= other._names
 
     def use(self, box: Box) -> None:
-        """Count the name of this inbox as the one used last."""
+        """Count the name of this inbox as the most recently used."""
         self._names[box] = None
         self._names.move_to_end(box)
 
     def release(self, box: Box) -> None:
-        """Count this name no more."""
+        """Stop counting this name."""
         self._names.pop(box, None)
 
     def too_old(self) -> Box | None:
-        """The inbox whose oldest message must go: that of the oldest of all, while there are too many bytes."""
+        """Return the inbox with the oldest message of all, which must be evicted, while there are too many bytes."""
         return next(iter(self._messages.values()), None) if self.bytes > self.bytes_max else None
 
     def too_idle(self) -> Box | None:
-        """The inbox that must go, while there are too many names: the one used longest ago. Nobody waits for it."""
+        """Return the least recently used inbox without waiters while there are too many names: it must be evicted."""
         names = self._names
         for _ in range(len(names) if len(names) > self.names_max else 0):
             box = next(iter(names))
@@ -143,7 +143,7 @@ class InboxBudget(Generic[Box]):
 
 
 class Home(Protocol):
-    """Where an inbox is: the inboxes of a sandbox."""
+    """The inboxes of a sandbox, as an inbox sees them."""
 
     def evict_oldest(self, inbox: "Inbox") -> None: ...
 
@@ -153,9 +153,9 @@ class Home(Protocol):
 
 
 class Inbox:
-    """The requests received under one name, and the program of its replies.
+    """The requests received under a name, and the program of the replies.
 
-    The numbers of the requests have no gaps. `waiters` is how many tasks wait for more of them.
+    The numbers of the requests have no gaps. `waiters` is the number of tasks that wait for more of them.
     """
 
     def __init__(self, home: Home, name: str, last_n: int = 0, left_out_before: int = 0) -> None:
@@ -172,23 +172,24 @@ class Inbox:
 
     @property
     def left_out(self) -> int:
-        """How many were evicted: its own, and those of inboxes that were dropped before this one was created."""
+        """Return the number of evicted messages, including messages of dropped inboxes of this name."""
         return self.left_out_before + self.evicted
 
     def set_program(self, program: InboxProgram, replied: int = 0) -> None:
-        """Reply by this program, of which so many replies were used."""
+        """Reply by this program; `replied` counts its used replies."""
         self.program = program
         self.program_bytes = program_size(program)
         self._replied = replied
 
     @property
     def replied(self) -> int:
-        """How many replies of the program were used since it was set; those that the time decides do not count."""
+        """Return the number of used replies of the program since it was set, without replies that depend on the
+        time."""
         return self._replied
 
     @property
     def is_programmed(self) -> bool:
-        """True when somebody has set its replies."""
+        """Return whether its replies have been set."""
         return not self.program.is_empty
 
     def next_reply(self, now: datetime, start: datetime) -> InboxReply:
@@ -200,9 +201,9 @@ class Inbox:
         return self.program.reply(self._replied - 1)
 
     def count_after(self, n: int) -> int:
-        """How many of the kept ones have a number above `n`."""
+        """Return how many stored requests have a number above `n`."""
         return max(0, min(len(self.received), self.last_n - n))
 
     def after(self, n: int) -> Iterator[Received]:
-        """The kept ones with a number above `n`, oldest first."""
+        """Yield the stored requests with a number above `n`, oldest first."""
         return islice(self.received, len(self.received) - self.count_after(n), None)

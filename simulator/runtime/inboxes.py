@@ -1,8 +1,8 @@
-"""Inboxes: callbacks and webhooks can be addressed to them, and their replies can be set.
+"""The inboxes of a sandbox: callbacks and webhooks can be addressed to them, and their replies can be set.
 
-Anybody can post to them under any name. So the inboxes of a sandbox share one budget, and those of the whole server
-another: the oldest message goes first, whatever its inbox, and above the number of names the inbox that was used
-longest ago. An inbox goes with its last message unless somebody waits for it or has set its replies.
+Anyone can post to an inbox under any name. So the inboxes of a sandbox share a budget, and so do all inboxes of the
+server: above the limit of bytes the oldest message is evicted, above the limit of names the least recently used inbox.
+An inbox is deleted with its last message unless a task waits for it or its replies have been set.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,10 +28,10 @@ INBOX_PATH = "/_sim/inbox/"
 BODY_BYTES_MAX = 1024 * 1024
 
 SERVER_BYTES_MAX = 256 * 1024 * 1024
-"""What the inboxes of all sandboxes keep together; `limits.inboxes_bytes` is the bound of one sandbox."""
+"""The limit for the messages of all sandboxes; `limits.inboxes_bytes` is the limit of a single sandbox."""
 
 SERVER_NAMES_MAX = 20_000
-"""The number of their names; `limits.inboxes` is that of one sandbox."""
+"""The limit for the inbox names of all sandboxes; `limits.inboxes` is the limit of a single sandbox."""
 
 NO_PROGRAMS: Mapping[str, InboxProgram] = MappingProxyType({})
 
@@ -39,7 +39,7 @@ _serials = count(1)
 
 
 def server_budget() -> "InboxBudget[Inbox]":
-    """A budget for the inboxes of all sandboxes."""
+    """Return a budget for the inboxes of all sandboxes."""
     return InboxBudget(SERVER_BYTES_MAX, SERVER_NAMES_MAX)
 
 
@@ -57,7 +57,8 @@ class Inboxes:
         self.budget: InboxBudget[Inbox] = InboxBudget(limits.inboxes_bytes, limits.inboxes)
         self._budgets = (self.budget, server)
         self._by_name: dict[str, Inbox] = {}
-        # Of inboxes that are gone: one of the same name that comes later continues their numbers and tells their loss.
+        # Numbers and losses of deleted inboxes: a later inbox of the same name continues its numbers and reports its
+        # loss.
         self._last_n = 0
         self._left_out = 0
         self._is_closed = False
@@ -68,22 +69,22 @@ class Inboxes:
         return self._is_closed
 
     def peek(self, name: str) -> Inbox:
-        """The inbox of this name, or an empty one that is not stored when the name is unknown."""
+        """Return the inbox of this name, or an empty one that is not stored when the name is unknown."""
         return self._by_name.get(name) or Inbox(self, name, self._last_n, self._left_out)
 
     def __iter__(self) -> Iterator[Inbox]:
-        """All inboxes as of now, in the order of their names."""
+        """Yield all inboxes, ordered by name."""
         return iter(sorted(self._by_name.values(), key=lambda one: one.name))
 
     @property
     def gone(self) -> tuple[int, int]:
-        """What is remembered of inboxes that are gone: their latest number, and how many messages they evicted."""
+        """Return the latest message number of deleted inboxes, and how many messages they evicted."""
         return self._last_n, self._left_out
 
     def restore(
         self, inboxes: "Iterable[Inbox]", messages: "Iterable[tuple[Inbox, Received]]", gone: tuple[int, int]
     ) -> None:
-        """Have these inboxes, in order of last use, in the place of all others, and their messages as they came."""
+        """Replace all inboxes with these, in order of last use, and add their messages in order of arrival."""
         for name in list(self._by_name):
             self.forget(name)
         for inbox in inboxes:
@@ -99,13 +100,13 @@ class Inboxes:
         self._last_n, self._left_out = gone
 
     def join(self, server: InboxBudget[Inbox]) -> None:
-        """Share this budget with the inboxes of a server, with all that there is already."""
+        """Share the budget of a server, which then counts everything in these inboxes."""
         server.take_in(self.budget)
         self._budgets = (self.budget, server)
         self._return_to_budgets()
 
     def counts(self) -> dict[str, int]:
-        """How many requests each inbox keeps, by name."""
+        """Return the number of stored requests by inbox name."""
         return {name: len(inbox.received) for name, inbox in self._by_name.items()}
 
     def receive(self, came: InboxReceived) -> InboxReply:
@@ -133,7 +134,7 @@ class Inboxes:
         return reply
 
     def _used(self, name: str) -> Inbox:
-        """The inbox of this name, created if it is unknown, as the one used last."""
+        """Return the inbox of this name as the most recently used, creating it if needed."""
         inbox = self.peek(name)
         if self._is_closed:
             inbox.notifier.close()
@@ -156,7 +157,7 @@ class Inboxes:
         inbox.notifier.notify()
 
     def _return_to_budgets(self) -> None:
-        """Evict what is too much, also of another sandbox when the server keeps too much."""
+        """Evict messages and inboxes above the budgets, also of other sandboxes for the server's budget."""
         for budget in self._budgets:
             while (idle := budget.too_idle()) is not None:
                 idle.home.drop(idle)
@@ -173,7 +174,7 @@ class Inboxes:
             budget.remove(message)
 
     def drop_if_useless(self, inbox: Inbox) -> None:
-        """Evict an inbox that has nothing and that nobody waits for."""
+        """Drop an inbox that is empty and has no waiters."""
         is_useless = not (inbox.received or inbox.waiters or inbox.is_programmed)
         if is_useless and self._by_name.get(inbox.name) is inbox:
             self.drop(inbox)
@@ -196,8 +197,8 @@ class Inboxes:
         inbox.notifier.close()
 
     async def wait(self, name: str, count_min: int, after: int, timeout_s: float) -> tuple[Inbox, bool]:
-        """Wait until an inbox has so many messages with a number above `after`: those that it keeps now, and those that
-        come, even if they are evicted meanwhile. False on timeout or when it ends."""
+        """Wait until an inbox has `count_min` messages with a number above `after`: the stored ones and new ones, even
+        if they are evicted meanwhile. Return False on timeout or when the inbox closes."""
         inbox = self._used(name)
         kept, last_n = inbox.count_after(after), max(inbox.last_n, after)
         inbox.waiters += 1
@@ -210,8 +211,8 @@ class Inboxes:
         return inbox, complete
 
     def set_program(self, name: str, program: InboxProgram) -> None:
-        """Program an inbox. Raises `Conflict` when too many others are programmed, or the programs of all have too many
-        bytes: they may have as many as the messages."""
+        """Program an inbox. Raises `Conflict` when too many inboxes are programmed, or when their programs exceed the
+        byte budget of the messages."""
         others = [one for one in self._by_name.values() if one.is_programmed and one.name != name]
         is_more = not program.is_empty
         if is_more and len(others) >= self.budget.names_max:
@@ -223,8 +224,8 @@ class Inboxes:
         self._set_program(name, program)
 
     def follow(self, programs: Mapping[str, InboxProgram], before: Mapping[str, InboxProgram] = NO_PROGRAMS) -> None:
-        """Answer as a scenario says, where that differs from `before`: the others go on where they are. Inboxes of
-        `before` that it omits answer 200 again."""
+        """Apply the programs of a scenario where they differ from `before`; unchanged programs keep their position.
+        Inboxes of `before` that the scenario omits answer 200 again."""
         for name in {**before, **programs}:
             wanted = programs.get(name, InboxProgram())
             if wanted != before.get(name, InboxProgram()):
@@ -249,7 +250,7 @@ class Inboxes:
 
     @property
     def has_waiters(self) -> bool:
-        """True while somebody waits for one of them."""
+        """Return whether a task waits for an inbox."""
         return any(inbox.waiters for inbox in self._by_name.values())
 
     def end_waits(self) -> None:

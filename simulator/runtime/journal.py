@@ -1,4 +1,4 @@
-"""The journal: a sandbox's requests, their answers, and why. Nothing is rendered before it is read."""
+"""The journal: a sandbox's requests, their answers, and why. Records are rendered lazily."""
 
 import re
 from collections.abc import Iterable
@@ -16,17 +16,16 @@ _OVERHEAD_BYTES = 1000
 
 
 class Exchange(Recorded, gc=False, kw_only=True):
-    """One request and its answer, filled in by the pipeline and then stored in the journal.
+    """A request and its answer, filled in by the pipeline and then stored in the journal.
 
     `n` is assigned when it is answered, so that the journal is in order; it stays 0 when the sandbox was deleted
-    meanwhile, and its journal with it. `wall` is the wall time at which it arrived, None when nobody read it.
-    `packed_headers` is what `packed` makes. `owner` is the id of the sandbox whose credentials were refused, if it is
-    another than the one with this journal. `target` is the request target as it was sent, with the prefix of a
-    sandbox, where it is not just `path` and `query`: escapes in the path, a lone `?`, the absolute form. `replay_of` is
-    the number of the exchange that this one repeats, 0 when a client sent it. `told` is what the header says in place
-    of `diagnosis` to a caller who has not proved who it is, empty when it says the same. `prefix` is the part of the
-    path that named the sandbox; `is_awaited` when the body was not there yet as the request came; `ending` is how the
-    connection ended, in a word, empty as usual; `scheme` is `https` when it came by that, otherwise empty.
+    before. `wall` is the wall time of the arrival, None when it was not read. `packed_headers` is the result of
+    `packed`. `owner` is the id of the sandbox whose credentials were refused, if it is not the sandbox of this journal.
+    `target` is the request target as sent, with the prefix of a sandbox, if it differs from `path` and `query`: escapes
+    in the path, a lone `?`, the absolute form. `replay_of` is the number of the exchange that this exchange repeats, 0
+    when a client sent it. `told` replaces `diagnosis` in the header for unauthenticated callers, empty when they get
+    the same. `prefix` is the part of the path that named the sandbox. `is_awaited` is set when the body arrived after
+    the request's head. `ending` is a word for how the connection ended, empty as usual. `scheme` is `https` or empty.
     """
 
     at: datetime
@@ -65,19 +64,19 @@ class Exchange(Recorded, gc=False, kw_only=True):
 
     @property
     def header_texts(self) -> tuple[tuple[str, str], ...]:
-        """The same as Latin-1, all at once, since each request that is taped has them so."""
+        """Return the headers as Latin-1, all at once, since each recorded request stores them in this form."""
         parts = self.packed_headers.decode("latin-1").split("\n")
         return tuple(zip(parts[::2], parts[1::2], strict=False))
 
     @property
     def trace_id(self) -> str:
-        """The id of the trace that it belongs to by its `traceparent`; empty without a valid one."""
+        """Return the id of the trace from its `traceparent`; empty without a valid one."""
         trace = trace_of(self.headers) if b"traceparent" in self.packed_headers else None
         return "" if trace is None else trace.trace_id
 
     @property
     def unread(self) -> str:
-        """What is known of a body that was announced and is not here, in a sentence, or empty. A refusal that does not
+        """Return a sentence about a body that was announced and not read, or an empty text. A refusal that does not
         need the body does not wait for it."""
         if self.body:
             return ""
@@ -89,7 +88,7 @@ class Exchange(Recorded, gc=False, kw_only=True):
 
     @property
     def size(self) -> int:
-        """The approximate memory of this exchange, in bytes."""
+        """Return the approximate memory of this exchange, in bytes."""
         came = len(self.packed_headers) + len(self.path) + len(self.query) + len(self.target) + len(self.body)
         return _OVERHEAD_BYTES + came + len(self.content)
 
@@ -98,13 +97,13 @@ Journal = Ring[Exchange]
 
 
 def packed(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """All headers as one object: thousands of exchanges are stored, and many small objects would make each of them slow
-    to store and slow to free."""
+    """Pack all headers into a single object: many small objects would make thousands of exchanges slow to store and
+    free."""
     return b"\n".join(chain.from_iterable(headers))
 
 
 def unpacked(headers: bytes) -> list[tuple[bytes, bytes]]:
-    """The headers that `packed` made one object of."""
+    """Unpack the headers that `packed` has packed."""
     parts = headers.split(b"\n")
     return list(zip(parts[::2], parts[1::2], strict=False))
 
@@ -115,10 +114,10 @@ _JSON_LINE = b"content-type: application/json\r\n"
 
 
 def reply_headers(sandbox_id: str, exchange: Exchange, told: str = "") -> bytes:
-    """The header lines of an exchange's answer, with line ends: `X-Sim-*` and those of the endpoint. What is `told` is
-    in the place of the diagnosis, if it is given."""
+    """Return the header lines of an exchange's answer, with line ends: `X-Sim-*` and the endpoint's headers. `told`, if
+    given, replaces the diagnosis."""
     if exchange.status == NO_CONTENT:
-        # HTTP forbids the others with 204.
+        # HTTP forbids the other headers with 204.
         lines = b"x-sim-sandbox: %b\r\nx-sim-request-id: %d\r\n" % (sandbox_id.encode(), exchange.n)
     else:
         lines = (

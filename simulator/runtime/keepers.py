@@ -1,4 +1,4 @@
-"""Where the sandboxes of a server are kept beside its memory, if they are: who is told of each life."""
+"""The interface to the storage of a server's sandboxes, which is notified of each life."""
 
 from typing import Final, NamedTuple, Protocol, TypeVar
 
@@ -9,7 +9,7 @@ Live = TypeVar("Live", contravariant=True)
 
 
 class StoredPlace(NamedTuple):
-    """Behind so many entries of a tape, where it is kept: its line there, and the bytes up to it."""
+    """A place on a stored tape, after a number of entries: its line, and the bytes up to it."""
 
     entries: int
     line: int
@@ -17,45 +17,44 @@ class StoredPlace(NamedTuple):
 
 
 class Keeper(Protocol[Live]):
-    """Keeps sandboxes, `Live` ones: what comes to their tapes it is told by those themselves. Of what it cannot keep it
-    raises, and from then on nothing leaves the server."""
+    """A storage for sandboxes of the type `Live`, which report their tape entries to it themselves. It raises an error
+    when something cannot be stored, and from then on no answer leaves the server."""
 
     def begin(self, live: Live) -> None:
-        """A sandbox was created, or began anew."""
+        """Store a sandbox that was created or reset."""
 
     async def place_of(self, live: Live, entries: int) -> StoredPlace:
-        """Find a place on the tape of a sandbox, which others wait for. Raises `Conflict` when it is not kept there
-        any more."""
+        """Return the place on the tape of a sandbox, for a waiting request. Raises `Conflict` when it is no longer
+        stored."""
         ...
 
     def rewound(self, live: Live, place: StoredPlace, tape: Tape, marks: Marks) -> None:
-        """A sandbox is about to be as it was there: it will have this tape, with what it begins with behind the place,
-        and these marks."""
+        """Store that a sandbox returns to this place, with this tape, which begins after the place, and these marks."""
 
     async def prepare(self, live: Live) -> None:
-        """Prepare for a sandbox that was rebuilt from a tape, and is about to `begin`."""
+        """Prepare for a rebuilt sandbox, which `begin` is called with next."""
 
     def abandon(self, live: Live) -> None:
-        """What was prepared for a sandbox is for nothing, if anything was: it does not begin."""
+        """Discard the preparation for a sandbox, if any: it does not begin."""
 
     def forget(self, live: Live) -> None:
-        """A sandbox was deleted."""
+        """Delete a sandbox."""
 
     def mark(self, live: Live, mark: Mark) -> None:
-        """The present of a sandbox has this mark."""
+        """Store a mark at the present of a sandbox."""
 
     def unmark(self, live: Live, name: str) -> None:
-        """A mark is forgotten."""
+        """Delete a mark."""
 
 
 class _Unkept:
-    """Keeps nothing."""
+    """A storage that stores nothing."""
 
     def begin(self, live: object) -> None:
         """Do nothing."""
 
     async def place_of(self, live: object, entries: int) -> StoredPlace:
-        """Say that it is nowhere."""
+        """Return a place that is not stored anywhere."""
         return StoredPlace(entries, 0, 0)
 
     def rewound(self, live: object, place: StoredPlace, tape: Tape, marks: Marks) -> None:
@@ -78,11 +77,11 @@ class _Unkept:
 
 
 UNKEPT: Final = _Unkept()
-"""In memory alone."""
+"""The storage of sandboxes that live in memory alone."""
 
 
 class Kept(Protocol):
-    """The place where a whole server keeps its sandboxes, while that runs."""
+    """The storage of all sandboxes of a server, while it runs."""
 
     def start(self) -> None: ...
 

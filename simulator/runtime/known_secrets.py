@@ -1,4 +1,4 @@
-"""Indexes of secrets that grow with what they follow, and forget the oldest."""
+"""Indexes of secrets that grow with their sources, and evict the oldest."""
 
 from collections.abc import Collection, Iterable
 from itertools import chain
@@ -10,8 +10,9 @@ from simulator.redaction import Secrets
 
 
 class FormerSecrets:
-    """The secrets of former lives of sandboxes: at least the latest `FORMER_MAX`, in two generations. The older one is
-    forgotten whenever the newer one is full; with `chars_max` also when its secrets have so many characters."""
+    """The secrets of former lives of sandboxes: at least the latest `FORMER_MAX`, in two generations. The older
+    generation is evicted whenever the newer is full; with `chars_max` also when its secrets exceed so many characters.
+    """
 
     def __init__(self, chars_max: float = inf) -> None:
         self._older = Secrets()
@@ -20,11 +21,11 @@ class FormerSecrets:
 
     @property
     def generations(self) -> tuple[Secrets, ...]:
-        """The indexes to search, those without a secret left out."""
+        """Return the indexes to search, without empty ones."""
         return tuple(each for each in (self._older, self._newer) if len(each))
 
     def add(self, secrets: Iterable[str]) -> None:
-        """Hide these from now on."""
+        """Add secrets to redact."""
         for secret in secrets:
             before = len(self._newer)
             self._newer.add([secret])
@@ -34,24 +35,24 @@ class FormerSecrets:
 
 
 class Strangers(NamedTuple):
-    """The secrets of former lives, as they are looked for in what came to another life; its `own` are none of them."""
+    """The secrets of former lives, to be found in what another life receives; secrets in `own` are excluded."""
 
     generations: tuple[Secrets, ...] = ()
     own: Collection[str] = ()
 
     @classmethod
     def to(cls, own: SecretLog, former: FormerSecrets) -> "Strangers":
-        """Those that are no secrets of this life, as of now."""
+        """Return the secrets of former lives that are not secrets of this life now."""
         return cls(former.generations, frozenset(own)) if former.generations else cls()
 
     def in_text(self, text: bytes) -> list[str]:
-        """Those that are in a text, in whatever spelling."""
+        """Return the secrets that occur in a text, in any encoding."""
         found = chain.from_iterable(each.all_in(text) for each in self.generations)
         return [one for one in dict.fromkeys(found) if one not in self.own]
 
 
 def followed(index: Secrets, secrets: Collection[str]) -> Secrets:
-    """The index with these secrets in it; a new one when it has more than `FORMER_MAX` that are not among them."""
+    """Return the index with these secrets added; a new index when it has more than `FORMER_MAX` others."""
     if len(index) > len(secrets) + FORMER_MAX:
         index = Secrets()
     index.add(secrets)
@@ -59,20 +60,20 @@ def followed(index: Secrets, secrets: Collection[str]) -> Secrets:
 
 
 class ServerSecrets:
-    """The tokens of a server's control API, and those that it had before, which all of its sandboxes hide."""
+    """The tokens of a server's control API, present and former, which all of its sandboxes redact."""
 
     def __init__(self) -> None:
         self.index = Secrets()
         self.all: tuple[str, ...] = ()
 
     def add(self, secrets: Iterable[str]) -> None:
-        """Hide these, too."""
+        """Add secrets to redact."""
         self.all = tuple(dict.fromkeys((*self.all, *secrets)))
         self.index.add(self.all)
 
 
 class OwnSecrets:
-    """An index of the secrets of one life of a sandbox, which follows their log."""
+    """An index of the secrets of a sandbox's life, which follows their log."""
 
     def __init__(self, log: SecretLog) -> None:
         self._log = log
@@ -81,7 +82,7 @@ class OwnSecrets:
         self._others: Collection[str] = ()
 
     def index(self, others: Collection[str]) -> Secrets:
-        """The index of them and of `others`, the same collection until others are given."""
+        """Return the index of the secrets and of `others`; pass the same collection until it changes."""
         if self._version != self._log.version or self._others is not others:
             self._index = followed(self._index, (*self._log, *others))
             self._version, self._others = self._log.version, others

@@ -1,4 +1,4 @@
-"""Concurrent deliveries: their order in a running clock and an advance, those that ended, how an advance ended."""
+"""Concurrent deliveries: their order in a running clock and an advance, their ends, and the end of an advance."""
 
 import asyncio
 from collections import Counter
@@ -21,8 +21,8 @@ STARTED_PER_TURN_MAX = 25  # each takes some tenths of a millisecond, until it w
 
 class Lanes:
     """The deliveries of a running clock. Lanes are concurrent, each with a task while it has something to send, and the
-    jobs of one lane keep their order. `deliver` makes one attempt and applies its result. Attempts that a rule holds
-    are in `held`: each waits apart from its lane, as long as `hold` does."""
+    jobs of a lane keep their order. `deliver` makes an attempt and applies its result. Attempts that a rule holds are
+    in `held`: each waits separately from its lane until `hold` returns."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Lanes:
         self.held: set[asyncio.Task[None]] = set()
 
     def collect(self, sends: Iterable[Send]) -> None:
-        """Add to what is due together, and starts together."""
+        """Add attempts that are due and start together."""
         for send in sends:
             if self._is_held(send):
                 self._collected_to_hold.append(send)
@@ -45,7 +45,7 @@ class Lanes:
                 self._collected.setdefault(send.job.lane, []).append(send)
 
     def without_held(self, sends: Iterable[Send]) -> list[Send]:
-        """Start to hold those that a rule holds, and return the others."""
+        """Start to hold the attempts that a rule holds, and return the others."""
         others = []
         for send in sends:
             if self._is_held(send):
@@ -55,7 +55,7 @@ class Lanes:
         return others
 
     def start(self) -> None:
-        """Start what was collected, in the order of lanes; the rest of many in the next turns of the event loop."""
+        """Start the collected attempts, in the order of lanes; many are spread over the next event loop turns."""
         if self._collected_to_hold:
             collected_to_hold, self._collected_to_hold = self._collected_to_hold, []
             for send in collected_to_hold:
@@ -68,7 +68,7 @@ class Lanes:
                 self._add(self._begin_in_turns(rest))
 
     async def finish(self) -> None:
-        """Start what was collected, and wait for all that was started."""
+        """Start the collected attempts, and wait for all started ones."""
         self.start()
         if self.tasks:
             await asyncio.wait(self.tasks)
@@ -145,31 +145,31 @@ class Ended(msgspec.Struct, gc=False):
 
     @property
     def size(self) -> int:
-        """Nothing of its own: the job is in a log."""
+        """Return 0: the job is already counted in its log."""
         return 0
 
 
 class EndedJobs(Ring[Ended]):
-    """The latest ones; waiters are notified of each."""
+    """The jobs that ended last; waiters are notified of each."""
 
     def __init__(self) -> None:
         super().__init__(KEPT_MAX, bytes_max=0)
 
     def notice(self, fired: Iterable[Fired]) -> None:
-        """Notify waiters of what happened; a delivery without an attempt has ended with that."""
+        """Notify waiters of these events; a delivery without an attempt ends with its event."""
         for one in fired:
             if isinstance(one.item, DeliveryDue) and one.send is None:
                 self.add(Ended(one.item.delivery))
         self.notifier.notify()
 
     def tally(self, matches: Callable[[Job], bool], counted: int) -> Tally[Ended]:
-        """Counts, beside those `counted` until now, the jobs that match when they end."""
+        """Return a tally of matching jobs that end from now on, added to `counted`."""
         return Tally(self, lambda ended: matches(ended.job), after=self.last_n, counted=counted)
 
 
 EVENTS_MAX = 100_000
-# Until idle, as many events as these, and for each that was pending at the beginning: a payment has a few, and a
-# receiver that pays again for each callback has no end.
+# An advance until idle processes so many events, and as many for each event that was pending at the beginning: a
+# payment has a few, and a receiver that makes a payment for each callback never ends.
 IDLE_EVENTS_MAX = 2_000
 IDLE_EVENTS_PENDING_MAX = 20
 IDLE_SPAN_MAX = timedelta(days=366)
@@ -178,10 +178,10 @@ FIRED_REPORTED_MAX = 1_000
 
 
 class Advance(msgspec.Struct):
-    """An advance, while it runs and when it is done. It `began` at that time, which was `wall` by the wall clock, with
-    so many events `pending`, and goes to `target`, or until nothing is due when that is None. `stopped` says why it
-    ended before; `left_out` counts what `fired` omits, `in_turn` what happened in this turn of the event loop.
-    `is_stopping` is true once somebody has asked it to end, `is_over` is set when it has."""
+    """An advance, running or done. It `began` at that sandbox time, `wall` by the wall clock, with `pending` events,
+    and runs until `target`, or until nothing is due when that is None. `stopped` says why it ended early; `left_out`
+    counts the events that `fired` omits, `in_turn` the events of this turn of the event loop. `is_stopping` is set once
+    a request asked it to end, `is_over` when it has ended."""
 
     began: datetime
     target: datetime | None
@@ -197,14 +197,14 @@ class Advance(msgspec.Struct):
     is_over: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
 
     async def stop(self, timeout_s: float) -> None:
-        """Let it end after what it is at, and wait for that, at most so long (seconds of wall time)."""
+        """Let it end after its current step, and wait for that at most `timeout_s` seconds of wall time."""
         self.is_stopping = True
         with suppress(TimeoutError):
             await asyncio.wait_for(self.is_over.wait(), timeout_s)
 
     def record(self, fired: Sequence[Fired], turn_max: int) -> bool:
-        """Note what happened, within bounds. True when that and what happened before it fill a turn of the event loop,
-        and whenever nothing did, since nobody knows how much was looked at then."""
+        """Record events, within bounds. Return True when this turn of the event loop is full, and also when nothing
+        happened, since the amount of scanned work is unknown then."""
         self.events += len(fired)
         room = FIRED_REPORTED_MAX - len(self.fired)
         if room:
@@ -218,7 +218,7 @@ class Advance(msgspec.Struct):
 
 
 def reason_to_stop(report: Advance, due: datetime) -> str:
-    """Why an advance stops before what is `due` next; empty to go on."""
+    """Return why an advance stops before the next `due` time; empty to continue."""
     if report.events >= EVENTS_MAX:
         return f"stopped after {EVENTS_MAX} events; advance again to go on"
     if report.target is None and report.events >= IDLE_EVENTS_MAX + IDLE_EVENTS_PENDING_MAX * report.pending:

@@ -1,4 +1,4 @@
-"""A running sandbox: the state machine with its clock, driver, journal and inboxes, and the one door into it."""
+"""A running sandbox: the state machine with its clock, driver, journal and inboxes, and its single entry point."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
@@ -41,8 +41,9 @@ PROBED_MAX = 1_000
 
 
 class LiveSandbox:
-    """`life_journal` is that of the life which a reset is about to end, and `journal` that of the next one already;
-    `probed` are the requests of the latest probes, without numbers; `last_ending` is what ended the last life."""
+    """A running sandbox. During a reset, `life_journal` is the journal of the old life, and `journal` is the new
+    journal. `probed` has the requests of the latest probes, without numbers; `last_ending` is the reason why the last
+    life ended."""
 
     def __init__(
         self,
@@ -92,7 +93,7 @@ class LiveSandbox:
         self.go_on(self.clock)
 
     def go_on(self, clock: Clock) -> None:
-        """Let time pass by this clock from now on, and count what is served; `start` it when the event loop runs."""
+        """Use this clock from now on, and count answers. Call `start` when the event loop runs."""
         self.clock, state = clock, self.core.state
         self.counters.served = self.courier.served = self.served
         self.evicted_before = self.journal.left_out
@@ -105,31 +106,32 @@ class LiveSandbox:
 
     @property
     def is_busy(self) -> bool:
-        """True while work or a waiting client keeps it from being idle, however long that takes."""
+        """Return whether work or a waiting client keeps it from being idle, however long that takes."""
         is_awaited = self.journal.notifier.waiting or self.inboxes.has_waiters or self.events.is_watched
         return self.driver.is_busy or bool(is_awaited)
 
     @property
     def secrets(self) -> tuple[Secrets, ...]:
-        """What must not be shown of it: its secrets, those it had, the server's, and those of all former lives."""
+        """Return the indexes of secrets to redact: present and earlier secrets, the server's, and secrets of former
+        lives."""
         return self.own_secrets.index(self.hidden), self.server_secrets.index, *self.former_secrets.generations
 
     def retire_secrets(self, kept: Iterable[str] = ()) -> None:
-        """Let the secrets of this life be those of a former one, but for those `kept`."""
+        """Move the secrets of this life to the secrets of former lives, except for those in `kept`."""
         self.former_secrets.add(set(self.core.state.secrets).difference(kept))
 
     def coverage(self) -> Coverage:
-        """Coverage of rules, answers and outcomes since its start or last reset."""
+        """Return the coverage of rules, answers and outcomes since its start or last reset."""
         return coverage(self.core.state, self.counters.answers)
 
     def signing_time(self, wall: datetime | None = None) -> datetime:
-        """The time that clients' timestamps are compared with: the wall clock's, unless the scenario sets its own.
-        `wall` is the wall time, if it was read."""
+        """Return the time that clients' timestamps are compared with: the wall clock's, unless the scenario sets its
+        own. `wall` is the wall time, if it was read."""
         asked, wall = self.scenario.clock, wall or self.clock.wall()
         return self.clock.at(wall) if asked.signature == "sandbox" else wall + asked.skew
 
     def start(self) -> None:
-        """Start its time; needs a running event loop. What was begun waits for an advance, if the clock stands."""
+        """Start its clock; needs a running event loop. With a stopped clock, unfinished work waits for an advance."""
         if self.clock.runs:
             self.driver.lanes.start()
         self.driver.rearm(self.clock.now())
@@ -153,8 +155,8 @@ class LiveSandbox:
         return answer
 
     def enter(self, command: Command, now: datetime | None = None, trace: Trace = None) -> Any:
-        """Apply a command that comes from anywhere but a request of the reseller API, and note it on the tape. Raises
-        what `apply` raises."""
+        """Apply a command that is not a request of the reseller API, and record it on the tape. Raises the same as
+        `apply`."""
         if self.is_closed:
             return self.apply(command, now)
         now = now or self.clock.now()
@@ -184,13 +186,14 @@ class LiveSandbox:
             await self.settle(now)
 
     async def settle(self, now: datetime) -> datetime:
-        """The rest of it by `now`. Answers the time to continue at: a reset meanwhile has begun another."""
+        """Process the rest of what is due by `now`. Return the time to continue at: a reset meanwhile begins a new
+        time."""
         driver = self.driver
         await driver.settle(now)
         return now if driver is self.driver else self.clock.now()
 
     def follow(self, scenario: Scenario) -> None:
-        """Let what surrounds the state machine follow a scenario that was loaded, of which no command tells it."""
+        """Apply a loaded scenario to everything around the state machine, which no command informs."""
         self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
         self.spec = replace(self.spec, scenario=scenario)
         self.scenario = scenario
@@ -201,7 +204,7 @@ class LiveSandbox:
     async def reset(self) -> None:
         """Return to the start of the scenario. Raises `Conflict` during an advance, `Unknown` if deleted meanwhile.
 
-        What is answered from now on is in the new journal, also requests that came before.
+        From then on all answers go to the new journal, even those to earlier requests.
         """
         self.driver.refuse_while_advancing()
         ended, self.last_ending = self.driver, "reset"
@@ -223,8 +226,8 @@ class LiveSandbox:
             self.start()
 
     async def replace_with(self, rebuilt: "LiveSandbox", clock: Clock, place: StoredPlace, about: str) -> None:
-        """Be what was rebuilt of this sandbox as it once was at a place, with its time on `clock`: a rewind to what is
-        called `about`. Whoever waits is woken, and what is answered from now on is in the rebuilt journal."""
+        """Replace this sandbox with its rebuilt earlier state at a place on its tape, running on `clock`. `about` names
+        the moment of the rewind. All waiters are woken, and later answers go to the rebuilt journal."""
         now = clock.now()
         marks = self.marks.up_to(place.entries, now)  # its tape begins with more, when it ended attempts
         self.keeper.rewound(self, place, rebuilt.tape, marks)
@@ -244,7 +247,7 @@ class LiveSandbox:
         await ended.close()
 
     def _take_over(self, rebuilt: "LiveSandbox") -> None:
-        """Have the state, the logs and the surroundings of another sandbox, which is none any more."""
+        """Take over the state, the logs and the surroundings of another sandbox, which is discarded."""
         self.spec, self.scenario, self.seed = rebuilt.spec, rebuilt.scenario, rebuilt.seed
         self.core, self.beginning, self.counters = rebuilt.core, rebuilt.beginning, rebuilt.counters
         self.journal, self.tape = self.life_journal, self.life_tape = rebuilt.journal, rebuilt.tape
@@ -254,14 +257,14 @@ class LiveSandbox:
         self.is_closed = False
 
     def join(self, budgets: ServerBudgets) -> None:
-        """Share these budgets, which it did not while it was rebuilt."""
+        """Share the budgets of a server, as a rebuilt sandbox does not until it runs."""
         self._budgets = budgets
         self.inboxes.join(budgets.inboxes)
         self.tape.join(budgets.tapes)
 
     def life(self) -> "LiveSandbox":
-        """What it has done until now, when this life is about to end: nothing changes in it after that, so that it may
-        be read beside the event loop. It answers no commands."""
+        """Return a frozen copy of this life, which is about to end. It can be read in a thread, and accepts no
+        commands."""
         self.own_secrets.index(self.hidden)  # so that reading them there changes nothing
         self.life_tape.settle()
         life = copy(self)
@@ -271,11 +274,12 @@ class LiveSandbox:
     async def wait_until(
         self, is_true: Callable[[], bool], timeout_s: float, notifier: Notifier, *others: Notifier
     ) -> bool:
-        """Wait as `Notifier.wait_until` does, as one of those who may wait here. Raises `Busy`."""
+        """Wait as `Notifier.wait_until` does, within the limit of waiting requests. Raises `Busy`."""
         return await self.waiting.wait(lambda: notifier.wait_until(is_true, timeout_s, *others))
 
     def end_waits(self) -> None:
-        """Before the server stops: answer who waits, with what there is; who waits for what is due finds it closed."""
+        """Answer all waiting requests with the present state before the server stops; callers that wait for due items
+        get an error."""
         if self.driver.is_settling:
             self.is_closed = True
             self.driver.stop()
@@ -294,6 +298,6 @@ class LiveSandbox:
         self.inboxes.close()
 
     async def close(self) -> None:
-        """The same, and wait until the tasks have ended."""
+        """Stop, and wait until the tasks have ended."""
         self.stop()
         await self.driver.close()

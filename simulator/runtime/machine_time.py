@@ -1,7 +1,7 @@
-"""The wall's time by the monotonic clock: it runs evenly, however the machine's clock is set meanwhile.
+"""The wall time by the monotonic clock, which runs evenly even when the machine's clock is set.
 
-`compare` looks once a minute, and with each request, whether the machine's clock was set. Then this one follows it, the
-server says so, and the clocks of sandboxes are told by how much, so that none leaps.
+`compare` checks once a minute, and with each request, whether the machine's clock was set. If so, this clock adopts the
+new time, the server logs the step, and the sandboxes' clocks are adjusted by it, so that their time does not jump.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ wall_clock: Wall = partial(datetime.now, UTC)  # the current time
 
 
 class MachineTime:
-    """A wall clock. `on_step` is called with each difference by which the machine's own was set."""
+    """A wall clock. `on_step` is called with each difference when the machine's clock was set."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class MachineTime:
         return self._base + timedelta(seconds=self._monotonic_s() - self._began_s)
 
     def compare(self) -> None:
-        """Follow the machine's clock when it was set by more than `DIFFERENCE_MAX`."""
+        """Adopt the machine's time when it differs by more than `DIFFERENCE_MAX`."""
         wall = self._wall()
         step = wall - self()
         if abs(step) > DIFFERENCE_MAX:
@@ -56,11 +56,11 @@ class MachineTime:
 
     @property
     def is_followed(self) -> bool:
-        """True from `start` to `close`."""
+        """Return whether it is between `start` and `close`."""
         return self._timer is not None
 
     def close(self) -> None:
-        """Compare no more."""
+        """Stop comparing."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -74,13 +74,13 @@ def follow_machine(wall: Wall, sandboxes: Sandboxes, operations: Operations) -> 
 
 
 def compare_machine(wall: Wall) -> None:
-    """Compare them now, if they are followed."""
+    """Compare now with the machine's clock, if it is followed."""
     if isinstance(wall, MachineTime) and wall.is_followed:
         wall.compare()
 
 
 def leave_machine(wall: Wall) -> None:
-    """Compare them no more."""
+    """Stop following the machine's clock."""
     if isinstance(wall, MachineTime):
         wall.close()
 

@@ -1,4 +1,4 @@
-"""The marks of a sandbox: named places on its tape, to which it can be rewound."""
+"""The marks of a sandbox: named places on its tape that it can be rewound to."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -11,8 +11,8 @@ MARKS_MAX = 100
 
 
 class Mark(msgspec.Struct, frozen=True, gc=False):
-    """A place on the tape: behind so many entries, and at this time of the sandbox. `state` is the digest of the state
-    there, empty of a mark that an earlier version kept."""
+    """A place on the tape: after a number of entries, at this time of the sandbox. `state` is the digest of the state
+    there, empty for a mark from an earlier version."""
 
     name: str
     n: int
@@ -21,7 +21,7 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
 
 
 class Marks:
-    """The marks of one life, by name, in the order in which they were made."""
+    """The marks of a life by name, in order of creation."""
 
     def __init__(self) -> None:
         self._by_name: dict[str, Mark] = {}
@@ -30,7 +30,7 @@ class Marks:
         return iter(list(self._by_name.values()))
 
     def add(self, mark: Mark) -> None:
-        """Keep a mark. Raises `Conflict` for a name in use, and when there are too many."""
+        """Add a mark. Raises `Conflict` for a name in use, and when there are too many."""
         if mark.name in self._by_name:
             text = f"there is a mark {mark.name!r} already; delete it first, or choose another name"
             raise Conflict("mark_exists", text, "name")
@@ -39,22 +39,22 @@ class Marks:
         self._by_name[mark.name] = mark
 
     def get(self, name: str) -> Mark:
-        """The mark of this name. Raises `Unknown`."""
+        """Return the mark of this name. Raises `Unknown`."""
         found = self._by_name.get(name)
         if found is None:
             raise Unknown("unknown_mark", f"there is no mark {name!r}; GET …/marks lists them", "mark")
         return found
 
     def remove(self, name: str) -> None:
-        """Forget a mark. Raises `Unknown`."""
+        """Delete a mark. Raises `Unknown`."""
         del self._by_name[self.get(name).name]
 
     def has(self, marks: Iterable[Mark]) -> None:
-        """Have these, which were kept elsewhere."""
+        """Add marks from a storage."""
         self._by_name = {one.name: one for one in marks}
 
     def up_to(self, n: int, at: datetime) -> "Marks":
-        """Those that there were at a moment: behind so many entries, at this time."""
+        """Return the marks that existed after `n` entries, at this time."""
         kept = Marks()
         kept._by_name = {one.name: one for one in self if one.n <= n and one.at <= at}
         return kept

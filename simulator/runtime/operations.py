@@ -1,4 +1,5 @@
-"""What whoever operates a server asks of it: readiness, answers and their durations, lag, process, mistakes of ours."""
+"""The operational state of a server: readiness, answers and their durations, event loop lag, process and internal
+errors."""
 
 import asyncio
 import logging
@@ -21,28 +22,28 @@ BOUNDS_US: Final = (
 CALLBACK, WEBHOOK = "callback", "webhook"
 _FAILURES: Final = (AttemptEnd.TIMEOUT, AttemptEnd.CONNECTION, AttemptEnd.DNS, AttemptEnd.BLOCKED)
 OUTCOMES: Final = ("accepted", "refused", *map(str, _FAILURES))
-"""How attempts end: with a status of 2xx, with another one, or without an answer as `AttemptEnd` says."""
+"""The outcomes of attempts: a status of 2xx, another status, or no answer, as in `AttemptEnd`."""
 
-# Method, path as the contract writes it, status, error, ending of the connection, as `Counters` has them.
+# Method, path as in the contract, status, error, and ending of the connection, as in `Counters`.
 AnswerKind = tuple[str, str, int, str, str]
 Durations = list[int]
-"""How many took at most as long as each bound and longer than the one before, how many longer than all; their sum."""
+"""The number of durations up to each bound and above the previous bound, the number above all bounds, and the sum."""
 
 
 def no_durations() -> Durations:
-    """Of nothing yet."""
+    """Return the counts for no durations."""
     return [0] * (len(BOUNDS_US) + 2)
 
 
 def add_duration(durations: Durations, duration_us: int) -> None:
-    """Count one more."""
+    """Add a duration to the counts."""
     durations[bisect_left(BOUNDS_US, duration_us)] += 1
     durations[-1] += duration_us
 
 
 class Served:
-    """`answers` by kind, `attempts` by CALLBACK or WEBHOOK and one of OUTCOMES, and how many requests journals have
-    `evicted` that are not there any more."""
+    """The counts of a server: `answers` by kind, `attempts` by CALLBACK or WEBHOOK and outcome, and the number of
+    requests `evicted` from the journals of deleted sandboxes."""
 
     def __init__(self) -> None:
         self.answers: dict[AnswerKind, Durations] = {}
@@ -50,7 +51,7 @@ class Served:
         self.evicted = 0
 
     def begin(self, kind: AnswerKind) -> Durations:
-        """The durations of a kind of answer that was not met before."""
+        """Return the counts for a new kind of answer."""
         durations = self.answers[kind] = no_durations()
         return durations
 
@@ -63,11 +64,11 @@ class Served:
 
 TICK_S: Final = 0.25
 IDLE_S: Final = 300.0
-"""Without a look for so long it is not measured any more."""
+"""Seconds without a look after which measuring stops."""
 
 
 class LoopLag:
-    """`lags` are counted as durations are. One loop at a time."""
+    """The lag of an event loop, a single loop at a time. `lags` are counted in the same way as durations."""
 
     def __init__(self) -> None:
         self.lags = no_durations()
@@ -75,14 +76,14 @@ class LoopLag:
         self._until = 0.0
 
     def look(self) -> None:
-        """Measure from now on, or go on with it. Needs a running loop."""
+        """Start or continue to measure. Needs a running loop."""
         loop = asyncio.get_running_loop()
         self._until = loop.time() + IDLE_S
         if self._timer is None:
             self._arm(loop)
 
     def close(self) -> None:
-        """Measure no more."""
+        """Stop measuring."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -115,10 +116,10 @@ STOPPING: Final = NotReady("stopping", "the server is being stopped")
 
 
 class Operations:
-    """`not_ready` says why it is not, None when it is. `answered` counts what the control API answered, by status;
-    `refused` what the server refused before anything looked at it, by its code; `certificate_ends_s` is when the
-    first of its certificates expires, as a time of Unix, None without TLS; `wall_steps` counts how often the machine's
-    clock was set."""
+    """The operational state. `not_ready` says why the server is not ready, None when it is. `answered` counts the
+    answers of the control API by status; `refused` counts requests that the server refused before routing, by code.
+    `certificate_ends_s` is the Unix time when the first of its certificates expires, None without TLS. `wall_steps`
+    counts how often the machine's clock was set."""
 
     def __init__(self, refused: Mapping[str, int]) -> None:
         self.not_ready: NotReady | None = STARTING
@@ -134,12 +135,12 @@ _SELF = Path("/proc/self")
 
 
 def process_figures() -> dict[str, float]:
-    """By name: `resident_bytes`, `virtual_bytes`, `cpu_s`, `open_files`, `open_files_max`."""
+    """Return figures by name: `resident_bytes`, `virtual_bytes`, `cpu_s`, `open_files`, `open_files_max`."""
     return {"cpu_s": time.process_time(), **dict(_memory()), **dict(_files())}
 
 
 def _memory() -> Iterator[tuple[str, float]]:
-    with suppress(OSError, ValueError):  # another system than Linux
+    with suppress(OSError, ValueError):  # not on Linux
         total, resident, *_ = (_SELF / "statm").read_text().split()
         page = os.sysconf("SC_PAGE_SIZE")
         yield "virtual_bytes", int(total) * page
@@ -162,12 +163,12 @@ _reports: Final = [0]
 
 
 def reported() -> int:
-    """How many there were in this process."""
+    """Return how many unexpected exceptions this process has logged."""
     return _reports[0]
 
 
 def report(error: Exception, doing: str) -> str:
-    """Log an exception that nothing foresaw, and return its type and place: `KeyError in payments.py, line 12`.
+    """Log an unexpected exception, and return its type and place: `KeyError in payments.py, line 12`.
 
     Its message is left out, since it may quote a secret. `doing` says what failed.
     """

@@ -55,7 +55,7 @@ class ProbeRequest:
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """The result of one request."""
+    """The result of a probe's request."""
 
     sent: ProbeRequest
     result: AttemptResult

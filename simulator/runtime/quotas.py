@@ -1,4 +1,4 @@
-"""What sandboxes may use: quotas of payments, tape and requests for each, and memory budgets for all of a server."""
+"""Limits for sandboxes: quotas of payments, tape and requests for each sandbox, and the memory budgets of a server."""
 
 from datetime import datetime
 from math import inf
@@ -12,19 +12,19 @@ from simulator.runtime.inboxes import server_budget
 
 
 class Quotas(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The bounds of one sandbox, None for no bound. `transactions` and `bytes` count since its beginning or its last
-    reset; `rate` is requests of the reseller API in a second of the wall clock."""
+    """The limits of a sandbox, None for no limit. `transactions` and `bytes` count since its beginning or its last
+    reset; `rate` is requests of the reseller API per second of the wall clock."""
 
     transactions: int | None = None
     bytes: int | None = None
     rate: float | None = None
 
     def __bool__(self) -> bool:
-        """True when there is a bound."""
+        """Return whether there is any limit."""
         return not (self.transactions is None and self.bytes is None and self.rate is None)
 
     def within(self, others: "Quotas") -> "Quotas":
-        """These, and those of `others` where there is none."""
+        """Return these limits, with the limits of `others` where this has None."""
         return Quotas(
             transactions=others.transactions if self.transactions is None else self.transactions,
             bytes=others.bytes if self.bytes is None else self.bytes,
@@ -36,12 +36,13 @@ NONE: Final = Quotas()
 
 
 def quotas(transactions: int | None = None, bytes_: int | None = None, rate: float | None = None) -> Quotas:
-    """Those with these bounds; None and 0 are none."""
+    """Return quotas with these limits; None and 0 mean no limit."""
     return Quotas(transactions=transactions or None, bytes=bytes_ or None, rate=float(rate) if rate else None) or NONE
 
 
 class RequestPace:
-    """Lets `rate` requests pass in a second, and as many at once as in one second, but one at least."""
+    """A rate limit of `rate` requests per second; a burst may have the requests of a second, and at least a single
+    request."""
 
     def __init__(self, rate: float) -> None:
         self._rate = rate
@@ -50,7 +51,7 @@ class RequestPace:
         self._at: datetime | None = None
 
     def passes(self, wall: datetime) -> bool:
-        """Whether one more may pass now; a wall clock that goes back stands still."""
+        """Return whether another request may pass now; a wall clock that goes back counts as stopped."""
         if self._at is not None and wall > self._at:
             gained = (wall - self._at).total_seconds() * self._rate
             self._left = min(self._most, self._left + gained)
@@ -62,17 +63,17 @@ class RequestPace:
 
 
 class ServerBudgets(NamedTuple):
-    """Those of their inboxes, and of their tapes."""
+    """The budgets of a server: for inboxes, and for tapes."""
 
     inboxes: InboxBudget[Inbox]
     tapes: TapeBudget
 
 
 def server_budgets(tapes_bytes_max: float | None = None) -> ServerBudgets:
-    """Those of a server."""
+    """Return new budgets for a server."""
     return ServerBudgets(server_budget(), TapeBudget() if tapes_bytes_max is None else TapeBudget(tapes_bytes_max))
 
 
 def unshared_budgets() -> ServerBudgets:
-    """Those of a sandbox that is rebuilt beside the others: its tape is as long as that from which it is."""
+    """Return budgets for a separately rebuilt sandbox, without a limit for its tape."""
     return server_budgets(inf)

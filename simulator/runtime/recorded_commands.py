@@ -79,11 +79,10 @@ def apply_noted(
     deliveries: DeliveryLog,
     trace: Trace,
 ) -> Any:
-    """The answer to a command, which is noted in the same turn: the end of an attempt ahead of it, all others behind it
-    with what they answered, also when they were refused. That time passes is noted with the attempts that are due by
-    that: a replay that makes others due repeats nothing. The callback or the deliveries that a command begins belong to
-    its trace.
-    """
+    """Return the answer to a command and record both in the same turn: the end of an attempt before it is applied,
+    every other command afterwards with its answer, even if refused. The passing of time is recorded with the attempts
+    that it makes due: a replay with other due attempts repeats nothing. The callback or the deliveries that a command
+    begins belong to its trace."""
     if type(command) is PassTime:
         fired: list[Fired] = apply(command, now)
         due = due_of(fired)

@@ -8,22 +8,22 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from simulator.domain.errors import Busy
 
 WAITERS_MAX = 100
-"""Waiting requests for each log, since every change tests all their conditions."""
+"""The limit of waiting requests for each log, since every change tests all their conditions."""
 
 
 class RingRecord(Protocol):
-    """A record of a ring: `n` increments by one, `size` approximates its bytes."""
+    """A record of a ring: `n` increments by 1, `size` approximates its bytes."""
 
     n: int
 
     @property
     def size(self) -> int:
-        """The approximate memory of the record, in bytes."""
+        """Return the approximate memory of the record, in bytes."""
         ...
 
 
 class Numbered(Protocol):
-    """`n` increments by one from record to record."""
+    """A record whose `n` increments by 1 from record to record."""
 
     @property
     def n(self) -> int: ...
@@ -35,15 +35,15 @@ Item_co = TypeVar("Item_co", covariant=True)
 
 
 class NumberedLog(Protocol[Item_co]):
-    """A log whose records are numbered in the order in which they came, such as a ring."""
+    """A log, such as a ring, whose records are numbered in order of arrival."""
 
     def __reversed__(self) -> Iterator[Item_co]: ...
 
 
 class Tally(Generic[Counted]):
-    """Counts the records of a log that match, each when it comes: counting again looks only at what was added since. An
-    evicted record stays counted. `after` is the number of the record to begin behind, `counted` what was found there.
-    """
+    """Counts the matching records of a log incrementally: each count looks only at records that were added since the
+    last. An evicted record stays counted. Counting begins after the record with the number `after`, with `counted`
+    records."""
 
     def __init__(
         self, log: NumberedLog[Counted], matches: Callable[[Counted], bool], *, after: int = 0, counted: int = 0
@@ -54,7 +54,7 @@ class Tally(Generic[Counted]):
         self._counted = counted
 
     def count(self) -> int:
-        """How many there were until now."""
+        """Return the count as of now."""
         last = seen = self._seen
         for record in reversed(self._log):
             if record.n <= seen:
@@ -73,28 +73,28 @@ class Waiter(NamedTuple):
 
 
 class Notifier:
-    """Wakes tasks that wait for a change. It costs nothing while none waits, and little for each that waits: only those
-    are woken whose condition is true, and a condition looks only at what changed (`Tally`)."""
+    """Wakes tasks that wait for a change. Without waiters it costs nothing. It wakes only tasks whose condition is
+    true, and a condition looks only at what changed (`Tally`)."""
 
     def __init__(self) -> None:
         self.waiting: list[Waiter] = []
         self._closed = False
 
     def close(self) -> None:
-        """No more changes: wake all waiters."""
+        """Wake all waiters: no more changes will come."""
         self._closed = True
         for waiter in self.waiting:
             _wake(waiter.future)
 
     def notify(self) -> None:
-        """Test every condition, and wake those who wait for one that is true."""
+        """Test every condition, and wake the tasks whose condition is true."""
         for waiter in self.waiting:
             if waiter.is_true():
                 _wake(waiter.future)
 
     async def wait_until(self, is_true: Callable[[], bool], timeout_s: float, *others: "Notifier") -> bool:
-        """Wait until `is_true`, tested at each notification by this notifier or one of the others; False on timeout, or
-        when one of them is closed first. Raises `Busy` when too many wait."""
+        """Wait until `is_true`, tested at each notification by this notifier or by `others`. Return False on timeout,
+        or when a notifier is closed first. Raises `Busy` when too many wait."""
         if is_true() or self._closed or timeout_s <= 0:
             return is_true()
         notifiers = (self, *others)
@@ -146,11 +146,11 @@ class Ring(Generic[Record]):
 
     @property
     def size(self) -> int:
-        """The approximate memory of the records, in bytes."""
+        """Return the approximate memory of the records, in bytes."""
         return self._bytes
 
     def add(self, record: Record) -> int:
-        """Number a record and append it, evicting the oldest as needed, never the newest. Answers its size."""
+        """Number a record and append it, evicting the oldest as needed, never the newest. Return its size."""
         self.last_n = record.n = self.last_n + 1
         records, sizes, size = self._records, self._sizes, record.size
         records.append(record)
@@ -165,18 +165,18 @@ class Ring(Generic[Record]):
         return size
 
     def restore(self, records: Iterable[Record], last_n: int, left_out: int) -> None:
-        """Have these numbered records in the place of all others; numbering goes on behind `last_n`."""
+        """Replace all records with these numbered records; numbering continues after `last_n`."""
         self._records = deque(records)
         self._sizes = deque(one.size for one in self._records)
         self._bytes, self.last_n, self.left_out = sum(self._sizes), last_n, left_out
 
     def find(self, n: int) -> Record | None:
-        """The record with the number `n`, if it was not evicted."""
+        """Return the record with the number `n`, or None if it was evicted."""
         place = n - self.last_n + len(self._records) - 1
         return self._records[place] if 0 <= place < len(self._records) else None
 
     def put(self, record: Record) -> None:
-        """Have this record in the place of the one that it equals."""
+        """Replace the record that equals this record."""
         self._records[record.n - self.last_n + len(self._records) - 1] = record
 
     def clear(self) -> None:

@@ -1,4 +1,4 @@
-"""How a sandbox begins: what it was asked to be, and the clock and state that each of its lives starts with."""
+"""The beginning of a sandbox: its parameters, and the clock and state that each of its lives starts with."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,9 +16,9 @@ from simulator.scenario.build import COMPILER
 
 
 class SandboxSpec(msgspec.Struct, frozen=True):
-    """Parameters of a new sandbox; None keeps the scenario's value. A run's audit passes over what is not audited.
-    Unique credentials and tokens are drawn for the id `drawn_for`, empty for the sandbox's own: a fork has its
-    original's. One that `is_masked` was begun from a tape that has stand-ins for its secrets."""
+    """The parameters of a new sandbox; None keeps the scenario's value. The audit of a run skips sandboxes that are not
+    audited. Unique credentials and tokens are derived from the id `drawn_for`, or from the sandbox's own id if empty: a
+    fork uses the id of its original. A sandbox that `is_masked` began from a tape with stand-ins for its secrets."""
 
     scenario: Scenario
     id: str | None = None
@@ -45,11 +45,11 @@ class Beginning(msgspec.Struct, frozen=True):
 FirstState = tuple[Clock, Sandbox]
 
 Ending = Literal["", "deleted", "reset", "rewound"]
-"""What ends a life of a sandbox; empty while it goes on."""
+"""The reason why a life of a sandbox ended; empty while it lasts."""
 
 
 def first_state(id_: str, spec: SandboxSpec, wall: Wall) -> FirstState:
-    """The clock and state that a life of the sandbox `id_` begins with. It may be made beside the event loop."""
+    """Return the clock and state that a life of the sandbox `id_` begins with. Callable in a thread."""
     start = spec.scenario.clock
     clock = Clock(
         wall, spec.mode or start.mode, start.rate if spec.rate is None else spec.rate, spec.start or start.start
@@ -64,7 +64,7 @@ def core_of(
     compiler: Compiler = COMPILER,
     make: Callable[..., Sandbox] = Sandbox,
 ) -> Sandbox:
-    """The state machine of a life that started at this time; `make` makes it of its scenario."""
+    """Return the state machine of a life that started at this time; `make` creates it from its scenario."""
     scenario = spec.scenario
     seed = scenario.seed if spec.seed is None else spec.seed
     drawn_for = spec.drawn_for or id_
@@ -79,6 +79,6 @@ def _with_unique_credentials(scenario: Scenario, seed: int, sandbox_id: str) -> 
 
 
 def _with_own_keys(reseller: ResellerStart, seed: int, sandbox_id: str) -> ResellerStart:
-    """The same reseller with one active key pair and users that are unique to this sandbox."""
+    """Return the reseller with a single active key pair and users that are unique to this sandbox."""
     users = tuple(User(f"{user.username}-{sandbox_id}", user.password) for user in reseller.users)
     return msgspec.structs.replace(reseller, keys=(draw_key(seed, sandbox_id, reseller.code),), users=users)

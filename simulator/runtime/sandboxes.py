@@ -1,4 +1,4 @@
-"""The sandboxes of one server: creation, look-up and deletion."""
+"""The sandboxes of a server: creation, look-up and deletion."""
 
 import asyncio
 import re
@@ -31,13 +31,13 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 def is_sandbox_id(text: str) -> bool:
-    """Whether a sandbox may have this id."""
+    """Return whether a sandbox may have this id."""
     return _ID.fullmatch(text) is not None
 
 
 class Sandboxes:
-    """All sandboxes by id. With `keeps_coverage` the coverage of deleted, reset and rewound ones is kept. `on_ended` is
-    told of a sandbox that is about to be `deleted`, `reset` or `rewound`, as it is then."""
+    """All sandboxes by id. With `keeps_coverage` the coverage of deleted, reset and rewound sandboxes is kept.
+    `on_ended` is called with a sandbox before it is `deleted`, `reset` or `rewound`."""
 
     def __init__(
         self,
@@ -74,22 +74,23 @@ class Sandboxes:
         return iter(list(self._by_id.values()))
 
     def hide(self, secrets_: Iterable[str]) -> None:
-        """Let these be secrets of the server, too; those that it had before stay hidden."""
+        """Add secrets of the server; its earlier secrets stay redacted."""
         self.server_secrets.add(secrets_)
 
     @property
     def secrets(self) -> tuple[Secrets, ...]:
-        """What must not be shown where no sandbox is concerned: the secrets of all, former ones included."""
+        """Return the indexes of secrets to redact outside of any sandbox: the secrets of all sandboxes, including
+        former ones."""
         of_all = set(self.server_secrets.all).union(*(each.core.state.secrets for each in self))
         self._secrets = followed(self._secrets, of_all)
         return self._secrets, *self.former_secrets.generations
 
     def find(self, sandbox_id: str) -> LiveSandbox | None:
-        """The sandbox with this id."""
+        """Return the sandbox with this id, or None."""
         return self._by_id.get(sandbox_id)
 
     def get(self, sandbox_id: str) -> LiveSandbox:
-        """The sandbox with this id; raises `Unknown`."""
+        """Return the sandbox with this id. Raises `Unknown`."""
         sandbox = self._by_id.get(sandbox_id)
         if sandbox is None:
             text = f"there is no sandbox {sandbox_id!r}; GET /_sim/sandboxes lists them"
@@ -98,11 +99,11 @@ class Sandboxes:
         return sandbox
 
     def with_unique_key(self, api_key: str) -> LiveSandbox | None:
-        """The sandbox of a key that `credentials: unique` created, if any."""
+        """Return the sandbox of a key that `credentials: unique` created, if any."""
         return self.unique_keys.get(api_key)
 
     def with_unique_user(self, username: str) -> LiveSandbox | None:
-        """The sandbox of a user that `credentials: unique` created, if any."""
+        """Return the sandbox of a user that `credentials: unique` created, if any."""
         return self._unique_users.get(username)
 
     def create(self, spec: SandboxSpec) -> LiveSandbox:
@@ -112,18 +113,18 @@ class Sandboxes:
         return self._add(sandbox_id, spec, first_state(sandbox_id, spec, self._wall))
 
     async def build(self, spec: SandboxSpec) -> LiveSandbox:
-        """The same while the event loop goes on: a sandbox of thousands of resellers takes a while."""
+        """Create a sandbox as `create` does, without blocking the event loop: thousands of resellers take a while."""
         sandbox_id, spec = self.free_id(spec.id), self.bounded(spec)
         first = await in_background(first_state, sandbox_id, spec, self._wall)
         self.free_id(sandbox_id)  # another may have taken it meanwhile
         return self._add(sandbox_id, spec, first)
 
     def bounded(self, spec: SandboxSpec) -> SandboxSpec:
-        """With the server's bounds where it has none of its own."""
+        """Return the spec with the server's limits where it sets none."""
         return replace(spec, quotas=spec.quotas.within(self.quotas)) if self.quotas else spec
 
     def free_id(self, wanted: str | None) -> str:
-        """The id of a new sandbox. Raises what `create` raises."""
+        """Return the id of a new sandbox. Raises the same as `create`."""
         if self._is_closed:
             raise Conflict("stopping", "the server stops, and begins nothing any more; ask again when it is back")
         if len(self._by_id) >= SANDBOXES_MAX:
@@ -140,7 +141,7 @@ class Sandboxes:
         return sandbox_id
 
     def _drawn_id(self) -> str:
-        """A new id, which is one of this server's: of so many draws, one is."""
+        """Draw a new id that belongs to this server; of several shards, each owns a share of all ids."""
         drawn = (f"sb-{secrets.token_hex(5)}" for _ in range(DRAWS_MAX))
         return next(filter(self.is_ours, drawn), f"sb-{secrets.token_hex(5)}")
 
@@ -163,8 +164,7 @@ class Sandboxes:
         self.learn_keys(sandbox)
 
     def adopt(self, live: LiveSandbox) -> None:
-        """Let a sandbox that was made elsewhere be one of these, in place of the one that has its id. Its time is not
-        started yet."""
+        """Add a sandbox that was built elsewhere, replacing the sandbox with its id. Its clock is not started yet."""
         before = self._by_id.pop(live.id, None)
         if before is not None:
             before.keeper.forget(before)
@@ -174,9 +174,8 @@ class Sandboxes:
         live.events.note(Action("created", live.clock.now(), live.scenario.name))
 
     def add_fork(self, live: LiveSandbox, original: str) -> None:
-        """Let a sandbox that was rebuilt be one more of these. Its time is not
-        started yet. Credentials of its own that its
-        original has, too, go on to select that at the root."""
+        """Add a rebuilt sandbox. Its clock is not started yet. Unique credentials that it shares with its original
+        continue to select the original at the root."""
         live.join(self.budgets)
         live.events.begin_anew()
         self._admit(live)
@@ -218,27 +217,27 @@ class Sandboxes:
         self.on_ended(sandbox, ending)
 
     def coverage(self) -> Coverage:
-        """Coverage of all sandboxes together; with `keeps_coverage`, including former ones."""
+        """Return the coverage of all sandboxes together; with `keeps_coverage`, including former ones."""
         total = Coverage()
         for part in (self._past or Coverage(), *(sandbox.coverage() for sandbox in self)):
             total.add(part)
         return total
 
     def start(self, monotonic_s: Callable[[], float]) -> None:
-        """Start the sandboxes' time, and the expiry of idle ones."""
+        """Start the clocks of the sandboxes, and the expiry of idle ones."""
         for sandbox in self:
             sandbox.start()
         if self._ttl_s is not None:
             self._sweep_again(monotonic_s, self._ttl_s)
 
     def end_waits(self) -> None:
-        """Answer everybody who waits at one of them: the server is about to stop."""
+        """Answer all waiting requests, since the server is about to stop."""
         for sandbox in self:
             sandbox.end_waits()
         self.events.close()
 
     async def close(self) -> None:
-        """Stop all sandboxes; there will be no other."""
+        """Stop all sandboxes; no more can be created."""
         self._is_closed = True
         if self._sweeper is not None:
             self._sweeper.cancel()

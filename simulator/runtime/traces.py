@@ -10,7 +10,7 @@ import msgspec
 
 TRACEPARENT, TRACESTATE = "traceparent", "tracestate"
 PARENT_CHARS_MAX: Final = 512
-"""Of a `traceparent`, which has 55 in the version that we write."""
+"""The length limit of a `traceparent`; the version that we write has 55 characters."""
 STATE_CHARS_MAX: Final = 512
 STATE_MEMBERS_MAX: Final = 32
 FLAGS_KEPT: Final = 0b11
@@ -31,7 +31,7 @@ class TraceContext(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 def trace_of(headers: Iterable[tuple[bytes, bytes]]) -> TraceContext | None:
-    """The trace that a request belongs to, by its headers, whose names are in lower case. None without a valid one."""
+    """Return the trace of a request by its headers, whose names are in lower case. None without a valid trace."""
     parents, states = [], []
     for name, value in headers:
         if name == b"traceparent":
@@ -50,7 +50,7 @@ def trace_of(headers: Iterable[tuple[bytes, bytes]]) -> TraceContext | None:
 
 
 def _state(value: bytes) -> str:
-    """A valid `tracestate`, without blanks and empty members; an empty text for another."""
+    """Return a valid `tracestate` without blanks and empty members; an empty text if invalid."""
     members = [one.strip(" \t") for one in value[: 2 * STATE_CHARS_MAX].decode("latin-1").split(",")]
     members = [one for one in members if one]
     keys = {found[1] for one in members if (found := _MEMBER.fullmatch(one))}
@@ -60,13 +60,13 @@ def _state(value: bytes) -> str:
 
 
 def passed_on(trace: TraceContext, span_id: str) -> tuple[tuple[str, str], ...]:
-    """The headers of what a request causes, which is the span `span_id` of its trace."""
+    """Return the headers for a request caused by this trace, as its span `span_id`."""
     parent = (TRACEPARENT, f"00-{trace.trace_id}-{span_id}-{trace.flags:02x}")
     return (parent, (TRACESTATE, trace.state)) if trace.state else (parent,)
 
 
 def sent_trace(headers: Iterable[tuple[str, str]]) -> tuple[str, str]:
-    """The trace and the span of what `passed_on` has made headers for; empty texts of anything else."""
+    """Return the trace and the span from headers of `passed_on`; empty texts for any others."""
     for name, value in headers:
         if name == TRACEPARENT:
             _, trace_id, span_id, _ = value.split("-")
@@ -81,7 +81,7 @@ _OVERHEAD_BYTES: Final = 400
 Key = int | str
 """The number of a payment, or the id of a delivery or a callback."""
 Traced = tuple[Key, TraceContext]
-"""What belongs to a trace."""
+"""An item that belongs to a trace."""
 Trace = TraceContext | None
 
 caller: Final[ContextVar[Trace]] = ContextVar("caller", default=None)
@@ -89,7 +89,7 @@ caller: Final[ContextVar[Trace]] = ContextVar("caller", default=None)
 
 
 class Traces:
-    """Traces by what belongs to them; the oldest are forgotten, by count and by bytes."""
+    """Traces by the items that belong to them; the oldest are evicted, by count and by bytes."""
 
     def __init__(self) -> None:
         self._by_key: OrderedDict[Key, TraceContext] = OrderedDict()
@@ -99,16 +99,16 @@ class Traces:
         return len(self._by_key)
 
     def __iter__(self) -> Iterator[Traced]:
-        """All of them, the oldest first."""
+        """Yield all of them, oldest first."""
         return iter(self._by_key.items())
 
     @property
     def size(self) -> int:
-        """Their approximate memory, in bytes."""
+        """Return their approximate memory, in bytes."""
         return self._bytes
 
     def note(self, key: Key, trace: TraceContext) -> None:
-        """Let this belong to a trace, and to no earlier one."""
+        """Assign an item to a trace, replacing its earlier trace."""
         before = self._by_key.pop(key, None)
         if before is not None:
             self._bytes -= _size(before)
@@ -118,11 +118,11 @@ class Traces:
             self._bytes -= _size(self._by_key.popitem(last=False)[1])
 
     def find(self, key: Key) -> TraceContext | None:
-        """The trace that this belongs to."""
+        """Return the trace of an item."""
         return self._by_key.get(key)
 
     def restore(self, rows: Iterable[Traced]) -> None:
-        """Have these in the place of all others."""
+        """Replace all traces with these."""
         self._by_key = OrderedDict(rows)
         self._bytes = sum(map(_size, self._by_key.values()))
 
@@ -132,5 +132,5 @@ def _size(trace: TraceContext) -> int:
 
 
 def trace_from(headers: Iterable[tuple[str, str]]) -> Trace:
-    """The trace that headers on a tape say; None without a valid one."""
+    """Return the trace in the headers of a tape entry; None without a valid trace."""
     return trace_of((name.encode(), value.encode("utf-8", "replace")) for name, value in headers)

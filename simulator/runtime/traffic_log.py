@@ -1,4 +1,4 @@
-"""A sandbox's journal and delivery attempts as traffic, for those who look at it as at that of any service."""
+"""A sandbox's journal and delivery attempts in the common form for audited traffic."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ from simulator.wire import outbound, webhooks
 from simulator.wire.traffic import Call, Headers, Notification
 
 SLICE = 500
-"""How many jobs are looked through in one go, which takes about a millisecond."""
+"""The number of jobs that are scanned per turn, which takes about a millisecond."""
 
 
 class Sent(NamedTuple):
@@ -29,9 +29,9 @@ class Sent(NamedTuple):
 
 
 class Log(NamedTuple):
-    """What a sandbox has kept of its traffic at one moment, `now` in its time: nothing of it changes any more.
+    """An immutable view of a sandbox's traffic at a moment, which is `now` in its time.
 
-    `skew` is what its clock for signatures differs from the wall's, None where it is the sandbox's own clock.
+    `skew` is the difference of its signature clock from the wall clock, None where it is the sandbox's own clock.
     """
 
     exchanges: list[Exchange]
@@ -42,18 +42,18 @@ class Log(NamedTuple):
     left_out: int
 
     def calls(self) -> Iterator[Call]:
-        """The journal."""
+        """Yield the exchanges of the journal."""
         return (_call(one, self.skew) for one in self.exchanges)
 
     def notifications(self) -> list[Notification]:
-        """The attempts in the order of time, numbered from 1, those of probes last of their moment."""
+        """Return the attempts ordered by time and numbered from 1; probes come last at equal times."""
         found = sorted([*map(_notification, self.sent), *self.probed], key=lambda one: one.at)
         return [msgspec.structs.replace(one, n=n) for n, one in enumerate(found, 1)]
 
 
 def log_in_slices(live: LiveSandbox) -> Iterator[list[Log]]:
-    """The log in slices, between which commands may be applied: only the last is not empty. The journal is that of the
-    moment when this begins."""
+    """Yield the log in slices, between which commands may be applied: only the last slice is not empty. It has the
+    journal as of the first slice."""
     state, clock = live.core.state, live.scenario.clock
     exchanges, probed, now = list(live.life_journal), list(live.probed), live.clock.now()
     left_out = live.life_journal.left_out + state.callbacks.left_out + state.deliveries.left_out
@@ -70,14 +70,14 @@ def log_in_slices(live: LiveSandbox) -> Iterator[list[Log]]:
 
 
 def log_of(live: LiveSandbox) -> Log:
-    """The same at once."""
+    """Return the log at once."""
     return next(chain.from_iterable(log_in_slices(live)))
 
 
 def probe_seen(
     name: str, job: Job, request: Outgoing, result: AttemptResult, at: datetime, *, is_forged: bool
 ) -> Notification:
-    """One request of the probe of this name, and its result; it has no number."""
+    """Return a request of the probe of this name with its result; it has no number."""
     return msgspec.structs.replace(_seen(job, request, result, at), probe=name, is_forged=is_forged)
 
 
@@ -104,7 +104,7 @@ def _call(one: Exchange, skew: timedelta | None) -> Call:
 
 
 def _received(one: Exchange) -> bytes:
-    """Of an answer that was cut in the middle, what came."""
+    """Return the answer as received; the part that came if the connection was cut."""
     return one.content[: len(one.content) // 2] if one.ending == ConnectionEnd.CUT else one.content
 
 
@@ -113,7 +113,7 @@ def _notification(sent: Sent) -> Notification:
 
 
 def _request(job: Job) -> Outgoing:
-    """What was sent, without headers: a signature is made anew for each attempt, with the secret of that time."""
+    """Return the request without headers: each attempt gets a new signature, with the secret of that time."""
     if isinstance(job, Callback):
         return outbound.callback(job, "")
     assert isinstance(job, Delivery)

@@ -1,4 +1,4 @@
-"""The calls of an expectation by a value that they have, such as a refid: how many, and how far apart."""
+"""Counts of an expectation's calls by a value in them, such as a refid, and the shortest distance between them."""
 
 from bisect import insort
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ SHOWN_MAX = 3
 
 
 class Request(NamedTuple):
-    """A request that matched: the sandbox's time at which it came, and its number in the journal."""
+    """A request that matched: its arrival in sandbox time, and its number in the journal."""
 
     at: datetime
     n: int
 
 
 class Closest(NamedTuple):
-    """The two requests of one value that came closest to each other."""
+    """The two requests with the same value that came closest to each other."""
 
     gap: timedelta
     seen: "Seen"
@@ -33,9 +33,9 @@ class Closest(NamedTuple):
 
 
 class Seen(msgspec.Struct, eq=False):
-    """The calls of one value, of one sender if those are told apart: their number, and the latest in order of arrival.
-    Calls are counted when they are answered, so that an earlier one may come later; `forgotten` is the latest that is
-    no longer in `recent`."""
+    """The calls with the same value (and the same sender, if senders are distinguished): their number, and the latest
+    ones in order of arrival. Calls are counted when they are answered, so an earlier call may be added later.
+    `forgotten` is the latest call that is no longer in `recent`."""
 
     value: str
     sender: str
@@ -45,8 +45,9 @@ class Seen(msgspec.Struct, eq=False):
 
 
 class KeptCounts(NamedTuple):
-    """What `ValueCounts` keeps: each value of a sender with its calls; those with the same count, by their places; the
-    distance, the place and the calls of the closest; what could not be counted, in the order of its attributes."""
+    """The contents of `ValueCounts`: the values of each sender with their calls; values of the same count, by place;
+    the distance, place and calls of the closest pair; and the numbers of uncounted calls, in the order of the
+    attributes."""
 
     known: list[tuple[str, str, int, list[Request], Request | None]]
     by_count: list[tuple[int, list[int]]]
@@ -56,13 +57,13 @@ class KeptCounts(NamedTuple):
 
 
 class ExpectationBudget:
-    """How many values the expectations of a sandbox have, all together."""
+    """The budget for the distinct values of all expectations of a sandbox."""
 
     def __init__(self) -> None:
         self.taken = 0
 
     def take(self) -> bool:
-        """Take the place of one more; False when there is none."""
+        """Reserve a place for a value. Return False when the budget is used up."""
         if self.taken >= SANDBOX_VALUES_MAX:
             return False
         self.taken += 1
@@ -89,7 +90,7 @@ class ValueCounts:
         self._unordered = 0
 
     def kept(self) -> "KeptCounts":
-        """All of it, for a snapshot."""
+        """Return the contents for a snapshot."""
         known = [seen for senders in self._seen.values() for seen in senders.values()]
         place = {id(seen): at for at, seen in enumerate(known)}
         nearest = self._closest and (self._closest.gap, place[id(self._closest.seen)], *self._closest[2:])
@@ -102,7 +103,7 @@ class ValueCounts:
         )
 
     def restore(self, kept: "KeptCounts") -> None:
-        """Go on with what was kept."""
+        """Restore the contents from a snapshot."""
         known = [Seen(*row) for row in kept.known]
         self._seen = {}
         for one in known:
@@ -115,8 +116,9 @@ class ValueCounts:
         self.size = kept.size
 
     def add(self, value: str, request: Request, sender: str = "") -> None:
-        """Count a call; without a value, when values are told apart, it cannot be compared with others. The same value
-        of another `sender` is another one. Of an unknown sender, "", it counts with the first who has it."""
+        """Count a call. Without a value it cannot be compared with other calls when values are distinguished. Equal
+        values of different `sender`s are distinct. A call of an unknown sender, "", counts for the first sender with
+        that value."""
         if self.expectation.per and not value:
             self._without += 1
             return
@@ -133,17 +135,17 @@ class ValueCounts:
         self._compare(seen, request)
 
     def add_unseen(self) -> None:
-        """Count a call whose value is not known; without it there is no verdict."""
+        """Count a call whose value is unknown; after that there is no verdict."""
         self._unseen += 1
 
     def _find(self, value: str, sender: str) -> Seen | None:
-        """What is known of a value and its sender; None when there is no place for another value."""
+        """Return the record of a value and its sender, creating it as needed; None when the budget is used up."""
         senders = self._seen.get(value, {})
         if sender in senders:
             return senders[sender]
         if senders and not sender:
             return next(iter(senders.values()))
-        if "" in senders:  # until now nobody knew whose value this is
+        if "" in senders:  # the sender of this value was unknown so far
             seen = senders[sender] = senders.pop("")
             seen.sender = sender
             return seen
@@ -160,7 +162,7 @@ class ValueCounts:
         return seen
 
     def _compare(self, seen: Seen, request: Request) -> None:
-        """Compare the call with the one before it and the one after it."""
+        """Compare the call with its predecessor and its successor."""
         before = [] if seen.forgotten is None else [seen.forgotten]
         if before and request.at < before[0].at:
             self._unordered += 1
@@ -179,7 +181,7 @@ class ValueCounts:
             seen.forgotten = seen.recent.pop(0)
 
     def verdict(self, note: str = "") -> Verdict:
-        """Whether every value has the expected count, and no two of its calls are too close. `note` says what the
+        """Judge whether every value has the expected count, and no two of its calls are too close. `note` says what the
         counts have missed."""
         one = self.expectation
         each = f" for each {one.per}" if one.per else ""
@@ -232,7 +234,7 @@ class ValueCounts:
         return worst, f"{worst} for {self._named(seen)}{found}{others}"
 
     def _named(self, seen: Seen) -> str:
-        """The value, with its sender if another one has it too."""
+        """Return the value, with its sender if another sender uses the same value."""
         of = f" of {seen.sender}" if len(self._seen[seen.value]) > 1 else ""
         return seen.value + of
 

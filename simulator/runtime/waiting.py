@@ -1,4 +1,4 @@
-"""How many requests may wait at the same time, how many go on in a turn of the event loop, and scripted delays."""
+"""Limits for waiting requests: how many may wait, how many resume per turn of the event loop, and scripted delays."""
 
 import asyncio
 from collections import deque
@@ -15,14 +15,14 @@ WOKEN_PER_TURN_MAX = 20
 
 
 class Turnstile:
-    """Lets so many tasks pass in each turn of the event loop, in the order in which they came."""
+    """Lets a limited number of tasks pass per turn of the event loop, in order of arrival."""
 
     def __init__(self) -> None:
         self._passed = 0
         self._queue: deque[asyncio.Future[None]] = deque()
 
     async def enter(self) -> None:
-        """Go on in this turn, or in the first that has room."""
+        """Continue in this turn, or in the first turn with room."""
         loop = asyncio.get_running_loop()
         if self._passed < WOKEN_PER_TURN_MAX:
             if not self._passed:
@@ -44,7 +44,7 @@ class Turnstile:
 
 
 class WaitingRoom:
-    """The requests that wait for something in a sandbox, or with no `house` in the whole server."""
+    """The requests that wait for something in a sandbox, or in the whole server without a `house`."""
 
     def __init__(self, count_max: int, house: "WaitingRoom | None" = None) -> None:
         self._count_max = count_max
@@ -53,7 +53,7 @@ class WaitingRoom:
         self._count = 0
 
     async def wait(self, begin: Callable[[], Awaitable[T]]) -> T:
-        """The result of what `begin` begins, in its turn after it came. Raises `Busy` when there is no room."""
+        """Return the result of what `begin` starts, in order of arrival. Raises `Busy` when too many wait."""
         rooms = [self] if self._house is None else [self, self._house]
         if full := next((room for room in rooms if room._count >= room._count_max), None):
             raise Busy("too_many_waiting", full._text(), "wait_for")
@@ -73,18 +73,18 @@ class WaitingRoom:
 
 
 class Delays:
-    """Waits of so many seconds each. Whoever waits goes on at once when they are ended, and looks what has happened."""
+    """Waits of a number of seconds each. Ending the delays resumes all of them at once."""
 
     def __init__(self) -> None:
         self._waiting: set[asyncio.Future[None]] = set()
 
     @property
     def count(self) -> int:
-        """How many wait."""
+        """Return how many wait."""
         return len(self._waiting)
 
     async def sleep(self, seconds: float) -> None:
-        """Wait so long, or until they are ended."""
+        """Wait `seconds`, or until the delays are ended."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
         timer = loop.call_later(seconds, _end, future)
@@ -96,7 +96,7 @@ class Delays:
             self._waiting.discard(future)
 
     def end(self) -> None:
-        """Let all who wait go on."""
+        """End all delays."""
         for future in self._waiting:
             _end(future)
 
