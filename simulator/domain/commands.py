@@ -1,7 +1,7 @@
-"""Every input of a sandbox, as a command in the imperative. Their answers are `model/answers.py`.
+"""The commands of a sandbox, which cover every input. Their answers are in `model/answers.py`.
 
 A command is pure data: it can be serialized, read back and applied again with the same result. Rules and scenarios are
-carried as their documents; the sandbox's compiler turns these into executable values.
+carried as documents, which the sandbox's compiler turns into executable values.
 """
 
 from collections.abc import Mapping
@@ -19,12 +19,12 @@ from simulator.domain.model.wallet import EntryType
 
 
 class Command(msgspec.Struct, frozen=True, gc=False, tag=True, tag_field="command"):
-    """The base of all commands. Deserialization tells them apart by their name."""
+    """The base of all commands. Deserialization identifies a command by its class name."""
 
 
 class CreatePayment(Command, frozen=True):
     """Create a payment, or re-query it when `refid` exists. `amount` is as the client sent it; `rule` names the payment
-    rule that the client requested; `sender` is the client's address and `key` its API key, "" when it has none."""
+    rule that the client requested; `sender` is the client's address and `key` its API key, "" without a key."""
 
     reseller: str
     refid: str
@@ -82,15 +82,15 @@ class RevokeApiKey(Command, frozen=True):
 
 
 class ChangeSettings(Command, frozen=True):
-    """Change some of a reseller's settings; absent ones keep their values."""
+    """Change some of a reseller's settings; absent settings keep their values."""
 
     reseller: str
     changes: Mapping[str, bool | tuple[str, ...]]
 
 
 class ChangeProduct(Command, frozen=True):
-    """Change properties of a product, and put `options` on sale (True) or take them off sale, by code. With `reseller`
-    the change applies to that reseller's view only."""
+    """Change properties of a product, and put `options` on sale (True) or take them off sale (False), by code. With
+    `reseller`, the change applies to that reseller's view only."""
 
     code: str
     changes: Mapping[str, bool | str | Adjustment | Discount | None] = {}
@@ -140,15 +140,15 @@ class ReplayDelivery(Command, frozen=True):
 
 
 class SendCallback(Command, frozen=True):
-    """Send the callback of a payment's present status once more, now, whatever its rule says. Answers the callback."""
+    """Send the callback of a payment's present status again, at once, regardless of its rule. Answers the callback."""
 
     trxid: str
 
 
 class OpenCase(Command, frozen=True):
-    """Dispute or void a payment (SPEC 4.12, 4.13). `trxid` takes precedence over `refid`; an empty one counts as
+    """Dispute or void a payment (SPEC 4.12, 4.13). `trxid` takes precedence over `refid`; an empty `trxid` counts as
     absent; `rule` names the rule that the client requested; `sender` is the client's address and `key` its API key, ""
-    when it has none."""
+    without a key."""
 
     kind: CaseKind
     reseller: str
@@ -163,8 +163,8 @@ class OpenCase(Command, frozen=True):
 
 
 class LookUpBill(Command, frozen=True):
-    """Look up what is outstanding on a bill (SPEC 4.10). `amount` is as the client sent it; `rule` names the rule that
-    the client requested; `sender` is the client's address and `key` its API key, "" when it has none."""
+    """Look up the outstanding amount of a bill (SPEC 4.10). `amount` is as the client sent it; `rule` names the rule
+    that the client requested; `sender` is the client's address and `key` its API key, "" without a key."""
 
     reseller: str
     product: str
@@ -185,7 +185,7 @@ class SetNetwork(Command, frozen=True):
 
 
 class LoadScenario(Command, frozen=True):
-    """Switch to another scenario: its complete `document`, inherited parts included, and its `name` when the document
+    """Switch to another scenario: its complete `document`, including inherited parts, and its `name` when the document
     has none."""
 
     name: str
@@ -231,8 +231,8 @@ class ReturnNonce(Command, frozen=True):
 
 
 class CountFault(Command, frozen=True):
-    """Count the ids of the faults that a request `matched`, and the `chosen` one, "" for none; `is_selected` when
-    the request selected it by its name. `values` are the faults that count per value, each with the request's."""
+    """Count the ids of the faults that a request `matched`, and the `chosen` fault, "" without one. `is_selected` when
+    the request selected it by name. `values` has the request's value for each fault that counts per value."""
 
     matched: tuple[str, ...]
     chosen: str = ""
@@ -255,4 +255,4 @@ class PassTime(Command, frozen=True):
 
 
 class RecordTime(Command, frozen=True):
-    """Record that the clock was moved. Overdue items then happen at this time, not at the time when they were due."""
+    """Record that the clock was moved. Overdue items then happen at this time, not when they were due."""

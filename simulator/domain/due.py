@@ -1,5 +1,4 @@
-"""A sandbox's agenda: everything that is due later, one type for each kind of scheduled work, and the record of what
-happened."""
+"""The agenda of a sandbox: scheduled work, one type for each kind, and records of completed work."""
 
 import heapq
 from collections.abc import Iterator, Mapping
@@ -63,8 +62,8 @@ Happened = StepTaken | CallbackDue | DeliveryDue | CaseDue | ScheduleDue
 
 
 class Fired(msgspec.Struct, frozen=True):
-    """What happened of the agenda `at` this time. `send` is the attempt it requires, `entry` the ledger entry it
-    wrote; `skipped` says why it could not be carried out."""
+    """A processed agenda item, with the time `at` which it happened. `send` is the attempt it requires, `entry` the
+    ledger entry it wrote; `skipped` is the reason for skipping it."""
 
     at: datetime
     item: Happened
@@ -76,21 +75,21 @@ class Fired(msgspec.Struct, frozen=True):
 Item = TypeVar("Item")
 
 DueOrder = tuple[datetime, int]
-"""A time and a ticket: the place of an item in the order in which they happen."""
+"""A time and a ticket, which order the items."""
 
 
 class Due(msgspec.Struct, Generic[Item], frozen=True, gc=False):
-    """An item, and when it is due."""
+    """An item and its time."""
 
     at: datetime
     item: Item
 
 
 class Agenda(Generic[Item]):
-    """A heap of times and tickets, and the items by ticket. `added` counts all that were ever added, and is the latest
-    ticket. The time of a cancelled item stays in the heap until it is the first.
+    """A heap of times and tickets, and the items by ticket. `added` counts all items ever added, and is the latest
+    ticket. The time of a cancelled item stays in the heap until it reaches the top.
 
-    A ticket is a number, so that an item and whoever may cancel it do not refer to each other in a cycle.
+    Tickets are numbers, to avoid reference cycles between an item and the object that may cancel it.
     """
 
     def __init__(self) -> None:
@@ -113,22 +112,22 @@ class Agenda(Generic[Item]):
         self.items.pop(ticket, None)
 
     def cancel_all(self, kinds: tuple[type, ...]) -> list[Any]:
-        """Cancel every item of these types and return them, in the order in which they were added."""
+        """Cancel all items of these types and return them, in the order of their tickets."""
         cancelled = {ticket: due.item for ticket, due in self.items.items() if isinstance(due.item, kinds)}
         for ticket in cancelled:
             del self.items[ticket]
         return list(cancelled.values())
 
     def waiting(self) -> Iterator[tuple[datetime, int, Item]]:
-        """Yield every item with its time and its ticket, in the order in which they were added."""
+        """Yield every item with its time and ticket, in the order of the tickets."""
         return ((due.at, ticket, due.item) for ticket, due in self.items.items())
 
     def in_order(self, places_max: int) -> Iterator[tuple[datetime, Item]]:
-        """Yield every item with its time, in the order in which they happen. The first ones cost the same for any
-        number of others. It ends after looking at `places_max` places, including those of cancelled items; the agenda
-        may not change meanwhile."""
+        """Yield every item with its time, in the order in which they happen. The cost of the first items does not
+        depend on the number of the others. Stop after `places_max` heap entries, including cancelled items. Do not
+        change the agenda while iterating."""
         heap = self._heap
-        ahead: list[tuple[DueOrder, int]] = [(first, 0) for first in heap[:1]]  # no child comes before its parent
+        ahead: list[tuple[DueOrder, int]] = [(first, 0) for first in heap[:1]]  # parents come before children
         for _ in range(places_max):
             if not ahead:
                 return
@@ -147,7 +146,7 @@ class Agenda(Generic[Item]):
 
     @property
     def next_due(self) -> datetime | None:
-        """When the first item is due, or None when the agenda is empty."""
+        """Return when the first item is due, or None when the agenda is empty."""
         heap = self._heap
         while heap and heap[0][1] not in self.items:
             heapq.heappop(heap)

@@ -1,4 +1,4 @@
-"""Queries of a sandbox's state, for handlers and for those who read from outside; nothing here changes it."""
+"""Read-only queries of a sandbox's state, for handlers and outside callers."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -20,21 +20,21 @@ from simulator.domain.state import State, spelling_of
 TICK = timedelta(milliseconds=1)  # the smallest difference that is visible to clients
 
 NEW_VERSION = date(2026, 9, 16)
-"""The API version with the new shapes (SPEC 9), in which the catalog replaces the legacy endpoints."""
+"""The API version in which the catalog replaces the legacy endpoints (SPEC 9)."""
 
-# Both in UTC, as the time of every request is: times of two zones take thirty times as long to compare.
+# In UTC like the time of every request: comparing times of two zones is thirty times slower.
 SWITCH_IN_SERVICE_ZONE = datetime(2027, 1, 11, tzinfo=SERVICE_ZONE).astimezone(UTC)
 SWITCH_IN_UTC = datetime(2027, 1, 11, tzinfo=UTC)
 
 
 def payment_with(state: State, reseller: Reseller, refid: str) -> Transaction | None:
-    """The reseller's payment that a request with this refid means, as the scenario compares refids."""
+    """Return the reseller's payment with this refid, as the scenario compares refids."""
     spelling = spelling_of(state.scenario)
     return reseller.refids.get(refid) if spelling is None else reseller.refids.find_alike(refid, spelling)
 
 
 def reseller_of(state: State, code: str) -> Reseller:
-    """The reseller with this code, or `Unknown`."""
+    """Return the reseller with this code. Raise `Unknown`."""
     reseller = state.resellers.get(code)
     if reseller is None:
         raise Unknown("unknown_reseller", f"this sandbox has no reseller {code!r}{_hint(code, state.resellers)}")
@@ -42,7 +42,7 @@ def reseller_of(state: State, code: str) -> Reseller:
 
 
 def product_of(state: State, code: str) -> Product:
-    """The product with this code. Raises `Unknown`."""
+    """Return the product with this code. Raise `Unknown`."""
     product = state.catalog.products.get(code)
     if product is None:
         raise Unknown("unknown_product", f"this sandbox has no product {code!r}{_hint(code, state.catalog.products)}")
@@ -55,8 +55,8 @@ def _hint(code: str, known: Iterable[str]) -> str:
 
 
 def not_on_sale(state: State, product: Product | None, code: str, buyer: Reseller | None = None) -> Detail:
-    """The product does not exist or is inactive, or its code is blank. Hidden products are not suggested, and none that
-    is inactive for the `buyer`, if any."""
+    """Explain that the product does not exist or is inactive, or that its code is blank. Suggestions exclude hidden
+    products, and products that are inactive for the `buyer`, if any."""
     if product is not None:
         return detail(DetailKind.INACTIVE_PRODUCT, product=product.code)
     if not code.strip():
@@ -66,7 +66,7 @@ def not_on_sale(state: State, product: Product | None, code: str, buyer: Reselle
 
 
 def on_sale(state: State, buyer: Reseller) -> Iterator[Product]:
-    """The products that the buyer's catalog shows as active."""
+    """Yield the products that the buyer's catalog shows as active."""
     for code in state.catalog.products:
         product = buyer.sees(state.catalog, code)
         if product is not None and product.is_active and not product.is_hidden:
@@ -74,17 +74,18 @@ def on_sale(state: State, buyer: Reseller) -> Iterator[Product]:
 
 
 def version_switch(state: State) -> datetime:
-    """The moment from which every request defaults to the shapes of `NEW_VERSION`."""
+    """Return the moment from which every request defaults to the shapes of `NEW_VERSION`."""
     return SWITCH_IN_UTC if state.assumes("version-switch-zone", "utc") else SWITCH_IN_SERVICE_ZONE
 
 
 def has_newest_shape(state: State) -> bool:
-    """True when the scenario serves the shapes of `NEW_VERSION` to every request."""
+    """Return whether the scenario serves the shapes of `NEW_VERSION` to every request."""
     return state.assumes("old-fulfillment", "denomination")
 
 
 def older(state: State, product: Product) -> Product:
-    """The product as clients see it before `NEW_VERSION`: without the mapping of its amount where that is withheld."""
+    """Return the product as clients see it before `NEW_VERSION`: without the mapping of its amount where that is
+    withheld."""
     if product.fulfillment.amount is None or not _withholds_amount(state, product):
         return product
     return replace(product, fulfillment=msgspec.structs.replace(product.fulfillment, amount=None))
@@ -102,35 +103,35 @@ def _withholds_amount(state: State, product: Product) -> bool:
 
 
 def last_updated(state: State, now: datetime, reseller: Reseller | None = None) -> datetime:
-    """When the catalog, the view of `reseller`, or the default shape changed last."""
+    """Return when the catalog, the view of `reseller`, or the default shape last changed."""
     changed = state.catalog_updated if reseller is None else reseller.catalog_updated(state.catalog_updated)
     switch = version_switch(state)
     return switch if changed < switch <= now else changed
 
 
 def time_of_change(state: State, now: datetime) -> datetime:
-    """`now`, or one tick after every published time: `last_updated` moves even when the clock does not."""
+    """Return `now`, or a tick after the latest published time: `last_updated` always increases."""
     latest = max([last_updated(state, now), *(last_updated(state, now, one) for one in state.resellers.values())])
     return max(now, latest + TICK)
 
 
 def resellers_with_own(state: State, code: str, names: Iterable[str]) -> list[str]:
-    """The codes of the resellers whose overlay of this product has a value of its own for one of these properties."""
+    """Return the codes of the resellers whose overlay of this product overrides any of these properties."""
     asked = {"is_active", "price_adjustment"}.intersection(names)
     overlays = {one.code: one.overlay.get(code) for one in state.resellers.values()}
     return [whose for whose, one in overlays.items() if any(getattr(one, name, None) is not None for name in asked)]
 
 
 def is_paid_by_price(product: Product, *, always_codes: bool) -> bool:
-    """True when the price of every option on sale buys that option, without a plan code. With `always_codes` every plan
-    requires its code."""
+    """Return whether the price of every option on sale buys that option without a plan code. `always_codes` requires a
+    code for every plan."""
     if always_codes and plan_field(product) is not None:
         return False
     return all(_is_exact(product, options) for options in _pricing_lists(product))
 
 
 def lacks_extra(product: Product) -> bool:
-    """True when payments require `extras.subproduct_code`, which is not mapped, from another field than the plan's."""
+    """Return whether `extras.subproduct_code` comes from a required field that is not the plan field."""
     source = product.fulfillment.extras.get(PLAN_CODE)
     if source is None or source.omit_if_empty or plan_field(product) is not None:
         return False
@@ -138,7 +139,7 @@ def lacks_extra(product: Product) -> bool:
 
 
 def _pricing_lists(product: Product) -> Iterable[OptionList]:
-    """The options of the pricing field: its own, and those written for single account numbers."""
+    """Return the option lists of the pricing field: its own, and the lists written for single account numbers."""
     field = product.pricing
     assert field is not None, "a pricing select is a field"
     yield product.options.get(field.id, NO_OPTIONS)

@@ -1,8 +1,8 @@
-"""A sandbox: one isolated copy of the service. The only way into the domain.
+"""A sandbox: an isolated copy of the service. All access to the domain passes through it.
 
-Every change is a command, including counted requests, the passing of time and the results of network work. Each
-command carries a time, which never decreases. Nothing here awaits, so each call is atomic; a sandbox's state depends
-only on its start and the sequence of commands.
+Every change is a command, including counted requests, the passing of time and the results of network work. Each command
+carries a time, which never decreases. Nothing here awaits, so each call is atomic; a sandbox's state depends only on
+its start and the sequence of commands.
 """
 
 from collections.abc import Callable, Iterator
@@ -67,7 +67,7 @@ from simulator.domain.state import State
 
 
 class Sandbox:
-    """The state machine of one sandbox. `state` may be read from outside, never written."""
+    """The state machine of one sandbox. Callers may read `state`, never write it."""
 
     def __init__(
         self, scenario: Scenario, seed: int, started: datetime, key_scope: str = "", compiler: Compiler | None = None
@@ -83,13 +83,13 @@ class Sandbox:
     def empty(
         cls, scenario: Scenario, seed: int, started: datetime, key_scope: str = "", compiler: Compiler | None = None
     ) -> "Sandbox":
-        """One without resellers and without anything due, for a snapshot to restore."""
+        """Return a sandbox without resellers and with an empty agenda, for a snapshot to restore."""
         box = cls.__new__(cls)
         box.state = State(scenario, seed, started, key_scope, compiler)
         return box
 
     def adopt(self, reseller: Reseller) -> None:
-        """Have a reseller that was restored, whose wallet alerts."""
+        """Add a restored reseller, and connect its wallet's alerts."""
         self.state.resellers[reseller.code] = reseller
         webhooks.enable_alerts(self.state, reseller, None)
 
@@ -99,28 +99,29 @@ class Sandbox:
         deliveries: Callable[[Delivery], None] | None,
         statuses: Callable[[int, int], None] | None,
     ) -> None:
-        """Register listeners for evicted callbacks and deliveries, and for each status of a transaction by its number
-        and place. Nothing here depends on what they do."""
+        """Register listeners for evicted callbacks and deliveries, and for each status of a transaction (its number and
+        the place of the status). Listeners do not affect the sandbox."""
         self.state.on_status = statuses
         self.state.callbacks.on_evicted = callbacks
         self.state.deliveries.on_evicted = deliveries
 
     def watch(self, publish: Callable[[DomainEvent], None]) -> None:
-        """Publish all events to this listener from now on. Nothing here depends on what it does."""
+        """Publish all events to this listener from now on. The listener does not affect the sandbox."""
         self.state.publish = publish
 
     @property
     def next_due(self) -> datetime | None:
-        """When the next agenda item is due."""
+        """Return when the next agenda item is due."""
         return self.state.agenda.next_due
 
     def apply(self, command: Command, now: datetime) -> Any:
         """Execute a command; its type determines the answer's type.
 
-        Raises `DomainError`, and for a command with a document the compiler's errors; nothing has changed then.
+        Raise `DomainError`, and for a command with a document the compiler's errors; errors leave the sandbox
+        unchanged.
         """
         kind, state = type(command), self.state
-        if kind is not PassTime:  # which advances the time from item to item itself
+        if kind is not PassTime:  # `PassTime` advances the time from item to item itself
             if now > state.now:
                 state.now = now
             else:
@@ -128,11 +129,11 @@ class Sandbox:
         return _HANDLERS[kind](state, command, now)
 
     def violations(self) -> list[str]:
-        """Violated invariants of the ledger and the transactions; empty when there are none. Walks all records."""
+        """Return the violated invariants of the ledger and the transactions, checking all records."""
         return list(chain.from_iterable(self.violations_in_slices()))
 
     def violations_in_slices(self) -> Iterator[list[str]]:
-        """The same in slices of bounded work, between which commands may be applied."""
+        """Yield the violated invariants in slices of bounded work; commands may be applied between slices."""
         return invariants.violations(self.state)
 
 
@@ -140,18 +141,17 @@ class Sandbox:
 
 
 def _count_request(state: State, command: CountRequest, now: datetime) -> bool:
-    """Count one request of an address (SPEC 8); True when the rate limit blocks it."""
+    """Count a request of an address (SPEC 8); return whether the rate limit blocks it."""
     return state.rates is not None and not state.rates.allow(command.address, now)
 
 
 def _spend_nonce(state: State, command: SpendNonce, now: datetime) -> bool:
-    """Check and spend a nonce (SPEC 3.6); False when it was spent recently."""
+    """Check and spend a nonce (SPEC 3.6); return False when it was spent recently."""
     scope = command.reseller if state.nonces_by_reseller else command.api_key
     return state.nonces.spend(scope, command.nonce, command.timestamp_s, now, command.signing_s)
 
 
 def _return_nonce(state: State, command: ReturnNonce, now: datetime) -> None:
-    """Release the latest nonce."""
     state.nonces.take_back(command.reseller if state.nonces_by_reseller else command.api_key, command.nonce)
 
 

@@ -1,4 +1,4 @@
-"""All data of a sandbox, in one place. Only the modules of the domain change it, through `Sandbox`."""
+"""All data of a sandbox. Only the domain changes it, through `Sandbox`."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -38,14 +38,14 @@ from simulator.domain.model.webhooks import DeliveryLog, Webhook
 
 
 class State:
-    """Resellers, transactions, rules, agenda and memory of one sandbox. `now` is the latest time it has seen."""
+    """Resellers, transactions, rules, agenda and memory of one sandbox. `now` is its latest time."""
 
     def __init__(
         self, scenario: Scenario, seed: int, started: datetime, key_scope: str = "", compiler: Compiler | None = None
     ) -> None:
         self.scenario = scenario
         self.compiler = compiler
-        self.key_scope = key_scope  # part of the identity that unique keys are drawn from
+        self.key_scope = key_scope  # part of the identity from which unique keys are drawn
         self.seed = seed
         self.started = started
         self.now = started
@@ -63,8 +63,8 @@ class State:
         self.faults: RuleBook[FaultThen]
         rule_books(self, scenario)
         self.rules_added = 0
-        self.added: dict[str, AddedRule] = {}  # those in a book that were added at run time, by id
-        self.chosen_before: Counter[str] = Counter()  # of rules that left their book, by id and name
+        self.added: dict[str, AddedRule] = {}  # run-time rules that are still in a book, by id
+        self.chosen_before: Counter[str] = Counter()  # rules that left their book, by id and name
         self.network = Network(scenario.network, started)
         self.cases: dict[str, list[Case]] = {}
         self.cases_made = 0
@@ -77,12 +77,12 @@ class State:
         self.catalog_webhook = Webhook()
         self.catalog_changes = 0
         self.callback_counts: defaultdict[str, JobCounts] = defaultdict(JobCounts)  # by reseller
-        self.webhook_counts: defaultdict[str, JobCounts] = defaultdict(JobCounts)  # "" for those of the catalog
+        self.webhook_counts: defaultdict[str, JobCounts] = defaultdict(JobCounts)  # "" for catalog webhooks
         self.notifications = NotificationLog(scenario.limits.notifications)
         self.keys_made = 0
         self.noted: Counter[Noted] = Counter()  # outcomes that only coverage records
-        self.publish: Callable[[DomainEvent], None] = no_listener  # whoever watches
-        self.on_status: Callable[[int, int], None] | None = None  # whoever counts
+        self.publish: Callable[[DomainEvent], None] = no_listener  # the observer of the sandbox
+        self.on_status: Callable[[int, int], None] | None = None  # the observer's counter
         limits = scenario.limits
         self.nonces_by_reseller = self.assumes("nonce-scope", "reseller")
         self.nonces = Nonces(limits.nonce_window, limits.timestamp_tolerance.total_seconds(), limits.nonces)
@@ -95,7 +95,7 @@ class State:
             self.now = now
 
     def publish_status(self, transaction: Transaction) -> None:
-        """Tell of a transaction's latest status."""
+        """Publish a transaction's latest status."""
         number, place = transaction.number, len(transaction.results) - 1
         self.publish(StatusChanged(number, place))
         if self.on_status is not None:
@@ -103,7 +103,7 @@ class State:
 
     @property
     def books(self) -> dict[str, RuleBook[Any]]:
-        """The rule books of every section by name, in the order of a scenario."""
+        """Return the rule books of all sections by name, in the order of a scenario."""
         return {
             "payments": self.payments,
             "voids": self.voids,
@@ -113,16 +113,16 @@ class State:
         }
 
     def has_rule(self, name: str) -> bool:
-        """True when a request may select the rule `name`."""
+        """Return whether a request may select the rule `name`."""
         return bool(name) and any(book.named(name) for book in self.books.values())
 
     def rule_names(self) -> Iterator[str]:
-        """The names of all rules that a request may select."""
+        """Yield the names of all rules that a request may select."""
         return (name for book in self.books.values() for name in book.names())
 
     def times_chosen(self, label: str) -> int:
-        """How often the rule of this id or name was chosen, those included that a reload replaced and those that were
-        removed. A magic rule may be in several sections."""
+        """Return how often the rule with this id or name was chosen, including replaced and removed rules. A magic rule
+        may be in several sections."""
         counts = [0]
         for book in self.books.values():
             if (rule := book.named(label)) is not None:
@@ -130,22 +130,22 @@ class State:
         return self.chosen_before[label] + max(counts)
 
     def retire_rule(self, rule: Rule[Any], count: RuleCount) -> None:
-        """Remember how often a rule was chosen that leaves its book."""
+        """Remember how often a rule was chosen before it leaves its book."""
         self.added.pop(rule.id, None)
         for label in dict.fromkeys(filter(None, (rule.id, rule.name))):
             self.chosen_before[label] += count.chosen
 
     def is_magic(self, account: str) -> bool:
-        """True when the account's last digits select a magic rule."""
+        """Return whether the account's last digits select a magic rule."""
         return self.payments.is_magic(account) or self.faults.is_magic(account)
 
     def assumes(self, assumption: str, choice: object) -> bool:
-        """True when the scenario chose `choice` for this assumption of the register."""
+        """Return whether the scenario chose `choice` for this assumption of the register."""
         return self.scenario.assume.get(assumption) == choice
 
 
 def spelling_of(scenario: Scenario) -> Spelling | None:
-    """How the scenario compares refids; None for exactly."""
+    """Return how the scenario compares refids; None for exact comparison."""
     return SPELLINGS.get(scenario.assume.get("refid-comparison"))
 
 
@@ -160,13 +160,13 @@ def rule_books(state: State, scenario: Scenario) -> None:
 
 
 def request_rates(limits: Limits) -> RequestRates | None:
-    """The rate limiter of addresses; None for no limit."""
+    """Return the rate limiter of addresses; None for no limit."""
     if limits.requests_per_interval is None:
         return None
     return RequestRates(limits.requests_per_interval, limits.rate_limit_interval, limits.rate_limit_block)
 
 
 def status_codes(scenario: Scenario) -> Mapping[str, int]:
-    """The status code of each status and refusal (SPEC 7.3)."""
+    """Return the status code of each status and refusal (SPEC 7.3)."""
     own = scenario.assume.get("payment-status-codes")
     return {**STATUS_CODES, **own} if isinstance(own, Mapping) else STATUS_CODES

@@ -1,5 +1,4 @@
-"""A payment under validation: the options that its product offers to it, the checks of its account and amount, and what
-is said of an option that is refused.
+"""A payment under validation: options offered to it, checks of account and amount, explanations of refused options.
 
 Bill look-ups check their account and amount with the same functions.
 """
@@ -25,7 +24,7 @@ from simulator.domain.model.pricing import (
 from simulator.domain.model.transactions import Reason, Refusal
 from simulator.domain.state import State
 
-# A detail names at most this many of a product's denominations: those nearest to the requested one.
+# The maximum number of denominations in a detail; the nearest to the requested amount are listed.
 SOLD_SHOWN_MAX = 10
 SENT_CHARS_MAX = 60
 
@@ -42,7 +41,7 @@ class Draft(msgspec.Struct, frozen=True, gc=False):
 
 
 def offered_to(draft: Draft, field_id: str) -> OptionList:
-    """The options of a select field for this payment; those of a dynamic field depend on its other values."""
+    """Return the options of a select field for this payment; a dynamic field's depend on its other values."""
     product = draft.product
     if field_id not in product.fields_by_account and not product.options_for:
         return product.options.get(field_id, NO_OPTIONS)
@@ -51,7 +50,7 @@ def offered_to(draft: Draft, field_id: str) -> OptionList:
 
 
 def offered_whom(draft: Draft, field_id: str) -> dict[str, str]:
-    """The value that a field's options depend on, by its name in the request; empty when all get the same."""
+    """Return the value that a field's options depend on, by its request name; empty without such a value."""
     product = draft.product
     source = account_source(product, field_id)
     if source is None or (field_id not in product.fields_by_account and not product.options_for):
@@ -67,7 +66,7 @@ def offered_whom(draft: Draft, field_id: str) -> dict[str, str]:
 
 
 def chosen_options(draft: Draft) -> list[Option]:
-    """The options on sale that a payment's extras name, without plans."""
+    """Return the options on sale that a payment's extras name, without plans."""
     product, plans = draft.product, plan_field(draft.product)
     found = []
     for name, source in product.fulfillment.extras.items():
@@ -80,7 +79,7 @@ def chosen_options(draft: Draft) -> list[Option]:
 
 
 def check_account(draft: Draft) -> Refusal | None:
-    """The account is present and matches the product's account field; a product without that field accepts any."""
+    """Refuse a missing account, or an account that violates the product's account field, if any."""
     field = draft.product.account
     if draft.account and fits(field, draft.account):
         return None
@@ -88,23 +87,23 @@ def check_account(draft: Draft) -> Refusal | None:
 
 
 def fits(field: FormField | None, account: str) -> bool:
-    """True when an account matches the pattern of its form field."""
+    """Return whether an account matches the pattern of its form field."""
     return field is None or field.accepts is None or field.accepts(account)
 
 
 def bad_account(field: FormField | None, account: str) -> Detail:
-    """What the account must be."""
+    """Return the requirements for the account."""
     kind = DetailKind.ACCOUNT_PATTERN if account else DetailKind.NO_ACCOUNT
     return detail(kind, pattern=field and field.pattern, message=field and field.message)
 
 
 def check_number(draft: Draft) -> Refusal | None:
-    """The amount is a number."""
+    """Refuse an amount that is not a number."""
     return None if draft.amount is not None else Refusal(Reason.DENOMINATION, detail=no_amount(draft.sent))
 
 
 def check_amount(draft: Draft) -> Refusal | None:
-    """Denomination, minimum and maximum: all are an invalid denomination (SPEC 7.3)."""
+    """Refuse an amount outside the denominations, minimum and maximum, always as an invalid denomination (SPEC 7.3)."""
     amount, field = draft.amount, draft.product.pricing
     assert amount is not None, "an amount that is not a number was refused"
     if amount > 0:
@@ -123,13 +122,13 @@ def check_amount(draft: Draft) -> Refusal | None:
 
 
 def _is_unlimited(product: Product, field: FormField) -> bool:
-    """True when no minimum or maximum applies."""
+    """Return whether no minimum or maximum applies."""
     named = product.min_amount or product.max_amount or field.minimum or field.maximum
     return not named and not product.fulfillment.extras
 
 
 def _is_sold_in(field: FormField, amount: Decimal) -> bool:
-    """A money field accepts whole cents, a number field whole units."""
+    """Return whether the field accepts the amount: whole cents for a money field, whole units for a number field."""
     return amount == amount.to_integral_value() if field.type == "number" else is_whole_cents(amount)
 
 
@@ -151,7 +150,7 @@ def _bad_amount(draft: Draft, field: FormField | None, amount: Decimal) -> Detai
 
 
 def no_amount(sent: object) -> Detail:
-    """Why `parse_amount` rejected the value sent."""
+    """Explain why `parse_amount` rejected the value sent."""
     if (length := len(spelling(sent))) > TEXT_CHARS_MAX:
         return detail(DetailKind.TOO_LONG, length=length, most=TEXT_CHARS_MAX)
     is_long = isinstance(sent, str) and len(sent) > SENT_CHARS_MAX
@@ -160,14 +159,14 @@ def no_amount(sent: object) -> Detail:
 
 
 def bad_money(amount: Decimal) -> Detail | None:
-    """Why this amount cannot be paid; None when it can."""
+    """Explain why this amount cannot be paid; None when it can."""
     if amount <= 0:
         return detail(DetailKind.NOT_POSITIVE, amount=amount)
     return None if is_whole_cents(amount) else detail(DetailKind.NO_CENTS, amount=amount)
 
 
 def beyond_limits(amount: Decimal, low: Decimal | None, high: Decimal | None, biller: str = "") -> Detail | None:
-    """Which limit the amount violates; None for none. The limits are those of `biller`, when given."""
+    """Return the limit that the amount violates, or None. The limits are those of `biller`, when given."""
     if low is not None and amount < low:
         return detail(DetailKind.TOO_LITTLE, amount=amount, low=low, biller=biller)
     if high is not None and amount > high:
@@ -176,7 +175,7 @@ def beyond_limits(amount: Decimal, low: Decimal | None, high: Decimal | None, bi
 
 
 def not_sold(product: str, amount: Decimal, sold: Collection[Decimal], whom: Mapping[str, str]) -> Detail:
-    """The product is not sold in this amount to `whom`."""
+    """Explain that the product is not sold in this amount to `whom`."""
     if not sold:
         return detail(DetailKind.NOTHING_SOLD, product=product, whom=whom)
     nearest = sorted(nsmallest(SOLD_SHOWN_MAX, sold, key=lambda one: abs(one - amount)))
@@ -187,7 +186,7 @@ def not_sold(product: str, amount: Decimal, sold: Collection[Decimal], whom: Map
 
 
 def _value(draft: Draft, field_id: str) -> str:
-    """The payment's value for a form field, at the place that the field is mapped to; empty when absent."""
+    """Return the payment's value for a form field, as mapped by the product; empty when absent."""
     fulfillment = draft.product.fulfillment
     if fulfillment.account is not None and fulfillment.account.from_field == field_id:
         return draft.account
@@ -202,7 +201,7 @@ EVERYBODY: Mapping[str, str] = {}
 
 
 def bad_option_of(draft: Draft, field_id: str, code: str, name: str) -> Detail:
-    """Why a payment cannot have the option with this code, which it sent as `name`."""
+    """Explain why a payment cannot have the option with this code, which it sent as `name`."""
     whom = offered_whom(draft, field_id)
     return bad_option(draft.product, field_id, code, name, offered_to(draft, field_id), whom)
 
@@ -210,8 +209,8 @@ def bad_option_of(draft: Draft, field_id: str, code: str, name: str) -> Detail:
 def bad_option(
     product: Product, field_id: str, code: str, name: str, offered: OptionList, whom: Mapping[str, str] = EVERYBODY
 ) -> Detail:
-    """The same for what is `offered` to `whom`, inactive options included: the name and the value that the options of
-    this field depend on, empty for one with the same options for everybody."""
+    """Explain why a payment cannot have an option. `offered` includes inactive options. `whom` has the name and value
+    that the field's options depend on; empty when options are the same for everybody."""
     if code in offered.by_code:
         return detail(DetailKind.INACTIVE_OPTION, name=name, code=code)
     known = tuple(option.code for option in offered.active)
@@ -225,8 +224,8 @@ def bad_option(
 
 
 def bad_account_of_option(draft: Draft, field_id: str, sent: Mapping[str, str], suitable: list[Option]) -> Detail:
-    """Why the account is none of the `suitable` options: those on sale whose code the payment `sent`, by the names of
-    its extras. `field_id` is the field of these options."""
+    """Explain why the account belongs to none of the `suitable` options, which are on sale and have the code that the
+    payment `sent`, by the names of its extras. `field_id` is the field of these options."""
     product, whom = draft.product, offered_whom(draft, field_id)
     code = next(iter(sent.values()), "")
     accounts = tuple(option.account_number for option in suitable if option.account_number)
@@ -242,13 +241,13 @@ def bad_account_of_option(draft: Draft, field_id: str, sent: Mapping[str, str], 
 
 
 def _lists(product: Product, field_id: str) -> list[OptionList]:
-    """Every list of a field's options: the field's own, and those written for one account number."""
+    """Return all option lists of a field: its own, and the lists written for single account numbers."""
     written = [options for (field, _), options in product.options_for.items() if field == field_id]
     return [product.options[field_id], *written]
 
 
 def _owner(product: Product, field_id: str, account: str) -> str:
-    """The account number whose written options have this account; empty when none has."""
+    """Return the account number whose written options have this account; empty without a match."""
     for (field, number), options in product.options_for.items():
         if field == field_id and any(option.account_number == account for option in options):
             return number

@@ -3,7 +3,7 @@
 A product's fulfillment lists its extras and the form field of each. The field defines the accepted values and whether
 the extra is optional.
 
-The plan code `extras.subproduct_code` says which option of the pricing field a payment buys (rules 2 and 3 of SPEC
+The plan code `extras.subproduct_code` names the option of the pricing field that a payment buys (rules 2 and 3 of SPEC
 4.11). A product has plans when its fulfillment maps this extra from its pricing field. A plan code is checked before
 the amount, so any mismatch is reported for the code. A missing code is reported after the amount was checked.
 """
@@ -29,13 +29,12 @@ SECOND_REFERENCE = "ref2"
 
 CODE_CHARS_MAX = 100
 
-# An extra's name and value together; one that is no text has the characters of all texts in it, and one for each of its
-# items.
+# The size of an extra's name and value. Other values than text count their texts' characters, and one per item.
 EXTRA_SIZE_MAX = 1000
 
 
 def check_extras(draft: Draft) -> Refusal | None:
-    """Each required extra must be present. Each extra must be text that its form field accepts or offers."""
+    """Refuse a payment without a required extra, or with an extra that its form field does not accept."""
     sources = draft.product.fulfillment.extras
     if draft.extras and (wrong := _too_large(draft) or _rejected(draft)):
         return _refusal(wrong)
@@ -51,7 +50,7 @@ def check_extras(draft: Draft) -> Refusal | None:
 
 
 def kept_extras(draft: Draft) -> Mapping[str, object]:
-    """The extras that a payment stores: those that its product has, which are codes of options or bounded texts."""
+    """Return the extras that a payment stores: the product's own extras, as option codes or bounded texts."""
     known = draft.product.fulfillment.extras
     if draft.extras.keys() <= known.keys():
         return draft.extras
@@ -63,7 +62,7 @@ def _is_checked_plan(draft: Draft, name: str) -> bool:
 
 
 def _too_large(draft: Draft) -> Detail | None:
-    """The first extra that is too large of those that the product does not have; `_problem` checks the others."""
+    """Return the first oversized extra that the product does not have; `_problem` checks the product's own extras."""
     if draft.extras.keys() <= draft.product.fulfillment.extras.keys() or draft.state.assumes("extras-size", "stored"):
         return None
     for name in _unsupported(draft):
@@ -77,7 +76,7 @@ def _no_fit(name: str) -> Detail:
 
 
 def _fits(name: str, value: object) -> bool:
-    """Whether an extra has at most the size `EXTRA_SIZE_MAX`; looks at no more of it than that."""
+    """Return whether an extra is within `EXTRA_SIZE_MAX`, inspecting no more than that size."""
     left = EXTRA_SIZE_MAX - len(name)
     if isinstance(value, str):
         return len(value) <= left
@@ -94,7 +93,7 @@ def _fits(name: str, value: object) -> bool:
 
 
 def _rejected(draft: Draft) -> Detail | None:
-    """The extras that the product does not have, where the scenario rejects them."""
+    """Return the extras that the product does not have, where the scenario rejects them."""
     if not draft.state.assumes("unsupported-extras", "reject") or not (others := _unsupported(draft)):
         return None
     facts = _named(draft, others) | {"known": tuple(map(_path, draft.product.fulfillment.extras))}
@@ -102,7 +101,7 @@ def _rejected(draft: Draft) -> Detail | None:
 
 
 def ignored_extras(draft: Draft) -> Detail | None:
-    """The extras that are ignored, if any, and those that were probably meant."""
+    """Return the ignored extras, if any, with the names that were probably meant."""
     known = draft.product.fulfillment.extras
     if draft.extras.keys() <= known.keys() or draft.state.assumes("unsupported-extras", "reject"):
         return None
@@ -117,7 +116,7 @@ def ignored_extras(draft: Draft) -> Detail | None:
 
 
 def _named(draft: Draft, others: list[str]) -> dict[str, object]:
-    """The facts of extras that the product does not have: the first of them, and how many there are beside."""
+    """Return the facts of extras that the product does not have: the first names, and the number of the others."""
     names, left_out = others[:NAMES_MAX], len(others) - NAMES_MAX
     return {
         "product": draft.product.code,
@@ -127,17 +126,17 @@ def _named(draft: Draft, others: list[str]) -> dict[str, object]:
 
 
 def _unsupported(draft: Draft) -> list[str]:
-    """The extras that the product does not have."""
+    """Return the names of extras that the product does not have."""
     return sorted(draft.extras.keys() - draft.product.fulfillment.extras.keys())
 
 
 def bad_extra(field: FormField | None, name: str) -> Detail:
-    """What the extra called `name` must be."""
+    """Return the requirements for the extra called `name`."""
     return detail(DetailKind.EXTRA_PATTERN, name=name, pattern=field and field.pattern, message=field and field.message)
 
 
 def extra_field(product: Product, name: str) -> FormField | None:
-    """The form field that an extra comes from; None when the product has no such extra."""
+    """Return the form field of an extra; None when the product has no such extra."""
     source = product.fulfillment.extras.get(name)
     return _field(product, source) if source else None
 
@@ -160,7 +159,7 @@ def _problem(draft: Draft, name: str, source: Source) -> Detail | None:
 
 
 def _wrong_identity(draft: Draft, field: FormField) -> Detail | None:
-    """What is wrong with the extra that a field's options depend on, if they do."""
+    """Return the error of the extra that a field's options depend on, if any."""
     source = account_source(draft.product, field.id)
     extras = draft.product.fulfillment.extras.items()
     return next((_problem(draft, name, extra) for name, extra in extras if extra.from_field == source), None)
@@ -176,7 +175,7 @@ def _refusal(wrong: Detail) -> Refusal:
 
 def _is_needed(draft: Draft, field: FormField, source: Source) -> bool:
     if field is plan_field(draft.product):
-        return False  # `check_plan_needed` says whether it is
+        return False  # `check_plan_needed` checks this
     return field.required and not source.omit_if_empty
 
 
@@ -188,8 +187,8 @@ def _field(product: Product, source: Source) -> FormField:
 
 
 def _check_account_of_option(draft: Draft) -> Refusal | None:
-    """Where the account is that of a selected option, it must be an account of this option; an identity may have
-    several. Magic accounts are accepted for every option."""
+    """Refuse an account that does not belong to the selected option, where options have accounts. An identity may have
+    several accounts. Magic accounts are accepted for every option."""
     product, source = draft.product, draft.product.fulfillment.account
     if source is None or source.path != "account_number" or draft.state.is_magic(draft.account):
         return None
@@ -204,7 +203,7 @@ def _check_account_of_option(draft: Draft) -> Refusal | None:
 
 
 def check_plan_code(draft: Draft) -> Refusal | None:
-    """A plan code, if sent, must be that of a plan on sale at this amount; it is case-sensitive."""
+    """Refuse a plan code, if sent, that is not on sale at this amount. Codes are case-sensitive."""
     code = draft.extras.get(PLAN_CODE)
     if code is None or not (plan_field(draft.product) or _is_checked_anyway(draft)):
         return None
@@ -218,7 +217,7 @@ def check_plan_code(draft: Draft) -> Refusal | None:
 
 
 def check_plan_needed(draft: Draft) -> Refusal | None:
-    """Without a plan code, exactly one plan may have this amount; where a code is always required, none may."""
+    """Refuse a payment without a plan code, unless exactly one plan has this amount and the code is optional."""
     product = draft.product
     if not product.fulfillment.extras or draft.extras.get(PLAN_CODE):
         return None
@@ -234,13 +233,13 @@ def check_plan_needed(draft: Draft) -> Refusal | None:
 
 
 def named_plan(draft: Draft) -> Option | None:
-    """The option on sale with the payment's plan code, or None."""
+    """Return the option on sale with the payment's plan code, or None."""
     code = draft.extras.get(PLAN_CODE)
     return _plans(draft).active.by_code.get(code) if isinstance(code, str) else None
 
 
 def _is_checked_anyway(draft: Draft) -> bool:
-    """True when a plan code is checked although the product has no plans (knob `unsupported-extras`)."""
+    """Return whether plan codes are checked although the product has no plans (knob `unsupported-extras`)."""
     field = draft.product.pricing
     is_unsupported = PLAN_CODE not in draft.product.fulfillment.extras
     return (
@@ -252,7 +251,7 @@ def _is_checked_anyway(draft: Draft) -> bool:
 
 
 def plan_remarks(reason: Reason, extras: Mapping[str, object], amount: Decimal) -> str:
-    """The remarks of a refusal because of a plan code; empty for other reasons. Long codes are truncated."""
+    """Return the remarks of a refusal because of a plan code; empty for other reasons. Long codes are truncated."""
     code = str(extras.get(PLAN_CODE, ""))[:CODE_CHARS_MAX]
     match reason:
         case Reason.PLAN_REQUIRED:
@@ -271,7 +270,7 @@ def _plans(draft: Draft) -> OptionList:
 
 
 def _unknown_plan(draft: Draft, code: object) -> Detail:
-    """Why no plan with this code can be bought."""
+    """Explain why no plan with this code can be bought."""
     name, field = f"extras.{PLAN_CODE}", draft.product.pricing
     if not isinstance(code, str):
         return detail(DetailKind.EXTRA_NO_TEXT, name=name)

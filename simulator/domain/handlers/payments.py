@@ -1,4 +1,4 @@
-"""Creating and re-querying payments (SPEC 4.11).
+"""Payments, created and re-queried (SPEC 4.11).
 
 An existing refid is looked up before any check. A new payment is checked in the order of `CHECKS`, and the first
 failure wins. Nothing changes before all checks have passed.
@@ -37,10 +37,10 @@ from simulator.domain.queries import not_on_sale, payment_with
 from simulator.domain.state import State
 
 _DEFAULT_CALLBACKS = Distortion()
-NO_EXTRAS: Mapping[str, object] = {}  # one for all payments
+NO_EXTRAS: Mapping[str, object] = {}  # shared by all payments
 
-# The documented order (SPEC 4.11); the balance is checked last. A check costs little for a product that it does not
-# concern: most have no extras, no plans and no options of single accounts.
+# The documented order (SPEC 4.11); the balance is checked last. Each check returns early for the products that it does
+# not concern: most have no extras, no plans and no options with accounts.
 CHECKS: tuple[Callable[[Draft], Refusal | None], ...] = (
     check_account,
     check_extras,
@@ -80,8 +80,8 @@ def _draft(state: State, product: Product, command: CreatePayment) -> Draft:
 def _with_ignored(
     outcome: PaymentAnswer | PaymentRefused, state: State, command: CreatePayment, code: str
 ) -> PaymentAnswer | PaymentRefused:
-    """The outcome, and which of the extras were ignored, since the payment's product does not have them. An extra that
-    is too large was not ignored."""
+    """Return the outcome with a note of the ignored extras, which the product does not have. Oversized extras are
+    refused instead."""
     if isinstance(outcome, PaymentRefused) and outcome.detail and outcome.detail.kind is DetailKind.EXTRA_TOO_LARGE:
         return outcome
     product = state.catalog.products.get(code)
@@ -106,7 +106,7 @@ def _check(draft: Draft, reseller: Reseller, command: CreatePayment, now: dateti
 
 
 def _wanting(draft: Draft, reseller: Reseller, cost: Decimal) -> Detail | None:
-    """What the wallet has and what it needs; None when it has enough."""
+    """Return the available and required balance; None when the balance suffices."""
     assert draft.amount is not None, "an amount that is not a number was refused"
     balance, face = reseller.wallet.balance, ZERO
     if draft.state.assumes("insufficient-balance", "face_value"):
@@ -118,7 +118,7 @@ def _wanting(draft: Draft, reseller: Reseller, cost: Decimal) -> Detail | None:
 
 
 def _first_failure(draft: Draft) -> Refusal | None:
-    """The refusal of the first check that fails; None when all pass."""
+    """Return the refusal of the first check that fails; None when all pass."""
     for check in CHECKS:
         if refusal := check(draft):
             return refusal
@@ -127,7 +127,7 @@ def _first_failure(draft: Draft) -> Refusal | None:
 
 def _accept_price(draft: Draft, refused: Refusal) -> tuple[Draft, Refusal | None, Detail | None]:
     """Handle an amount that is an option's price: return the payment, its refusal and a note about the price. Without
-    such an option, or when its denomination is refused too, the payment and its refusal are unchanged."""
+    such an option, or when its denomination is also refused, payment and refusal are unchanged."""
     option = priced_option(draft, refused)
     if option is None:
         return draft, refused, None
@@ -165,7 +165,7 @@ def _requery(
 
 
 def _kept_values(state: State, transaction: Transaction, command: CreatePayment) -> dict[str, object]:
-    """The payment's values that differ from those of the request, by name."""
+    """Return the payment's stored values that differ from the request, by name."""
     kept: dict[str, object] = {}
     if transaction.product != command.product:
         kept["product"] = transaction.product
@@ -176,7 +176,7 @@ def _kept_values(state: State, transaction: Transaction, command: CreatePayment)
         kept["amount"] = transaction.amount
     if transaction.extras != command.extras:
         product = state.catalog.products.get(transaction.product)
-        names = {**transaction.extras, **(product.fulfillment.extras if product else {})}  # others are not stored
+        names = {**transaction.extras, **(product.fulfillment.extras if product else {})}  # other extras are not stored
         kept |= {
             f"extras.{name}": transaction.extras.get(name)
             for name in names
@@ -188,7 +188,7 @@ def _kept_values(state: State, transaction: Transaction, command: CreatePayment)
 
 
 def _is_taken_price(state: State, transaction: Transaction, amount: Decimal | None) -> bool:
-    """True when the amount is the option's price and the scenario accepts that in place of the denomination."""
+    """Return whether the amount is the option's price and the scenario accepts prices as amounts."""
     if not state.assumes("price-amount", "taken"):
         return False
     product = state.resellers[transaction.reseller].sees(state.catalog, transaction.product)

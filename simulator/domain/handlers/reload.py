@@ -1,9 +1,9 @@
-"""Replaces the scenario of a running sandbox: new decisions follow the new one, past events stay.
+"""Replacement of a running sandbox's scenario: new decisions follow the new scenario, past events stay.
 
-Rules, magic accounts, faults, network timelines, limits, the remaining schedule and the knobs are replaced; rules added
-at run time stay in front, and those removed stay away unless their file changes them. New resellers, keys and users are
+Rules, magic accounts, faults, network timelines, limits, the remaining schedule and the knobs are replaced. Rules added
+at run time stay first; removed rules stay removed unless their file changes them. New resellers, keys and users are
 added, and properties that their file changes are set. Wallets, transactions with their original steps, cases,
-deliveries and the rest of the agenda continue. What cannot be changed at run time is left as it is and reported.
+deliveries and the rest of the agenda continue. Settings that cannot change at run time stay unchanged and are reported.
 """
 
 from base64 import b64decode
@@ -34,7 +34,7 @@ from simulator.domain.state import (
     status_codes,
 )
 
-# Bounds of memory that is allocated when a sandbox starts.
+# Limits on memory that is allocated when a sandbox starts.
 FIXED_SIZES = frozenset(
     {
         "callbacks", "callbacks_bytes", "deliveries", "deliveries_bytes", "notifications", "journal", "journal_bytes",
@@ -44,10 +44,10 @@ FIXED_SIZES = frozenset(
 
 
 def load(state: State, command: LoadScenario, now: datetime) -> tuple[str, ...]:
-    """Switch a sandbox to another scenario; answers one line for each part that requires a reset.
+    """Switch a sandbox to another scenario; return a line for each part that requires a reset.
 
-    Raises `Conflict` when a key or username belongs to another reseller, and when those that stay and the new ones are
-    more than the new scenario allows; and the compiler's errors. Nothing has changed then.
+    Raise `Conflict` when a key or username belongs to another reseller, or when the existing and new resellers or keys
+    exceed the new scenario's limits. Raise the compiler's errors. Errors leave the sandbox unchanged.
     """
     assert state.compiler is not None, "a sandbox that takes documents has a compiler"
     old, new = state.scenario, state.compiler.scenario(command.document, command.name)
@@ -70,7 +70,7 @@ def load(state: State, command: LoadScenario, now: datetime) -> tuple[str, ...]:
 
 
 def _refuse_too_many(state: State, new: Scenario) -> None:
-    """Resellers and keys stay until a reset."""
+    """Raise when too many resellers or keys would exist: old ones stay until a reset."""
     codes = {*state.resellers, *(start.code for start in new.resellers)}
     keys = {*state.keys, *(key.key for start in new.resellers for key in start.keys)}
     refuse_more("resellers", len(codes), new.limits.resellers)
@@ -99,7 +99,7 @@ def _limits(state: State, old: Limits, new: Limits) -> None:
 
 
 def _catalog(state: State, old: Scenario, new: Scenario, now: datetime) -> None:
-    """When the file's catalog is unchanged, keep the catalog with its changes at run time."""
+    """Install the new catalog. If the file's catalog is unchanged, keep the current one with its changes."""
     if (old.catalog.groups, old.catalog.products) == (new.catalog.groups, new.catalog.products):
         return
     catalog.put_catalog(state, new.catalog, now)
@@ -129,9 +129,9 @@ Written = dict[str, Any]
 
 
 def replace_rules(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
-    """Install the rules of `new`; yields one line for each that differs from what was changed while the sandbox ran.
+    """Install the rules of `new`; yield a line for each rule whose new version conflicts with a run-time change.
 
-    Counts of `times`, `nth` and `every` restart; those of magic accounts serve coverage alone and continue.
+    Counts of `times`, `nth` and `every` restart; counts of magic accounts serve coverage alone and continue.
     """
     before = state.books
     from_file = {id(rule) for section in _sections(old).values() for rule in section}
@@ -153,7 +153,7 @@ def replace_rules(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
 
 
 def _remove_again(state: State, old: Scenario, new: Scenario, present: set[int]) -> Iterator[str]:
-    """Leave out what was removed from the rules of `old`, of which those in `present` are still there."""
+    """Remove the rules of `old` that are not in `present` from the new books, unless their file changed them."""
     for section, rules in _sections(old).items():
         if all(id(rule) in present for rule in rules):
             continue
@@ -172,12 +172,12 @@ def _remove_again(state: State, old: Scenario, new: Scenario, present: set[int])
 
 
 def _label(written: Written) -> str:
-    """What tells a rule of a file that was changed: its name, else the id that it was given."""
+    """Return the identity of a rule that its file changed: its name, else its assigned id."""
     return str(written.get("name") or written.get("id") or "")
 
 
 def _written(scenario: Scenario, section: str) -> list[Written]:
-    """The rules of a section as the file has them."""
+    """Return the rules of a section as the file has them."""
     return list(scenario.document.get(section) or ())
 
 
@@ -192,13 +192,13 @@ def _sections(scenario: Scenario) -> dict[str, tuple[Rule[Any], ...]]:
 
 
 def update_reseller(state: State, was: ResellerStart | None, start: ResellerStart, now: datetime) -> Iterator[str]:
-    """Set what `start` changes relative to the previous scenario's `was`, None if absent there; yields one line for
-    each change that requires a reset. Creates a missing reseller."""
+    """Create the reseller, or set the properties of `start` that differ from the previous scenario's `was` (None if
+    absent there). Yield a line for each change that requires a reset."""
     reseller = state.resellers.get(start.code)
     if reseller is None:
         create_reseller(state, start)
         return
-    if was is None:  # it was added at run time
+    if was is None:  # the reseller was added at run time
         was = ResellerStart(start.code, reseller.email, start.balance)
     _credentials(state, reseller, was, start)
     _settings(state, reseller, was, start, now)
@@ -213,7 +213,7 @@ def update_reseller(state: State, was: ResellerStart | None, start: ResellerStar
 
 
 def _credentials(state: State, reseller: Reseller, was: ResellerStart, start: ResellerStart) -> None:
-    """Add new keys and users, and update those that the file changes."""
+    """Add new keys and users, and update the ones that the file changes."""
     for wanted in start.keys:
         if wanted.key not in state.keys:
             add_key(state, reseller, wanted)
@@ -250,7 +250,7 @@ def _overlay(state: State, reseller: Reseller, start: ResellerStart, now: dateti
 
 
 def _webhook(state: State, reseller: Reseller, start: WebhookStart | None, now: datetime) -> None:
-    """Jobs under way hold this object, so it is changed in place."""
+    """Update the webhook in place, since pending jobs hold the object."""
     webhook = reseller.webhook
     if start is None:
         webhook.enabled, webhook.url = False, ""

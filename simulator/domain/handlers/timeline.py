@@ -1,8 +1,8 @@
-"""The dated statuses that a transaction goes through, with the wallet entries and callbacks of each.
+"""The timeline of a transaction: dated statuses with their wallet entries and callbacks.
 
-The first step of a timeline is the answer to the creating request. Each later step happens at its time after the
-creation, at a time of day, or at its re-query; one whose time is past when the dated step above it happens follows it
-at once. A step that the current status does not allow is skipped.
+The first step of a timeline is the answer to the creating request. Each later step has a delay after the creation, a
+time of day, or a re-query that triggers it. A step that would be due before the dated step above it follows that step
+immediately. A step that the current status does not allow is skipped.
 """
 
 from collections.abc import Mapping
@@ -33,10 +33,10 @@ from simulator.domain.model.transactions import (
 from simulator.domain.model.wallet import REFUND
 from simulator.domain.state import State
 
-# How long a payment takes with `realistic_times`, by the `processing_time` of its product; others as the steps say.
+# The duration of payments with `realistic_times`, by the product's `processing_time`; without it, as the steps say.
 REALISTIC_TIMES: Mapping[str, timedelta] = {"24_hours": timedelta(hours=24), "3_days": timedelta(days=3)}
 
-# What happens to a payment that no rule matches.
+# The timeline of a payment that no rule matches.
 ORDINARY_STEPS = (
     Step(Status.ACCEPTED),
     Step(Status.PROCESSING, after=timedelta(seconds=2)),
@@ -45,7 +45,7 @@ ORDINARY_STEPS = (
 
 
 def realistic(steps: tuple[Step, ...], processing_time: str) -> tuple[Step, ...]:
-    """The steps with the last of them, if it is dated and final, as late as a product of this kind takes."""
+    """Return the steps with the last step, if dated and final, delayed by the usual processing time of the product."""
     takes, last = REALISTIC_TIMES.get(processing_time), steps[-1]
     if takes is None or last.after is None or last.status not in SETTLED:
         return steps
@@ -53,8 +53,8 @@ def realistic(steps: tuple[Step, ...], processing_time: str) -> tuple[Step, ...]
 
 
 def drawn_steps(steps: tuple[Step, ...], seed: int, *identity: object) -> tuple[Step, ...]:
-    """Return the steps with the times of one payment, drawn for those that have a distribution. None comes before the
-    dated step above it."""
+    """Return the steps with times drawn for this payment, where a step has a distribution. No step precedes the dated
+    step above it."""
     if all(step.spread is None for step in steps):
         return steps
     found, latest = list[Step](), timedelta(0)
@@ -68,14 +68,14 @@ def drawn_steps(steps: tuple[Step, ...], seed: int, *identity: object) -> tuple[
 
 
 def begin(state: State, transaction: Transaction, now: datetime) -> None:
-    """Give a new transaction its first status and schedule the dated rest. The first has no callback."""
+    """Give a new transaction its first status, which has no callback, and schedule the dated steps."""
     _enter_status(state, transaction, transaction.steps[0], now, "creation")
     _schedule_next(state, transaction, 1)
 
 
 def _schedule_next(state: State, transaction: Transaction, place: int) -> None:
-    """Schedule the first dated step from index `place`; a settled transaction has no further steps. One that is not
-    settled and has none left, neither dated nor waiting for a re-query, is stuck."""
+    """Schedule the first dated step from index `place`; a settled transaction has no further steps. An unsettled
+    transaction without dated or re-query steps left is stuck."""
     steps = transaction.steps
     for number in range(place, len(steps)):
         step = steps[number]
@@ -93,8 +93,8 @@ def _schedule_next(state: State, transaction: Transaction, place: int) -> None:
 
 
 def _planned(transaction: Transaction, place: int) -> datetime:
-    """When the step at index `place`, which has a time of day, is due. It depends on the dated steps above as planned,
-    not as they happened, so that a late clock does not lose a day."""
+    """Return when the step at index `place`, which has a time of day, is due. The result depends on the planned times
+    of earlier steps, not on their actual times, so that a late clock does not lose a day."""
     planned = transaction.created
     for step in transaction.steps[1 : place + 1]:
         if step.at is not None:
@@ -105,12 +105,12 @@ def _planned(transaction: Transaction, place: int) -> datetime:
 
 
 def _last_requery(steps: tuple[Step, ...]) -> int:
-    """The latest re-query that a step waits for; 0 for none."""
+    """Return the number of the latest re-query that a step waits for; 0 for none."""
     return max([step.requery or 0 for step in steps], default=0)
 
 
 def step_due(state: State, due: StepDue, now: datetime) -> StepTaken | None:
-    """Process a dated step; None when the current status does not allow it."""
+    """Process a dated step; return None when the current status does not allow it."""
     transaction = state.transactions.by_number[due.number]
     step = transaction.steps[due.place]
     follows = may_follow(transaction.result.status, step.status)
@@ -163,7 +163,7 @@ def _enter_status(state: State, transaction: Transaction, step: Step, now: datet
 
 
 def propagate_change(state: State, transaction: Transaction, now: datetime) -> None:
-    """Apply the consequences of a status change after the creation, whatever caused it."""
+    """Apply the consequences of any status change after the creation."""
     state.resellers[transaction.reseller].history.change_status(transaction)
     callbacks.schedule(state, transaction, now)
 
@@ -181,14 +181,14 @@ def _settle(state: State, transaction: Transaction) -> None:
 
 
 def _with_details(state: State, transaction: Transaction, step: Step, result: Result) -> Result:
-    """The result with the fields that the step and the product add."""
+    """Return the result with the fields that the step and the product add."""
     expiry = step.expiry or _expiry(state, transaction, step, result.at)
     texts: dict[str, Any] = _texts(state, transaction, step)
     return msgspec.structs.replace(result, expiry=expiry, **texts)
 
 
 def _texts(state: State, transaction: Transaction, step: Step) -> dict[str, str]:
-    """The texts of a result: the product's on success, overridden by those that the scenario wrote for this step."""
+    """Return the texts of a result: the product's texts on success, overridden by the texts of this step."""
     templates: dict[str, Text] = {}
     if step.status is SUCCESSFUL and (product := state.catalog.products.get(transaction.product)):
         templates.update(product.fulfilled.texts)
@@ -201,7 +201,7 @@ def _texts(state: State, transaction: Transaction, step: Step) -> dict[str, str]
 
 
 def template_facts(state: State, transaction: Transaction) -> Fields:
-    """The facts of a transaction that a scenario's templates may contain."""
+    """Return the facts of a transaction that a scenario's templates may contain."""
     return {
         "seed": state.seed,
         "trxid": transaction.trxid,

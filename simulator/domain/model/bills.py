@@ -20,15 +20,15 @@ T = TypeVar("T")
 
 
 class NamePool(msgspec.Struct, frozen=True):
-    """Names of one language; any given name goes with any family name."""
+    """A pool of names in one language; any given name goes with any family name."""
 
     given: tuple[str, ...]
     family: tuple[str, ...]
 
 
 class PersonPools(msgspec.Struct, frozen=True):
-    """The parts that people are drawn from. No pool is empty; `births` are the first eight digits of identity numbers:
-    date of birth as yymmdd and place of birth."""
+    """The parts of which people are composed. No pool is empty; `births` are the first eight digits of identity
+    numbers: date of birth as yymmdd and place of birth."""
 
     names: tuple[NamePool, ...]
     streets: tuple[str, ...]
@@ -36,16 +36,16 @@ class PersonPools(msgspec.Struct, frozen=True):
     births: tuple[str, ...]
 
     def name(self, seed: int, *identity: str) -> str:
-        """The name drawn for (seed, identity)."""
+        """Return the name drawn for (seed, identity)."""
         pool = _pick(self.names, seed, identity, "language")
         return f"{_pick(pool.given, seed, identity, 'given')} {_pick(pool.family, seed, identity, 'family')}"
 
     def address(self, seed: int, *identity: str) -> str:
-        """The address, on one line."""
+        """Return the address, on one line."""
         return f"{_pick(self.streets, seed, identity, 'street')}, {_pick(self.towns, seed, identity, 'town')}"
 
     def ic_number(self, seed: int, *identity: str) -> str:
-        """The identity number: 12 digits without dashes."""
+        """Return the identity number: 12 digits without dashes."""
         return _pick(self.births, seed, identity, "birth") + draw.digits(seed, 4, *identity, "serial")
 
 
@@ -57,11 +57,11 @@ def _pick(pool: tuple[T, ...], seed: int, identity: tuple[str, ...], what: str) 
 BillKey = tuple[str, str, str]
 
 IC_NUMBER = "{ic_number}"
-_DAY_MAX = 28  # every month has it
+_DAY_MAX = 28  # valid in every month
 
 
 class BillField(StrEnum):
-    """The fields of SPEC 2.6 that some billers return and others do not."""
+    """The fields of SPEC 2.6 that only some billers return."""
 
     CUSTOMER = "CustomerName"
     OUTSTANDING = "Outstanding"
@@ -73,9 +73,9 @@ class BillField(StrEnum):
 
 
 class BillProfile(msgspec.Struct, frozen=True):
-    """What a product's biller presents. Amounts are drawn between `lowest` and `highest`.
+    """The bills of a product's biller. Amounts are drawn between `lowest` and `highest`.
 
-    Account holders are drawn from `people`, which is called only when a bill names one. A text in `custom_field` may
+    Account holders are drawn from `people`, which is called only when a bill needs a name. Texts in `custom_field` may
     contain `IC_NUMBER`.
     """
 
@@ -105,7 +105,7 @@ class Bill(msgspec.Struct, frozen=True):
 
 
 class BillError(StrEnum):
-    """Why there is no bill; the values are the wire's texts. A rule may also refuse with its own text."""
+    """The reasons for refusing a bill, as texts of the wire. A rule may also refuse with its own text."""
 
     PRODUCT = "unknown_product"
     UNAVAILABLE = "unavailable"
@@ -118,8 +118,8 @@ class BillError(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BillRefused:
-    """No bill. `label` is the text for the user when it differs from that of `error`; `rule` is the rule that refused,
-    if any; otherwise `detail` gives the cause."""
+    """The refusal of a bill. `label` is the text for the user when it differs from the text of `error`; `rule` is the
+    rule that refused, if any; otherwise `detail` gives the cause."""
 
     error: BillError | str
     label: str = ""
@@ -128,7 +128,7 @@ class BillRefused:
 
 
 class BillThen(msgspec.Struct, frozen=True):
-    """What a rule of `bills` does: `changes` override fields of the drawn bill, or the look-up is refused."""
+    """The effect of a `bills` rule: `changes` override fields of the drawn bill, or the look-up is refused."""
 
     changes: Mapping[str, object]
     refused: BillRefused | None = None
@@ -158,7 +158,7 @@ def _outstanding(profile: BillProfile, seed: int, identity: tuple[str, ...]) -> 
 
 
 def _filled(value: object, holder: Callable[[], str]) -> object:
-    """`value` with `IC_NUMBER` in its texts replaced by the holder's identity number."""
+    """Return `value` with `IC_NUMBER` in its texts replaced by the holder's identity number."""
     if isinstance(value, str):
         return value.replace(IC_NUMBER, holder()) if IC_NUMBER in value else value
     if isinstance(value, list):
@@ -175,7 +175,7 @@ def _amount(low: Decimal, high: Decimal, seed: int, identity: tuple[str, ...], w
 
 
 def _due_date(seed: int, identity: tuple[str, ...], now: datetime) -> date:
-    """The next occurrence of the bill's day of the month, today included."""
+    """Return the next occurrence of the bill's day of the month, today included."""
     today = now.astimezone(SERVICE_ZONE).date()
     day = int(draw.fraction(seed, *identity, "day") * _DAY_MAX) + 1
     if day >= today.day:

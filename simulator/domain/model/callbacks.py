@@ -24,7 +24,7 @@ class CallbackState(StrEnum):
 
 
 class CallbackConfig(msgspec.Struct, frozen=True):
-    """Where a reseller receives callbacks; an empty `url` means none."""
+    """The URL and settings of a reseller's callbacks; an empty `url` disables them."""
 
     url: str = ""
     method: str = ""
@@ -32,8 +32,8 @@ class CallbackConfig(msgspec.Struct, frozen=True):
 
 
 class Callback(msgspec.Struct, eq=False, gc=False, kw_only=True):  # no cycle leads through it
-    """One notification of one status change, of a transaction as it was then. `copy` is 0 for the original, 1 and more
-    for duplicates; `is_repeat` marks the one that a rule sends again, possibly when a later status was told."""
+    """A notification of one status change, with the transaction as of that change. `copy` is 0 for the original, 1 and
+    more for duplicates. `is_repeat` marks a callback that a rule sends again, even after a later status."""
 
     id: str
     transaction: Transaction
@@ -47,22 +47,22 @@ class Callback(msgspec.Struct, eq=False, gc=False, kw_only=True):  # no cycle le
 
     @property
     def serial(self) -> int:
-        """Its number among all callbacks of the sandbox, in the order in which they were made."""
+        """Return the number of the callback in its sandbox, in creation order."""
         return int(self.id.removeprefix("cb-"))
 
     @property
     def lane(self) -> str:
-        """Callbacks of one transaction keep their order, unless its rule sends them concurrently."""
+        """Return the queue of the callback: one per transaction, or its own when its rule sends concurrently."""
         is_concurrent = self.transaction.callbacks.of(self.result.status).concurrent
         return self.id if is_concurrent else self.transaction.trxid
 
     @property
     def size(self) -> int:
-        """The approximate memory of the callback and its ended attempts, in bytes."""
+        """Return the approximate memory of the callback and its ended attempts, in bytes."""
         return _CALLBACK_BYTES + len(self.url) + sum(_size(one.result) for one in self.attempts if one.result)
 
 
-# The estimated memory of a callback and of an attempt beside their texts.
+# The estimated memory of a callback and of an attempt, without their texts.
 _CALLBACK_BYTES = 1000
 _ATTEMPT_BYTES = 500
 
@@ -72,14 +72,14 @@ def _size(result: AttemptResult) -> int:
 
 
 class RetryPolicy(msgspec.Struct, frozen=True):
-    """Up to `retries` more attempts, each `after` the end of the previous one."""
+    """A schedule of up to `retries` more attempts, each `after` the end of the previous attempt."""
 
     retries: int = 3
     after: timedelta = timedelta(seconds=60)
 
 
 def is_retried(result: AttemptResult, *, redirects: bool = False) -> bool:
-    """The retry table of SPEC 6.1: 5xx, 408, 429, connection errors, DNS failures and timeouts are retried.
+    """Return whether a result is retried (SPEC 6.1): 5xx, 408, 429, connection errors, DNS failures, timeouts.
 
     Statuses from 600 on do not count as 5xx. Redirects are not followed; SPEC does not say whether they are retried.
     """
@@ -92,10 +92,10 @@ def is_retried(result: AttemptResult, *, redirects: bool = False) -> bool:
 
 
 class CallbackLog:
-    """The latest callbacks of a sandbox, by id and by transaction; the oldest are evicted, by count and by bytes.
+    """The latest callbacks of a sandbox, by id and by transaction. The oldest are evicted, by count and by bytes.
 
-    An evicted callback that is pending is still sent and retried. What its receiver answers is not stored.
-    `on_evicted`, if set, is told of each.
+    An evicted callback that is pending is still sent and retried, but its results are not stored. `on_evicted`, if set,
+    is called with each evicted callback.
     """
 
     def __init__(self, count_max: int, bytes_max: int) -> None:
@@ -117,12 +117,12 @@ class CallbackLog:
         return len(self._by_id)
 
     def find(self, id_: str) -> Callback | None:
-        """The callback with this id, if it is still in the log."""
+        """Return the callback with this id, if it is still in the log."""
         return self._by_id.get(id_)
 
     @property
     def size(self) -> int:
-        """The approximate memory of the callbacks, in bytes."""
+        """Return the approximate memory of the callbacks, in bytes."""
         return self._bytes
 
     def add(self, callback: Callback) -> None:
@@ -133,7 +133,7 @@ class CallbackLog:
         self._evict()
 
     def restore(self, callbacks: Iterable[Callback], left_out: int) -> None:
-        """Have these in the place of all others; `left_out` were evicted before."""
+        """Replace all callbacks; `left_out` counts earlier evictions."""
         self._by_id, self._by_trxid, self._bytes, self.left_out = OrderedDict(), {}, 0, left_out
         for one in callbacks:
             self._by_id[one.id] = one
@@ -141,7 +141,7 @@ class CallbackLog:
             self._bytes += one.size
 
     def end_attempt(self, callback: Callback, attempt: Attempt, result: AttemptResult) -> None:
-        """Store the result of an attempt, without the receiver's headers; evicts as `add` does."""
+        """Store the result of an attempt, without the receiver's headers. May evict callbacks, like `add`."""
         if callback.id not in self._by_id:
             attempt.result = replace(result, body="", headers=())
             return
@@ -150,7 +150,7 @@ class CallbackLog:
         self._evict()
 
     def of(self, trxid: str) -> list[Callback]:
-        """The callbacks of one transaction that are still in the log, in order."""
+        """Return the callbacks of one transaction that are still in the log, in order."""
         return list(self._by_trxid.get(trxid, ()))
 
     def _evict(self) -> None:

@@ -35,7 +35,7 @@ class Group(msgspec.Struct, frozen=True):
 
 
 def tree_of(groups: tuple[Group, ...], codes: Container[str]) -> tuple[Group, ...]:
-    """The groups reduced to the products in `codes`; empty categories stay."""
+    """Return the groups reduced to the products in `codes`, including empty categories."""
     return tuple(
         msgspec.structs.replace(group, categories=tuple(_category_of(category, codes) for category in group.categories))
         for group in groups
@@ -48,7 +48,7 @@ def _category_of(category: Category, codes: Container[str]) -> Category:
 
 
 class TreeKind(StrEnum):
-    """The kinds of nodes of the tree; the value is the prefix of its events (SPEC 6.4)."""
+    """The kinds of tree nodes; the value is the prefix of their events (SPEC 6.4)."""
 
     CATEGORY = "category"
     GROUP = "group"
@@ -65,7 +65,7 @@ class Money(msgspec.Struct, frozen=True):
 
 
 class DataSource(msgspec.Struct, frozen=True):
-    """Where a select field's options come from. `params` maps a query parameter to `{"static": value}` or
+    """The source of a select field's options. `params` maps a query parameter to `{"static": value}` or
     `{"from_field": field id}`."""
 
     type: str
@@ -94,7 +94,7 @@ class FormField(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """Where fulfillment reads one value of the payment request from."""
+    """The place in the payment request from which fulfillment reads a value."""
 
     from_field: str
     path: str | None = None
@@ -102,7 +102,7 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class Fulfillment(msgspec.Struct, frozen=True):
-    """How the form maps onto `POST /v2/topup`; each source names a field that the product has."""
+    """The mapping of the form onto `POST /v2/topup`; each source names a field of the product."""
 
     account: Source | None = None
     amount: Source | None = None
@@ -110,8 +110,8 @@ class Fulfillment(msgspec.Struct, frozen=True):
 
 
 class Discount(msgspec.Struct, frozen=True, tag=True, tag_field="property"):
-    """`unit_price` is the cost per unit of face value (`percentage`) or a negative amount a transaction (`fixed`);
-    `value` is the same for people."""
+    """A discount. `unit_price` is the cost per unit of face value (`percentage`) or a negative amount per transaction
+    (`fixed`); `value` is its display form."""
 
     type: str
     unit_price: Decimal
@@ -129,7 +129,7 @@ class Adjustment(msgspec.Struct, frozen=True, tag=True, tag_field="property"):
 class Option(msgspec.Struct, frozen=True):
     """A selectable item of a select field (SPEC 2.2). `denomination` is set only for options of a pricing field. For a
     dynamic field, `share` is the fraction of account numbers that get the option, and `account_digits` the length of
-    the `account_number` drawn for each. The rest but `rrp` is a biller's (SPEC 2.14)."""
+    the `account_number` drawn for each. All other fields, except `rrp`, belong to billers (SPEC 2.14)."""
 
     code: str
     label: str
@@ -150,30 +150,30 @@ class Option(msgspec.Struct, frozen=True):
 
 
 class OptionList(tuple[Option, ...]):
-    """Options in display order, inactive ones included, with lazily built indexes."""
+    """Options in display order, including inactive options, with lazily built indexes."""
 
     @cached_property
     def by_code(self) -> Mapping[str, Option]:
-        """The option of each code; the first one where an identity has several accounts of one kind."""
+        """Return the option of each code; the first, where an identity has several accounts of one kind."""
         return {option.code: option for option in reversed(self)}
 
     @cached_property
     def active(self) -> "OptionList":
-        """Those on sale."""
+        """Return the options on sale."""
         return self if all(option.is_active for option in self) else OptionList(o for o in self if o.is_active)
 
     @cached_property
     def inactive(self) -> "OptionList":
-        """Those not on sale."""
+        """Return the options not on sale."""
         return OptionList(option for option in self if not option.is_active)
 
     @cached_property
     def personal(self) -> tuple[Option, ...]:
-        """Those that are offered to only some account numbers."""
+        """Return the options that are offered to only some account numbers."""
         return tuple(option for option in self if option.share < 1)
 
     def without(self, left_out: tuple[str, ...]) -> "OptionList":
-        """All but those with these codes; cached, so that account numbers with the same options share its indexes."""
+        """Return the list without these codes; cached, to share its indexes among account numbers."""
         if not left_out:
             return self
         found = self._parts.get(left_out)
@@ -189,7 +189,7 @@ class OptionList(tuple[Option, ...]):
 
     @cached_property
     def by_denomination(self) -> Mapping[Decimal, tuple[Option, ...]]:
-        """The options on sale by face value."""
+        """Return the options on sale by face value."""
         found: dict[Decimal, list[Option]] = {}
         for option in self.active:
             if option.denomination is not None:
@@ -198,8 +198,8 @@ class OptionList(tuple[Option, ...]):
 
 
 class Receipt(msgspec.Struct, frozen=True):
-    """What a successful payment of a product carries: templates for `sn`, `pin`, `voucherlink` and `note`, and the
-    validity period of the voucher."""
+    """The contents of a receipt for a product: templates for `sn`, `pin`, `voucherlink` and `note`, and the validity
+    period of the voucher."""
 
     texts: Mapping[str, Text] = msgspec.field(default_factory=dict)
     valid_for: timedelta | None = None
@@ -248,7 +248,7 @@ class Product:
 
     @property
     def is_listed(self) -> bool:
-        """True when an unfiltered catalog shows it."""
+        """Return whether an unfiltered catalog shows the product."""
         return self.is_active and not self.is_hidden
 
 
@@ -259,7 +259,7 @@ class Overlay(msgspec.Struct, frozen=True):
     price_adjustment: Adjustment | None = None
 
     def over(self, product: Product) -> Product:
-        """The product as this reseller sees it."""
+        """Return the product as this reseller sees it."""
         return replace(
             product,
             is_active=product.is_active if self.is_active is None else self.is_active,
@@ -276,7 +276,7 @@ class Catalog:
 
     @cached_property
     def categories(self) -> Mapping[str, Category]:
-        """The first category, in display order, that shows each product."""
+        """Return the first category, in display order, that shows each product."""
         found: dict[str, Category] = {}
         for group in self.groups:
             for category in group.categories:
@@ -285,13 +285,13 @@ class Catalog:
         return found
 
     def parts(self, kind: TreeKind) -> Sequence[Category | Group]:
-        """All groups, or all categories, in display order."""
+        """Return all groups, or all categories, in display order."""
         if kind is TreeKind.GROUP:
             return self.groups
         return [category for group in self.groups for category in group.categories]
 
     def part(self, kind: TreeKind, id_: str) -> Category | Group:
-        """The category or group with this id. Raises `Unknown`."""
+        """Return the category or group with this id. Raise `Unknown`."""
         for one in self.parts(kind):
             if one.id == id_:
                 return one

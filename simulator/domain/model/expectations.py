@@ -1,4 +1,4 @@
-"""What a scenario expects to have happened: expectations, and their verdicts."""
+"""Expectations of a scenario, each with its verdict."""
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -23,22 +23,22 @@ class ExpectationKind(StrEnum):
 
 
 class Count(msgspec.Struct, frozen=True):
-    """How often something should have happened; with `high` None, at least `low` times."""
+    """The expected number of occurrences; with `high` None, at least `low`."""
 
     low: int = 1
     high: int | None = None
 
     @property
     def is_any(self) -> bool:
-        """True when every count is admitted."""
+        """Return whether every count is admitted."""
         return self.low == 0 and self.high is None
 
     def admits(self, count: int) -> bool:
-        """True when `count` is within the bounds."""
+        """Return whether `count` is within the bounds."""
         return self.low <= count and (self.high is None or count <= self.high)
 
     def exceeds(self, count: int) -> int:
-        """How far `count` is outside of the bounds; 0 within."""
+        """Return the distance of `count` from the bounds; 0 within them."""
         return max(self.low - count, 0 if self.high is None else count - self.high, 0)
 
     def __str__(self) -> str:
@@ -51,10 +51,10 @@ ANY_COUNT = Count(0, None)
 
 
 class Expectation(msgspec.Struct, frozen=True):
-    """One statement of what should have happened. `test` selects the calls, payments, callbacks or webhooks that count,
-    and `parts` has its conditions one by one; `label` is the rule, outcome or reseller; `amount` is the expected wallet
-    balance. With `per`, calls are counted for each value of that fact; two calls of one value are at least `apart` of
-    the sandbox's time. `written` is the whole statement as plain values, `place` where it is, if in a file."""
+    """A statement of what should have happened. `test` selects the calls, payments, callbacks or webhooks that count;
+    `parts` lists its conditions. `label` is the rule, outcome or reseller; `amount` is the expected wallet balance.
+    With `per`, calls are counted for each value of that fact; two calls with the same value must be at least `apart`,
+    in the sandbox's time. `written` is the whole statement as plain values, `place` its position in a file."""
 
     name: str
     kind: ExpectationKind
@@ -70,17 +70,17 @@ class Expectation(msgspec.Struct, frozen=True):
 
     @property
     def has_values(self) -> bool:
-        """True when calls are told apart by a value or by their time, not only counted."""
+        """Return whether calls are grouped by a value or compared by time, instead of only counted."""
         return bool(self.per) or self.apart is not None
 
     def counts_like(self, other: "Expectation") -> bool:
-        """True when the other one counts the same, so that its count can go on."""
+        """Return whether the other expectation counts the same calls, so that its count can continue."""
         return (self.name, self.kind, self.written) == (other.name, other.kind, other.written)
 
 
 def continued(old: Mapping[int, Expectation], new: Mapping[int, Expectation]) -> dict[int, int]:
-    """The key of each new expectation that counts like an old one, with the key of the latter. An old count goes on in
-    one new one only, since equal statements count each for itself."""
+    """Map each new expectation to the old expectation whose count it continues, by their keys. Each old count continues
+    at most once, since equal statements count separately."""
     found: dict[int, int] = {}
     left = dict(old)
     for place, one in new.items():
@@ -92,8 +92,8 @@ def continued(old: Mapping[int, Expectation], new: Mapping[int, Expectation]) ->
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """Whether an expectation is met; `actual` is a count, or the balance in MYR. Of one that is not met, `nearest` says
-    what did happen and `pending` what is still to come, a line each."""
+    """The result of an expectation; `actual` is a count, or the balance in MYR. For an unmet expectation, `nearest`
+    lists what did happen and `pending` what is still scheduled, one per line."""
 
     expectation: Expectation
     actual: int | Decimal
@@ -104,8 +104,8 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 def judge_count(expectation: Expectation, actual: int, note: str = "", where: str = "") -> Verdict:
-    """Compare a count with the expectation; `note` says what the count may have missed, `where` of what there are too
-    many."""
+    """Compare a count with the expectation. `note` explains what the count may have missed, `where` locates surplus
+    occurrences."""
     count = expectation.count
     got = f"{actual}{where}" if count.high is not None and actual > count.high else str(actual)
     return verdict(expectation, actual, str(count), got, note, ok=count.admits(actual))
@@ -121,6 +121,6 @@ def judge_balance(expectation: Expectation, actual: Decimal) -> Verdict:
 def verdict(
     expectation: Expectation, actual: int | Decimal, wanted: str, got: str, note: str = "", *, ok: bool
 ) -> Verdict:
-    """A verdict with its sentence."""
+    """Return a verdict with its sentence."""
     text = f"{expectation.name}: expected {wanted}, got {got}" + (f" ({note})" if note else "")
     return Verdict(expectation, actual, ok, text)

@@ -1,4 +1,4 @@
-"""Inboxes, the receivers inside the simulator: how a URL names one, what one replies, and when."""
+"""Inboxes, the receivers inside the simulator: their URLs, replies and times."""
 
 import re
 from datetime import datetime, time, timedelta
@@ -12,18 +12,18 @@ MIDNIGHT = time(0)
 
 
 class TimeOfDay(msgspec.Struct, frozen=True):
-    """Times of day in the service's zone, from `begins` (inclusive) to `ends` (exclusive); None for midnight. One that
-    begins after it ends goes over midnight; one that begins when it ends holds never."""
+    """Times of day in the service's zone, from `begins` (inclusive) to `ends` (exclusive); None for midnight. If
+    `begins` is later than `ends`, the span crosses midnight; if equal, it is empty."""
 
     begins: time | None = None
     ends: time | None = None
 
     def holds(self, local: time) -> bool:
-        """True when the time of day lies in it."""
+        """Return whether the time of day lies in the span."""
         return any(low <= local and (high is None or local < high) for low, high in self.spans())
 
     def spans(self) -> tuple[tuple[time, time | None], ...]:
-        """The same as spans of one day, from (inclusive) and to (exclusive), None for its end; at most two."""
+        """Return at most two spans within one day, from (inclusive) and to (exclusive), None for midnight."""
         begins, ends = self.begins or MIDNIGHT, self.ends
         if ends is None or begins < ends:
             return ((begins, ends),)
@@ -33,8 +33,8 @@ class TimeOfDay(msgspec.Struct, frozen=True):
 
 
 class Window(msgspec.Struct, frozen=True):
-    """When something holds; a part that is None holds always. `weekdays` are the local days on which it does, 0 for
-    Monday; `since` (inclusive) and `until` (exclusive) count from the start of the sandbox, which a reset renews."""
+    """The times at which something applies; a part that is None always applies. `weekdays` are local days, 0 for
+    Monday; `since` (inclusive) and `until` (exclusive) count from the latest start or reset of the sandbox."""
 
     time_of_day: TimeOfDay | None = None
     weekdays: frozenset[int] | None = None
@@ -42,7 +42,7 @@ class Window(msgspec.Struct, frozen=True):
     until: timedelta | None = None
 
     def holds(self, now: datetime, start: datetime) -> bool:
-        """True when the moment `now` lies in it; both are aware datetimes."""
+        """Return whether the moment `now` lies in the window; both are aware datetimes."""
         elapsed = now - start
         if (self.since is not None and elapsed < self.since) or (self.until is not None and elapsed >= self.until):
             return False
@@ -55,14 +55,14 @@ class Window(msgspec.Struct, frozen=True):
 
 
 INBOX_SCHEME = "inbox:"
-"""How the URL of an inbox begins: `inbox:NAME` is the inbox of that name in the sandbox that delivers."""
+"""The scheme of inbox URLs: `inbox:NAME` is the inbox of that name in the delivering sandbox."""
 
 INBOX_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class InboxReply(msgspec.Struct, frozen=True):
-    """What an inbox replies; `delay` is wall time, divided by the rate of a faster clock. With `disconnect` it closes
-    the connection without an answer."""
+    """The reply of an inbox; `delay` is wall time, divided by the rate of a faster clock. With `disconnect`, the
+    connection closes without an answer."""
 
     status: int = 200
     delay: Delay = timedelta(0)
@@ -72,15 +72,15 @@ class InboxReply(msgspec.Struct, frozen=True):
 
 
 class TimedReply(msgspec.Struct, frozen=True):
-    """A reply of an inbox while its window lasts."""
+    """A reply of an inbox during its window."""
 
     window: Window
     reply: InboxReply
 
 
 class InboxProgram(msgspec.Struct, frozen=True):
-    """How an inbox replies. The first of `during` whose window lasts answers; otherwise the next of `replies`, the last
-    of which repeats, or with `repeat` all of them. Without any it is 200."""
+    """The replies of an inbox. The first of `during` whose window applies answers; otherwise the next of `replies`,
+    which repeats the last reply, or with `repeat` the whole sequence. Without replies, the inbox answers 200."""
 
     replies: tuple[InboxReply, ...] = ()
     repeat: bool = False
@@ -88,15 +88,15 @@ class InboxProgram(msgspec.Struct, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """True when it only answers 200."""
+        """Return whether the inbox only answers 200."""
         return not (self.replies or self.during)
 
     def timed(self, now: datetime, start: datetime) -> InboxReply | None:
-        """The reply that the time decides, if any; `start` is when the sandbox started."""
+        """Return the reply that the time decides, if any; `start` is when the sandbox started."""
         return next((one.reply for one in self.during if one.window.holds(now, start)), None)
 
     def reply(self, place: int) -> InboxReply:
-        """The reply at this place, counted from 0, of those that the time does not decide."""
+        """Return the reply at this place, from 0, among the replies that time does not decide."""
         if not self.replies:
             return InboxReply()
         return self.replies[place % len(self.replies) if self.repeat else min(place, len(self.replies) - 1)]

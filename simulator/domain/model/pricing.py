@@ -1,4 +1,4 @@
-"""What a payment costs the reseller and what the end user pays for it (SPEC 2.1, "Calculations")."""
+"""Prices of payments: the cost to the reseller, the price for the end user (SPEC 2.1, "Calculations")."""
 
 from decimal import Decimal
 
@@ -21,11 +21,10 @@ PLAN_CODE = "subproduct_code"
 
 
 def offered(seed: int, product: Product, field_id: str, account_number: str = "") -> OptionList:
-    """The options of a field for an account number, in display order, inactive ones included.
+    """Return the options of a field for an account number, in display order, including inactive options.
 
-    A list written for that number takes precedence. Otherwise the field's own options; for a dynamic field each option,
-    and its `account_number`, is drawn from (seed, product, field, account number). Empty for a field that is not a
-    select.
+    A list written for that number takes precedence over the field's own options. For a dynamic field, each option and
+    its `account_number` are drawn from (seed, product, field, account number). Empty for a field that is not a select.
     """
     written = product.options_for.get((field_id, account_number))
     if written is not None:
@@ -41,7 +40,7 @@ def offered(seed: int, product: Product, field_id: str, account_number: str = ""
 
 
 def account_source(product: Product, field_id: str) -> str | None:
-    """The field whose value is required as `account_number` to resolve a dynamic field's options."""
+    """Return the field that supplies the `account_number` for a dynamic field's options."""
     source = data_source(product, field_id)
     if source is None or source.type != "dynamic":
         return None
@@ -49,12 +48,12 @@ def account_source(product: Product, field_id: str) -> str | None:
 
 
 def data_source(product: Product, field_id: str) -> DataSource | None:
-    """Where a field's options come from; None for an unknown field and for one that is not a select."""
+    """Return the source of a field's options; None for an unknown field and for a field that is not a select."""
     return next((field.data_source for field in product.fields if field.id == field_id), None)
 
 
 def dependencies(product: Product, field_id: str) -> dict[str, str]:
-    """The inputs that a dynamic field's options require: parameters and the fields that provide them."""
+    """Return the inputs that a dynamic field's options require: parameters and the fields that provide them."""
     source = data_source(product, field_id)
     if source is None or source.type != "dynamic":
         return {}
@@ -63,33 +62,33 @@ def dependencies(product: Product, field_id: str) -> dict[str, str]:
 
 
 def plan_field(product: Product) -> FormField | None:
-    """The pricing field whose options are plans; None for a product that has none."""
+    """Return the pricing field whose options are plans; None for a product without plans."""
     source, field = product.fulfillment.extras.get(PLAN_CODE), product.pricing
     return field if source is not None and field is not None and source.from_field == field.id else None
 
 
 def subproduct_field(product: Product) -> str | None:
-    """The select field whose options the legacy endpoints call sub-products (SPEC 2.16): plans, loan accounts, or
-    billers."""
+    """Return the select field whose options the legacy endpoints call sub-products (SPEC 2.16): plans, loan accounts,
+    or billers."""
     source = product.fulfillment.extras.get(PLAN_CODE)
     return source.from_field if source and source.from_field in product.options else biller_field(product)
 
 
 def biller_field(product: Product) -> str | None:
-    """The select field whose options are billers: the one that feeds `extras.biller_code`."""
+    """Return the select field whose options are billers: the field that feeds `extras.biller_code`."""
     source = product.fulfillment.extras.get("biller_code")
     return source.from_field if source and source.from_field in product.options else None
 
 
 def biller_product(catalog: Catalog) -> Product | None:
-    """The first product that is paid to billers; products on sale take precedence."""
+    """Return the first product that is paid to billers; products on sale take precedence."""
     found = [product for product in catalog.products.values() if biller_field(product)]
     return min(found, key=lambda product: not product.is_active, default=None)
 
 
 def amount_range(product: Product, *options: Option | None) -> tuple[Decimal | None, Decimal | None]:
-    """The minimum and maximum amount (SPEC 2.1, 2.2): those of the selected options, which are billers, else the
-    product's, else those of the pricing field."""
+    """Return the minimum and maximum amount (SPEC 2.1, 2.2). The limits of the selected options (billers) take
+    precedence, then the product's limits, then the limits of the pricing field."""
     field = product.pricing
     low = product.min_amount.amount if product.min_amount else field.minimum if field else None
     high = product.max_amount.amount if product.max_amount else field.maximum if field else None
@@ -101,7 +100,7 @@ def amount_range(product: Product, *options: Option | None) -> tuple[Decimal | N
 
 
 def limiting_biller(*options: Option | None) -> str:
-    """The code of the first selected option that has limits of its own; empty when there is none."""
+    """Return the code of the first selected option with its own limits; empty without such an option."""
     return next((option.code for option in options if option and (option.min_amount or option.max_amount)), "")
 
 
@@ -125,15 +124,15 @@ GREATEST = Decimal(10**9)
 
 
 def face_value(product: Product, amount: Decimal) -> Decimal:
-    """The face value in MYR of `amount` units of the product's denomination."""
+    """Return the face value in MYR of `amount` units of the product's denomination."""
     unit = product.denomination_unit_price
     return amount if unit == ONE else amount * unit
 
 
 def cost(product: Product, amount: Decimal) -> Decimal:
-    """What the wallet is debited for `amount`, in whole cents, never below zero.
+    """Return the wallet's debit for `amount`, in whole cents, never below zero.
 
-    A percentage discount multiplies the face value, a fixed one is subtracted once per transaction.
+    A percentage discount multiplies the face value; a fixed discount is subtracted once per transaction.
     """
     face = face_value(product, amount)
     if product.discount.type == "percentage":
@@ -142,7 +141,7 @@ def cost(product: Product, amount: Decimal) -> Decimal:
 
 
 def adjusted(price: Decimal, adjustment: Adjustment | None) -> Decimal:
-    """The selling price after a reseller's adjustment, in whole cents, never below zero."""
+    """Return the selling price after a reseller's adjustment, in whole cents, never below zero."""
     if adjustment is None:
         return cents(price)
     if adjustment.type == "fixed":
@@ -151,21 +150,21 @@ def adjusted(price: Decimal, adjustment: Adjustment | None) -> Decimal:
 
 
 def price(product: Product, amount: Decimal) -> Decimal:
-    """What the end user pays for `amount`."""
+    """Return the price that the end user pays for `amount`."""
     return adjusted(face_value(product, amount), product.price_adjustment)
 
 
 def has_loss_risk(product: Product) -> bool:
-    """True when some denomination on sale would be sold below its cost."""
+    """Return whether any denomination on sale would be sold below its cost."""
     if product.price_adjustment is None:
         return False
     return any(price(product, amount) < cost(product, amount) for amount in _sample(product))
 
 
 def _sample(product: Product) -> list[Decimal]:
-    """The amounts where a loss can occur: every denomination on sale, or the ends of the accepted range.
+    """Return the amounts where a loss can occur: every denomination on sale, or the ends of the accepted range.
 
-    Price and cost are linear in the amount, so no loss lies between two ends without one.
+    Price and cost are linear in the amount, so checking both ends of the range is sufficient.
     """
     field = product.pricing
     if field is None:

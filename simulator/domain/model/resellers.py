@@ -1,5 +1,5 @@
-"""The account that integrates: wallet, credentials, callback and webhook configuration, settings, catalog overlay;
-and the secrets of a sandbox, those in force and the latest that were replaced."""
+"""The account of a reseller: wallet, credentials, callback and webhook configuration, settings, catalog overlay,
+current and replaced secrets."""
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,18 +29,18 @@ class KeyState(StrEnum):
 class DelayedSwitch(msgspec.Struct, frozen=True):
     """A setting with its initial value, and changes that each take effect at their own time.
 
-    `changes` are in order of time: the one in effect, if any, and the pending ones.
+    `changes` are in order of time: at most the change in effect and the pending changes.
     """
 
     first: bool = False
     changes: tuple[tuple[datetime, bool], ...] = ()
 
     def is_on(self, now: datetime) -> bool:
-        """Whether it is on at `now`."""
+        """Return whether the setting is on at `now`."""
         return next((on for at, on in reversed(self.changes) if at <= now), self.first)
 
     def turned(self, on: bool, now: datetime, acts_at: datetime) -> "DelayedSwitch":
-        """The switch after a change that takes effect at `acts_at`; changes superseded before `now` are dropped."""
+        """Return the switch with a change that takes effect at `acts_at`, without superseded changes."""
         waiting = tuple((at, to) for at, to in self.changes if now < at < acts_at)
         return DelayedSwitch(self.is_on(now), (*waiting, (acts_at, on)))
 
@@ -63,9 +63,9 @@ class User(msgspec.Struct, frozen=True):
 
 
 class Settings(msgspec.Struct):
-    """What an account owner sets in the console. An empty allowlist allows every address.
+    """The settings that an account owner changes in the console. An empty allowlist allows every address.
 
-    `require_api_key_for_topup` is the current setting; `Reseller.closed_to_tokens` says since when it is in effect.
+    `require_api_key_for_topup` is the current setting; `Reseller.closed_to_tokens` records since when it is in effect.
     """
 
     require_api_key_for_topup: bool = False
@@ -97,11 +97,11 @@ class Reseller:
         self.curve = BalanceCurve(self.wallet)
 
     def catalog_updated(self, shared: datetime) -> datetime:
-        """When this reseller's view changed last; `shared` is when the catalog itself did."""
+        """Return when this reseller's view last changed; `shared` is when the catalog last changed."""
         return max(shared, self.overlay_updated or shared)
 
     def sees(self, catalog: Catalog, code: str) -> Product | None:
-        """A product with this reseller's overlay, or None when it does not exist."""
+        """Return a product with this reseller's overlay, or None when it does not exist."""
         product = catalog.products.get(code)
         if product is not None and (overlay := self.overlay.get(code)):
             return overlay.over(product)
@@ -109,15 +109,15 @@ class Reseller:
 
 
 FORMER_MAX = 10_000
-"""Replaced secrets that are remembered; the oldest are forgotten first."""
+"""The maximum number of replaced secrets; the oldest are dropped first."""
 
 
 class SecretLog:
-    """API secrets, passwords and webhook secrets that must not be shown. `version` changes with each new one, and
-    `replacements` counts those that were replaced."""
+    """API secrets, passwords and webhook secrets that must not be shown. `version` increments with each new secret,
+    `replacements` with each replaced secret."""
 
     def __init__(self) -> None:
-        self._holders: Counter[str] = Counter()  # how many keys, users and webhooks have each; 0 for former ones
+        self._holders: Counter[str] = Counter()  # users of each secret: keys, accounts, webhooks; 0 if replaced
         self._former: deque[str] = deque()
         self.version = 0
         self.replacements = 0
@@ -130,20 +130,20 @@ class SecretLog:
 
     @property
     def former(self) -> Iterator[str]:
-        """Those that were replaced, the latest first."""
+        """Yield the replaced secrets, latest first."""
         return reversed(self._former)
 
     def kept(self) -> tuple[Mapping[str, int], Iterable[str]]:
-        """All of it, for a snapshot: how many have each secret, and the replaced ones, the oldest first."""
+        """Return the number of holders of each secret, and the replaced secrets, oldest first, for a snapshot."""
         return self._holders, self._former
 
     def restore(self, holders: Mapping[str, int], former: Iterable[str], version: int, replacements: int) -> None:
-        """Have what was kept in the place of all else."""
+        """Replace the contents by those of a snapshot."""
         self._holders, self._former = Counter(holders), deque(former)
         self.version, self.replacements = version, replacements
 
     def add(self, secret: str, replaced: str = "") -> None:
-        """Remember a secret that is in force from now on, in place of the one `replaced`; either may be empty."""
+        """Add a secret that is now in force instead of `replaced`; either may be empty."""
         if replaced == secret:
             return
         if secret:

@@ -1,4 +1,4 @@
-"""The rules of one section in one sandbox: which one a request meets, and how often each was met."""
+"""The rule book of one section in one sandbox: finds the rule that a request meets, and counts matches."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -23,24 +23,24 @@ class MagicRules(Generic[Then]):
         self._by_name = {rule.id: rule for rule in by_digits.values()}
 
     def of(self, account: object) -> Rule[Then] | None:
-        """The rule for an account; None when it is ordinary."""
+        """Return the rule for an account, or None when the account is ordinary."""
         if type(account) is str and account[-7:-3] == "0000":
             return self._by_digits.get(account[-3:])
         return None
 
     def named(self, name: str) -> Rule[Then] | None:
-        """The rule of this name."""
+        """Return the rule with this name."""
         return self._by_name.get(name)
 
     def names(self) -> frozenset[str]:
-        """The names of all rules."""
+        """Return the names of all rules."""
         return frozenset(self._by_name)
 
 
 class Choice(msgspec.Struct, Generic[Then], frozen=True, gc=False):
-    """The result of a search in a book. `matched` are the ids of the rules whose `when` matched, `values` those of them
-    that count per value, each with the request's; `waits` means that the search needs the body to continue;
-    `is_selected` means that the request named the rule, and none was evaluated."""
+    """The result of a search in a book. `matched` has the ids of the rules whose `when` matched, `values` the request's
+    value for each matched rule that counts per value. `waits` means that the search needs the body to continue.
+    `is_selected` means that the request named the rule, so no rule was evaluated."""
 
     rule: Rule[Then] | None
     matched: tuple[str, ...] = ()
@@ -54,9 +54,10 @@ WAITING: Choice[Any] = Choice(rule=None, waits=True)
 
 
 class RuleBook(Generic[Then]):
-    """The rules of one section in one sandbox, in order, with their counts.
+    """The rules of one section in one sandbox, in evaluation order, with their counts.
 
-    Its own rules come first, then those of magic accounts, found by a look-up, then fallbacks. Books share a `budget`.
+    The section's own rules come first, then the rules of magic accounts (found by a look-up), then fallbacks. Books
+    share a `budget`.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class RuleBook(Generic[Then]):
     ) -> None:
         self._seed = seed
         self._budget = budget or ValueBudget()
-        self.magic_chosen: Counter[str] = Counter()  # those of magic accounts, by id
+        self.magic_chosen: Counter[str] = Counter()  # counts of magic rules, by id
         self.rules = [rule for rule in rules if not rule.fallback]
         self._fallbacks = [rule for rule in rules if rule.fallback]
         self._magic: MagicRules[Then] = magic or MagicRules({})
@@ -73,13 +74,12 @@ class RuleBook(Generic[Then]):
         self._update_cache()
 
     def listed(self) -> Iterator[tuple[Rule[Then], RuleCount]]:
-        """Every rule with its count, in evaluation order, without those of magic accounts."""
+        """Yield every rule with its count, in evaluation order, without the rules of magic accounts."""
         for rule in (*self.rules, *self._fallbacks):
             yield rule, self.counts[rule.id]
 
     def restore(self, rules: Iterable[tuple[Rule[Then], RuleCount]], magic_chosen: Mapping[str, int]) -> None:
-        """Have these rules with their counts, in evaluation order, in the place of all others. The budget that the
-        books share is restored for itself."""
+        """Replace all rules and counts by `rules`, in evaluation order. The shared budget is restored separately."""
         listed = list(rules)
         self.rules = [rule for rule, _ in listed if not rule.fallback]
         self._fallbacks = [rule for rule, _ in listed if rule.fallback]
@@ -89,7 +89,7 @@ class RuleBook(Generic[Then]):
 
     @property
     def budget(self) -> ValueBudget:
-        """What bounds the values that the rules count."""
+        """Return the limit on the values that the rules count."""
         return self._budget
 
     def put_first(self, rule: Rule[Then], count: RuleCount | None = None) -> None:
@@ -100,7 +100,7 @@ class RuleBook(Generic[Then]):
         self._update_cache()
 
     def remove(self, rule_id: str) -> bool:
-        """Remove a rule; False when the id is unknown."""
+        """Remove a rule; return False when the id is unknown."""
         count = self.counts.pop(rule_id, None)
         if count is not None:
             self._budget.release(rule_id, count)
@@ -110,8 +110,7 @@ class RuleBook(Generic[Then]):
         return count is not None
 
     def _update_cache(self) -> None:
-        """Index the rules; cache whether there are any at all, and the rule that decides every ordinary request, if
-        there is one."""
+        """Index the rules, and cache the rule that decides every ordinary request, if one does."""
         self._has_rules = bool(self.rules or self._fallbacks)
         self._index, self._fallback_index = RuleIndex(self.rules), RuleIndex(self._fallbacks)
         self._by_label = by_label((*self.rules, *self._fallbacks))
@@ -119,21 +118,21 @@ class RuleBook(Generic[Then]):
         self._always = first if first is not None and first.decides_all else None
 
     def named(self, name: str) -> Rule[Then] | None:
-        """The rule with this name or id."""
+        """Return the rule with this name or id."""
         return self._by_label.get(name) or self._magic.named(name)
 
     def names(self) -> Iterator[str]:
-        """The names of all its rules."""
+        """Yield the names of all rules."""
         yield from (rule.name for rule in (*self.rules, *self._fallbacks) if rule.name)
         yield from self._magic.names()
 
     def is_magic(self, account: object) -> bool:
-        """True when this section has a magic rule for `account`."""
+        """Return whether this section has a magic rule for `account`."""
         return self._magic.of(account) is not None
 
     def choose(self, gather: Callable[[], Fields], wanted: str = "", account: object = None) -> Rule[Then] | None:
-        """The first rule that a request matches, or the one that it names in `wanted`; counts it. One that is named is
-        chosen whatever its counts, and moves no rule's `nth`, `every`, `times` or `chance`.
+        """Return the rule named `wanted`, else the first rule that the request matches, and count it. A rule selected
+        by name ignores its counts, and leaves the `nth`, `every`, `times` and `chance` of all rules unchanged.
 
         `gather` builds the facts of the request lazily, only when a rule needs them.
         """
@@ -159,8 +158,8 @@ class RuleBook(Generic[Then]):
         before_body: bool = False,
         passed: frozenset[str] = frozenset(),
     ) -> Choice[Then]:
-        """The same without counting. With `before_body` the facts are those known before the body; rules whose ids are
-        in `passed` were evaluated then."""
+        """Find the rule like `choose`, without counting. `before_body` restricts the facts to those known before the
+        body; `passed` has the ids of the rules evaluated then."""
         if wanted and (named := self.named(wanted)):
             return Choice(rule=self._drawn(named, is_selected=True), is_selected=True)
         waits = before_body and self._has_magic
@@ -189,7 +188,7 @@ class RuleBook(Generic[Then]):
         return Choice(rule=chosen, matched=tuple(matched), values=tuple(values), waits=waits and chosen is None)
 
     def _candidates(self, facts: Fields, magic: Rule[Then] | None, before_body: bool) -> Iterable[Rule[Then]]:
-        """The rules that these facts may match, in order. Before the body is known nobody can tell by its values."""
+        """Yield the rules that these facts may match, in order. Before the body is known, its values exclude none."""
         of_account = () if magic is None else (magic,)
         if before_body:
             return chain(self.rules, of_account, self._fallbacks)
@@ -203,7 +202,7 @@ class RuleBook(Generic[Then]):
         *,
         is_selected: bool = False,
     ) -> None:
-        """Count the result of `find`: rules by their ids, "" for none."""
+        """Count the result of `find`: rules by their ids, "" for no rule."""
         counts = self.counts
         for rule_id in matched:
             if rule_id in counts:
@@ -221,13 +220,12 @@ class RuleBook(Generic[Then]):
             self.magic_chosen[chosen] += 1
 
     def times_chosen(self, rule: Rule[Then]) -> int:
-        """How often a rule was chosen so far; magic rules are not counted."""
+        """Return how often a rule was chosen so far; magic rules are not counted."""
         count = self.counts.get(rule.id)
         return count.chosen if count else 0
 
     def _drawn(self, rule: Rule[Then], *, is_selected: bool = False) -> Rule[Then]:
-        """The variant for a rule's next match. Requests that select the rule have draws of their own, since they move
-        no count."""
+        """Return the variant for a rule's next match. Requests that select the rule by name have separate draws."""
         if not rule.variants:
             return rule
         count = self.counts.get(rule.id)
@@ -240,7 +238,7 @@ class RuleBook(Generic[Then]):
         return rule.drawn(draw.fraction(self._seed, "one_of", rule.label, *identity))
 
     def _applies(self, rule: Rule[Then], value: str) -> bool:
-        """Whether a rule applies, given that it matched once more, with this value."""
+        """Return whether a rule applies to its next match, whose value is `value`."""
         total = self.counts.get(rule.id)
         if total is None:  # of a magic account
             return True
@@ -266,11 +264,11 @@ class Magic(msgspec.Struct, frozen=True):
     sections: Mapping[str, MagicRules[Any]] = msgspec.field(default_factory=dict)
 
     def of(self, section: str) -> MagicRules[Any]:
-        """The rules of a section."""
+        """Return the rules of a section."""
         return self.sections.get(section, NO_RULES)
 
     def names(self) -> frozenset[str]:
-        """The names of its rules."""
+        """Return the names of all magic rules."""
         return frozenset().union(*(rules.names() for rules in self.sections.values()))
 
 
@@ -278,5 +276,5 @@ NO_MAGIC = Magic()
 
 
 def rule_name(digits: str) -> str:
-    """The name of the rule for the last three digits: `magic-01`, or `magic-301` when `D` is not 0."""
+    """Return the rule name for the last three digits: `magic-01`, or `magic-301` when `D` is not 0."""
     return f"magic-{digits[1:] if digits.startswith('0') else digits}"

@@ -14,7 +14,7 @@ import msgspec
 
 
 class SourceLine(msgspec.Struct, frozen=True):
-    """Where a statement or a rule is written: a file and a line, from 1."""
+    """The place where a statement or a rule is written: a file and a line, from 1."""
 
     file: str
     line: int
@@ -24,8 +24,8 @@ class SourceLine(msgspec.Struct, frozen=True):
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """What a scenario was read from, as another file extends it: a bundled scenario, a file of the folder of
-    `--scenarios`, named by its path in it, or any other file, named as one beside it."""
+    """The source of a scenario, as another file names it in `extends`: a bundled scenario, a file in the folder of
+    `--scenarios` (by its path in the folder), or any other file (by its name, relative to the extending file)."""
 
     source: Literal["bundled", "folder", "file"]
     name: str
@@ -37,17 +37,17 @@ Text = Callable[[Fields], str]
 
 
 def not_written() -> None:
-    """Of a rule that was not read from a document, or from one that is too long to be shown."""
+    """Return None, for a rule that was not read from a document or whose document is too long to be shown."""
 
 
 def matches_all(facts: Fields) -> bool:
-    """A `when` without conditions: matches everything."""
+    """Match everything: the test of a `when` without conditions."""
     return True
 
 
 class AddedRule(msgspec.Struct, frozen=True):
-    """What a rule that was added at run time was compiled from: its document, the id that it has when the document says
-    none, and the timelines that it could name."""
+    """The source of a rule that was added at run time: its document, its id if the document has no id, and the
+    timelines that it may name."""
 
     section: str
     document: Mapping[str, Any]
@@ -57,18 +57,18 @@ class AddedRule(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[Then]):
-    """`nth`, `every` and `chance` depend on how often `when` matched, `times` on how often the rule was chosen without
-    being selected by its name. With `per`, the name of a fact, `nth`, `every` and `times` are about each of its values,
-    and a request without one does not match.
+    """A rule. `nth`, `every` and `chance` depend on how often `when` matched, `times` on how often the rule was chosen
+    without being selected by name. `per` names a fact: `nth`, `every` and `times` then count each of its values
+    separately, and a request without a value does not match.
 
-    A `fallback` is tried after all others, the magic accounts included. `before_body` is the part of `when` that can be
-    evaluated before a request's body is known; None when all of it can.
+    A `fallback` is tried after all other rules, including magic accounts. `before_body` is the part of `when` that can
+    be evaluated before the body is known; None when all of it can.
 
-    `exact` has facts with the texts of which `when` wants one: it matches no request with another text or without one.
+    `exact` maps facts to their accepted texts: a request with another text, or without the fact, does not match.
 
-    `written` has the rule as a document, None when there is none to show; `place` is where it is, if in a text.
+    `written` is the rule as a document, if it can be shown; `place` is its position in a text.
 
-    `variants` are rules that differ in `then` alone, each with the sum of the weights up to it; each match draws one.
+    `variants` differ in `then` alone, each with the cumulative sum of the weights; each match draws a variant.
     """
 
     id: str
@@ -87,29 +87,29 @@ class Rule(Generic[Then]):
     written: Callable[[], Mapping[str, object] | None] = field(default=not_written, compare=False, repr=False)
     place: SourceLine | None = field(default=None, compare=False, repr=False)
     label: str = field(init=False)
-    """Its display name: the name, else the id."""
+    """The display name: the name, else the id."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.name or self.id)
 
     @property
     def counts_matches(self) -> bool:
-        """True when every match counts, also one of a request that a rule above decides."""
+        """Return whether every match counts, even when an earlier rule decides the request."""
         return self.nth is not None or self.every is not None
 
     @property
     def decides_all(self) -> bool:
-        """True when it applies to every request, and to each alike."""
+        """Return whether the rule applies to every request, and to all requests alike."""
         counts = (self.times, self.nth, self.every, self.chance)
         return self.when is matches_all and all(count is None for count in counts) and not self.variants
 
     def with_id(self, rule_id: str) -> "Rule[Then]":
-        """The same rule under another id, which its variants have, too."""
+        """Return the rule, including its variants, under another id."""
         variants = tuple((end, replace(variant, id=rule_id)) for end, variant in self.variants)
         return replace(self, id=rule_id, variants=variants)
 
     def drawn(self, fraction: float) -> "Rule[Then]":
-        """The variant at this fraction, in [0, 1), of the sum of all weights; the rule itself when it has none."""
+        """Return the variant at this fraction, in [0, 1), of the sum of all weights, or the rule itself."""
         if not self.variants:
             return self
         point = fraction * self.variants[-1][0]
@@ -117,12 +117,11 @@ class Rule(Generic[Then]):
 
 
 INDEXED = ("refid", "account", "product", "reseller")
-"""Facts by which rules are found; of a rule that asks for several it is the first, which tells most requests apart."""
+"""Facts by which rules are indexed, most selective first. A rule that tests several is indexed by the first."""
 
 
 class RuleIndex(Generic[Then]):
-    """Finds the rules that a request may match, in their order. All others ask for another value of a fact than the
-    request has. Immutable."""
+    """An immutable index of the rules that a request may match, in order, by the values of their facts."""
 
     def __init__(self, rules: Sequence[Rule[Then]]) -> None:
         self._rules = rules
@@ -138,8 +137,8 @@ class RuleIndex(Generic[Then]):
                     by_value.setdefault(value, []).append(place)
 
     def candidates(self, facts: Fields) -> Sequence[Rule[Then]]:
-        """All rules whose `when` may match these facts. One that is neither a text nor absent is compared by the rules
-        themselves, as only they know how."""
+        """Return all rules whose `when` may match these facts. A value that is neither text nor absent is not indexed:
+        the rules themselves compare it."""
         by_fact, rules = self._by_fact, self._rules
         if not by_fact:
             return rules
@@ -157,7 +156,7 @@ class RuleIndex(Generic[Then]):
 
 
 def by_label(rules: Sequence[Rule[Then]]) -> Mapping[str, Rule[Then]]:
-    """The first rule of each name and id."""
+    """Return the first rule of each name and id."""
     found: dict[str, Rule[Then]] = {}
     for rule in rules:
         found.setdefault(rule.name, rule)

@@ -1,14 +1,13 @@
-"""Invariants of a sandbox, checked from its records, in slices between which the state may change.
+"""Invariants of a sandbox, checked against its records in slices between which the state may change.
 
-No check trusts a running total: balances are added up from the opening balance and the entries. A walk over all records
-may take seconds, so its caller may let others go on between two slices, and commands may be applied then. The result is
-sound nevertheless:
+No check trusts a running total: balances are computed from the opening balance and the entries. Checking all records
+may take seconds, so commands may be applied between two slices. The result is still sound:
 
-- Entries are immutable and only appended. The walk adds up those that existed when it began, and compares their total
-  with the balance that the wallet had at that moment.
-- Transactions are only appended as well. Whatever is said of one is compared with its own entries and cases within one
-  slice, so that no command comes in between; and it must hold after every command.
-- Callbacks and deliveries are those of the log when the walk reaches it, and each is checked alone.
+- Entries are immutable and only appended. The check adds up the entries that existed when it began, and compares the
+  total with the wallet's balance at that moment.
+- Transactions are only appended, too. Each is compared with its own entries and cases within one slice, so no command
+  intervenes; the invariants must hold after every command.
+- Callbacks and deliveries are checked one by one, as the log has them when the check reaches them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,18 +28,18 @@ from simulator.domain.model.webhooks import REPLAYS_MAX
 from simulator.domain.state import State
 
 SLICE = 200
-"""How many records are checked in one go, which takes about two milliseconds."""
+"""The number of records in a slice, which takes about two milliseconds."""
 
 
 def violations(state: State) -> Iterator[list[str]]:
-    """The violations of each slice, a sentence each; at most `SLICE` records are checked from one to the next."""
+    """Yield the violations of each slice, a sentence each; a slice checks at most `SLICE` records."""
     records = _records(state)
     while checked := list(islice(records, SLICE)):
         yield [text for texts in checked for text in texts]
 
 
 def _records(state: State) -> Iterator[Iterable[str]]:
-    """The violations of each record; those of a transaction are looked for when they are read."""
+    """Yield the violations of each record; a transaction's are computed lazily."""
     resellers = list(state.resellers.values())
     walks = [
         *[_wallet(one, len(one.wallet.entries), one.wallet.balance) for one in resellers],
@@ -50,7 +49,7 @@ def _records(state: State) -> Iterator[Iterable[str]]:
 
 
 def _indexes(state: State) -> Iterator[str]:
-    """A transaction is found by its trxid, by its refid and in the history of its reseller."""
+    """Yield a violation for a transaction missing under its trxid, its refid or in its reseller's history."""
     total = 0
     for reseller in state.resellers.values():
         count = len(reseller.history)
@@ -62,7 +61,7 @@ def _indexes(state: State) -> Iterator[str]:
 
 
 def _wallet(reseller: Reseller, count: int, balance: Decimal) -> Iterator[list[str]]:
-    """The first `count` entries, which must lead to `balance`."""
+    """Check that the first `count` entries lead to `balance`."""
     running, code = reseller.wallet.opening, reseller.code
     for number in range(1, count + 1):
         entry, found = reseller.wallet.entry(number), []
@@ -79,7 +78,7 @@ def _wallet(reseller: Reseller, count: int, balance: Decimal) -> Iterator[list[s
 
 
 def _transactions(state: State, reseller: Reseller, count: int) -> Iterator[Iterable[str]]:
-    """The first `count` transactions of a reseller."""
+    """Check the first `count` transactions of a reseller."""
     transactions = reseller.history.transactions
     return (_transaction(state, transactions[place]) for place in range(count))
 
