@@ -1,4 +1,4 @@
-"""Builds a `Scenario` from a document, or a part of one for the control API and for the documents in commands.
+"""Builds a `Scenario` from a document, or a part of a scenario for the control API and for documents in commands.
 
 All problems are reported together.
 """
@@ -32,7 +32,7 @@ from simulator.scenario.sections.resellers import refuse_plain_addresses, webhoo
 from simulator.scenario.sections.schedule import Start, added_labels, schedule
 from simulator.scenario.sections.scripted_answers import inboxes
 
-# The sections of rules, each with its definition in the schema.
+# The rule sections, each with its definition in the schema.
 DEFINITIONS = {
     "payments": "payment_rule",
     "voids": "void_rule",
@@ -43,7 +43,7 @@ DEFINITIONS = {
 
 
 def build(document: Document, name: str, origin: Origin | None = None) -> Scenario:
-    """Build a document's scenario; `name` is its title when it has none. Raises `ScenarioError`."""
+    """Build the scenario of a document; `name` is the title of an untitled scenario. Raises `ScenarioError`."""
     report = Report(document.problems)
     try:
         scenario = _scenario(document, report, name, origin)
@@ -54,14 +54,14 @@ def build(document: Document, name: str, origin: Origin | None = None) -> Scenar
 
 
 def causes(problems: Iterable[Problem]) -> list[Problem]:
-    """Return the problems without those of bundled files, which have none of their own: a problem of the file that
-    extends one causes them. They remain if there are no others."""
+    """Return the problems without those in bundled files, which only arise from files that extend the bundled files. If
+    all problems are in bundled files, return all."""
     problems, folder = list(problems), data_dir("scenarios")
     return [problem for problem in problems if Path(problem.source).parent != folder] or problems
 
 
 def attempt(document: Document, name: str) -> tuple[Scenario | None, list[Problem]]:
-    """Build what can be built, for `check`, and return it with all problems. None when the catalog has problems."""
+    """Build what `check` can build. Return the scenario, None if the catalog has problems, and all problems."""
     report = Report(document.problems)
     try:
         scenario = _scenario(document, report, name, None)
@@ -76,7 +76,7 @@ def _scenario(document: Document, report: Report, name: str, origin: Origin | No
         report.raise_if_any()
     root = Reader.of(document.root, report)
     if root["catalog"].is_given and not root["catalog"].is_mapping:
-        report.raise_if_any()  # without a catalog, whatever names a product would be blamed for it
+        report.raise_if_any()  # without a catalog, every reference to a product would be reported
     products = root["catalog"].built_once(catalog)
     codes = products.products.keys()
     starts = resellers.resellers(root["resellers"], codes)
@@ -124,9 +124,9 @@ def _scenario(document: Document, report: Report, name: str, origin: Origin | No
 
 
 def _refuse_repeated_labels(root: Reader, written: list[Reader], taken_by_magic: Magic) -> None:
-    """Names and ids of rules share one namespace: a request may select a rule by either."""
+    """Report duplicates: names and ids of rules share a namespace, since a request may select a rule by either."""
     labels = [item[key] for item in written for key in ("id", "name")]
-    # When an inherited rule and one of this file conflict, report the one of this file; of two in one file the lower.
+    # If an inherited rule and a rule of this file conflict, report the latter; within a file, report the lower rule.
     labels.sort(key=lambda label: (label.position.source == root.position.source, label.position.line))
     resellers.refuse_repeats(labels, "rule called")
     taken = {
@@ -151,7 +151,7 @@ def build_rule(
     resellers: Collection[str] | None = None,
     timelines: Mapping[str, tuple[Step, ...]] = NO_TIMELINES,
 ) -> Rule[Any]:
-    """A rule of a section from an object; `rule_id` is its id when it has none, and `timelines` those that it may name.
+    """Build a rule of a section from an object. `rule_id` is the default id, and `timelines` are those it may name.
 
     Without `products` and `resellers` its `when` may name any. Raises `ScenarioError`.
     """
@@ -171,7 +171,7 @@ def build_rule(
 def build_reseller(
     data: Mapping[str, object], products: Collection[str] | None = None, environment: str = "staging"
 ) -> ResellerStart:
-    """A reseller from an object. Without `products` its catalog may name any. Raises `ScenarioError`."""
+    """Build a reseller from an object. Without `products` its catalog may name any. Raises `ScenarioError`."""
     document = load_object(data, "reseller")
     report = Report(document.problems)
     check(document, report, "reseller")
@@ -205,20 +205,20 @@ class ScenarioCompiler:
         resellers: Collection[str],
         timelines: Timelines,
     ) -> Rule[Any]:
-        """A rule from an object. Raises `ScenarioError`."""
+        """Return a rule built from an object. Raises `ScenarioError`."""
         found = self._prepared.pop(_digest(document), None) if self._prepared else None
         if found is None or found.depends_on != (section, frozenset(products), frozenset(resellers), timelines):
             return build_rule(section, document, rule_id, products, resellers, timelines)
         return found.rule if "id" in document else found.rule.with_id(rule_id)
 
     def remember_rule(self, prepared: "PreparedRule") -> None:
-        """Use this rule for the command that is about to bring its document."""
+        """Use this rule for the next command with its document."""
         self._prepared[prepared.digest] = prepared
         if len(self._prepared) > REMEMBERED_MAX:
             self._prepared.popitem(last=False)
 
     def scenario(self, document: Mapping[str, Any], name: str) -> Scenario:
-        """A scenario from its complete document, which may be that of a file. Raises `ScenarioError`."""
+        """Return a scenario built from its complete document, within the limits of a file. Raises `ScenarioError`."""
         key = (name, _digest(document))
         found = self._built.get(key)
         if found is None:
@@ -238,8 +238,8 @@ class ScenarioCompiler:
 
 
 class PreparedRule(msgspec.Struct, frozen=True):
-    """A rule that was compiled ahead of its command, beside the event loop; it holds as long as the section, products,
-    resellers and timelines that it depends on are the same."""
+    """A rule that was compiled before its command, outside the event loop. It is valid while the section, products,
+    resellers and timelines that it depends on are unchanged."""
 
     digest: bytes
     depends_on: tuple[str, frozenset[str], frozenset[str], Timelines]
@@ -259,7 +259,7 @@ def prepared_rule(
 
 
 def encoded(document: object) -> bytes:
-    """A document as bytes, the same for equal ones."""
+    """Return a document as bytes, equal for equal documents."""
     return _ENCODER.encode(document)
 
 

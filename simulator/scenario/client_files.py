@@ -1,8 +1,8 @@
-"""The files of `--scenarios` as clients use them, and the texts of scenarios: the bundled ones and those of the folder.
+"""The scenario files that clients list, read and save: the bundled scenarios and the folder of `--scenarios`.
 
-Files have room for what a request has not, and whoever may create sandboxes names them as often as they like. So
-sandboxes that ask for the same large scenario share one, while its files have the same content, and there are so many
-different ones at a time. What is read here is read in the background thread alone.
+Files may be larger than a request, and a client may create sandboxes from them without limit. So sandboxes with the
+same large scenario share it while its files are unchanged, and the number of different large scenarios is limited. All
+files are read in the background thread only.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -39,7 +39,7 @@ LARGE_MAX = 8
 
 
 class _Kept(msgspec.Struct, frozen=True):
-    """A large scenario, while a sandbox has it, and what it was made of: each file with the digest of its content."""
+    """A large scenario that a sandbox uses, and its sources: the digest of each file's content."""
 
     scenario: "ref[Scenario]"
     wanted: bytes
@@ -47,7 +47,7 @@ class _Kept(msgspec.Struct, frozen=True):
     bundled: Fingerprint
 
     def is_unchanged(self) -> bool:
-        """True when it would be made of the same again."""
+        """Return True if all sources are unchanged."""
         try:
             return self.bundled == fingerprint() and all(
                 _digest(folder.read(name)) == digest for (folder, name), digest in self.files.items()
@@ -57,7 +57,7 @@ class _Kept(msgspec.Struct, frozen=True):
 
 
 class _Reads(msgspec.Struct):
-    """What one scenario has read so far; `on_large` is called once that is more than a request could have brought."""
+    """The files that a scenario has read. `on_large` is called once when they exceed the maximum of a request."""
 
     on_large: Callable[[], None]
     files: dict[tuple[Folder, str], bytes] = msgspec.field(default_factory=dict)
@@ -65,11 +65,11 @@ class _Reads(msgspec.Struct):
 
     @property
     def is_large(self) -> bool:
-        """True when files make this scenario large."""
+        """Return True if the files make this scenario large."""
         return self.size > FROM_ANYWHERE.bytes_max
 
     def add(self, folder: Folder, name: str, content: bytes) -> None:
-        """Note a file. Raises `Unreadable` when it is too much with the others, and what `on_large` raises."""
+        """Record a file. Raises `Unreadable` when the total exceeds the limit, and any error of `on_large`."""
         if (folder, name) in self.files:
             return
         self.size += len(content)
@@ -81,7 +81,7 @@ class _Reads(msgspec.Struct):
 
 
 class _Noting(msgspec.Struct, frozen=True):
-    """A folder that notes what is read."""
+    """A folder that records the files read."""
 
     folder: Folder
     reads: _Reads
@@ -106,15 +106,15 @@ class _Noting(msgspec.Struct, frozen=True):
 
 
 class ClientFiles:
-    """The folder, and the large scenarios that the sandboxes of one server have of it."""
+    """The scenario folder, and the cache of the large scenarios that sandboxes of this server use."""
 
     def __init__(self, folder: ScenariosFolder) -> None:
         self.folder = folder
         self._kept: list[_Kept] = []
 
     def scenario(self, wanted: bytes, load: Callable[[Folder], Scenario]) -> Scenario:
-        """What `load` makes of `wanted` and the folder. Raises what it raises, and `Conflict` when there are too many
-        large ones."""
+        """Return the scenario that `load` makes of `wanted` and the folder. Raises any error of `load`, and `Conflict`
+        when there are too many large scenarios."""
         digest = _digest(wanted)
         if (found := self._found(digest)) is not None:
             return found
@@ -125,7 +125,7 @@ class ClientFiles:
         return scenario
 
     def reading(self) -> Folder:
-        """The folder for one reading that keeps nothing: of all that is read there is as much as of one scenario."""
+        """Return a folder for a single reading without a cache. The limits of a scenario apply to all files read."""
         return _Noting(self.folder, _Reads(lambda: None))
 
     def _found(self, digest: bytes) -> Scenario | None:
@@ -150,17 +150,17 @@ Source = Literal["bundled", "folder"]
 BUNDLED: Final = "bundled"
 FOLDER: Final = "folder"
 DESCRIBED_BYTES_MAX: Final = 64 * 1024
-"""A longer file is not read for its description, since a list of thousands would take minutes."""
+"""The maximum size of a file whose description is read; larger files would make a list of thousands take minutes."""
 
 LISTED_BYTES_MAX: Final = 1024 * 1024
-"""When so much was read for one list, the rest has no descriptions."""
+"""The maximum that is read for a list. Beyond it, scenarios are listed without descriptions."""
 
 
-_SAVING = Lock()  # what one saves is compared with the file that the one before has left
+_SAVING = Lock()  # a save compares the file with its revision and replaces it without another save in between
 
 
 class SavedText(NamedTuple):
-    """A scenario as it is written. `revision` stands for its content, and changes with it."""
+    """The text of a scenario. `revision` identifies its content, and changes with it."""
 
     source: Source
     text: str
@@ -169,7 +169,7 @@ class SavedText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A scenario in a list; `description` is None when there is none, or the file is too long or makes no sense."""
+    """A listed scenario; `description` is None if the file has no description, is too long or cannot be parsed."""
 
     name: str
     source: Source
@@ -177,7 +177,7 @@ class Listed:
 
 
 def listed(folder: ScenariosFolder | None, start: int, count: int) -> tuple[list[Listed], bool]:
-    """At most `count` scenarios from the position `start` on, bundled ones first, and whether there are more."""
+    """Return up to `count` scenarios from the position `start` on, bundled ones first, and whether there are more."""
     known: list[tuple[str, Source]] = [(name, BUNDLED) for name in names()]
     known += [(name, FOLDER) for name in ([] if folder is None else folder.names())]
     return list(_described(known[start : start + count], folder)), len(known) > start + count
@@ -192,7 +192,7 @@ def _described(known: Iterable[tuple[str, Source]], folder: ScenariosFolder | No
 
 
 def _content(name: str, source: Source, folder: ScenariosFolder | None) -> bytes:
-    """The bytes of a file, none when it cannot be read."""
+    """Return the bytes of a file, empty when it cannot be read."""
     try:
         return _bytes(name, source, folder)
     except Unreadable:
@@ -211,9 +211,9 @@ def _description(content: bytes) -> str | None:
 
 
 def text_of(name: str, source: Source | None, folder: ScenariosFolder | None) -> SavedText:
-    """Return a scenario as it is written. Without a source the name tells it, as files have a suffix.
+    """Return the text of a scenario. Without a source, the name decides, since file names have a suffix.
 
-    Raises `Unknown`, and `Conflict` for one that is longer than a scenario from the network may be, or no text.
+    Raises `Unknown`, and `Conflict` for a file that is not text, or longer than a scenario from the network may be.
     """
     found: Source = FOLDER if is_path(name) else BUNDLED
     try:
@@ -233,8 +233,8 @@ def text_of(name: str, source: Source | None, folder: ScenariosFolder | None) ->
 def save_text(name: str, text: bytes, revision: str | None, folder: ScenariosFolder) -> str:
     """Write a scenario into the folder, and return its new revision. Without `revision` the file must be new.
 
-    Raises `Unacceptable` for a name that is refused, and `Conflict` for a file that is no longer of this revision, a
-    folder that is full or a file that cannot be written.
+    Raises `Unacceptable` for a refused name, and `Conflict` if the file has another revision or cannot be written, or
+    the folder is full.
     """
     with _SAVING:
         try:

@@ -1,4 +1,4 @@
-"""Loads scenarios by name, path or object, and checks them: the interface of this package."""
+"""The interface of this package: loads scenarios by name, path or object, and checks them."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ from simulator.scenario.reading.load import file_text, load_object
 from simulator.scenario.reading.sources import lack, read_bundled, read_file, read_in, read_text, resolved
 
 BODY = "body"
-"""How problems name a text that is in no file."""
+"""The source that problems show for a text without a file."""
 
 _BELOW: Final = "text.yaml"
 _QUOTED: Final = re.compile(r"""'(?:[^']|'')*'|"(?:[^"\\]|\\.)*\"""")
@@ -40,14 +40,14 @@ _PLAIN: Final = re.compile(r"[^,:#\[\]{}\s](?:[^,:#\[\]{}\n]|:(?=\S)|(?<=\S)#)*"
 
 
 class CheckResult(msgspec.Struct, frozen=True):
-    """All problems of a scenario in their order. It loads when none of them is an error."""
+    """The problems of a scenario in their order. The scenario loads when none of them is an error."""
 
     problems: tuple[Problem, ...]
     errors: frozenset[Problem]
 
 
 def check_file(path: FilePath) -> CheckResult:
-    """The problems of a scenario file."""
+    """Return the problems of a scenario file."""
     if not is_path(str(path)) and not is_file(path):
         advice = "; bundled scenarios such as this one need no check" if path.name in names() else ""
         text = f"there is no such file{advice or suggestion(path.name, names())}"
@@ -57,8 +57,8 @@ def check_file(path: FilePath) -> CheckResult:
 
 
 def check_text(text: bytes, files: ClientFiles | None, below: str = "") -> CheckResult:
-    """The problems of a text that is in no file, named `BODY`. What it extends is among `files`, in the folder `below`
-    that of `--scenarios`. Raises `Unreadable` for the name of a folder that leads elsewhere."""
+    """Return the problems of a text without a file, named `BODY`. `extends` refers to `files`, relative to the folder
+    `below` in the folder of `--scenarios`. Raises `Unreadable` if `below` leads outside."""
     folder = None if files is None else files.reading()
     if folder is not None and below:
         folder = folder.of(f"{below}/{_BELOW}")
@@ -78,8 +78,8 @@ def _checked(read: Callable[[], Document], name: str) -> CheckResult:
 
 
 def end_column(line: str, column: int) -> int | None:
-    """Where the key or value ends that begins at this column of a line, columns counted from 1 and the end not
-    included; None when nothing ends on this line."""
+    """Return the column after the key or value that begins at this column of a line, counted from 1; None when no key
+    or value ends on this line."""
     found = _QUOTED.match(line, column - 1) or _PLAIN.match(line, column - 1)
     return column + len(found[0].rstrip()) if found else None
 
@@ -100,10 +100,10 @@ __all__ = [
 
 
 def load_scenario(wanted: str | FilePath, *, needs_resellers: bool = False) -> Scenario:
-    """Load a bundled scenario by name, or one from a file. Raises `ScenarioError`, with `needs_resellers` also for a
-    file that neither has nor inherits any.
+    """Load a bundled scenario by name, or a scenario from a file. Raises `ScenarioError`, with `needs_resellers` also
+    for a file that neither has nor inherits resellers.
 
-    Bundled ones are cached and shared, catalog included, until a bundled file changes.
+    Bundled scenarios are cached and shared, catalog included, until a bundled file changes.
     """
     if _is_bundled(wanted):
         return _bundled(str(wanted), fingerprint())
@@ -116,15 +116,15 @@ def load_scenario(wanted: str | FilePath, *, needs_resellers: bool = False) -> S
 
 
 def merged(wanted: str | FilePath) -> object:
-    """What such a scenario says with all that it extends, as plain values. Raises `ScenarioError`."""
+    """Return a scenario merged with all that it extends, as plain values. Raises `ScenarioError`."""
     if _is_bundled(wanted):
         return read_bundled(str(wanted)).data
     return read_file(_file(wanted, "there is no bundled scenario and no file")).data
 
 
 def scenario_from_object(value: object, files: ClientFiles | None = None) -> Scenario:
-    """A scenario from an object of the control API; it may name `files`. Raises `ScenarioError`, and what
-    `ClientFiles.scenario` raises."""
+    """Return the scenario of an object of the control API, which may extend `files`. Raises `ScenarioError`, and the
+    errors of `ClientFiles.scenario`."""
 
     def load(folder: Folder | None) -> Scenario:
         return build(resolved(load_object(value), folder), "inline")
@@ -133,7 +133,7 @@ def scenario_from_object(value: object, files: ClientFiles | None = None) -> Sce
 
 
 def scenario_from_text(text: bytes, files: ClientFiles | None = None) -> Scenario:
-    """The same from YAML sent to the control API."""
+    """Return the scenario of YAML sent to the control API; errors as in `scenario_from_object`."""
 
     def load(folder: Folder | None) -> Scenario:
         return build(read_text(text, BODY, folder), "inline")
@@ -142,8 +142,8 @@ def scenario_from_text(text: bytes, files: ClientFiles | None = None) -> Scenari
 
 
 def scenario_in(files: ClientFiles, name: str) -> Scenario:
-    """The scenario in one of these files. Raises `ScenarioError`, what `ClientFiles.scenario` raises, and `Unreadable`
-    for a file that cannot be read at all."""
+    """Return the scenario of a file of the folder. Raises `ScenarioError`, the errors of `ClientFiles.scenario`, and
+    `Unreadable` for a file that cannot be read."""
 
     def load(folder: Folder) -> Scenario:
         return build(read_in(folder, name), FilePath(name).stem, Origin("folder", name))
@@ -152,17 +152,17 @@ def scenario_in(files: ClientFiles, name: str) -> Scenario:
 
 
 def problems(path: FilePath) -> list[Problem]:
-    """All errors and lint findings of a scenario file; empty when there are none."""
+    """Return all errors and lint findings of a scenario file."""
     return list(check_file(path).problems)
 
 
 def descriptions() -> dict[str, str]:
-    """The bundled scenarios with a line each."""
+    """Return a one-line description for each bundled scenario."""
     return {name: load_scenario(name).description for name in names()}
 
 
 def text(wanted: str) -> str:
-    """The YAML of a bundled scenario or of a file, as it is. Raises `ScenarioError`."""
+    """Return the unchanged YAML of a bundled scenario or of a file. Raises `ScenarioError`."""
     if _is_bundled(wanted):
         return bundled_path(wanted).read_text("utf-8")
     return file_text(_file(wanted, "there is no bundled scenario"))
@@ -173,7 +173,7 @@ def _is_bundled(wanted: str | FilePath) -> bool:
 
 
 def _file(wanted: str | FilePath, absent: str) -> FilePath:
-    """The file of this path. Raises `ScenarioError` for what looks like a name and is no file."""
+    """Return the file of this path. Raises `ScenarioError` for a text that looks like a name, without such a file."""
     path = FilePath(wanted)
     if isinstance(wanted, str) and not is_file(path):
         if not is_path(wanted):
@@ -192,7 +192,7 @@ METHOD = "POST"
 
 
 def with_callback(scenario: Scenario, url: str) -> Scenario:
-    """The scenario with the callbacks of all its resellers sent to `url` by POST; its document says so, too."""
+    """Return the scenario and its document with the callbacks of all resellers sent to `url` by POST."""
     callback = CallbackConfig(url, METHOD)
     resellers = tuple(msgspec.structs.replace(one, callback=callback) for one in scenario.resellers)
     return replace(scenario, resellers=resellers, written=partial(_written, scenario.written, url))

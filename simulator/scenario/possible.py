@@ -1,4 +1,4 @@
-"""Refuses expectations of methods, paths, statuses, codes, errors and types that neither the service nor a rule has."""
+"""Rejects expectations of methods, paths, statuses, codes, errors and types that neither the service nor a rule has."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -42,7 +42,7 @@ _WITHOUT_ANSWERS = ("catalog", "resellers", "expect", "limits", "network", "assu
 
 
 def refuse_impossible(root: Reader) -> None:
-    """Report what no call, payment, callback and webhook can have, of all expectations of a document."""
+    """Report impossible values in all expectations of calls, payments, callbacks and webhooks of a document."""
     items = [item for item in root["expect"].items() if item.is_valid]
     scripted = list(_scripted(root)) if items else []
     assumed = root["assume"]["payment-status-codes"]
@@ -74,7 +74,7 @@ def _refuse_calls(calls: Reader, scripted: list[Mapping[str, Node]]) -> None:
 
 
 def _scripted(root: Reader) -> Iterator[Mapping[str, Node]]:
-    """Every mapping in the rules of a document, which may write a status, a code or an error into an answer."""
+    """Yield every mapping in the rules of a document, which may put a status, a code or an error into an answer."""
     waiting = [part.node for key, part in root.entries() if key not in _WITHOUT_ANSWERS and part.node is not None]
     while waiting:
         value = waiting.pop().value
@@ -90,7 +90,7 @@ def _named(scripted: list[Mapping[str, Node]], name: str) -> set[str]:
 
 
 def _error_in(body: str) -> set[str]:
-    """The error in a body that is written as text."""
+    """Return the error in a body that is written as text."""
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
@@ -100,7 +100,7 @@ def _error_in(body: str) -> set[str]:
 
 
 def _refuse(entry: Reader, known: Collection[str], code: str, what: str) -> None:
-    """Report values that are not known, and a matcher, such as a prefix or a minimum, that no known value passes."""
+    """Report unknown values, and a matcher, such as a prefix or a minimum, that no known value passes."""
     if entry.node is None or not entry.is_valid:
         return
     for value in values_of(entry):

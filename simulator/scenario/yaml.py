@@ -1,4 +1,4 @@
-"""Writes values as YAML that every parser reads alike: what could be taken for something else than text is quoted."""
+"""Writes values as YAML that every parser reads alike: ambiguous texts are quoted."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -7,14 +7,14 @@ from typing import Any
 
 LINE_CHARS_MAX = 200
 LEVELS_MAX = 2
-PARTS_MAX = 60  # more of them fit on no line
+PARTS_MAX = 60  # more of them never fit on a line
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9 ._/-]*[A-Za-z0-9]|[A-Za-z]", re.ASCII)
-# Of YAML 1.1, which other programs may read the file as.
+# Keywords of YAML 1.1, which other programs may read the file as.
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", "nan"}
 
 
 def block(value: Any, indent: int = 0) -> Iterator[str]:
-    """The lines of an object or a list, each part of it on one line when it fits."""
+    """Yield the lines of an object or a list, each part of it on one line when it fits."""
     margin = " " * indent
     if isinstance(value, list):
         for item in value:
@@ -31,7 +31,7 @@ def block(value: Any, indent: int = 0) -> Iterator[str]:
 
 
 def comment(lines: Iterable[str], indent: int = 0) -> Iterator[str]:
-    """Lines that are read by people alone."""
+    """Yield the lines as comments."""
     for line in lines:
         yield f"{' ' * indent}# {line}".rstrip()
 
@@ -47,7 +47,7 @@ def _item(item: Any, indent: int) -> Iterator[str]:
 
 
 def _on_one_line(before: str, value: Any) -> str | None:
-    """The line of a value; None for one that is too long or too deep."""
+    """Return the line of a value; None for a value that is too long or too deep."""
     if not _is_shallow(value, LEVELS_MAX):
         return None
     line = before + flow(value)
@@ -62,7 +62,7 @@ def _is_shallow(value: Any, levels: int) -> bool:
 
 
 def flow(value: Any) -> str:
-    """A value on one line."""
+    """Return a value on a single line."""
     if isinstance(value, dict):
         inner = ", ".join(f"{scalar(key)}: {flow(one)}" for key, one in value.items())
         return f"{{ {inner} }}" if inner else "{}"
@@ -72,7 +72,7 @@ def flow(value: Any) -> str:
 
 
 def scalar(value: Any) -> str:
-    """A text, number, boolean or null."""
+    """Return a text, number, boolean or null."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | Decimal):

@@ -1,1 +1,1 @@
-"""What `check` finds beyond errors: parts of a scenario that load and never do what their author meant."""
+"""Lint of `check`: parts of a scenario that load without error, but cannot have their intended effect."""

@@ -1,4 +1,4 @@
-"""What a rule's `when` asks for, as conditions on values, and the rules that an earlier rule hides."""
+"""Conditions of a rule's `when`, as sets of admitted values, and detection of rules that an earlier rule hides."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -13,21 +13,21 @@ from simulator.scenario.reading.reader import ONE, Reader
 from simulator.scenario.sections.matchers import COUNTS, OUTSTANDING, exceeds_outstanding
 from simulator.scenario.sections.windows import DAYS, KEYS, time_of_day
 
-# How each condition compares values. A condition that is missing here is covered by an equal one only.
+# How each condition compares values. A condition that is missing here is covered only by an equal condition.
 KINDS: Mapping[str, Comparison] = {
     "method": METHOD,
     "path": PATH,
     "amount": AMOUNT,
     **dict.fromkeys(("reseller", "product", "account", "refid", "trxid", "refund_type", "new", "weekday"), TEXT),
 }
-# Conditions with named members, each with its matcher; and what makes equal names equal.
+# Conditions with named members: the matcher of each, and the normalization of names.
 GROUPS: Mapping[str, Callable[[str], str]] = {"extras": str, "headers": str.lower, "query": str}
 SPANS = ("since", "until")
 
 # The members of a rule that do not limit when it applies.
 WITHOUT_LIMIT = frozenset({"id", "name", "when", "then", "callbacks", "fallback", *SPANS})
 
-# These bound the work: a rule is compared with so many earlier ones, and so many comparisons are made for a scenario.
+# Work limits: comparisons with earlier rules per rule, and comparisons per scenario.
 PAIRS_MAX = 50  # of alternatives of two rules
 COMPARED_RULES_MAX = 200
 COMPARISONS_MAX = 100_000
@@ -37,7 +37,7 @@ ABOVE_OUTSTANDING: Key = ("amount", OUTSTANDING)
 
 
 class Condition(msgspec.Struct, frozen=True):
-    """One test of a `when`: its key, with the member's name in a group, what it admits, and where it is written."""
+    """A single test of a `when`: its key, with the member's name in a group, its admitted values and its position."""
 
     key: Key
     admits: Values
@@ -45,7 +45,7 @@ class Condition(msgspec.Struct, frozen=True):
 
     @property
     def holds_always(self) -> bool:
-        """True of a window that is all the time."""
+        """Return True for a window that is all the time."""
         match self.key[0]:
             case "weekday":
                 return set(DAYS) <= set(self.admits.listed or ())
@@ -58,7 +58,7 @@ class Condition(msgspec.Struct, frozen=True):
 
 
 class When(msgspec.Struct, frozen=True):
-    """All conditions of a rule but those in `any`, which are `branches`; `reach` are the endpoints of a fault, if they
+    """The conditions of a rule. `branches` are the alternatives in `any`; `reach` are the endpoints of a fault, if they
     are known."""
 
     conditions: tuple[Condition, ...]
@@ -66,17 +66,17 @@ class When(msgspec.Struct, frozen=True):
     branches: tuple["Alternative", ...] = ()
 
     def of(self, key: str) -> Values | None:
-        """What is admitted for a plain condition; None when there is none."""
+        """Return the values that a plain condition admits; None without such a condition."""
         return next((one.admits for one in self.conditions if one.key == (key, "")), None)
 
     @property
     def alternatives(self) -> "tuple[When, ...]":
-        """The same as several without `any`, one of which has to match."""
+        """Return equivalent conditions without `any`: the rule matches when at least one alternative matches."""
         return tuple(branch.whole for branch in self.branches) or (self,)
 
 
 class Alternative(msgspec.Struct, frozen=True):
-    """One item of `any`: its own conditions, and with those beside `any` as a `whole`."""
+    """An item of `any`: its own conditions, and `whole`, which adds the conditions beside `any`."""
 
     at: Reader
     own: tuple[Condition, ...]
@@ -91,7 +91,7 @@ class Placed(msgspec.Struct, frozen=True):
 
 
 def when_of(item: Reader, section: str) -> When | None:
-    """The conditions of a rule, without its counts; None when it has a problem."""
+    """Return the conditions of a rule, without its counts; None for an invalid rule."""
     if not item.is_valid:
         return None
     found = _whole((*_conditions(item["when"]), *_written(item, SPANS)), section)
@@ -104,7 +104,7 @@ def _branch(at: Reader, beside: When, section: str) -> Alternative:
 
 
 def _whole(conditions: tuple[Condition, ...], section: str) -> When:
-    """With the endpoints of a fault, unless two conditions are about them."""
+    """Return the conditions with the endpoints of a fault, unless two conditions are about them."""
     found, keys = When(conditions), [one.key[0] for one in conditions]
     if section != "faults" or any(keys.count(key) > 1 for key in ("method", "path")):
         return found
@@ -112,12 +112,12 @@ def _whole(conditions: tuple[Condition, ...], section: str) -> When:
 
 
 def conditions_of(about: Reader) -> When:
-    """The conditions of an expectation on its calls, payments and so on; it must be valid."""
+    """Return the conditions of an expectation on its calls, payments and so on; it must be valid."""
     return When(tuple(_conditions(about)))
 
 
 def window_of(item: Reader) -> When | None:
-    """The conditions of an item that has a window of its own, no `when`; None when it has a problem."""
+    """Return the conditions of an item that has its own window and no `when`; None for an invalid item."""
     return When(tuple(_written(item, KEYS))) if item.is_valid else None
 
 
@@ -152,12 +152,12 @@ def _values(key: str, entry: Reader) -> Values:
 
 
 def count(item: Reader, key: str) -> Reader:
-    """`nth`, `every`, `times` or `chance`, which may be beside `when` or in it."""
+    """Return `nth`, `every`, `times` or `chance`, which may be beside `when` or in it."""
     return item[key] if item[key].is_given else item["when"][key]
 
 
 def applies_always(item: Reader) -> bool:
-    """True when a rule applies whenever its conditions hold."""
+    """Return True if a rule applies whenever its conditions hold."""
     limits = {key for key, _ in item.entries()} - WITHOUT_LIMIT
     limits |= {key for key in COUNTS if item["when"][key].is_given}
     if not limits <= {"every", "chance"}:
@@ -166,7 +166,7 @@ def applies_always(item: Reader) -> bool:
 
 
 def hides(wide: When, narrow: When) -> bool:
-    """True when everything that `narrow` matches also matches `wide`, as far as that can be shown."""
+    """Return True if `wide` provably matches everything that `narrow` matches."""
     alternatives, others = wide.alternatives, narrow.alternatives
     if len(alternatives) * len(others) > PAIRS_MAX:
         return False
@@ -182,7 +182,7 @@ def _hides(wide: When, narrow: When) -> bool:
 
 
 def lint_order(rules: list[Placed], source: str, comparisons_max: int = COMPARISONS_MAX) -> int:
-    """Report the hidden rules of `source`; inherited ones may hide them, and are not reported. Returns how many
+    """Report the hidden rules of `source`. Inherited rules may hide rules, but are not reported. Return how many
     comparisons are left of `comparisons_max`.
 
     A rule with a name and without conditions is exempt: requests select it by X-Sim-Rule.
@@ -192,7 +192,7 @@ def lint_order(rules: list[Placed], source: str, comparisons_max: int = COMPARIS
     for placed in sorted(rules, key=lambda one: _is_fallback(one.item)):
         item, when = placed.item, placed.when
         if not item["when"].is_valid:
-            continue  # nothing matches it: another finding
+            continue  # matches no request: another finding
         left -= len(earlier)
         if left < 0:
             return 0
@@ -219,7 +219,7 @@ def _is_fallback(item: Reader) -> bool:
 
 
 def _named(hiding: Reader, hidden: Reader) -> str:
-    """The rule's name and its line, with the file when that is another one."""
+    """Return the hiding rule's name and line, with the file when the files differ."""
     name = hiding["name"].text() or hiding["id"].text()
     place = hiding.position
     where = f"on line {place.line}" if place.source == hidden.position.source else f"in {place.source}:{place.line}"

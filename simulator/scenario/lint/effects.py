@@ -1,5 +1,5 @@
-"""Parts that have no effect: counts that exclude each other, steps and replies that never come, hidden damage,
-timelines and inboxes that nothing names."""
+"""Lint of parts without effect: counts that exclude each other, steps and replies that never come, hidden damage,
+unused timelines and inboxes."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -27,7 +27,7 @@ from simulator.scenario.sections.schedule import added_rules
 from simulator.scenario.sections.variants import branches
 from simulator.wire.payments import STATUS_NAMES
 
-# The codes that a final status cannot have, since they say something else; other codes may be a provider's own.
+# The codes that a final status cannot have, since they mean something else; other codes may be a provider's own.
 _OF_OTHERS: Mapping[str, frozenset[int]] = {
     STATUS_NAMES[Status.SUCCESSFUL]: frozenset(STATUS_CODES.values()) - {STATUS_CODES[Status.SUCCESSFUL]},
     STATUS_NAMES[Status.FAILED]: frozenset(
@@ -37,7 +37,7 @@ _OF_OTHERS: Mapping[str, frozenset[int]] = {
 
 
 class _Spoiler(msgspec.Struct, frozen=True):
-    """Something in a `then` or in `callbacks` beside which `idle` keys have no effect, and why."""
+    """A part of a `then` or of `callbacks` beside which the `idle` keys have no effect, and the reason."""
 
     is_in: Callable[[Reader], bool]
     idle: tuple[str, ...]
@@ -78,7 +78,7 @@ DAMAGE = (_NO_ANSWER, _ANSWERED, _WITHOUT_BODY, _ONE_DENIAL, _NOT_EXECUTED)
 
 
 def lint_counts(item: Reader) -> None:
-    """An `nth` that `every` or `times` excludes, and `per` without anything that is counted."""
+    """Report an `nth` that `every` or `times` excludes, and `per` without a count."""
     nth, every, times = (count(item, key) for key in ("nth", "every", "times"))
     per = count(item, "per")
     if per.is_given and not (nth.is_given or every.is_given or times.is_given):
@@ -95,7 +95,7 @@ def lint_counts(item: Reader) -> None:
 
 
 def lint_steps(then: Reader) -> None:
-    """Re-query steps that a status which comes at once excludes, and a final status with the code of another."""
+    """Report re-query steps after a status that comes at once, and a final status with the code of another status."""
     items = then.items()
     for item in items:
         _lint_code(item)
@@ -120,12 +120,12 @@ def _lint_code(step: Reader) -> None:
 
 
 def lint_damage(then: Reader) -> None:
-    """Parts of a fault that another part leaves without effect."""
+    """Report parts of a fault that another part leaves without effect."""
     _lint_idle(then, DAMAGE)
 
 
 def lint_callbacks(callbacks: Reader) -> None:
-    """Callbacks that are never sent have no other distortion."""
+    """Report distortions of callbacks that are never sent."""
     for item in callbacks.items() if callbacks.is_list else [callbacks]:
         _lint_idle(item, (_NONE_SENT,))
 
@@ -139,8 +139,8 @@ def _lint_idle(item: Reader, spoilers: tuple[_Spoiler, ...]) -> None:
 
 
 def lint_timelines(root: Reader, source: str) -> None:
-    """Timelines of `source` that nothing names, and their steps. A file of timelines without payments of its own is one
-    for others to extend."""
+    """Report unused timelines of `source`, and their faulty steps. Files of timelines without payments of their own are
+    exempt: other files extend them."""
     named = {then.text() for then in _thens(root)}
     is_base = not any(then.position.source == source for then in _thens(root))
     for name, entry in root["timelines"].entries():
@@ -153,7 +153,7 @@ def lint_timelines(root: Reader, source: str) -> None:
 
 
 def _thens(root: Reader) -> Iterator[Reader]:
-    """Every place of a timeline, in rules, also those that the schedule adds, and in magic accounts."""
+    """Yield every place of a timeline: in rules, in rules that the schedule adds, and in magic accounts."""
     outcomes = [item["payments"] for _, item in root["magic"]["outcomes"].entries()]
     added = [rule for item in root["schedule"].items() for section, rule in added_rules(item) if section == "payments"]
     for item in (*root["payments"].items(), *added, *outcomes):
@@ -163,8 +163,8 @@ def _thens(root: Reader) -> Iterator[Reader]:
 
 
 def lint_payment(item: Reader, timelines: Timelines | None, usual: Reader | None = None) -> None:
-    """The timelines and callbacks of a payment rule; `usual` is the timeline of one without its own. Without
-    `timelines`, when the scenario has errors, what the callbacks meet is not looked at."""
+    """Lint the timelines and callbacks of a payment rule. `usual` is the timeline of a rule without its own. Without
+    `timelines`, when the scenario has errors, the effect of callbacks is not checked."""
     for branch in branches(item["then"]):
         lint_steps(branch.then)
         lint_callbacks(branch.callbacks or item["callbacks"])
@@ -177,7 +177,7 @@ def lint_payment(item: Reader, timelines: Timelines | None, usual: Reader | None
 
 
 def _lint_met(callbacks: Reader, thens: list[PaymentThen]) -> None:
-    """Callbacks that no outcome causes, and an entry for all others when there are no others."""
+    """Report callbacks that no outcome causes, and a catch-all entry that no status reaches."""
     causes = told(thens)
     if not causes:
         why = "no step after the first" if thens else "every entry of 'one_of' has its own"
@@ -192,7 +192,7 @@ def _lint_met(callbacks: Reader, thens: list[PaymentThen]) -> None:
 
 
 def lint_variants(then: Reader) -> None:
-    """Entries of a `one_of` that are the same."""
+    """Report equal entries of a `one_of`."""
     seen: dict[str, Reader] = {}
     for branch in branches(then):
         if branch.entry is None or branch.entry.node is None:
@@ -205,7 +205,7 @@ def lint_variants(then: Reader) -> None:
 
 
 def lint_inboxes(root: Reader, source: str) -> None:
-    """Inboxes of `source` that no URL of the scenario names, and parts of their programs without effect."""
+    """Report inboxes of `source` that no URL of the scenario names, and parts of their programs without effect."""
     assert root.node is not None, "a document has a root"
     named = {text.removeprefix(INBOX_SCHEME) for text in _texts(root.node) if text.startswith(INBOX_SCHEME)}
     for name, entry in root["inboxes"].entries():
@@ -221,7 +221,7 @@ def lint_inboxes(root: Reader, source: str) -> None:
 
 
 def _lint_during(during: Reader) -> None:
-    """Windows in which there is no time, and those that an earlier one hides."""
+    """Report empty windows, and windows that an earlier window hides."""
     earlier: list[tuple[When, int]] = []
     for place, item in enumerate(during.items(), 1):
         window = window_of(item)

@@ -1,7 +1,7 @@
-"""Lint findings of `check`: rules that nothing can reach, parts without effect, secrets that are too short.
+"""Lint findings of `check`: unreachable rules, parts without effect, secrets that are too short.
 
-Such a scenario still loads, but does not do what its author intended. Values with earlier problems are skipped, and so
-is what a file only inherits.
+Such a scenario loads, but does not do what its author intended. Values with earlier problems are skipped, and so are
+inherited parts.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ from simulator.scenario.sections.variants import branches
 
 
 def lint(document: Document, report: Report, scenario: Scenario | None) -> None:
-    """Report ineffective parts. Without the scenario, which has errors, the catalog is not consulted."""
+    """Report ineffective parts. Without `scenario`, which is None when it has errors, the catalog is not consulted."""
     root = Reader.of(document.root, report)
     timelines = None if scenario is None else scenario.timelines
     comparisons = COMPARISONS_MAX
@@ -73,8 +73,8 @@ NEVER_MATCHES = frozenset({"unknown_method", "unknown_path", "impossible", "out_
 def rule_findings(
     section: str, data: Mapping[str, object], *, is_manual: bool, timeout: timedelta | None
 ) -> list[Problem]:
-    """Return what `check` finds in a rule that is added to a running sandbox and has no errors. `is_manual` is true for
-    a manual clock."""
+    """Return the findings about a valid rule that is added to a running sandbox. `is_manual` is true for a manual
+    clock."""
     report = Report()
     item = Reader.of(load_object(data, "rule").root, report)
     if (when := when_of(item, section)) is not None:
@@ -86,7 +86,7 @@ def rule_findings(
 
 
 def _lint_added(schedule: Reader, source: str, scenario: Scenario | None) -> None:
-    """The rules that the schedule of the file adds. They come before all others, so that none hides them."""
+    """Lint the rules that the schedule of the file adds. They precede all others, so no other rule hides them."""
     timelines = None if scenario is None else scenario.timelines
     for item in schedule.items():
         for section, rule in added_rules(item) if item.position.source == source else ():
@@ -96,7 +96,7 @@ def _lint_added(schedule: Reader, source: str, scenario: Scenario | None) -> Non
 
 
 def _lint_expected(expect: Reader, source: str, scenario: Scenario | None) -> None:
-    """The payments that the file expects; what can be of others is known without the catalog, and else an error."""
+    """Lint the expected payments. Impossible values of other expectations are errors, found without the catalog."""
     for item in expect.items() if scenario is not None else ():
         if item.position.source == source and item["payments"].is_mapping and item["payments"].is_valid:
             assert scenario is not None, "asked above"
@@ -126,7 +126,7 @@ def _lint_when(section: str, item: Reader, when: When, scenario: Scenario | None
 
 
 def _lint_magic(magic: Reader, source: str, timelines: Timelines | None) -> None:
-    """The outcomes of magic accounts that the file has itself."""
+    """Lint the outcomes of the file's own magic accounts."""
     for _, outcome in magic["outcomes"].entries():
         if outcome.position.source == source:
             for section in DEFINITIONS:

@@ -1,4 +1,4 @@
-"""Conditions that no value meets, and those that hardly mean what they say."""
+"""Lint of conditions that no value meets, and of conditions that are probably mistakes."""
 
 import re
 
@@ -8,13 +8,13 @@ from simulator.scenario.reading.document import shown
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections.matchers import number
 
-# Conditions whose values hardly ever have a star. One that is meant goes into `in`.
+# Conditions whose values hardly ever contain a star. An intended star goes into `in`.
 WITHOUT_STAR = ("account", "refid", "trxid", "extras", "headers", "query")
-MEDIA_RANGE = "/*"  # which a header is about when it says so
+MEDIA_RANGE = "/*"  # for a header that names the header
 
 
 def lint_matchers(when: When) -> None:
-    """Report ranges and combinations that nothing meets, and stars that are taken literally."""
+    """Report ranges and combinations that no value meets, and stars that are taken literally."""
     _lint_conditions(when.conditions, ())
     for branch in when.branches:
         _lint_conditions(branch.own, when.conditions)
@@ -23,7 +23,7 @@ def lint_matchers(when: When) -> None:
 
 
 def _lint_conditions(conditions: tuple[Condition, ...], beside: tuple[Condition, ...]) -> None:
-    """The conditions of a rule, or those of an item of its `any` with those `beside` it."""
+    """Lint the conditions of a rule, or of an item of its `any` together with those `beside` it."""
     _lint_spans(conditions, beside)
     for condition in conditions:
         if condition.key[0] == "time" and not condition.admits.parts[0][1].spans():
@@ -38,7 +38,7 @@ def _lint_conditions(conditions: tuple[Condition, ...], beside: tuple[Condition,
 
 
 def _lint_spans(conditions: tuple[Condition, ...], beside: tuple[Condition, ...]) -> None:
-    """`since` at or after `until` is no time at all."""
+    """Report a `since` at or after `until`."""
     spans = {one.key[0]: one.at for one in (*beside, *conditions) if one.key[0] in SPANS}
     own = [one for one in conditions if one.key[0] in SPANS]
     for one in own:
@@ -51,7 +51,7 @@ def _lint_spans(conditions: tuple[Condition, ...], beside: tuple[Condition, ...]
 
 
 def _lint_range(entry: Reader) -> bool:
-    """`min` above `max` matches nothing; whether it is so."""
+    """Report a `min` above `max`, and return whether it is."""
     low, high = entry["min"], entry["max"]
     least = number(low.node.value) if low.node is not None else None
     most = number(high.node.value) if high.node is not None else None
@@ -70,7 +70,7 @@ def _lint_stars(condition: Condition) -> None:
 
 
 def _meant(text: str) -> str:
-    """How to say what a text with stars means."""
+    """Return the condition that a text with stars probably means."""
     head, *middle, tail = text.split(STAR)
     if any(middle) or (head and tail):
         return '{ pattern: "^' + ".*".join(map(re.escape, (head, *middle, tail))).replace("\\", "\\\\") + '$" }'

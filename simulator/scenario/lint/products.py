@@ -1,5 +1,4 @@
-"""Whether a payment, void or look-up can have what a rule asks for: the catalog says what is voidable, has bills, and
-at which amounts a product is sold."""
+"""Lint of a rule's products and amounts: whether the catalog has voidable products, bills and prices that match."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -21,7 +20,7 @@ OF_PAYMENTS = ("payments", "voids", "disputes")  # rules about payments, whose a
 
 
 class _Need(msgspec.Struct, frozen=True):
-    """What a section's products need, and what to say of one that lacks it."""
+    """A property that a section's products need, and the message about a product without it."""
 
     has: Callable[[Product], bool]
     code: str
@@ -71,13 +70,13 @@ def _lint_one(section: str, at: Reader, own: tuple[Condition, ...], when: When, 
 
 
 def _matched(when: When, catalog: Catalog) -> list[Product]:
-    """The products that a rule matches."""
+    """Return the products that a rule matches."""
     asked = [one.admits for one in when.conditions if one.key == ("product", "")]
     return [one for one in catalog.products.values() if all(each.test(one.code) for each in asked)]
 
 
 def _lint_need(need: _Need, entry: Reader, when: When, catalog: Catalog) -> bool:
-    """Report products without what the section needs; whether there were any."""
+    """Report products without the property that the section needs; return whether there were any."""
     if not entry.is_given:
         return False
     able = [one.code for one in catalog.products.values() if need.has(one)]
@@ -118,7 +117,7 @@ def _offer(products: list[Product], sold: "list[_Sold]") -> str:
 
 
 class _Sold(msgspec.Struct, frozen=True):
-    """The amounts of a product from `low` to `high`: those `listed`, else whole multiples of `unit`, else any."""
+    """The amounts of a product from `low` to `high`: the `listed` amounts, else multiples of `unit`, else any."""
 
     listed: tuple[Decimal, ...] | None
     low: Decimal
@@ -126,11 +125,11 @@ class _Sold(msgspec.Struct, frozen=True):
     unit: Decimal | None
 
     def has(self, amount: Decimal | None) -> bool:
-        """True when an amount is sold."""
+        """Return True if an amount is sold."""
         return amount is not None and self._is_within(amount) and (self.listed is None or amount in self.listed)
 
     def may_have(self, asked: Values) -> bool:
-        """True unless it is certain that no amount is asked for."""
+        """Return True unless certainly none of the requested amounts is sold."""
         if self.listed is not None:
             return any(self.has(one) and asked.test(one) for one in self.listed)
         if asked.listed is not None:
@@ -150,7 +149,7 @@ class _Sold(msgspec.Struct, frozen=True):
 
 
 def _sold(product: Product) -> _Sold:
-    """What a payment of a product is accepted at, some account and some biller given."""
+    """Return the accepted amounts of a product, for some account and some biller."""
     field = product.pricing
     if field is None:
         return _Sold(None, ZERO, None, None)
@@ -167,7 +166,7 @@ def _sold(product: Product) -> _Sold:
 
 
 def _widest(product: Product) -> tuple[Decimal, Decimal | None]:
-    """The lowest minimum and the highest maximum; a biller may have its own."""
+    """Return the lowest minimum and the highest maximum; a biller may have its own."""
     options = [one for found in (*product.options.values(), *product.options_for.values()) for one in found]
     ranges = [
         amount_range(product),

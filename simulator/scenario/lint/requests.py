@@ -1,4 +1,4 @@
-"""Whether any request can meet a fault: methods, paths and fields that the service, or an endpoint of it, has not."""
+"""Lint of faults that no request meets: methods, paths and fields that the service, or an endpoint of it, lacks."""
 
 from collections.abc import Callable, Collection, Iterable
 
@@ -15,14 +15,14 @@ from simulator.scenario.sections.rules import listed_values
 LISTED_MAX = 3
 ConditionReader = Callable[[Condition], Reader]  # where a finding about a condition is reported
 
-FIELDS_COUNTED = BODY_FACTS | {"trxid"}  # what `per` may name and only some endpoints have
+FIELDS_COUNTED = BODY_FACTS | {"trxid"}  # values of `per` that only some endpoints have
 
-# Facts that stand for a field of another name.
+# Facts whose field has another name.
 FIELDS = {"new": "refid"}
 
 
 def lint_request(item: Reader, when: When) -> None:
-    """Report what no request to the service has."""
+    """Report conditions that no request to the service meets."""
     if not _lint_one(item["when"], when, when.conditions):
         return
     assert when.reach is not None, "a fault is about requests"
@@ -33,8 +33,8 @@ def lint_request(item: Reader, when: When) -> None:
 
 
 def _lint_one(at: Reader, when: When, own: tuple[Condition, ...]) -> bool:
-    """Report the conditions of a rule, or of an item `at` of its `any` with its `own` and those beside `any`; whether a
-    request may meet them."""
+    """Report impossible conditions of a rule, or of an item `at` of its `any` with its `own` conditions and those
+    beside `any`. Return whether a request may meet them."""
 
     def place(condition: Condition) -> Reader:
         return condition.at if any(condition is one for one in own) else at
@@ -48,13 +48,13 @@ def _lint_one(at: Reader, when: When, own: tuple[Condition, ...]) -> bool:
 
 
 def _lint_names(when: Reader) -> bool:
-    """Report methods and paths that there are not; whether there were any."""
+    """Report unknown methods and paths; return whether there were any."""
     unknown = unknown_methods(listed_values(when["method"]))
     return unknown_paths(listed_values(when["path"])) or unknown
 
 
 def unknown_methods(named: Iterable[Reader], others: Collection[str] = ()) -> bool:
-    """Report methods that the service does not have and that are not among `others`; whether there were any."""
+    """Report methods that neither the service nor `others` has; return whether there were any."""
     methods = sorted({one.method for one in endpoints()})
     unknown = [value for value in named if value.text().upper() not in (*methods, *others)]
     for value in unknown:
@@ -64,7 +64,7 @@ def unknown_methods(named: Iterable[Reader], others: Collection[str] = ()) -> bo
 
 
 def unknown_paths(named: Iterable[Reader]) -> bool:
-    """Report paths that no endpoint has; whether there were any."""
+    """Report paths that no endpoint has; return whether there were any."""
     paths = list(dict.fromkeys(one.path for one in endpoints()))
     unknown = [value for value in named if not reach(path=values(PATH, value.text())).possible]
     for value in unknown:
@@ -74,7 +74,7 @@ def unknown_paths(named: Iterable[Reader]) -> bool:
 
 
 def _report_mismatch(when: Reader, reach: Reach) -> None:
-    """No endpoint has both a matching method and a matching path."""
+    """Report that no endpoint has both a matching method and a matching path."""
     taken = sorted({one.method for one in endpoints() if may_have(one, reach.path)})
     if taken:
         when["method"].problem("impossible", f"no request matches: {_where(reach)} takes {', '.join(taken)}")
@@ -89,7 +89,7 @@ def _where(reach: Reach) -> str:
 
 
 def _lint_query(when: When, place: ConditionReader) -> bool:
-    """Report the parameters that the only endpoint does not have; whether there are none of them."""
+    """Report parameters that the only possible endpoint lacks. Return True without such a parameter."""
     assert when.reach is not None, "a fault is about requests"
     if len(when.reach.possible) != 1:
         return True
@@ -108,7 +108,7 @@ def _lint_query(when: When, place: ConditionReader) -> bool:
 
 
 def lint_per(per: Reader, possible: Collection[Endpoint]) -> None:
-    """Report a count per value of a field that none of the endpoints has which the rule matches."""
+    """Report a `per` field that no possible endpoint has."""
     field = per.text()
     if field in FIELDS_COUNTED and not any(field in one.fields for one in possible):
         found = sorted(map(str, possible))
@@ -121,8 +121,8 @@ def lint_per(per: Reader, possible: Collection[Endpoint]) -> None:
 
 
 def _lint_fields(when: When, place: ConditionReader) -> bool:
-    """Report the first condition on a field that none of the matched endpoints has, or has beside the others; whether
-    there is none."""
+    """Report the first condition on a field that no possible endpoint has together with the fields before it. Return
+    True without such a condition."""
     assert when.reach is not None, "a fault is about requests"
     left: Iterable[Endpoint] = when.reach.possible
     asked: list[str] = []

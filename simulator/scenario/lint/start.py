@@ -1,5 +1,5 @@
-"""What a sandbox starts with and does not work: short secrets, foreign currencies, blocked addresses, a schedule that
-changes nothing, network statuses that the staging never reports (SPEC 7.3)."""
+"""Lint of a sandbox's initial state: short secrets, foreign currencies, blocked addresses, a schedule that changes
+nothing, network statuses that the staging never reports (SPEC 7.3)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,12 +13,12 @@ from simulator.scenario.sections.schedule import added_rules
 
 Values = Mapping[str, Any]
 
-# What an item of each kind is about: the member that names it.
+# The identifying member of each kind of item.
 SUBJECTS: Mapping[str, str] = {"settings": "reseller", "network": "product", "api_key": "key"}
 
 
 def lint_schedule(root: Reader, source: str) -> None:
-    """Report the items of `source` that change nothing, and rules that are removed more often than they are there."""
+    """Report the items of `source` that change nothing, and rules that are removed more often than they exist."""
     items = root["schedule"].items()
     for kind, subject in SUBJECTS.items():
         wanted = [item[kind] for item in items if item[kind].is_given and item[kind].is_valid]
@@ -30,7 +30,7 @@ def lint_schedule(root: Reader, source: str) -> None:
 
 
 def _lint_values(entry: Reader, others: list[Reader], start: Values, subject: str) -> None:
-    """Each value that is the one at the start, and that no other item changes."""
+    """Report values that equal the initial values, and that no other item changes."""
     for key, value in entry.entries():
         if key in (subject, "reseller") or key not in start or value.node is None:
             continue
@@ -40,7 +40,7 @@ def _lint_values(entry: Reader, others: list[Reader], start: Values, subject: st
 
 
 def _start(root: Reader, kind: str, entry: Reader) -> Values:
-    """What the scenario says of the same thing, by the members of the item, with the values when it says nothing."""
+    """Return the initial values of the item's subject by key, defaults included."""
     if kind == "network":
         found = root["network"][entry["product"].text()]
         return {} if found.is_list else {"status": found.text("Healthy")}
@@ -59,7 +59,7 @@ def _plain(entry: Reader) -> dict[str, Any]:
 
 
 def _lint_removals(root: Reader, items: list[Reader], source: str) -> None:
-    """A rule is there as often as it is written: at the start, and whenever the schedule adds it."""
+    """Report surplus removals. A rule exists once at the start, and once more whenever the schedule adds it."""
     for item in items:
         removed = item["rule"]["remove"]
         label = removed.text()
@@ -67,7 +67,7 @@ def _lint_removals(root: Reader, items: list[Reader], source: str) -> None:
         if not same or same[-1].path != item.path or removed.position.source != source:
             continue
         times = sum(rule[key].text() == label for rule in _rules(root, items) for key in ("name", "id"))
-        if len(same) > max(1, times):  # one without a name and an id is known by its place
+        if len(same) > max(1, times):  # a rule without a name and an id is identified by its place
             text = f"rule {label!r} is removed {len(same)} times, more often than it is there"
             removed.problem("no_change", text)
 
@@ -89,7 +89,7 @@ def lint_adjustments(root: Reader, source: str) -> None:
 
 
 def _adjustments(root: Reader) -> Iterator[tuple[str, Reader]]:
-    """Each price adjustment, with the code of its product."""
+    """Yield the code of each product with its price adjustment."""
     for item in root["catalog"]["products"].items():
         yield item["code"].text(), item["price_adjustment"]
     for reseller in root["resellers"].items():
@@ -100,7 +100,7 @@ def _adjustments(root: Reader) -> Iterator[tuple[str, Reader]]:
 
 
 def lint_network(root: Reader, source: str) -> None:
-    """Report statuses of `source` by which that product is healthy in a staging."""
+    """Report healthy statuses of `source` for the product that a staging always reports as interrupted."""
     if root["environment"].text("staging") != "staging":
         return
     for status in _statuses(root):
@@ -128,7 +128,7 @@ SECRET_BYTES_MIN = 16
 
 
 def lint_secrets(root: Reader) -> None:
-    """Secrets of keys that are shorter than the service's."""
+    """Report secrets of keys that are shorter than the service's."""
     for item in root["resellers"].items():
         for key in item["api_keys"].items():
             _lint_secret(key["secret"])
@@ -154,7 +154,7 @@ def lint_targets(root: Reader, source: str) -> None:
 
 
 def _urls(root: Reader) -> Iterator[Reader]:
-    """Each target of callbacks, balance webhooks and catalog events."""
+    """Yield each target of callbacks, balance webhooks and catalog events."""
     for reseller in root["resellers"].items():
         yield reseller["callback"]["url"]
         yield reseller["balance_webhook"]["url"]

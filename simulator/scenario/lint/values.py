@@ -1,7 +1,7 @@
-"""The values that a matcher admits, and what equality, prefixes and ranges show about two matchers.
+"""Sets of values that matchers admit, and proofs about two matchers from equality, prefixes and ranges.
 
-A matcher is the conjunction of its parts: prefix, suffix, min and so on; a plain value or a list is a part `in`. The
-rules' own test is asked about each value of a list. Nothing else is claimed.
+A matcher is the conjunction of its parts: prefix, suffix, min and so on; a plain value or a list is a part `in`. Listed
+values are checked with the test that rules use. Other relations are not detected.
 """
 
 from collections.abc import Callable
@@ -18,15 +18,15 @@ STAR = "*"
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """How the values of a condition are compared. `spelled` is the only value that a listed one stands for, None when
-    there are several."""
+    """A comparison of a condition's values. `spelled` returns the only value that equals a listed value, or None when
+    several values do."""
 
     test: Callable[[object], Test]
     spelled: Callable[[object], object]
 
 
 def _spelled_amount(value: object) -> Decimal | None:
-    """An amount in whole cents has one text, however it was sent; others keep their zeros."""
+    """Return an amount in whole cents, which has a single spelling; None for other amounts, which keep their zeros."""
     found = number(value)
     return found if found is not None and is_whole_cents(found) else None
 
@@ -37,12 +37,12 @@ PATH = Comparison(
     lambda matcher: text_test(matcher, is_path=True), lambda value: None if STAR in text_of(value) else value
 )
 AMOUNT = Comparison(amount_test, _spelled_amount)
-OPAQUE = Comparison(lambda matcher: bool, lambda value: None)  # nothing is known of its values
+OPAQUE = Comparison(lambda matcher: bool, lambda value: None)  # its values are unknown
 
 
 class Values(msgspec.Struct, frozen=True):
-    """What a matcher admits: the values that pass `test`, which has all `parts`. `listed` are all of them, None when
-    there are too many to list."""
+    """The values that a matcher admits: all that pass `test`, which checks all `parts`. `listed` are all of them, None
+    when there are too many to list."""
 
     kind: Comparison
     parts: tuple[tuple[str, Any], ...]
@@ -51,16 +51,16 @@ class Values(msgspec.Struct, frozen=True):
 
     @property
     def prefix(self) -> str | None:
-        """How each value begins, if that is known."""
+        """Return the known prefix of each value, or None."""
         return next((text_of(wanted) for name, wanted in self.parts if name == "prefix"), None)
 
     def bound(self, *names: str) -> Decimal | None:
-        """The first of these bounds that it has, as a number."""
+        """Return the first of these bounds that is present, as a number."""
         return next((number(wanted) for name, wanted in self.parts if name in names), None)
 
 
 def values(kind: Comparison, matcher: object) -> Values:
-    """What a valid matcher admits. A path that ends with its only star is a prefix."""
+    """Return the values that a valid matcher admits. A path that ends with its only star is a prefix."""
     written = matcher if isinstance(matcher, dict) else {"in": matcher if isinstance(matcher, list) else [matcher]}
     test, parts, listed = kind.test(matcher), written.copy(), None
     if "in" in written:
@@ -74,12 +74,12 @@ def values(kind: Comparison, matcher: object) -> Values:
 
 
 def opaque(part: object) -> Values:
-    """The values of a condition that nothing is known about: covered by an equal one only."""
+    """Return the values of an opaque condition, which only an equal condition covers."""
     return Values(OPAQUE, (("equal", part),), bool)
 
 
 def covers(wide: Values, narrow: Values) -> bool:
-    """True when every value that `narrow` admits is admitted by `wide`, the absent one included."""
+    """Return True if `wide` admits every value that `narrow` admits, the absent value included."""
     if narrow.listed is not None:
         return all(map(wide.test, narrow.listed))
     return all(part in narrow.parts or _begins(narrow.prefix, *part) for part in wide.parts)
@@ -90,7 +90,7 @@ def _begins(prefix: str | None, name: str, wanted: object) -> bool:
 
 
 def excludes(one: Values, other: Values) -> bool:
-    """True when no value is admitted by both."""
+    """Return True if no value is admitted by both."""
     for listing, asked in ((one, other), (other, one)):
         if listing.listed is not None:
             return not any(map(asked.test, listing.listed))
@@ -109,5 +109,5 @@ def _is_above(one: Values, other: Values) -> bool:
 
 
 def is_empty(found: Values) -> bool:
-    """True when it admits nothing."""
+    """Return True if no value is admitted."""
     return not found.listed if found.listed is not None else excludes(found, found)

@@ -1,4 +1,4 @@
-"""Delays that a test waits by the wall, although the clock of its sandbox only moves when it is advanced."""
+"""Lint of delays that pass in real time, although the clock of the sandbox is manual."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -18,7 +18,7 @@ ALTHOUGH: Final = "of real time, although the clock is manual"
 
 
 def lint_waits(root: Reader, source: str, scenario: Scenario | None) -> None:
-    """Report the long waits that a file has itself, of a scenario whose clock is manual."""
+    """Report the long waits of a file itself, inherited ones excluded, for a scenario with a manual clock."""
     if scenario is None or scenario.clock.mode != "manual":
         return
     limits = scenario.limits
@@ -32,7 +32,7 @@ def lint_waits(root: Reader, source: str, scenario: Scenario | None) -> None:
 
 
 def _faults(root: Reader) -> Iterator[Reader]:
-    """Every rule of faults, those that the schedule adds and those of magic accounts included."""
+    """Yield every fault rule: written ones, scheduled ones, and faults of magic accounts."""
     yield from root["faults"].items()
     for item in root["schedule"].items():
         yield from (rule for section, rule in added_rules(item) if section == "faults")
@@ -101,7 +101,7 @@ def real_waits(scenario: Scenario) -> list[str]:
 
 
 def _longest_of(rule: Rule[FaultThen]) -> timedelta:
-    """The longest wait of a fault and its variants."""
+    """Return the longest wait of a fault and its variants."""
     spans = [timedelta(0)]
     for then in (rule.then, *(variant.then for _, variant in rule.variants)):
         if then.delay is not None and not then.is_delay_virtual:

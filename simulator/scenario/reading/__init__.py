@@ -1,1 +1,1 @@
-"""From a file or an object to a checked document with the positions of its problems; knows no section by name."""
+"""Parsing of a file or an object into a checked document with positions; independent of the sections."""

@@ -15,7 +15,7 @@ from simulator.scenario.yaml import flow
 from simulator.wire.payments import STATUS_NAMES
 
 SHOWN_CHARS_MAX = 80  # of a mapping that a message repeats
-LISTED_CHARS_MAX = 150  # of values: a longer list would be cut, and the suggestion behind it
+LISTED_CHARS_MAX = 150  # of values: a longer list would be truncated, and the suggestion after it lost
 _PAYMENT_STATUSES = frozenset(STATUS_NAMES.values())
 _STEP_KEYS = ("status", "after", "at", "requery", "sn", "pin", "note", "voucherlink", "expiry")
 
@@ -58,7 +58,7 @@ _SORTS: Mapping[str, str] = {
 
 
 def schema() -> dict[str, Any]:
-    """The schema of scenario files. Do not modify it."""
+    """Return the schema of scenario files. Do not modify it."""
     return schemas.schema(schemas.SCENARIO)
 
 
@@ -68,7 +68,7 @@ def _validator(definition: str) -> jsonschema_rs.Draft7Validator:
 
 
 def check(document: Document, report: Report, definition: str = "") -> None:
-    """Report every violation of the schema, or of one of its definitions."""
+    """Report every violation of the schema, or of a named definition."""
     data = document.data
     validator = _validator(definition)
     if validator.is_valid(data):
@@ -84,8 +84,8 @@ def check(document: Document, report: Report, definition: str = "") -> None:
 
 
 def _keyed(path: list[Any], data: Any) -> Path:
-    """The path of an error with keys as written: the validator takes those such as "00" for indexes, and leaves out
-    empty ones."""
+    """Return the path of an error with keys as written: the validator takes keys such as "00" for indexes, and omits
+    empty keys."""
     keyed: list[str | int] = []
     for part in path:
         while isinstance(data, dict) and (key := _key(part, data)) not in data:
@@ -102,7 +102,7 @@ def _key(part: str | int, data: dict[str, Any]) -> str | int:
 
 
 def _schema_of(definition: str) -> dict[str, Any]:
-    """The schema in which paths of errors are resolved."""
+    """Return the schema against which paths of errors are resolved."""
     if not definition:
         return schema()
     return {**schema()["definitions"][definition], "definitions": schema()["definitions"]}
@@ -116,7 +116,7 @@ def _at(found: Any, path: list[Any]) -> dict[str, Any]:
 
 
 def _explained(error: Any, path: Path, rule: Mapping[str, Any]) -> Iterator[tuple[bool, Path, str, str]]:
-    """Yield (at the key?, path, code, message) for each problem behind one violation."""
+    """Yield (at the key?, path, code, message) for each problem that causes a violation."""
     kind, value = error.kind.name, error.instance
     match kind:
         case "additionalProperties":
@@ -174,7 +174,7 @@ def _keys_of(member: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _section_of_status(path: Path, value: object, rule: Mapping[str, Any]) -> str:
-    """Where the status of a payment, or of HTTP, belongs that stands in a rule of the other kind."""
+    """Return a hint where the status belongs: a payment status in an HTTP rule, or an HTTP status in a payment rule."""
     if path[-1:] != ("status",) or isinstance(value, bool):
         return ""
     if rule.get("type") == "integer" and value in _PAYMENT_STATUSES and path[:1] == ("faults",):
@@ -195,7 +195,7 @@ def _type_message(path: Path, value: object, rule: Mapping[str, Any], *, has_adv
 
 
 def _nesting(value: object, rule: Mapping[str, Any]) -> str:
-    """How a mapping becomes the item of a list, a list its only item, and a status what has it."""
+    """Return a hint about nesting: wrap a mapping in a list, unwrap a list, or nest a status."""
     wanted = rule["type"]
     if "status" in rule.get("properties", {}) and isinstance(value, str | int) and not isinstance(value, bool):
         return f"; write {flow({'status': value})}"
@@ -207,13 +207,13 @@ def _nesting(value: object, rule: Mapping[str, Any]) -> str:
 
 
 def _is_short(value: dict[str, Any]) -> bool:
-    """True for a mapping that a message may repeat."""
+    """Return True for a mapping that a message may repeat."""
     plain = not any(isinstance(member, dict | list) for member in value.values())
     return plain and not set(SECRET_KEYS) & set(value) and len(flow(value)) <= SHOWN_CHARS_MAX
 
 
 def _is_step(value: object, rule: Mapping[str, Any]) -> bool:
-    """True for the status of a payment where a list of them is wanted."""
+    """Return True for a payment status where a list of statuses is expected."""
     return isinstance(value, dict) and "status" in value and "refuse" in rule.get("properties", {})
 
 
@@ -229,7 +229,7 @@ def _step_message(value: dict[str, Any]) -> str:
 
 
 def _fits_in_quotes(value: object, rule: Mapping[str, Any]) -> bool:
-    """True for a number or a word such as null that would be valid as quoted text."""
+    """Return True for a number or a word such as null that would be valid as quoted text."""
     if isinstance(value, list | dict):
         return False
     return "pattern" not in rule or finder(rule["pattern"])(shown(value))
@@ -245,12 +245,12 @@ def _enum_message(value: object, options: list[Any]) -> str:
 
 
 def _pattern_code(schema_path: list[Any]) -> str:
-    """`bad_` and the expected kind: the name of the definition, or of the pattern's key."""
+    """Return `bad_` and the expected kind: the name of the definition, or of the pattern's key."""
     name = str(schema_path[-2])
     return f"bad_{_SORTS.get(name, name)}"
 
 
 def suggestion(wrong: object, known: Iterable[str]) -> str:
-    """` (did you mean 'x'?)` when one of `known` is similar, else empty."""
+    """Return ` (did you mean 'x'?)` when a name in `known` is similar, else an empty text."""
     likely = nearest(wrong, known) if isinstance(wrong, str) else ""
     return f" (did you mean {str(likely)!r}?)" if likely else ""

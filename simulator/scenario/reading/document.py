@@ -1,4 +1,4 @@
-"""A parsed scenario with positions: nodes with their positions, and problems that refer to them."""
+"""A parsed scenario: nodes with their positions, and problems that refer to them."""
 
 import re
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ _INDEX = re.compile(r"\[[0-9]+\]")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 SECRET_KEYS = ("secret", "password")
-"""Keys whose values no message shows: it may be printed by CI, and the value is often almost right."""
+"""Keys whose values no message shows: CI may print messages, and an invalid secret is often almost right."""
 
 PROBLEMS_MAX = 100
 PLACE_CHARS_MAX = 2 * LINE_CHARS_MAX // 3  # of a problem as a line, for its place
@@ -29,8 +29,8 @@ MESSAGE_CHARS_MAX = 1000
 FILE_CHARS_MAX = 1000
 
 
-# A large file has a million of both. No cycle leads through them, and the garbage collector, for which everything
-# stands still, must not visit them all.
+# A large file has a million nodes and positions. They form no cycle, and the garbage collector, which pauses
+# the process, must not visit them all.
 
 
 class Position(msgspec.Struct, frozen=True, gc=False):
@@ -42,13 +42,13 @@ class Position(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def place(self) -> SourceLine | None:
-        """What people are told of it; None for an object."""
+        """Return the place as users see it; None for an object."""
         return SourceLine(one_line(self.source, FILE_CHARS_MAX), self.line) if self.line else None
 
 
 class Node(msgspec.Struct, eq=False, gc=False):
-    """A value with its position; `keys` has the positions of a mapping's keys. Nodes are shared and immutable, but for
-    `built`: what was built of one, for other scenarios that inherit it. It must not refer to nodes."""
+    """A value with its position; `keys` has the positions of a mapping's keys. Nodes are shared and immutable, except
+    `built`, a cache of the object built from a node that other scenarios inherit. It must not refer to nodes."""
 
     value: "dict[str, Node] | list[Node] | Scalar"
     position: Position
@@ -56,7 +56,7 @@ class Node(msgspec.Struct, eq=False, gc=False):
     built: Any = None
 
     def plain(self) -> Any:
-        """The value without positions: dict, list, str, int, Decimal, bool, None."""
+        """Return the value without positions: dict, list, str, int, Decimal, bool, None."""
         if isinstance(self.value, dict):
             return {key: node.plain() for key, node in self.value.items()}
         if isinstance(self.value, list):
@@ -66,8 +66,8 @@ class Node(msgspec.Struct, eq=False, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem. `code` is stable and for machines, `message` is for people; `path` identifies the value, such as
-    `payments[0].then[1].status`. The message is one line of printable characters."""
+    """A problem of a scenario. `code` is stable and for machines, `message` is for people; `path` identifies the value,
+    such as `payments[0].then[1].status`. The message is a line of printable characters."""
 
     source: str
     line: int
@@ -81,11 +81,11 @@ class Problem:
 
     @classmethod
     def at(cls, position: Position, path: str, code: str, message: str) -> "Problem":
-        """A problem at a position."""
+        """Return a problem at a position."""
         return cls(position.source, position.line, position.column, path, code, message)
 
     def __str__(self) -> str:
-        """One line, which holds nothing that could be taken for another."""
+        """Return a single line, without characters that could forge another problem."""
         place, place_max = f":{self.line}:{self.column}" if self.line else "", PLACE_CHARS_MAX
         where = one_line((self.source if self.line else self.path or self.source), 4 * place_max)
         if len(where) > place_max:
@@ -102,7 +102,7 @@ class ScenarioError(Exception):
 
 
 class Report:
-    """Collects problems, at most `PROBLEMS_MAX`. It may start with those of another report."""
+    """A collector of at most `PROBLEMS_MAX` problems. It may start with the problems of another report."""
 
     def __init__(self, found: Iterable[Problem] = ()) -> None:
         self._found = dict.fromkeys(found)
@@ -115,7 +115,7 @@ class Report:
         return len(self._found) >= PROBLEMS_MAX
 
     def add(self, position: Position, path: Path, code: str, message: str) -> None:
-        """Add a problem, unless there is one at this value already."""
+        """Add a problem, unless this value already has a problem."""
         problem = Problem.at(position, path_text(path), code, message)
         if _place(problem) not in self._places:
             self._note(problem)
@@ -132,12 +132,12 @@ class Report:
             raise ScenarioError(self.problems())
 
     def problems(self) -> list[Problem]:
-        """All problems, grouped by file and in its order."""
+        """Return all problems, grouped by file and ordered within it."""
         sources = list(dict.fromkeys(problem.source for problem in self._found))
         return sorted(self._found, key=lambda problem: (sources.index(problem.source), problem.line, problem.column))
 
     def has_below(self, path: Path) -> bool:
-        """True when a problem was reported, or may have been dropped, at or below `path`."""
+        """Return True if a problem was reported, or may have been dropped, at or below `path`."""
         if self.is_full:
             return True
         if not self._found:
@@ -152,13 +152,13 @@ class Report:
 
 
 def _place(problem: Problem) -> tuple[str, int, int, str]:
-    """The place in a file, which has other indexes where its lists are joined to others; else the path alone."""
+    """Return the place in a file, since merged lists have other indexes; for an object, the path alone."""
     path = _INDEX.sub("[]", problem.path) if problem.line else problem.path
     return problem.source, problem.line, problem.column, path
 
 
 class Document(msgspec.Struct, frozen=True):
-    """A scenario as written. Paths are keys and indexes from `root`; `problems` were found by the parser."""
+    """A scenario as written. Paths are keys and indexes from `root`; `problems` come from the parser."""
 
     root: Node
     source: str
@@ -166,11 +166,11 @@ class Document(msgspec.Struct, frozen=True):
 
     @property
     def data(self) -> Any:
-        """All of it as plain values."""
+        """Return the whole document as plain values."""
         return self.root.plain()
 
     def position(self, path: Path) -> Position:
-        """The position of the value at `path`, or of its nearest existing ancestor."""
+        """Return the position of the value at `path`, or of its nearest existing ancestor."""
         node = self.root
         for part in path:
             below = child(node, part)
@@ -180,7 +180,7 @@ class Document(msgspec.Struct, frozen=True):
         return node.position
 
     def key_position(self, path: Path) -> Position:
-        """The position of the last key of `path`; that of the value when it has no key."""
+        """Return the position of the last key of `path`, or of the value when it has no key."""
         parent = self.root
         for part in path[:-1]:
             below = child(parent, part)
@@ -192,7 +192,7 @@ class Document(msgspec.Struct, frozen=True):
 
 
 def child(node: Node, part: str | int) -> Node | None:
-    """The node one step below, or None."""
+    """Return the node one step below, or None."""
     value = node.value
     if isinstance(value, dict) and isinstance(part, str):
         return value.get(part)
@@ -202,7 +202,7 @@ def child(node: Node, part: str | int) -> Node | None:
 
 
 def path_text(path: Path) -> str:
-    """`payments[0].then` for ("payments", 0, "then")."""
+    """Return `payments[0].then` for ("payments", 0, "then")."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
@@ -210,14 +210,14 @@ def path_text(path: Path) -> str:
 
 
 def kind_of(value: object) -> str:
-    """What a value is, without telling it."""
+    """Return the kind of a value, without the value itself."""
     if isinstance(value, bool) or value is None:
         return shown(value)
     return shown(value) if isinstance(value, dict | list) else "text" if isinstance(value, str) else "a number"
 
 
 def shown_at(path: Path, value: object) -> str:
-    """The value at this path quoted for a message; of a secret only what it is."""
+    """Return the value at this path quoted for a message; for a secret only its kind."""
     name = path[-1] if path else ""
     if name not in SECRET_KEYS or value is None or isinstance(value, bool | dict | list):
         return shown(value)
@@ -225,7 +225,7 @@ def shown_at(path: Path, value: object) -> str:
 
 
 def shown(value: object, length_max: int = 60) -> str:
-    """A value quoted for a message, truncated."""
+    """Return a value quoted for a message, truncated."""
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list):

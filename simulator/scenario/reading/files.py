@@ -1,8 +1,7 @@
-"""Reads files, and confines scenarios that come from the network to one folder and to a size; the bundled scenarios.
+"""Reads scenario files, and confines scenarios from the network to a folder and a size; lists the bundled scenarios.
 
-What a scenario names is relative to a `Folder`: any folder for the files of whoever started the program, the folder of
-`--scenarios` for its clients. Nothing outside that one is read, wherever a link leads, and a refusal does not tell
-whether there is something.
+Names in a scenario are relative to a `Folder`: any folder for local files, the folder of `--scenarios` for network
+clients. No file outside that folder is read, not even through a link. A refusal does not reveal whether a file exists.
 """
 
 import os
@@ -23,26 +22,26 @@ NODES_MAX = 25_000
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """The most bytes of its text, and the most values in it, keys included."""
+    """The limits of a scenario: bytes of its text, and number of values, keys included."""
 
     bytes_max: int = BYTES_MAX
     nodes_max: int = NODES_MAX
 
     @property
     def too_long(self) -> str:
-        """What is said of too many bytes."""
+        """Return the message for too many bytes."""
         return f"a scenario has at most {self.bytes_max} bytes"
 
     @property
     def too_many(self) -> str:
-        """What is said of too many values."""
+        """Return the message for too many values."""
         return f"a scenario has at most {self.nodes_max} values"
 
 
 FROM_ANYWHERE = Bounds()  # bodies of the control API
 OWN_FILE = Bounds(
     16 * BYTES_MAX, 40 * NODES_MAX
-)  # also those of `--scenarios`: clients name them, the owner writes them
+)  # also files of `--scenarios`: clients name them, the owner writes them
 
 
 NAME_CHARS_MAX = 500
@@ -59,7 +58,7 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 class Unreadable(Exception):
-    """A file that cannot be read, and the reason for people."""
+    """A file that cannot be read, and the reason as users see it."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -67,22 +66,22 @@ class Unreadable(Exception):
 
 
 class Folder(Protocol):
-    """Where the names in a scenario lead. Each method raises `Unreadable` for a name that is refused."""
+    """A folder that resolves the names in a scenario. Each method raises `Unreadable` for a refused name."""
 
     def read(self, name: str) -> bytes:
-        """The content of the file, up to one byte more than that of a scenario may have."""
+        """Return the content of the file, at most one byte more than a scenario may have."""
         ...
 
     def real(self, name: str) -> FilePath:
-        """The path of the file itself, the same for whatever leads to it."""
+        """Return the path of the file itself, the same for all links to it."""
         ...
 
     def source(self, name: str) -> str:
-        """The file as problems name it."""
+        """Return the file's name in problems."""
         ...
 
     def of(self, name: str) -> "Folder":
-        """Where the names in that file lead."""
+        """Return the folder for names in that file."""
         ...
 
 
@@ -116,7 +115,7 @@ class ScenariosFolder(msgspec.Struct, frozen=True):
 
     @classmethod
     def at(cls, path: FilePath) -> "ScenariosFolder":
-        """The folder at this path."""
+        """Return the folder at this path."""
         return cls(_real(path))
 
     def read(self, name: str) -> bytes:
@@ -125,7 +124,7 @@ class ScenariosFolder(msgspec.Struct, frozen=True):
         return read_bytes(real, root=self.root)
 
     def write(self, name: str, content: bytes) -> None:
-        """Put a file into it, or replace one, whole or not at all. Raises `Unreadable`."""
+        """Create or replace a file atomically. Raises `Unreadable`."""
         from simulator.whole_files import write_whole  # imported lazily: few servers save
 
         real = self.real(name)
@@ -139,7 +138,7 @@ class ScenariosFolder(msgspec.Struct, frozen=True):
             raise Unreadable(f"cannot be written: {error.strerror or 'unknown error'}") from None
 
     def real(self, name: str) -> FilePath:
-        """See `Folder`. Raises `Unreadable` also for a link that leads out, as if there were nothing."""
+        """See `Folder`. Raises `Unreadable` also for a link that leads outside, as for a missing file."""
         return self._inside(self._path(name))
 
     def _inside(self, path: PurePosixPath) -> FilePath:
@@ -161,13 +160,13 @@ class ScenariosFolder(msgspec.Struct, frozen=True):
         return ScenariosFolder(self.root, self._path(name).parent)
 
     def names(self) -> list[str]:
-        """The scenario files in it that can be read, of its first thousand entries."""
+        """Return the readable scenario files among the first thousand entries of the folder."""
         with suppress(OSError), os.scandir(self.root) as entries:
             return sorted(entry.name for entry in islice(entries, LISTED_MAX) if self._has(entry))
         return []
 
     def _has(self, entry: os.DirEntry[str]) -> bool:
-        """True for an ordinary file that a request may name; what a link leads to is in the folder as well."""
+        """Return True for an ordinary file with a valid name, whose link target, if any, is in the folder as well."""
         try:
             return entry.name.endswith(SUFFIXES) and entry.is_file() and self.real(entry.name) is not None
         except (OSError, Unreadable):
@@ -188,10 +187,10 @@ class ScenariosFolder(msgspec.Struct, frozen=True):
 
 
 def read_bytes(path: FilePath, *, root: FilePath | None = None, bytes_max: int | None = None) -> bytes:
-    """The content of an ordinary file, up to one byte more than that of a scenario may have, or `bytes_max`. Raises
+    """Return the content of an ordinary file, at most one byte more than a scenario, or `bytes_max`. Raises
     `Unreadable`.
 
-    With a `root`, `path` has no links, and must be below the root still when it was opened.
+    With a `root`, `path` has no links, and must still be below the root after the file was opened.
     """
     try:
         _refuse_special(path.stat().st_mode)
@@ -209,7 +208,7 @@ def read_bytes(path: FilePath, *, root: FilePath | None = None, bytes_max: int |
 
 
 def is_file(path: FilePath) -> bool:
-    """True when there is an ordinary file that can be read."""
+    """Return True for a readable ordinary file."""
     try:
         read_bytes(path)
     except Unreadable:
@@ -218,7 +217,7 @@ def is_file(path: FilePath) -> bool:
 
 
 def _refuse_linked(path: FilePath) -> None:
-    """Refuse a path on which a link has been made since it was read."""
+    """Refuse a path that has become a link since it was resolved."""
     if _real(path) != path:
         raise Unreadable(ABSENT)
 
@@ -231,7 +230,7 @@ def _refuse_special(mode: int) -> None:
 
 
 def _is_at(file: BinaryIO, path: FilePath, root: FilePath) -> bool:
-    """True when this is the file at `path`, and no link leads there: one may have been made since the path was read."""
+    """Return True if this is the file at `path`, without links: a link may be newer than the resolved path."""
     is_unchanged = _real(path) == path and path.is_relative_to(root)
     return is_unchanged and os.path.samestat(os.fstat(file.fileno()), os.lstat(path))
 
@@ -247,33 +246,33 @@ Fingerprint = tuple[tuple[str, int, int], ...]
 
 
 def names() -> list[str]:
-    """The bundled scenarios, `default` first."""
+    """Return the names of the bundled scenarios, `default` first."""
     return sorted((path.stem for path in _files()), key=lambda name: (name != "default", name))
 
 
 def bundled_path(name: str) -> FilePath:
-    """The file of a bundled scenario."""
+    """Return the file of a bundled scenario."""
     return data_dir("scenarios") / f"{name}.yaml"
 
 
 def hint(wrong: str) -> str:
-    """What to write instead of a name that no bundled scenario has."""
+    """Return a suggestion for a name that no bundled scenario has."""
     return suggestion(wrong, names()) or "; `reseller-sim scenarios` lists them"
 
 
 def bundled_of_file(path: str) -> str:
-    """The bundled scenario that is meant by the name of a file that does not exist; empty when it is none."""
+    """Return the bundled scenario that the name of a missing file probably means; empty for other names."""
     stem = FilePath(path).stem
     return f" (the bundled scenario is {stem!r})" if stem in names() else ""
 
 
 def fingerprint() -> Fingerprint:
-    """Changes when a bundled file does."""
+    """Return a value that changes when a bundled file does."""
     return tuple((path.name, (stat := path.stat()).st_mtime_ns, stat.st_size) for path in _files())
 
 
 def is_path(text: str) -> bool:
-    """True for a file's path, which cannot be the name of a bundled scenario."""
+    """Return True for a file's path, which cannot be the name of a bundled scenario."""
     return "/" in text or "\\" in text or text.endswith(SUFFIXES)
 
 

@@ -1,4 +1,4 @@
-"""Reads YAML, or an object decoded from JSON, to a `Document`, rejecting YAML's surprising features.
+"""Parser of YAML, or of an object decoded from JSON, that rejects YAML's surprising features.
 
 Only `true`, `false`, `null`, plain integers and plain decimals are not text: `NO`, `010`, `12:30`, `0x10` and dates
 stay text, and decimals keep their digits. Duplicate keys, anchors, aliases, tags and second documents are problems.
@@ -31,7 +31,7 @@ from simulator.scenario.reading.syntax import mistake, odd_blank
 from simulator.scenario.reading.unclosed import opening
 
 _TOO_DEEP = f"values are nested at most {DEPTH_MAX} deep"
-_PARSER_TOO_DEEP = "maximum nesting depth"  # newer versions of libyaml stop before they give us an event
+_PARSER_TOO_DEEP = "maximum nesting depth"  # newer versions of libyaml stop before they emit an event
 _BAD_TEXT = "text has no control characters but tab and line feed"
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]*)", re.ASCII)
 _DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+", re.ASCII)
@@ -48,7 +48,7 @@ def load_file(path: FilePath) -> Document:
 
 
 def file_text(path: FilePath) -> str:
-    """The text of a file. Raises `ScenarioError`."""
+    """Return the text of a file. Raises `ScenarioError`."""
     try:
         return _decoded(read_bytes(path), str(path), OWN_FILE)
     except Unreadable as error:
@@ -70,7 +70,7 @@ def load_object(value: object, source: str = "scenario", bounds: Bounds = FROM_A
 
 
 def scalar(text: str) -> Scalar:
-    """The value of an unquoted scalar. Raises `ValueError` for a number of more than `DIGITS_MAX` digits."""
+    """Return the value of an unquoted scalar. Raises `ValueError` for a number of more than `DIGITS_MAX` digits."""
     if text[:1] not in _MAYBE_NUMBER:
         return _WORDS.get(text, text)
     whole = _INTEGER.fullmatch(text)
@@ -106,7 +106,7 @@ class _Composer:
         self._nodes = 0
 
     def document(self) -> Node:
-        """The only document of the text. Raises `ScenarioError` for unrecoverable problems."""
+        """Return the only document of the text. Raises `ScenarioError` for unrecoverable problems."""
         try:
             self._next = LOADER(self._text).get_event
             return self._only_document()
@@ -197,7 +197,7 @@ class _Composer:
         return _stopped(self._report, position, path, code, message)
 
     def _syntax(self, error: Exception) -> tuple[int, int, str]:
-        """Line, column and text of a parser's error; the two parsers word it differently."""
+        """Return line, column and text of a parser's error; the two parsers word it differently."""
         if (found := opening(self._text, error, LOADER)) is not None:
             return found.line, found.column, "cannot be read as YAML: " + found.message
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
@@ -212,7 +212,7 @@ class _Composer:
 
 
 def _stopped(report: Report, position: Position, path: Path, code: str, message: str) -> ScenarioError:
-    """What ends the reading: all problems until here, and this one."""
+    """Return the error that ends the parsing: all earlier problems, and this problem."""
     report.add(position, path, code, message)
     return ScenarioError(report.problems() or [Problem.at(position, "", code, message)])
 
@@ -227,7 +227,7 @@ class _ObjectReader:
         self._nodes = 0
 
     def node(self, value: object, path: Path, depth: int) -> Node:
-        """The node of `value`, and all below it."""
+        """Return the node of `value`, with all nodes below it."""
         self._nodes += 1
         if depth > DEPTH_MAX:
             raise self._stop(path, "too_deep", _TOO_DEEP)

@@ -1,4 +1,4 @@
-"""`extends`: merges a scenario over another one, node by node, so that every value keeps its position and file."""
+"""`extends`: merges a scenario over its base node by node, so that every value keeps its position and file."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -19,8 +19,8 @@ IDENTITIES: Mapping[tuple[str, ...], str] = {
 }
 NOT_INHERITED = ("scenario", "description", "extends")
 
-# Sections whose inherited items are replaced or removed by name: the keys that name one, and whether new items come
-# before the inherited ones.
+# Sections whose inherited items are replaced or removed by name: the keys with the name of an item, and whether new
+# items come before the inherited items.
 CHANGEABLE: Mapping[str, tuple[tuple[str, ...], bool]] = {
     **dict.fromkeys(("payments", "voids", "disputes", "bills", "faults"), (("name", "id"), True)),
     "expect": (("name",), False),
@@ -32,9 +32,9 @@ Label = tuple[str, str]
 
 
 def merge(base: Node, over: Node, report: Report) -> Node:
-    """Merge `over` over `base`; neither is changed. The result shares the nodes of `base` that `over` does not name.
+    """Merge `over` over `base`, and change neither. The result shares the nodes of `base` that `over` does not name.
 
-    What cannot be removed is reported.
+    Invalid removals are reported.
     """
     if not isinstance(base.value, dict) or not isinstance(over.value, dict):
         return over
@@ -51,7 +51,7 @@ def merge(base: Node, over: Node, report: Report) -> Node:
 
 
 def refuse_removals(root: Node, report: Report) -> None:
-    """Report each `remove` of a scenario that extends none."""
+    """Report each `remove` of a scenario without `extends`."""
     for section in CHANGEABLE:
         for at, node in enumerate(_items(child(root, section))):
             if (found := child(node, REMOVE)) is not None:
@@ -64,7 +64,7 @@ def _items(node: Node | None) -> list[Node]:
 
 
 def _changed(section: str, base: Node, over: list[Node], report: Report) -> list[Node]:
-    """The items of the section in both: those of `over` that name an inherited one take its place, or remove it."""
+    """Return the items of both scenarios: an item of `over` replaces or removes the inherited item that it names."""
     keys, is_before = CHANGEABLE[section]
     inherited = _Inherited(section, base, keys)
     new: list[Node] = []
@@ -93,11 +93,11 @@ class _Inherited:
                 self._places.setdefault(label, []).append(place)
 
     def items(self) -> list[Node]:
-        """What is left, in its order."""
+        """Return the remaining items in their order."""
         return [node for node in self._items if node is not None]
 
     def replace(self, node: Node) -> bool:
-        """Put an item into the place of the one that it is called like, if there is one."""
+        """Replace the inherited item of the same name, if it exists."""
         for label in self._labels(node):
             if places := self._found(label):
                 self._put(places, node)
@@ -105,7 +105,7 @@ class _Inherited:
         return False
 
     def remove(self, node: Node, path: Path, report: Report) -> None:
-        """Remove the one that an item with `remove` names."""
+        """Remove the inherited item that an item with `remove` names."""
         if not self._is_removal(node, path, report):
             return
         first, *others = self._labels(node)
@@ -138,7 +138,7 @@ class _Inherited:
             report.add(found.position, (*path, key), "unknown_name", message)
 
     def _elsewhere(self, label: Label) -> str:
-        """The other sections with an item that is called so."""
+        """Return the other sections with an item of this name."""
         others = [
             section
             for section in CHANGEABLE
@@ -148,7 +148,7 @@ class _Inherited:
         return f" (there is one in {' and '.join(others)})" if others else ""
 
     def _is_removal(self, node: Node, path: Path, report: Report) -> bool:
-        """True when an item with `remove` says only that, and of what. Reports it otherwise."""
+        """Return True for an item with a valid `remove` and no other keys; report other items."""
         assert isinstance(node.value, dict)
         found = node.value[REMOVE]
         if found.value is not True:
@@ -189,7 +189,7 @@ def _merged(base: Node, over: Node, path: Keys) -> Node:
 
 
 def _by_identity(base: list[Node], over: list[Node], path: Keys) -> list[Node]:
-    """Known items are merged in place, new ones are appended. Duplicates are left for validation."""
+    """Merge known items in place and append new items. Duplicates are left for validation."""
     key = IDENTITIES[path]
     places = {identity: place for place, node in enumerate(base) if (identity := _identity(node, key)) is not None}
     joined = list(base)
@@ -203,7 +203,7 @@ def _by_identity(base: list[Node], over: list[Node], path: Keys) -> list[Node]:
 
 
 def _identity(node: Node, key: str) -> str | None:
-    """The value of its key; a plain number, valid for an option, is its own identity."""
+    """Return the value of an item's key; a plain number, valid for an option, is its own identity."""
     if isinstance(node.value, int | Decimal):
         return str(node.value)
     found = node.value.get(key) if isinstance(node.value, dict) else None

@@ -1,4 +1,4 @@
-"""Patterns of scenarios: matched by a linear-time engine, so that none can hang the server."""
+"""Patterns of scenarios, matched by a linear-time engine, so that no pattern can hang the server."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ import jsonschema_rs
 COMPILED_BYTES_MAX = 512 * 1024
 
 PATTERN_CHARS_MAX = 500
-"""A longer one is not compiled, which would take a second for a megabyte; the schema says so first."""
+"""The maximum length of a pattern, since a megabyte compiles for a second; the schema checks the length first."""
 
 NOT_A_PATTERN = (
     "is not a regular expression of a linear-time engine (no look-around, no back-references, no huge repeats)"
@@ -19,13 +19,13 @@ NOT_A_PATTERN = (
 
 @dataclass(frozen=True, slots=True)
 class Finder:
-    """A compiled pattern, called with a text. Two are equal when their patterns are, so that catalogs compare."""
+    """A compiled pattern, called with a text. Finders with equal patterns are equal, so that catalogs compare."""
 
     pattern: str
     is_valid: Callable[[str], bool] = field(compare=False)
 
     def __call__(self, text: str) -> bool:
-        """True when the pattern is found anywhere in the text."""
+        """Return True if the pattern occurs anywhere in the text."""
         try:
             return self.is_valid(text)
         except UnicodeEncodeError:  # a lone surrogate matches nothing
@@ -34,7 +34,7 @@ class Finder:
 
 @lru_cache(maxsize=1024)
 def finder(pattern: str) -> Finder:
-    """A test for `pattern` anywhere in a text. Raises `ValueError`."""
+    """Return a test for `pattern` anywhere in a text. Raises `ValueError`."""
     if len(pattern) > PATTERN_CHARS_MAX:
         raise ValueError(f"must have at most {PATTERN_CHARS_MAX} characters")
     options = jsonschema_rs.RegexOptions(size_limit=COMPILED_BYTES_MAX, dfa_size_limit=COMPILED_BYTES_MAX)
@@ -46,7 +46,7 @@ def finder(pattern: str) -> Finder:
 
 
 def glob(pattern: str) -> Callable[[str], bool]:
-    """A test of a whole text against `pattern`, in which `*` matches anything."""
+    """Return a test of a whole text against `pattern`; `*` matches any text."""
     first, *rest = pattern.split("*")
     if not rest:
         return pattern.__eq__

@@ -1,4 +1,4 @@
-"""Reads typed values from nodes: durations, amounts and days among them. Problems are collected and appear together."""
+"""Reader of typed values from nodes: durations, amounts, days. Problems are collected and reported together."""
 
 import re
 from base64 import b64decode
@@ -32,7 +32,7 @@ _AMOUNT = re.compile(rf"-?[0-9]{{1,{DIGITS_BEFORE_MAX}}}(\.[0-9]{{1,{DIGITS_AFTE
 
 
 def duration(text: str) -> timedelta:
-    """`250ms`, `90s`, `1h30m`, `1.5d`, negative with a leading `-`; exact, at most ten years."""
+    """Parse `250ms`, `90s`, `1h30m`, `1.5d`, negative with a leading `-`; exact, at most ten years."""
     match = _DURATION.fullmatch(text)
     if match is None:
         raise ValueError("must be a duration such as 250ms, 90s, 1h30m or 1.5d")
@@ -44,7 +44,7 @@ def duration(text: str) -> timedelta:
 
 
 def amount(value: object) -> Decimal:
-    """A number, or text in plain decimal notation."""
+    """Parse a number, or text in plain decimal notation."""
     if isinstance(value, str) and _AMOUNT.fullmatch(value):
         return Decimal(value)
     if isinstance(value, int | Decimal) and not isinstance(value, bool):
@@ -56,7 +56,7 @@ def amount(value: object) -> Decimal:
 
 
 def day(value: str | int) -> date:
-    """`2027-12-31`, or `20271231` as the service writes it."""
+    """Parse `2027-12-31`, or `20271231` as the service writes it."""
     try:
         return iso_day(str(value))
     except ValueError:
@@ -64,7 +64,7 @@ def day(value: str | int) -> date:
 
 
 def secret_bytes(text: str) -> bytes:
-    """The bytes of a Base64 secret."""
+    """Decode a Base64 secret."""
     try:
         return b64decode(text, validate=True)
     except (Base64Error, ValueError):
@@ -72,7 +72,7 @@ def secret_bytes(text: str) -> bytes:
 
 
 def target(text: str) -> str:
-    """A callback target: an http(s) URL with a host, or `inbox:NAME`."""
+    """Check a callback target: an http(s) URL with a host, or `inbox:NAME`."""
     if text.startswith(INBOX_SCHEME):
         return text
     try:
@@ -86,7 +86,7 @@ def target(text: str) -> str:
 
 
 def text_of(value: object) -> str:
-    """A plain value as text: as written, `true`, `false`; empty for null."""
+    """Return a plain value as text: as written, `true`, `false`; empty for null."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -100,7 +100,7 @@ T = TypeVar("T")
 
 
 class Reader(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """One value of a scenario, possibly absent: then `node` is None. `key_position` is the position of its key."""
+    """A value of a scenario; `node` is None when it is absent. `key_position` is the position of its key."""
 
     node: Node | None
     path: Path
@@ -110,23 +110,23 @@ class Reader(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @classmethod
     def of(cls, root: Node, report: Report, path: Path = ()) -> "Reader":
-        """A reader for a whole document."""
+        """Return a reader for a whole document."""
         return cls(root, path, report, root.position, root.position)
 
     def __getitem__(self, key: str) -> "Reader":
-        """The member `key` of a mapping."""
+        """Return the member `key` of a mapping."""
         within, path, position = self.node, (*self.path, key), self.position
         if within is None or not isinstance(within.value, dict) or (node := within.value.get(key)) is None:
             return Reader(None, path, self.report, position, position)
         return Reader(node, path, self.report, node.position, within.keys.get(key, position))
 
     def has(self, key: str) -> bool:
-        """True for a mapping with the member `key`: as `self[key].is_given`, without making a reader of it."""
+        """Return `self[key].is_given` of a mapping without creating a reader."""
         return self.node is not None and isinstance(self.node.value, dict) and key in self.node.value
 
     @property
     def is_given(self) -> bool:
-        """True when it is present, null included."""
+        """Return True if the value is present, null included."""
         return self.node is not None
 
     @property
@@ -146,12 +146,12 @@ class Reader(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @property
     def is_valid(self) -> bool:
-        """True when no problem was reported at or below it."""
+        """Return True if no problem was reported at or below this value."""
         return not self.report.has_below(self.path)
 
     def built_once(self, build: Callable[["Reader"], T]) -> T:
-        """What `build`, the same one each time, makes of this value; kept by its node, so that scenarios which only
-        inherit it share it. One with problems is not kept, so that each reader reports them."""
+        """Return the result of `build`, always the same function, for this value. The node caches it, so scenarios that
+        inherit the value share it. Values with problems are not cached, so that each reader reports the problems."""
         if self.node is None:
             return build(self)
         if self.node.built is None:
@@ -163,7 +163,7 @@ class Reader(msgspec.Struct, frozen=True, eq=False, gc=False):
         return kept
 
     def items(self) -> "list[Reader]":
-        """The items of a list."""
+        """Return the items of a list."""
         found = self.node.value if self.node is not None else None
         if not isinstance(found, list):
             return []
@@ -172,7 +172,7 @@ class Reader(msgspec.Struct, frozen=True, eq=False, gc=False):
         ]
 
     def entries(self) -> "Iterator[tuple[str, Reader]]":
-        """Keys and values of a mapping."""
+        """Yield keys and values of a mapping."""
         if self.node is not None and isinstance(self.node.value, dict):
             for key in self.node.value:
                 yield key, self[key]
@@ -182,59 +182,59 @@ class Reader(msgspec.Struct, frozen=True, eq=False, gc=False):
         self.report.add(self.key_position if at_key else self.position, self.path, code, message)
 
     def unknown(self, what: str, name: str, where: str, known: Iterable[str], *, at_key: bool = False) -> None:
-        """Report an unknown `name`, the code of a `what`, with the most similar known one."""
+        """Report an unknown `name`, the code of a `what`, and suggest the most similar known name."""
         if not self.report.is_full:  # fuzzy matching is expensive
             text = f"there is no {what} {name!r} {where}{suggestion(name, known)}"
             self.problem(f"unknown_{what}", text, at_key=at_key)
 
     def text(self, default: str = "") -> str:
-        """Text; a number is returned as written."""
+        """Return the text, or a number as written."""
         value = self.node.value if self.node is not None else None
         if isinstance(value, str):
             return value
         return text_of(value) if isinstance(value, int | Decimal) else default
 
     def boolean(self, default: bool = False) -> bool:
-        """True or false."""
+        """Return true or false."""
         value = self.node.value if self.node is not None else None
         return value if isinstance(value, bool) else default
 
     def integer(self, default: int) -> int:
-        """A whole number."""
+        """Return a whole number."""
         found = self.optional_integer()
         return default if found is None else found
 
     def optional_integer(self) -> int | None:
-        """A whole number, or None when absent."""
+        """Return a whole number, or None when absent."""
         value = self.node.value if self.node is not None else None
         if isinstance(value, Decimal) and value == value.to_integral_value():
             value = int(value)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def amount(self, default: Decimal = Decimal(0)) -> Decimal:
-        """A decimal number."""
+        """Return a decimal number."""
         found = self.optional_amount()
         return default if found is None else found
 
     def optional_amount(self) -> Decimal | None:
-        """A decimal number, or None when absent."""
+        """Return a decimal number, or None when absent."""
         value = self.node.value if self.node is not None else None
         if value is None or isinstance(value, dict | list | bool):
             return None
         return self._read(amount, value, "bad_amount")
 
     def duration(self, default: timedelta = timedelta(0)) -> timedelta:
-        """A span of time."""
+        """Return a span of time."""
         found = self.optional_duration()
         return default if found is None else found
 
     def optional_duration(self) -> timedelta | None:
-        """A span of time, or None when absent."""
+        """Return a span of time, or None when absent."""
         value = self.node.value if self.node is not None else None
         return self._read(duration, value, "bad_duration") if isinstance(value, str) else None
 
     def parsed(self, read: Callable[[str], T], code: str) -> T | None:
-        """Text parsed by `read`, whose `ValueError` is reported with `code`. None when absent."""
+        """Return text parsed by `read`, whose `ValueError` is reported with `code`. None when absent."""
         value = self.node.value if self.node is not None else None
         if value is None or isinstance(value, dict | list | bool):
             return None

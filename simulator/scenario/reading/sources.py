@@ -1,10 +1,10 @@
-"""Reads the sources of scenarios: bundled ones, files, and what they extend.
+"""Sources of scenarios: bundled scenarios, files, and the layers that they extend.
 
-A scenario and all that it extends are layers, one for each file. They are merged from the bottom up: each once, above
-those that it extends itself, in the order in which they are named first. So a base that several extend lies below them
-all, and hides nothing that they change.
+A scenario and all that it extends are layers, one layer per file. Layers are merged bottom-up: each once, above the
+layers that it extends itself, ordered by first mention. So a base that several layers extend lies below them all, and
+hides none of their changes.
 
-A scenario that comes from the network may extend bundled ones, and files of the folder of `--scenarios`.
+A scenario from the network may extend bundled scenarios, and files of the folder of `--scenarios`.
 """
 
 from collections.abc import Iterator
@@ -52,8 +52,8 @@ Layers = dict[FilePath, Node]
 
 
 class _Whole(msgspec.Struct, frozen=True):
-    """A scenario with all that it extends: its layers from the bottom up, its own last if it is a file; all merged; and
-    how many files deep it is."""
+    """A scenario with all that it extends: its layers bottom-up, its own last if it is a file; the merged document; and
+    the depth in files."""
 
     layers: Layers
     document: Document
@@ -61,7 +61,7 @@ class _Whole(msgspec.Struct, frozen=True):
 
 
 def read_bundled(name: str) -> Document:
-    """A bundled scenario merged with all that it extends; cached, so that everything that extends it shares its nodes.
+    """Return a bundled scenario merged with all that it extends; cached, so that all scenarios share its nodes.
 
     Raises `ScenarioError`.
     """
@@ -69,49 +69,48 @@ def read_bundled(name: str) -> Document:
 
 
 def read_file(path: FilePath) -> Document:
-    """A scenario file merged with all that it extends. Raises `ScenarioError`."""
+    """Return a scenario file merged with all that it extends. Raises `ScenarioError`."""
     document = _refuse_empty(load_file(path))
     return _Reading().whole(document, AnyFolder(path.parent), (path.resolve(),)).document
 
 
 def read_in(folder: Folder, name: str) -> Document:
-    """A file of this folder merged with all that it extends. Raises `ScenarioError`, and `Unreadable`."""
+    """Return a file of this folder merged with all that it extends. Raises `ScenarioError`, and `Unreadable`."""
     document = _refuse_empty(load_text(folder.read(name), folder.source(name), OWN_FILE))
     return _Reading().whole(document, folder.of(name), (folder.real(name),)).document
 
 
 def read_text(text: bytes, source: str, folder: Folder | None) -> Document:
-    """The text of a scenario merged with all that it extends. Raises `ScenarioError`."""
+    """Return the text of a scenario merged with all that it extends. Raises `ScenarioError`."""
     return resolved(_refuse_empty(load_text(text, source)), folder)
 
 
 def resolved(document: Document, folder: Folder | None) -> Document:
-    """A document that is no file, with its catalog file included, merged over what it extends.
+    """Return a document without a file, with its catalog file included, merged over all that it extends.
 
-    Paths are relative to `folder`; without one they are rejected. Raises `ScenarioError` when one of them cannot be
-    read.
+    Paths are relative to `folder`; without it they are rejected. Raises `ScenarioError` when a file cannot be read.
     """
     return _Reading().whole(document, folder, ()).document
 
 
 def lack(document: Document) -> Problem | None:
-    """The problem of a scenario that neither has nor inherits `resellers`: nobody can call until one is created.
+    """Return the problem of a scenario that neither has nor inherits `resellers`, so that no client can call.
 
-    It loads, since resellers may come later; but a file that lacks them may be half-written.
+    The scenario loads, since resellers may be added later; but a file without them may be incomplete.
     """
     root = document.root
     if not isinstance(root.value, dict) or "resellers" in root.value:
         return None
     wanted = root.value.get("extends")
     if wanted is not None and not isinstance(wanted.value, str | list):
-        return None  # a problem of its own
+        return None  # a separate problem
     where = Position(document.source, 1, 1) if wanted is None else wanted.position
     return Problem.at(where, "", "missing_key", f"there are no resellers, so nobody can call; {_START}")
 
 
 def files_behind(wanted: str) -> list[FilePath]:
-    """All files of a scenario, given by path or bundled name: its own, those it extends, and those of its catalog,
-    whether readable or not."""
+    """Return all files of a scenario, given by path or bundled name: its own, the extended files, and the catalog
+    files, whether readable or not."""
     found: list[FilePath] = []
     waiting = [FilePath(wanted) if is_path(wanted) or wanted not in names() else bundled_path(wanted)]
     while waiting and len(found) < 2 * (1 + BASES_MAX):
@@ -149,7 +148,7 @@ def _bundled(name: str, current: Fingerprint) -> _Whole:
 
 
 class _Name(msgspec.Struct, frozen=True):
-    """The name of a file in a document, and where it is."""
+    """The name of a file in a document, and its position."""
 
     document: Document
     node: Node
@@ -165,13 +164,13 @@ class _Name(msgspec.Struct, frozen=True):
 
 
 class _Reading:
-    """One reading of a scenario: each file that it extends is read, and checked by itself, once."""
+    """A reading of a scenario: each extended file is read, and checked by itself, once."""
 
     def __init__(self) -> None:
         self._read: dict[FilePath, _Whole] = {}
 
     def whole(self, document: Document, folder: Folder | None, chain: tuple[FilePath, ...]) -> _Whole:
-        """The document with all that it extends. `chain` has the files that extend each other, down to its own."""
+        """Return the document with all that it extends. `chain` has the path of extending files, down to its own."""
         own = _with_catalog(document, folder)
         layers: Layers = {}
         report, height = Report(own.problems), 0
@@ -190,7 +189,7 @@ class _Reading:
             inherited += base.document.problems
             height = max(height, base.height)
         if layers:
-            # What is wrong between the bases was reported with the one that it is in.
+            # Problems between the bases were reported with the base that contains them.
             below = reduce(lambda lower, upper: merge(lower, upper, Report()), layers.values())
             root = merge(below, own.root, report)
         else:
@@ -235,7 +234,7 @@ class _Reading:
 
 
 def _bases(root: Node) -> Iterator[tuple[Path, Node]]:
-    """The names in `extends`, one or a list, each with its path; what is no text is left to the schema."""
+    """Yield the names in `extends`, a text or a list, each with its path; other values are left to the schema."""
     wanted = root.value.get("extends") if isinstance(root.value, dict) else None
     if wanted is None:
         return
@@ -246,7 +245,7 @@ def _bases(root: Node) -> Iterator[tuple[Path, Node]]:
 
 
 def _checked(base: _Whole) -> _Whole:
-    """A scenario before another one is merged over it, which may hide what is wrong with it."""
+    """Validate a scenario before another scenario is merged over it, which may hide its problems."""
     document = base.document
     report = Report(document.problems)
     check(document, report)
@@ -254,7 +253,7 @@ def _checked(base: _Whole) -> _Whole:
 
 
 def _included(name: _Name, folder: Folder, what: str) -> Document:
-    """The file of this name. Raises `ScenarioError`, at the name where there is nothing in the file to blame."""
+    """Parse the file of this name. Raises `ScenarioError`, at the name where the file itself has no position."""
     try:
         inner = load_text(folder.read(name.text), folder.source(name.text), OWN_FILE)
     except Unreadable as error:
@@ -270,7 +269,7 @@ def _included(name: _Name, folder: Folder, what: str) -> Document:
 
 
 def _with_catalog(document: Document, folder: Folder | None) -> Document:
-    """The document with the name of its catalog file replaced by that file's nodes."""
+    """Return the document with its catalog file's name replaced by the nodes of that file."""
     root = document.root
     wanted = root.value.get("catalog") if isinstance(root.value, dict) else None
     if wanted is None or not isinstance(wanted.value, str):

@@ -1,11 +1,11 @@
-"""What is meant by keys that the language calls otherwise, as testers write them who come from other tools."""
+"""Synonyms of keys, as testers who know other tools write them, for suggestions in messages."""
 
 import re
 from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Final
 
-# Each key with other words for it. Where a place has several keys for one word, the first listed here is meant.
+# Each key with its synonyms. Where a place has several keys for a synonym, the first listed key is suggested.
 WORDS: Mapping[str, str] = {
     # matchers
     "more_than": "gt above over exceeds greater_than greater more",
@@ -94,10 +94,10 @@ WORDS: Mapping[str, str] = {
     "rate_limit_interval": "interval window period per",
 }
 
-# What only the conditions of faults have, beside those of all rules.
+# The conditions that only faults have, in addition to the common conditions of all rules.
 FAULTS_ONLY = ("path", "method", "query", "headers", "new")
 
-# Values that are written another way: the key, what the value ends with, and what to write.
+# Values in a foreign notation: the key, the value's ending, and the correct notation.
 NOTES: tuple[tuple[str, str, str], ...] = (
     ("min", "outstanding", "write more_than: outstanding"),
     ("max", "outstanding", "only more_than takes 'outstanding'"),
@@ -107,13 +107,13 @@ NOTES: tuple[tuple[str, str, str], ...] = (
 
 
 def meant(wrong: str, known: Collection[str]) -> str:
-    """The known key that `wrong` is another word for; empty when there is none."""
+    """Return the known key that has `wrong` as a synonym; empty without such a key."""
     word = wrong.lower().replace("-", "_").replace(" ", "_")
     return next((key for key, words in WORDS.items() if key in known and word in words.split()), "")
 
 
 def explained(wrong: str, known: Collection[str]) -> str:
-    """Why there is no such key here, where one word for it does not say that; empty when there is nothing to say."""
+    """Return why this place lacks the key, for cases that no single synonym explains; empty without an explanation."""
     if {"nth", "weekday"} <= set(known) and not {"when", *FAULTS_ONLY} & set(known) and not meant(wrong, known):
         key = wrong if wrong in FAULTS_ONLY else meant(wrong, FAULTS_ONLY)
         return f"; only faults have {'it' if key == wrong else repr(key)}" if key else ""
@@ -136,8 +136,8 @@ _TYPOGRAPHIC: Final = "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
 
 
 def noted(key: object, value: object, wanted: str = "") -> str:
-    """What to write instead of a value of this key, where `wanted` says what a value is; empty when there is nothing
-    to say."""
+    """Return the correct notation for a value of this key, where `wanted` describes valid values; empty without a
+    suggestion."""
     found = [text for of, end, text in NOTES if of == key and isinstance(value, str) and value.endswith(end)]
     if wanted.startswith("a duration") and (span := _span(value)):
         found.append(f"write {span}")
@@ -149,7 +149,7 @@ def noted(key: object, value: object, wanted: str = "") -> str:
 
 
 def _span(value: object) -> str:
-    """The duration that a number or a text with another unit means; empty for none."""
+    """Return the duration that a number or a text with another unit means; empty for other values."""
     match = _SPAN.fullmatch(str(value)) if isinstance(value, str | int | Decimal) and value is not True else None
     unit = _UNITS.get(match[2].lower() or "s") if match else None
     return f"{match[1]}{unit}" if match and unit else ""

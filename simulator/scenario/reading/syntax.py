@@ -1,11 +1,11 @@
-"""Say in plain words what makes YAML unreadable, where the parser's own words name its states."""
+"""Explains invalid YAML in plain words where the parser's error only names its internal states."""
 
 import re
 from typing import Final, NamedTuple
 
 _BLANKS: Final = "\u00a0\u1680\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff"
 ODD_BLANK: Final = re.compile(rf"(?:^|(?<=[-:?,\[\]{{}} ]))[{_BLANKS}]|[{_BLANKS}](?=$|[:#,\]}}])", re.MULTILINE)
-"""A character that looks like a space where YAML wants one. Within a text it is the author's."""
+"""A character that looks like a space where YAML requires a space. Inside a text it belongs to the text."""
 
 _INDENT: Final = re.compile(r" *\t")
 _VALUE: Final = re.compile(r"(?:^|[{,])\s*(?:- )*([^\s:#{\[\]}'\",][^:#]*):\s+(?=[^\s'\"\[{|>])")
@@ -15,7 +15,7 @@ _WORD: Final = re.compile(r"\w+")
 
 
 class Mistake(NamedTuple):
-    """A place, counted from 1, and what is wrong there."""
+    """A mistake at a place, counted from 1."""
 
     line: int
     column: int
@@ -23,7 +23,7 @@ class Mistake(NamedTuple):
 
 
 def mistake(text: str, line: int, column: int, problem: str) -> Mistake | None:
-    """Return the mistake behind a parser's error at a place; None when its own words are the best."""
+    """Return the mistake that causes a parser's error at a place; None when the parser's own message is best."""
     lines = text.split("\n")
     for number in range(max(1, line - 2), min(line, len(lines)) + 1):
         if (found := odd_blank(lines[number - 1])) is not None:
@@ -47,7 +47,7 @@ def mistake(text: str, line: int, column: int, problem: str) -> Mistake | None:
 
 
 def _above(lines: list[str], line: int) -> Mistake | None:
-    """What makes a text of the line above, which was to be a key or an item."""
+    """Return the mistake that makes a text of the line above, which was meant as a key or an item."""
     for number in range(line - 1, 0, -1):
         above = lines[number - 1].partition(" #")[0].rstrip()
         if not above.strip() or above.lstrip().startswith("#"):
@@ -63,7 +63,7 @@ def _above(lines: list[str], line: int) -> Mistake | None:
 
 
 def odd_blank(text: str) -> tuple[int, str] | None:
-    """Return the column of a character that stands for a space, and what is wrong with it; None when there is none."""
+    """Return the column of a character that stands for a space, and the problem; None without such a character."""
     found = ODD_BLANK.search(text.partition(" #")[0])
     if found is None:
         return None
@@ -72,8 +72,8 @@ def odd_blank(text: str) -> tuple[int, str] | None:
 
 
 def _second_colon(lines: list[str], line: int, column: int) -> Mistake:
-    """A colon that the parser does not take: in an unquoted text, of a key that is indented too deep, or behind a line
-    that it does not take for a key."""
+    """Explain an unexpected colon: it is in an unquoted text, or its key is indented too deep, or the line before it is
+    not a key."""
     here = lines[line - 1]
     value = _VALUE.search(here[: column - 1] + " ")
     if value is None:

@@ -1,5 +1,5 @@
-"""Finds the quote, bracket or brace whose missing end makes YAML unreadable. The parser notices only where the text
-behind it makes no sense, which may be many lines below."""
+"""Finds the unclosed quote, bracket or brace that makes YAML unreadable. The parser notices the error only at the first
+text that makes no sense, which may be many lines below."""
 
 import re
 from typing import Any, NamedTuple
@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import yaml
 
 _CLOSING = {"{": "}", "[": "]"}
-# What matters to brackets: quoted text and comments are skipped whole.
+# The tokens that matter for brackets: quoted text and comments are skipped whole.
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|(?<=[\s,\[\]{}])#[^\n]*|[\[\]{}]', re.DOTALL)
 _QUOTED = "while scanning a quoted scalar"
 
 
 class Opening(NamedTuple):
-    """Where it opens, counted from 1, and what is wrong with it."""
+    """The place, counted from 1, of an unclosed character, and the problem."""
 
     line: int
     column: int
@@ -21,7 +21,7 @@ class Opening(NamedTuple):
 
 
 def opening(text: str, error: Any, loader: Any) -> Opening | None:
-    """What is not closed, given the parser's error; None when it is something else."""
+    """Return the unclosed character, given the parser's error; None for other errors."""
     if getattr(error, "context", None) == _QUOTED and "unexpected" in (error.problem or ""):
         return _at(error.context_mark, "this quote is never closed")
     problem = getattr(error, "problem_mark", None)
@@ -43,7 +43,7 @@ def _at(mark: Any, message: str) -> Opening:
 
 
 def _tokens(text: str, until: tuple[int, int], loader: Any) -> tuple[list[Any], Any]:
-    """The brackets that are open at a place, outermost first, and the last quoted text of several lines before it."""
+    """Return the brackets that are open at a place, outermost first, and the last multi-line quoted text before it."""
     opened: list[Any] = []
     quoted = None
     try:
@@ -58,12 +58,12 @@ def _tokens(text: str, until: tuple[int, int], loader: Any) -> tuple[list[Any], 
             elif isinstance(token, yaml.ScalarToken) and token.style in ("'", '"') and start.line < token.end_mark.line:
                 quoted = token
     except (yaml.YAMLError, UnicodeEncodeError):
-        pass  # what came before it is known
+        pass  # the tokens before it are known
     return opened, quoted
 
 
 def _is_closed(text: str, start: int) -> bool:
-    """True when the bracket at `start` has its counterpart."""
+    """Return True if the bracket at `start` is closed."""
     wanted: list[str] = []
     for piece in _PIECE.finditer(text, start):
         found = piece.group()

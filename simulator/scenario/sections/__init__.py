@@ -1,1 +1,1 @@
-"""The sections of a scenario: each module compiles one of them into values of the domain."""
+"""The sections of a scenario: each module compiles a section into values of the domain."""

@@ -1,4 +1,4 @@
-"""Bills of a scenario: the profile of a product's biller, and what a rule of `bills` does to a look-up."""
+"""Bills of a scenario: the profile of a product's biller, and the effect of a rule of `bills` on a look-up."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -20,7 +20,7 @@ LOWEST, HIGHEST = Decimal(20), Decimal(400)
 
 
 def bill_profile(item: Reader) -> BillProfile | None:
-    """What a product's biller presents; None for a product without bills."""
+    """Return the bills of a product's biller; None for a product without bills."""
     if not item.is_mapping:
         return None
     returns, outstanding = item["returns"], item["outstanding"]
@@ -47,7 +47,7 @@ def _cents(item: Reader, usual: Decimal) -> Decimal:
 
 
 def bill_then(item: Reader) -> BillThen:
-    """The `then` of a bill rule: `bill`, which overrides the drawn bill, or `error`."""
+    """Return the `then` of a bill rule: `bill`, which overrides the drawn bill, or `error`."""
     bill, error, label = item["bill"], item["error"], item["error_message"]
     if bill.is_given and error.is_given:
         error.problem("misplaced", "a look-up is answered with 'bill' or refused with 'error', not both", at_key=True)
@@ -62,7 +62,7 @@ def bill_then(item: Reader) -> BillThen:
 
 
 def _error(text: str) -> BillError | str:
-    """A known error by its name, else a custom text."""
+    """Return a known error by its name, else a custom text."""
     return next((error for error in BillError if error == text), text)
 
 

@@ -26,7 +26,7 @@ FULFILLED_TEXTS = ("sn", "pin", "note", "voucherlink")
 
 
 def catalog(section: Reader) -> Catalog:
-    """Groups and products."""
+    """Return groups and products."""
     items = section["products"].items()
     refuse_repeats([item["code"] for item in items], "product")
     refuse_too_many([form for item in items for form in item["fields"].items()])
@@ -47,7 +47,7 @@ def _category(item: Reader, products: Mapping[str, Product]) -> Category:
 
 
 def product_codes(item: Reader, products: Mapping[str, Product]) -> tuple[str, ...]:
-    """The products of a category, in display order."""
+    """Return the products of a category, in display order."""
     codes = item.items()
     refuse_repeats(codes, "product")
     for code in codes:
@@ -57,7 +57,7 @@ def product_codes(item: Reader, products: Mapping[str, Product]) -> tuple[str, .
 
 
 def product(item: Reader) -> Product:
-    """One product. `fulfillment` need not repeat what the form's roles define."""
+    """Return a product. `fulfillment` need not repeat the definitions of the form's roles."""
     code = item["code"].text()
     currency = item["currency"].text(MYR)
     forms = item["fields"].items()
@@ -119,7 +119,7 @@ def _source_of_role(form: Reader | None) -> Source | None:
 
 
 def _source(item: Reader, ids: list[str]) -> Source | None:
-    """`phone`, or `{from_field: phone, path: …, omit_if_empty: …}`."""
+    """Parse `phone`, or `{from_field: phone, path: …, omit_if_empty: …}`."""
     if not item.is_given:
         return None
     from_field = item["from_field"] if item.is_mapping else item
@@ -138,7 +138,7 @@ SHARED_ONLY = ("name", "note", "discount", "options")
 
 
 class Changes(NamedTuple):
-    """Properties of the product, and options to put on sale or take off sale."""
+    """Changes of a product's properties, and options to put on sale or take off sale."""
 
     properties: Mapping[str, Any]
     options: Mapping[str, bool]

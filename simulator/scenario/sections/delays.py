@@ -1,4 +1,4 @@
-"""Reads a delay: a duration, or the two points of a log-normal distribution."""
+"""Parser of a delay: a duration, or two points of a log-normal distribution."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""`expect`: what should have happened by the end of a run, compiled like the rules' `when`."""
+"""`expect`: expected calls, payments and deliveries of a run, compiled like the rules' `when`."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
@@ -38,20 +38,20 @@ _NUMBERS = frozenset({("calls", "status"), ("payments", "statusCode"), ("callbac
 
 
 class KnownNames(msgspec.Struct, frozen=True):
-    """What expectations may name: codes, and labels of rules."""
+    """The names that expectations may use: codes, and labels of rules."""
 
     known: KnownCodes
     rules: Collection[str]
 
 
 def labels(sections: Mapping[str, Iterable[Rule[Any]]], magic: Magic) -> set[str]:
-    """All labels of rules, including magic ones."""
+    """Return all labels of rules, including magic ones."""
     found = {label for rules in sections.values() for rule in rules for label in (rule.id, rule.name) if label}
     return found | magic.names()
 
 
 def expectations(section: Reader, names: KnownNames) -> tuple[Expectation, ...]:
-    """The expectations in order. Invalid ones are reported."""
+    """Return the expectations in order. Invalid ones are reported."""
     return tuple(one for item in section.items() if (one := _expectation(item, names)) is not None)
 
 
@@ -91,7 +91,7 @@ def _about(item: Reader, kind: ExpectationKind, names: KnownNames) -> Expectatio
 
 
 def _parts(about: Reader) -> Mapping[str, Callable[[Fields], bool]]:
-    """Each condition by itself, to tell which of them a record misses."""
+    """Return a test for each condition, to show which conditions a record misses."""
     if about.node is None or not about.is_mapping or not about.is_valid:
         return {}
     return {name: compile_when({name: matcher}) for name, matcher in about.node.plain().items()}
@@ -149,13 +149,13 @@ def _check_values(kind: ExpectationKind, member: str, entry: Reader) -> None:
 
 
 def _class_of(text: str) -> str:
-    """How to say 4xx."""
+    """Return a hint how to write 4xx."""
     first = text[:1]
     return f", or {{ min: {first}00, max: {first}99 }}" if text.lower() in ("1xx", "2xx", "3xx", "4xx", "5xx") else ""
 
 
 def _described(kind: ExpectationKind, about: Reader) -> str:
-    """The default name of an expectation: its subject, as written."""
+    """Return the default name of an expectation: its subject, as written."""
     plain = about.node.plain() if about.node is not None else ""
     text = f"{kind.value} {_words(plain)}" if plain else kind.value
     return text if len(text) <= NAME_CHARS_MAX else text[: NAME_CHARS_MAX - 1] + "…"

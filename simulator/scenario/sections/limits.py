@@ -23,7 +23,7 @@ LIFETIME_MAX = timedelta(days=3650)
 
 
 def clock(section: Reader) -> ClockStart:
-    """`manual`, `x60`, or an object with more keys."""
+    """Parse `manual`, `x60`, or an object with more keys."""
     item = section["mode"] if section.is_mapping else section
     text = item.text("real")
     rate = section["rate"]
@@ -55,7 +55,7 @@ def _rate(item: Reader, text: str) -> float:
 
 
 def limits(section: Reader) -> Limits:
-    """Limits; absent ones keep their defaults."""
+    """Return the limits; absent ones keep their defaults."""
     usual = Limits()
     tolerance, integration = section["timestamp_tolerance"], section["integration_timeout"]
     requests = section["requests_per_interval"]
@@ -120,7 +120,7 @@ _STATUSES: Mapping[str, str] = {name: status for status, name in STATUS_NAMES.it
 
 
 def assumptions(section: Reader) -> Mapping[str, object]:
-    """The choices by id."""
+    """Return the choices by id."""
     chosen: dict[str, object] = {}
     for id_, entry in section.entries():
         chosen[id_] = _status_codes(entry) if id_ == "payment-status-codes" else entry.text()
@@ -146,7 +146,7 @@ INTERRUPTED = "FP"
 
 
 def network(section: Reader, products: Collection[str], environment: str) -> Mapping[str, NetworkTimeline]:
-    """The timeline of each product that has one; in staging `FP` has one without being named."""
+    """Return the network timeline of each listed product; in staging, `FP` has a timeline by default."""
     timelines: dict[str, NetworkTimeline] = {}
     if environment == "staging" and INTERRUPTED in products:
         timelines[INTERRUPTED] = ((timedelta(0), NetworkStatus.INTERRUPTION),)
@@ -172,6 +172,6 @@ def _timeline(entry: Reader) -> NetworkTimeline:
 
 
 def network_status(entry: Reader) -> NetworkStatus:
-    """One status."""
+    """Return a network status."""
     text = entry.text()
     return next((status for status in NetworkStatus if status == text), NetworkStatus.HEALTHY)

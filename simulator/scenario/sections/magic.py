@@ -24,7 +24,7 @@ _ALWAYS = compile_when({})
 
 
 def magic(section: Reader, timelines: Timelines) -> Magic:
-    """The magic accounts. Those of a scenario with timelines are its own, since their outcomes may name one."""
+    """Return the magic accounts. They are cached unless the scenario has timelines, which outcomes may name."""
     if not section.is_mapping:
         return NO_MAGIC
     if timelines:
@@ -33,7 +33,7 @@ def magic(section: Reader, timelines: Timelines) -> Magic:
 
 
 def finishing_after(steps: tuple[Step, ...], span: timedelta) -> tuple[Step, ...]:
-    """The timeline with its final status `span` after the creation, and no other status later than that.
+    """Return the timeline with its final status `span` after the creation, and no other status later than that.
 
     A timeline without a final status, or with one in the first answer, at a time of day or on a re-query, is unchanged.
     """
@@ -70,7 +70,7 @@ def _check_digits(section: Reader, count: int) -> None:
 def _payment_rules(
     code: str, item: Reader, usual: PaymentThen, durations: Mapping[str, timedelta], timelines: Timelines
 ) -> dict[str, Rule[PaymentThen]]:
-    """The rules of one outcome by their three digits; empty when neither it nor the table has a timeline."""
+    """Return the payment rules of an outcome by their three digits; empty without any timeline."""
     thens = payment_thens(item["then"], item["callbacks"], timelines, usual)
     if not any(then.steps or then.refusal for _, then in thens):
         return {}
@@ -88,7 +88,7 @@ def _rule(digits: str, when: When, thens: list[tuple[int, Any]]) -> Rule[Any]:
     return with_variants(Rule(rule_name(digits), when, thens[0][1]), thens)
 
 
-# Other parts of an outcome: by section, the match of a request and what may happen, each with its weight.
+# Other parts of an outcome: by section, the match of a request and the possible results, each with its weight.
 READERS: Mapping[str, Callable[[Reader], tuple[When, list[tuple[int, Any]]]]] = {
     "voids": lambda item: (_ALWAYS, choices(item["then"], void)),
     "disputes": lambda item: (_ALWAYS, choices(item["then"], dispute)),

@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,20})?", re.ASCII)
 
 
 def compile_when(when: Mapping[str, object]) -> When:
-    """The test of a rule's `when`, without its counts. Raises `ValueError` for a bad pattern."""
+    """Return the test of a rule's `when`, without its counts. Raises `ValueError` for a bad pattern."""
     literals: list[tuple[str, object]] = []
     tests: list[When] = []
     for key, matcher in when.items():
@@ -56,7 +56,7 @@ def compile_when(when: Mapping[str, object]) -> When:
 
 
 def exact_values(when: Mapping[str, object]) -> dict[str, frozenset[str]]:
-    """The texts of which a `when` wants one, by fact: those that a rule can be found by."""
+    """Return the texts that a `when` accepts, by fact, for facts that index the rules."""
     found = {name: _listed(when[name]) for name in INDEXED if name in when}
     return {name: values for name, values in found.items() if values is not None}
 
@@ -69,12 +69,12 @@ def _listed(matcher: object) -> frozenset[str] | None:
 
 
 def needs_body(when: Mapping[str, object]) -> bool:
-    """True when a `when` asks for a fact of the body."""
+    """Return True if a `when` asks for a fact of the body."""
     return bool(BODY_FACTS & when.keys()) or any(map(needs_body, _branches(when)))
 
 
 def without_body(when: Mapping[str, object]) -> dict[str, object]:
-    """The conditions of a `when` that can be evaluated before the body is known; where they fail, it does."""
+    """Return the conditions of a `when` that need no body; if they fail, the `when` fails."""
     found = {key: matcher for key, matcher in when.items() if key not in BODY_FACTS}
     return found | {"any": [without_body(branch) for branch in _branches(when)]} if "any" in when else found
 
@@ -86,12 +86,12 @@ def _branches(when: Mapping[str, object]) -> list[Mapping[str, object]]:
 
 
 def exceeds_outstanding(matcher: object) -> bool:
-    """True for the matcher of an amount with `more_than: outstanding`."""
+    """Return True for the matcher of an amount with `more_than: outstanding`."""
     return isinstance(matcher, dict) and matcher.get("more_than") == OUTSTANDING
 
 
 def _exceeds_outstanding(facts: Fields) -> bool:
-    """The fact is a function, since a bill is drawn only for a rule that asks for it."""
+    """Compare lazily: the fact is a function, since a bill is drawn only for a rule that asks for it."""
     find_outstanding, amount = facts.get(OUTSTANDING), parse_amount(facts.get("amount"))
     if amount is None or not callable(find_outstanding):
         return False
@@ -132,7 +132,7 @@ def _within(window: Window) -> When:
 
 
 def _is_literal(key: str, matcher: object) -> bool:
-    """True when one dict look-up and one comparison suffice."""
+    """Return True if a dict look-up and a comparison suffice."""
     if isinstance(matcher, list | dict) or key == "amount":
         return False
     return not (key == "path" and "*" in text_of(matcher))
@@ -155,7 +155,7 @@ def _inner(key: str, name: str, matcher: object) -> When:
 
 
 def text_test(matcher: object, *, is_path: bool = False, upper: bool = False) -> Test:
-    """A test of a text. Raises `ValueError` for a bad pattern."""
+    """Return a test of a text. Raises `ValueError` for a bad pattern."""
     if isinstance(matcher, dict):
         return _every([_text_part(name, wanted, is_path, upper) for name, wanted in matcher.items()])
     values = matcher if isinstance(matcher, list) else [matcher]
@@ -185,7 +185,7 @@ def _text_part(name: str, wanted: object, is_path: bool, upper: bool) -> Test:
 
 
 def amount_test(matcher: object) -> Test:
-    """A test of an amount, which is a Decimal or as the client sent it."""
+    """Return a test of an amount, which is a Decimal or as the client sent it."""
     if isinstance(matcher, dict):
         return _every([_amount_part(name, wanted) for name, wanted in matcher.items()])
     values = matcher if isinstance(matcher, list) else [matcher]
@@ -235,7 +235,7 @@ def _part_of_text(name: str, wanted: str, read: Callable[[object], str | None]) 
 
 
 def _amount_text(value: object) -> str | None:
-    """With at least two decimals, independent of the client's spelling."""
+    """Return the amount with at least two decimals, independent of the client's spelling."""
     found = parse_amount(value)
     if found is None:
         return None
@@ -243,7 +243,7 @@ def _amount_text(value: object) -> str | None:
 
 
 def number(value: object) -> Decimal | None:
-    """The number in a text or a plain value."""
+    """Return the number in a text or a plain value."""
     if isinstance(value, str):
         return Decimal(value) if _NUMBER.fullmatch(value) else None
     return Decimal(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else None

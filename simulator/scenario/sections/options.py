@@ -16,7 +16,7 @@ INPUT_MODES: Mapping[str, str] = {"text": "text", "number": "numeric", "select":
 
 
 def form_field(form: Reader, product_code: str, place: int, ids: list[str]) -> FormField:
-    """One field; `place` is its default order, `ids` are all fields of the product."""
+    """Return a field; `place` is its default order, `ids` are all fields of the product."""
     kind = form["type"].text("text")
     validation = form["validation"]
     minimum, maximum = validation["min"].optional_amount(), validation["max"].optional_amount()
@@ -72,7 +72,7 @@ def refuse_unknown_field(reader: Reader, ids: list[str]) -> None:
 
 
 def _data_source(form: Reader, product_code: str, ids: list[str]) -> DataSource:
-    """`product_code` and `field_id` are always sent, which SPEC 2.1 calls typical."""
+    """Return the data source. `product_code` and `field_id` are always sent, which SPEC 2.1 calls typical."""
     item = form["data_source"]
     params: dict[str, Mapping[str, str]] = {
         "product_code": {"static": product_code},
@@ -96,7 +96,7 @@ PERSONAL = ("share", "account_digits")
 
 
 def options(form: Reader, product_code: str, currency: str) -> OptionList:
-    """The options of a select field that are offered to everybody or drawn from."""
+    """Return the options of a select field that are offered to all accounts, or drawn from."""
     written = _options(form["options"], form, product_code, currency)
     result = OptionList((*written, *_generated(form, {option.code for option in written})))
     if not _is_dynamic(form):
@@ -109,7 +109,7 @@ def options(form: Reader, product_code: str, currency: str) -> OptionList:
 
 
 def options_for(forms: list[Reader], product_code: str, currency: str) -> Mapping[tuple[str, str], OptionList]:
-    """The lists for single account numbers, by field and number."""
+    """Return the lists for single account numbers, by field and number."""
     return MappingProxyType(
         {
             (form["id"].text(), number): _options(entry, form, product_code, currency)
@@ -120,7 +120,7 @@ def options_for(forms: list[Reader], product_code: str, currency: str) -> Mappin
 
 
 def varies_by_account(form: Reader) -> bool:
-    """True when the options of a field vary by account number."""
+    """Return True if the options of a field vary by account number."""
     return any(item[key].is_given for item in form["options"].items() for key in PERSONAL)
 
 
@@ -198,7 +198,7 @@ def refuse_too_many(forms: list[Reader]) -> None:
 
 
 def _generated(form: Reader, taken: set[str]) -> list[Option]:
-    """`generate: {count: 25000}` options with sequential codes, for large catalogs."""
+    """Return `generate: {count: 25000}` options with sequential codes, for large catalogs."""
     item = form["generate"]
     if not item.is_mapping or not item.is_valid:
         return []
@@ -227,5 +227,5 @@ def _generated(form: Reader, taken: set[str]) -> list[Option]:
 
 
 def _named(label: str, number: int) -> tuple[str, str | None]:
-    """The label and description of a generated option: the scenario's label, else a fictional business."""
+    """Return the label and description of a generated option: the scenario's label, else a fictional business."""
     return (f"{label} {number}", None) if label else business(number)

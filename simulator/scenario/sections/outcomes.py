@@ -1,4 +1,4 @@
-"""Outcomes of payments and cases: timelines and whether their order is valid, refusals, callbacks, how voids end."""
+"""Outcomes of payments and cases: timelines with valid order, refusals, callbacks, and ends of voids."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
@@ -27,7 +27,7 @@ from simulator.scenario.sections.variants import branches, refuse_misplaced
 from simulator.scenario.sections.windows import clock_time
 from simulator.wire.payments import STATUS_NAMES
 
-# What a step may be; the status of a void is none.
+# The valid statuses of a step; a void's status is excluded.
 STATUSES: Mapping[str, Status] = {
     name: status for status, name in STATUS_NAMES.items() if status is not Status.REFUNDED
 }
@@ -40,7 +40,7 @@ NO_TIMELINES: Timelines = MappingProxyType({})
 
 
 def timelines(section: Reader) -> Timelines:
-    """The timelines that rules may name."""
+    """Return the timelines that rules may name."""
     for name, entry in section.entries():
         if not 0 < len(name) <= NAME_MAX:
             entry.problem("out_of_range", f"the name of a timeline has 1 to {NAME_MAX} characters", at_key=True)
@@ -48,7 +48,7 @@ def timelines(section: Reader) -> Timelines:
 
 
 def steps(section: Reader) -> tuple[Step, ...]:
-    """The steps of a `then`. Impossible ones are reported."""
+    """Return the steps of a `then`. Impossible ones are reported."""
     items = section.items()
     timeline = tuple(_step(item) for item in items)
     _check_times(items, timeline)
@@ -71,7 +71,7 @@ def _step(item: Reader) -> Step:
 
 
 def _check_times(items: list[Reader], timeline: tuple[Step, ...]) -> None:
-    """The first step is the answer; each later one has one time, and neither kind of time decreases."""
+    """Report invalid times: the first step has none, each later step has a single time, and times never decrease."""
     latest_after, latest_requery, has_waited = timedelta(0), 0, False
     for place, (item, step) in enumerate(zip(items, timeline, strict=True)):
         given = [key for key in TIMES if item.has(key)]
@@ -99,7 +99,7 @@ def _check_times(items: list[Reader], timeline: tuple[Step, ...]) -> None:
 
 
 def _check_statuses(items: list[Reader], timeline: tuple[Step, ...]) -> None:
-    """Dated steps must be a valid sequence, and so must re-query steps; between the two whichever comes first wins."""
+    """Report invalid sequences of dated steps, and of re-query steps. Between the two, the first to occur wins."""
     if not timeline:
         return
     reached = {"after": timeline[0].status, "requery": timeline[0].status}
@@ -116,7 +116,7 @@ def _check_statuses(items: list[Reader], timeline: tuple[Step, ...]) -> None:
             reached[track] = step.status
 
 
-# The statuses that callbacks tell, by the names that entries of `callbacks` use. Accepted has none.
+# The statuses that callbacks report, by their names in entries of `callbacks`. Accepted is never reported.
 TOLD: Mapping[str, Status] = {
     STATUS_NAMES[status]: status for status in (Status.PROCESSING, Status.SUCCESSFUL, Status.FAILED, Status.REFUNDED)
 }
@@ -127,7 +127,7 @@ UNDISTORTED = Distortion()
 def payment_thens(
     then: Reader, distortion: Reader, timelines: Timelines, usual: PaymentThen = NOT_TOLD
 ) -> list[tuple[int, PaymentThen]]:
-    """What a payment rule may do, each with its weight; `usual` is what an absent `then` means."""
+    """Return the possible outcomes of a payment rule with their weights; `usual` is the default `then`."""
     refuse_misplaced(then)
     found: list[tuple[int, PaymentThen]] = []
     for branch in branches(then):
@@ -141,7 +141,7 @@ def payment_thens(
 def distorted(
     then: Reader, distortion: Reader, thens: list[tuple[int, PaymentThen]]
 ) -> Iterator[tuple[Reader, list[PaymentThen]]]:
-    """Each `callbacks` of a rule with the outcomes that it distorts; `distortion` is that of all without their own."""
+    """Yield each `callbacks` of a rule with the outcomes that it distorts; `distortion` applies to all others."""
     common: list[PaymentThen] = []
     for branch, (_, does) in zip(branches(then), thens, strict=True):
         if branch.callbacks is None:
@@ -153,7 +153,7 @@ def distorted(
 
 
 def payment_then(then: Reader, timelines: Timelines = NO_TIMELINES) -> PaymentThen:
-    """A timeline, written out or by its name, or a refusal; without callbacks."""
+    """Return a timeline, written out or by its name, or a refusal; without callbacks."""
     if then.is_mapping:
         return PaymentThen((), refusal=_refusal(then))
     name = then.text()
@@ -167,7 +167,7 @@ def payment_then(then: Reader, timelines: Timelines = NO_TIMELINES) -> PaymentTh
 
 
 def _refusal(item: Reader) -> Refusal:
-    """`{refuse: Insufficient_Balance}`, optionally with its own code and remarks."""
+    """Parse `{refuse: Insufficient_Balance}`, optionally with its own code and remarks."""
     if not item["refuse"].is_given and not item["one_of"].is_given:
         item.problem("missing_key", "'refuse' is missing")
     names = {reason.value: reason for reason in Reason}
@@ -176,7 +176,7 @@ def _refusal(item: Reader) -> Refusal:
 
 
 def _callbacks(item: Reader) -> Distortion:
-    """An object distorts all callbacks; a list has an entry for each status, and one for all others."""
+    """Return the distortion: an object distorts all callbacks, a list has entries for statuses and a catch-all."""
     if not item.is_list:
         return _distortion(item)
     by_status = {TOLD.get(entry["status"].text()): _distortion(entry) for entry in item.items()}
@@ -217,7 +217,7 @@ def _check_callbacks(item: Reader, thens: list[PaymentThen]) -> None:
 
 
 def told(thens: Iterable[PaymentThen]) -> frozenset[Status]:
-    """The statuses that callbacks of these outcomes may tell: those after the first, and the refund of a success."""
+    """Return the statuses that callbacks of these outcomes may report: all after the first, and a success's refund."""
     later = {step.status for then in thens for step in then.steps[1:]}
     if any(step.status is Status.SUCCESSFUL for then in thens for step in then.steps):
         later.add(Status.REFUNDED)
@@ -234,8 +234,8 @@ ACCEPTED = "Success"
 
 
 def void(item: Reader) -> CaseThen:
-    """The `then` of a void. An accepted void ends after a delay, by default with a refund; a refused one ends at
-    once."""
+    """Return the `then` of a void. An accepted void ends after a delay, by default with a refund; a refused void ends
+    at once."""
     is_accepted = _is_accepted(item)
     refund_after, refused_after = item["refund_after"], item["refused_after"]
     for given in (refund_after, refused_after):
@@ -254,7 +254,7 @@ def void(item: Reader) -> CaseThen:
 
 
 def dispute(item: Reader) -> CaseThen:
-    """The `then` of a dispute."""
+    """Return the `then` of a dispute."""
     message = item["message"].parsed(partial(template, field_name="message"), "bad_template")
     return CaseThen(_is_accepted(item), message)
 

@@ -9,7 +9,7 @@ MYR = "MYR"
 
 
 def discount(item: Reader) -> Discount:
-    """`{type: percentage, value: 2.5}` costs 0.975 of the face value, `{type: fixed, value: 0.30}` 30 sen less."""
+    """Parse a discount: `{type: percentage, value: 2.5}` costs 2.5% less, `{type: fixed, value: 0.30}` 30 sen less."""
     value = item["value"].amount()
     if item["type"].text() == "fixed":
         return Discount("fixed", -value, item["shown"].text(f"{_short(value * 100)} sen"))
@@ -19,7 +19,7 @@ def discount(item: Reader) -> Discount:
 
 
 def price_adjustment(item: Reader) -> Adjustment | None:
-    """A selling price; None when there is none."""
+    """Return a selling price, or None if it is absent."""
     if not item.is_mapping:
         return None
     kind = item["type"].text()
@@ -32,7 +32,7 @@ def price_adjustment(item: Reader) -> Adjustment | None:
 
 
 def money(item: Reader, currency: str) -> Money | None:
-    """An amount, by default in `currency`; None when absent or null."""
+    """Return an amount, by default in `currency`; None when absent or null."""
     if item.is_mapping:
         return Money(item["amount"].amount(), item["currency"].text(currency))
     amount = item.optional_amount()
@@ -40,6 +40,5 @@ def money(item: Reader, currency: str) -> Money | None:
 
 
 def _short(value: Decimal) -> str:
-    """Without trailing zeros."""
     text = f"{value:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -38,7 +38,7 @@ TAKEN_HEADERS = frozenset(
 
 
 def webhook(item: Reader) -> WebhookStart | None:
-    """A webhook that exists from the start, None when absent."""
+    """Return a webhook that exists from the start, None when absent."""
     if not item.is_mapping:
         return None
     url = item["url"].parsed(target, "bad_url")
@@ -46,7 +46,7 @@ def webhook(item: Reader) -> WebhookStart | None:
 
 
 def webhooks(section: Reader) -> WebhookPolicy:
-    """How events are delivered; absent keys keep their defaults."""
+    """Return the delivery policy of events; absent keys keep their defaults."""
     usual = WebhookPolicy()
     waits = section["retry_after"]
     return WebhookPolicy(
@@ -61,7 +61,7 @@ def webhooks(section: Reader) -> WebhookPolicy:
 
 
 def _signature(item: Reader) -> Signature:
-    """`standard`, or an object that names a header."""
+    """Parse `standard`, or an object that names a header."""
     if not item.is_mapping:
         return Signature()
     header = item["header"]
@@ -84,7 +84,7 @@ DEFAULT_EMAIL = "owner@example.com"
 
 
 def resellers(section: Reader, products: Collection[str] | None) -> tuple[ResellerStart, ...]:
-    """All resellers. `products` are the codes that overlays may name; None allows any."""
+    """Return all resellers. `products` are the codes that overlays may name; None allows any."""
     refuse_repeats([item["code"] for item in section.items()], "reseller")
     refuse_repeated_credentials(section.items())
     return tuple(reseller(item, products) for item in section.items())
@@ -97,7 +97,7 @@ def refuse_repeated_credentials(items: list[Reader]) -> None:
 
 
 def reseller(item: Reader, products: Collection[str] | None) -> ResellerStart:
-    """One reseller."""
+    """Return a reseller."""
     balance = item["balance"].amount()
     if not is_whole_cents(balance):
         item["balance"].problem("bad_amount", f"a balance is in whole sen, not {balance}")
@@ -145,12 +145,12 @@ def _key(item: Reader) -> KeyStart:
 
 
 def key_state(text: str) -> KeyState:
-    """The state of this name."""
+    """Return the state of this name."""
     return next((state for state in KeyState if state == text), KeyState.ACTIVE)
 
 
 def callback(item: Reader) -> CallbackConfig:
-    """Where callbacks go; nowhere when absent."""
+    """Return the callback target; disabled when absent."""
     if not item.is_mapping:
         return CallbackConfig()
     url = item["url"].parsed(target, "bad_url")
@@ -158,7 +158,7 @@ def callback(item: Reader) -> CallbackConfig:
 
 
 def threshold(item: Reader) -> Decimal | None:
-    """Below which balance the reseller is alerted; None when absent."""
+    """Return the balance below which the reseller is alerted; None when absent."""
     amount = item.optional_amount()
     if amount is not None and (amount < 1 or not is_whole_cents(amount)):
         item.problem("bad_amount", f"a threshold is at least 1 and in whole sen, not {amount}")
@@ -166,7 +166,7 @@ def threshold(item: Reader) -> Decimal | None:
 
 
 def allowlist(section: Reader) -> tuple[str, ...]:
-    """The addresses and networks that may call."""
+    """Return the addresses and networks that may call."""
     return tuple(_network(entry) for entry in section.items())
 
 

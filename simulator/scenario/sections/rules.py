@@ -44,8 +44,8 @@ NO_MATCHERS = frozenset({*COUNTS, *windows.KEYS, "any", "new"})
 
 
 class KnownCodes(msgspec.Struct, frozen=True):
-    """What a `when` may name: codes, None for any, and whether an amount may be compared with what is `outstanding`;
-    and the timelines that a `then` may name."""
+    """The names that a rule may use: codes in `when` and timelines in `then`, None for any; and whether an amount may
+    be compared with the `outstanding` amount."""
 
     products: Collection[str] | None = None
     resellers: Collection[str] | None = None
@@ -53,12 +53,12 @@ class KnownCodes(msgspec.Struct, frozen=True):
     timelines: Timelines = msgspec.field(default_factory=dict)
 
     def with_outstanding(self) -> "KnownCodes":
-        """The same for rules that may compare an amount."""
+        """Return the names for rules that may compare an amount."""
         return self if self.outstanding else msgspec.structs.replace(self, outstanding=True)
 
 
 def rules_of(section: str, items: Reader, known: KnownCodes) -> tuple[Rule[Any], ...]:
-    """The rules of a section; the default ids are payments-1 and so on."""
+    """Return the rules of a section; the default ids are payments-1 and so on."""
     make = RULE_READERS[section]
     if section in ("payments", "bills"):
         known = known.with_outstanding()  # once for all rules of a large file
@@ -66,13 +66,13 @@ def rules_of(section: str, items: Reader, known: KnownCodes) -> tuple[Rule[Any],
 
 
 def payment_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[PaymentThen]:
-    """One rule of `payments`."""
+    """Return a rule of `payments`."""
     known = known.with_outstanding()
     return _outcome_rule(item, rule_id, known, payment_thens(item["then"], item["callbacks"], known.timelines))
 
 
 def fault_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[FaultThen]:
-    """One rule of `faults`."""
+    """Return a rule of `faults`."""
     thens = choices(item["then"], fault)
     rule = _rule(item, rule_id, known, thens[0][1])
     # Neither the execution nor the body is known when a request arrives.
@@ -81,22 +81,22 @@ def fault_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[FaultThen]
 
 
 def before_body(item: Reader) -> When:
-    """The part of a rule's test that can be evaluated before the body of a request is known."""
+    """Return the part of a rule's test that can be evaluated before the body of a request is known."""
     return compile_when(without_body(_written(item)))
 
 
 def void_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen]:
-    """One rule of `voids`."""
+    """Return a rule of `voids`."""
     return _outcome_rule(item, rule_id, known, choices(item["then"], void))
 
 
 def dispute_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen]:
-    """One rule of `disputes`."""
+    """Return a rule of `disputes`."""
     return _outcome_rule(item, rule_id, known, choices(item["then"], dispute))
 
 
 def bill_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[BillThen]:
-    """One rule of `bills`."""
+    """Return a rule of `bills`."""
     return _outcome_rule(item, rule_id, known.with_outstanding(), choices(item["then"], bill_then))
 
 
@@ -111,7 +111,7 @@ RULE_READERS: Mapping[str, Callable[[Reader, str, KnownCodes], Rule[Any]]] = {
 
 
 def _outcome_rule(item: Reader, rule_id: str, known: KnownCodes, thens: list[tuple[int, Then]]) -> Rule[Then]:
-    """A rule of a business outcome may be a fallback; a fault may not."""
+    """Return a rule of a business outcome, which may be a fallback; a fault may not."""
     rule = _rule(item, rule_id, known, thens[0][1])
     return with_variants(replace(rule, fallback=True) if item["fallback"].boolean() else rule, thens)
 
@@ -136,7 +136,7 @@ def _rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[The
 
 
 def is_brief(node: Node) -> bool:
-    """True of a rule that is short enough to be shown among others."""
+    """Return True for a rule that is short enough to be shown among others."""
     waiting, nodes, chars = [node], 0, 0
     while waiting and nodes <= SHOWN_NODES_MAX and chars <= SHOWN_CHARS_MAX:
         value = waiting.pop().value
@@ -152,7 +152,7 @@ def is_brief(node: Node) -> bool:
 
 
 def _when(item: Reader, known: KnownCodes) -> When:
-    """The test of a rule's `when` and of the span beside it."""
+    """Return the test of a rule's `when` and of the time window beside it."""
     for key in SPAN_KEYS:
         check_window(key, item[key])
     test = when_of(item["when"], known)
@@ -160,7 +160,7 @@ def _when(item: Reader, known: KnownCodes) -> When:
 
 
 def _written(item: Reader) -> Mapping[str, Any]:
-    """The conditions of a rule as written; `since` and `until` are valid beside `when` or in it, not both."""
+    """Return the conditions of a rule as written; `since` and `until` are valid beside `when` or in it, not both."""
     beside = {key: item[key].text() for key in SPAN_KEYS if item.has(key) and item[key].is_valid}
     for key in beside:
         _refuse_twice(item, key)
@@ -173,14 +173,14 @@ def _refuse_twice(item: Reader, key: str) -> None:
 
 
 def when_of(when: Reader, known: KnownCodes) -> When:
-    """The test of a `when`; an absent or invalid one matches everything."""
+    """Return the test of a `when`; an absent or invalid one matches every request."""
     for key, entry in when.entries():
         _check_matcher(key, entry, known)
     return compile_when(_plain(when))
 
 
 def _exact(when: Reader) -> dict[str, frozenset[str]]:
-    """The values by which a rule is found."""
+    """Return the values that index a rule."""
     return exact_values(_plain(when)) if any(map(when.has, INDEXED)) else {}
 
 
@@ -196,8 +196,8 @@ Value = TypeVar("Value", int, str, Decimal)
 
 
 def _from_either(item: Reader, key: str, read: Callable[[Reader], Value | None]) -> Value | None:
-    """`nth`, `times`, `every`, `per` and `chance` are valid beside `when` or in it, not both; None where neither has
-    it."""
+    """Read `nth`, `times`, `every`, `per` or `chance` from beside `when` or from within, not both; None without the
+    key."""
     _refuse_twice(item, key)
     if (when := item["when"]).has(key):
         return read(when[key])
@@ -252,14 +252,14 @@ def _check_patterns(entry: Reader, *, may_exceed_outstanding: bool = False) -> N
 
 
 def values_of(entry: Reader) -> list[Reader]:
-    """The plain values in a matcher, in any of its forms."""
+    """Return the plain values in a matcher, in any of its forms."""
     if entry.is_mapping:
         return [value for key in ("in", "not") if entry[key].is_given for value in values_of(entry[key])]
     return entry.items() if entry.is_list else [entry]
 
 
 def listed_values(entry: Reader) -> list[Reader]:
-    """The plain values that a matcher lists, any of which matches: a value, a list, or `in`."""
+    """Return the plain values that a matcher lists as alternatives: a value, a list, or `in`."""
     found = entry["in"] if entry.is_mapping else entry
     return found.items() if found.is_list else [found] if found.is_given else []
 

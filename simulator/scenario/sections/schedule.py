@@ -1,4 +1,4 @@
-"""`schedule`: changes of the running sandbox, each at its time. What can never be carried out is refused at once."""
+"""`schedule`: timed changes of the running sandbox. Items that can never be carried out are rejected at once."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime, time
@@ -36,13 +36,13 @@ from simulator.scenario.sections.windows import clock_time
 Placed = tuple[int, Reader]
 """An item with its place in the list."""
 
-# The kinds of items, besides `at`; an item has one of them.
+# The kinds of items; each item has exactly one kind, besides `at`.
 KINDS = ("deposit", "product", *TreeKind, "api_key", "settings", "network", "rule", "webhook")
 
 
 class Start(msgspec.Struct, frozen=True):
-    """What a scenario starts with, as far as its schedule may name it; `rules` are the names and ids of its rules, and
-    `magic` those of magic accounts, which cannot be removed. `at` is when a sandbox starts, None for the present."""
+    """The initial state that a schedule may refer to. `rules` are the names and ids of its rules, and `magic` those
+    that cannot be removed. `at` is when a sandbox starts, None for the present."""
 
     catalog: Catalog
     resellers: Mapping[str, ResellerStart]
@@ -53,26 +53,26 @@ class Start(msgspec.Struct, frozen=True):
 
 
 def schedule(section: Reader, start: Start) -> tuple[Scheduled, ...]:
-    """All items, in the order of the file."""
+    """Return all items, in the order of the file."""
     items = section.items()
     _refuse_labels(items, start)
     return tuple(planned for item in items if (planned := _planned(item, items, start)) is not None)
 
 
 def added_labels(section: Reader) -> set[str]:
-    """The names and ids of rules that the schedule adds."""
+    """Return the names and ids of rules that the schedule adds."""
     return {label.text() for item in section.items() for label in _labels_added(item) if label.text()}
 
 
 def moment(entry: Reader) -> At:
-    """A span after the start, or a time of day."""
+    """Return a span after the start, or a time of day."""
     if ":" in entry.text():
         return entry.parsed(clock_time, "bad_duration") or time(0)
     return entry.duration()
 
 
 def added_rules(item: Reader) -> list[tuple[str, Reader]]:
-    """The section and the reader of each rule that an item adds, at most one if it is valid."""
+    """Return the section and the reader of each rule that an item adds, at most one if it is valid."""
     return [entry for entry in item["rule"]["add"].entries() if entry[0] in RULE_READERS]
 
 
@@ -104,7 +104,7 @@ def _planned(item: Reader, items: list[Reader], start: Start) -> Scheduled | Non
 
 
 def _refuse_kinds(item: Reader, given: list[str]) -> None:
-    """Report an item of no kind, or of several, which it names."""
+    """Report an item with no kind, or with several, which the message names."""
     *others, last = map(repr, map(str, given or KINDS))
     listed = f"{', '.join(others)} and {last}; write an item for each" if given else f"{', '.join(others)}, {last}"
     item.problem("missing_key", f"a scheduled item has one of {listed}")
@@ -119,7 +119,7 @@ def _deposit(at: At, deposit: Reader, start: Start) -> ScheduledDeposit:
 
 
 def _product(at: At, wanted: Reader, start: Start) -> ScheduledChange:
-    """`{code, reseller?, set: {...}}`."""
+    """Parse `{code, reseller?, set: {...}}`."""
     code, products = wanted["code"].text(), start.catalog.products
     if wanted["code"].is_given and code not in products:
         wanted["code"].unknown("product", code, "in the catalog", products)
@@ -129,7 +129,7 @@ def _product(at: At, wanted: Reader, start: Start) -> ScheduledChange:
 
 
 def _tree(at: At, wanted: Reader, kind: TreeKind, start: Start) -> ScheduledTreeChange:
-    """`{id, set: {...}}` of a category or group."""
+    """Parse `{id, set: {...}}` of a category or group."""
     id_, ids = wanted["id"].text(), [one.id for one in start.catalog.parts(kind)]
     if wanted["id"].is_given and id_ not in ids:
         wanted["id"].unknown(kind.value, id_, "in the catalog", ids)
@@ -137,7 +137,7 @@ def _tree(at: At, wanted: Reader, kind: TreeKind, start: Start) -> ScheduledTree
 
 
 def _api_key(at: At, wanted: Reader, items: list[Reader], start: Start) -> ScheduledKey:
-    """One that the reseller has and that changes, or a new one with its secret."""
+    """Return the change of an existing key, or a new key with its secret."""
     code, key, secret = _reseller(wanted, start), wanted["key"].text(), wanted["secret"]
     secret.parsed(secret_bytes, "bad_secret")
     if not secret.is_given and not wanted["state"].is_given:
@@ -169,7 +169,7 @@ def _settings(at: At, wanted: Reader, start: Start) -> ScheduledSettings:
 
 
 def _rule(at: At, item: Reader, start: Start) -> ScheduledRule | ScheduledRemoval | None:
-    """`{add: {payments: {...}}}`, with any section of rules, or `{remove: NAME}`."""
+    """Parse `{add: {payments: {...}}}`, with any section of rules, or `{remove: NAME}`."""
     rule = item["rule"]
     if rule["add"].is_given == rule["remove"].is_given:
         rule.problem("missing_key", "a scheduled rule has one of 'add' and 'remove'")
@@ -207,8 +207,8 @@ def _labels_added(item: Reader) -> list[Reader]:
 
 
 def _refuse_labels(items: list[Reader], start: Start) -> None:
-    """Report names that are taken whenever the rule is added, and removals of rules that are never there. When a name
-    is removed as well, that depends on times, which the sandbox has to see."""
+    """Report names that are taken whenever the rule is added, and removals of rules that never exist. If the schedule
+    also removes the name, the result depends on times, so the running sandbox decides."""
     removed = {item["rule"]["remove"].text() for item in items}
     seen = {*start.rules, *start.magic}
     for label in (label for item in items for label in _labels_added(item)):
@@ -235,12 +235,12 @@ def _refuse_too_early(label: Reader, removal: Placed, additions: list[Placed], s
 
 
 def _is_before(one: Placed, other: Placed, start: Start) -> bool:
-    """True when an item certainly happens before another; of items of one time the first in the file does. Not known of
-    a time of day when the start is the present."""
+    """Return True if an item certainly happens before another. Simultaneous items run in the order of the file. With
+    the present as start, times of day are unknown, so return False."""
     (place, earlier), (other_place, later) = ((place, moment(item["at"])) for place, item in (one, other))
     if not (one[1]["at"].is_valid and other[1]["at"].is_valid):
         return False
     if start.at is None and (isinstance(earlier, time) or isinstance(later, time)):
         return False
-    started = start.at or EARLIEST  # durations are in one order whenever it starts
+    started = start.at or EARLIEST  # the order of durations is independent of the start
     return (due_at(earlier, started), place) < (due_at(later, started), other_place)

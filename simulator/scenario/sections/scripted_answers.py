@@ -1,4 +1,4 @@
-"""Scripted answers: what a fault does to an exchange, how inboxes reply, and the headers of both."""
+"""Scripted answers: the effects of a fault on an exchange, the replies of inboxes, and the headers of both."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -33,14 +33,14 @@ from simulator.scenario.sections.windows import KEYS, read_window
 CONTENT_TYPE = "content-type"
 OWN_PREFIX = "x-sim-"
 
-# They follow from the body, the connection and the time of the answer.
+# The body, the connection and the time of the answer determine these.
 FRAMING = frozenset({"connection", "content-length", "date", "keep-alive", "trailer", "transfer-encoding", "upgrade"})
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}", re.ASCII)
 
 
 def headers(section: Reader) -> tuple[tuple[str, str], ...]:
-    """Names and values as written. Names that HTTP or the simulator itself uses are reported."""
+    """Return names and values as written. Names that HTTP or the simulator itself uses are reported."""
     return tuple(_valid(section))
 
 
@@ -59,7 +59,7 @@ def _valid(section: Reader) -> Iterator[tuple[str, str]]:
 
 
 def _refuse(section: Reader, entry: Reader, code: str, message: str) -> None:
-    """At the name; the path is that of all headers, since a name may have any character."""
+    """Report a header at its name, with the path of all headers, since a name may have any character."""
     section.report.add(entry.key_position, section.path, code, message)
 
 
@@ -71,7 +71,7 @@ TEXT = "text/plain; charset=utf-8"
 
 
 def fault(item: Reader) -> FaultThen:
-    """A fault's `then`. Keys without effect are reported."""
+    """Return a fault's `then`. Keys without effect are reported."""
     _refuse_misplaced(item)
     return FaultThen(
         failures=tuple(_failures(item)),
@@ -99,7 +99,7 @@ def _refuse_misplaced(item: Reader) -> None:
 
 
 def _failures(item: Reader) -> Iterator[Failure]:
-    """In the order of application."""
+    """Yield the failures in the order of application."""
     status, body, disconnect = item["status"].optional_integer(), item["body"].node, item["disconnect"]
     if status is not None:
         content = body.plain() if body is not None else None
@@ -118,7 +118,7 @@ def _failures(item: Reader) -> Iterator[Failure]:
 
 
 def _type_of(text: str) -> str:
-    """The media type of a body that is written as text, by what it looks like."""
+    """Return the media type of a body that is written as text, by its content."""
     if text.lstrip().startswith("<"):
         return HTML
     try:
@@ -135,7 +135,7 @@ def _denial(item: Reader) -> Denial | None:
 
 
 def _delay(item: Reader) -> tuple[timedelta, timedelta] | Spread | None:
-    """`5s`, or `[200ms, 2s]` to draw from, either within `virtual`; or `{median: 80ms, p99: 2s}`."""
+    """Parse `5s`, or `[200ms, 2s]` to draw from, either within `virtual`; or `{median: 80ms, p99: 2s}`."""
     if not item.is_given:
         return None
     if item.is_mapping and item["virtual"].is_given:
@@ -162,12 +162,12 @@ def _delay(item: Reader) -> tuple[timedelta, timedelta] | Spread | None:
 
 DELAY_MAX = timedelta(minutes=5)
 
-# What a closed connection has not.
+# The keys that a closed connection excludes.
 ANSWER = ("status", "body", "headers")
 
 
 def inboxes(section: Reader) -> Mapping[str, InboxProgram]:
-    """The program of each inbox that is named."""
+    """Return the program of each listed inbox."""
     found: dict[str, InboxProgram] = {}
     for name, entry in section.entries():
         if not INBOX_NAME.fullmatch(name):
@@ -178,7 +178,7 @@ def inboxes(section: Reader) -> Mapping[str, InboxProgram]:
 
 
 def build_inbox(data: Mapping[str, object]) -> InboxProgram:
-    """The program of one inbox from an object, an empty one for none. Raises `ScenarioError`."""
+    """Return the program of an inbox from an object; an empty object gives an empty program. Raises `ScenarioError`."""
     if not data:
         return InboxProgram()
     document = load_object(data, "inbox")

@@ -27,7 +27,7 @@ _DRAWN = re.compile(r"(digits|alnum):([0-9]{1,3})", re.ASCII)
 
 
 def templates(item: Reader, names: Iterable[str]) -> dict[str, Text]:
-    """The templates of the members `names` that are given and valid."""
+    """Return the templates of the members `names` that are given and valid."""
     found: dict[str, Text] = {}
     for name in filter(item.has, names):
         compiled = item[name].parsed(partial(template, field_name=name), "bad_template")
@@ -38,15 +38,15 @@ def templates(item: Reader, names: Iterable[str]) -> dict[str, Text]:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A compiled text, called with the facts of a transaction. Two are equal when their texts are, so that catalogs can
-    be compared: a reload of an unchanged file changes nothing."""
+    """A compiled text, called with the facts of a transaction. Templates with equal texts are equal, so that a reload
+    of an unchanged file changes nothing in the catalog."""
 
     text: str
     field_name: str
     make: Text = field(compare=False)
 
     def __call__(self, facts: Fields) -> str:
-        """The text with its placeholders filled."""
+        """Return the text with its placeholders filled."""
         return self.make(facts)
 
 
@@ -101,7 +101,7 @@ def _fact(name: str) -> Text:
 
 def _draw(drawer: Callable[..., str], count: int, field_name: str, drawn_before: int) -> Text:
     def drawn(facts: Fields) -> str:
-        # The index among the drawing placeholders distinguishes those of one text.
+        # The index among the drawing placeholders makes draws within a text differ.
         identity = ("text", field_name, facts["trxid"], *((drawn_before,) if drawn_before else ()))
         return drawer(facts["seed"], count, *identity)
 
@@ -111,12 +111,12 @@ def _draw(drawer: Callable[..., str], count: int, field_name: str, drawn_before:
 if TYPE_CHECKING:
     from faker import Faker
 
-# Faker has no ms_MY. Of its names the Indonesian ones are nearest to Malay; its addresses of Malaysia are called en_MS.
+# Faker has no ms_MY. Its Indonesian names are nearest to Malay names; its addresses of Malaysia are called en_MS.
 NAME_LOCALES = ("id_ID", "en_US")
 ADDRESS_LOCALE = "en_MS"
 COMPANY_LOCALE = "en_US"
 
-POOL = 200  # how many there are of each: given names, family names, streets, towns, beginnings of identity numbers
+POOL = 200  # sizes of the pools: given names, family names, streets, towns, beginnings of identity numbers
 COMPANIES, PLACES = 400, 250  # their product is as many as a catalog generates
 BORN_FIRST, BORN_LAST = date(1945, 1, 1), date(2004, 12, 31)
 BIRTHPLACES = 16  # states and federal territories
@@ -126,12 +126,12 @@ _SPREAD = 38_197
 
 @cache
 def person_pools() -> PersonPools:
-    """The pools that account holders are drawn from."""
+    """Return the pools that account holders are drawn from."""
     return PersonPools(tuple(map(_name_pool, NAME_LOCALES)), _streets(), _towns(), _births())
 
 
 def business(number: int) -> tuple[str, str]:
-    """The name and address of a business. The names of any 100,000 consecutive numbers are distinct."""
+    """Return the name and address of a business. The names of any 100,000 consecutive numbers are distinct."""
     companies, places, streets, towns = _companies(), _places(), _streets(), _towns()
     place, company = divmod(number * _SPREAD % (len(companies) * len(places)), len(companies))
     street, town = number % len(streets), (number // len(streets) + number * 7) % len(towns)  # neighbours live apart
@@ -151,13 +151,13 @@ def _streets() -> tuple[str, ...]:
 
 @cache
 def _towns() -> tuple[str, ...]:
-    """With postcode and state."""
+    """Return towns with postcode and state."""
     fake = _faker(ADDRESS_LOCALE, "address")
     return _drawn(fake, fake.city_state)
 
 
 def _births() -> tuple[str, ...]:
-    """Dates and places of birth, as identity numbers begin."""
+    """Return dates and places of birth, as identity numbers begin."""
     fake = _faker(COMPANY_LOCALE, "python")
     days = (BORN_LAST - BORN_FIRST).days
 
@@ -194,8 +194,8 @@ def _distinct(fake: "Faker", make: Callable[[], str], wanted: int) -> tuple[str,
 
 
 def _texts(fake: "Faker", make: Callable[[], str]) -> Iterator[str]:
-    """An endless sequence of texts, each from its own seed, so that a change in Faker affects single texts. Only texts
-    valid in a header and on one line."""
+    """Yield an endless sequence of texts, each from its own seed, so that a change in Faker affects single texts. Only
+    texts valid in a header and on a single line are used."""
     for seed in count(1):
         fake.seed_instance(seed)
         text = make()
@@ -204,7 +204,7 @@ def _texts(fake: "Faker", make: Callable[[], str]) -> Iterator[str]:
 
 
 def _faker(locale: str, *providers: str) -> "Faker":
-    """A Faker with only these providers, and uniform weights: a tenth of the usual cost."""
+    """Return a Faker with only these providers, and uniform weights: a tenth of the usual cost."""
     from faker import Faker
 
     return Faker(locale, providers=[f"faker.providers.{name}" for name in providers], use_weighting=False)

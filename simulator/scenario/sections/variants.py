@@ -1,4 +1,4 @@
-"""`one_of`: several outcomes of a rule, of which each match draws one by weight."""
+"""`one_of`: several outcomes of a rule; each match draws an outcome by weight."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ ONE_OF = "one_of"
 
 
 class Branch(msgspec.Struct, frozen=True):
-    """One possible `then` of a rule; `entry` is the item of its `one_of`, None when there is none."""
+    """A possible `then` of a rule. `entry` is its item of `one_of`, or None without `one_of`."""
 
     then: Reader
     weight: int = 1
@@ -23,18 +23,18 @@ class Branch(msgspec.Struct, frozen=True):
 
     @property
     def callbacks(self) -> Reader | None:
-        """The `callbacks` of its own; None when those of the rule apply."""
+        """Return the entry's own `callbacks`; None when the rule's apply."""
         return self.entry["callbacks"] if self.entry is not None and self.entry["callbacks"].is_given else None
 
 
 def branches(then: Reader) -> list[Branch]:
-    """The possible `then` of a rule, in order; at least one."""
+    """Return the possible `then` of a rule, in order; at least one."""
     found = [Branch(item["then"], item["weight"].integer(1), item) for item in then[ONE_OF].items()]
     return found or [Branch(then)]
 
 
 def refuse_misplaced(then: Reader) -> None:
-    """Report keys beside a `one_of`, and one within another."""
+    """Report keys beside a `one_of`, and a `one_of` within another."""
     if not then.has(ONE_OF):
         return
     for key, member in then.entries():
@@ -46,13 +46,13 @@ def refuse_misplaced(then: Reader) -> None:
 
 
 def choices(then: Reader, read: Callable[[Reader], Then]) -> list[tuple[int, Then]]:
-    """What a rule may do, each with its weight; `read` reads one of them."""
+    """Return the possible outcomes of a rule with their weights; `read` parses a `then`."""
     refuse_misplaced(then)
     return [(branch.weight, read(branch.then)) for branch in branches(then)]
 
 
 def with_variants(rule: Rule[Then], thens: Sequence[tuple[int, Then]]) -> Rule[Then]:
-    """The rule with a variant for each of `thens`; one alone is no choice."""
+    """Return the rule with a variant for each of `thens`; a single outcome needs no variants."""
     if len(thens) == 1:
         return rule
     sums = accumulate(weight for weight, _ in thens)

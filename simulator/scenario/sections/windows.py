@@ -16,7 +16,7 @@ _CLOCK_TIME = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?", r
 
 
 def read_window(item: Reader) -> Window | None:
-    """The window of an object's keys; None when it has none of them, or when one has a problem, which is reported."""
+    """Return the window of an object's keys; None without such keys, or if any is invalid, which is reported."""
     found = {key: entry for key, entry in item.entries() if key in KEYS}
     for key, entry in found.items():
         check_window(key, entry)
@@ -26,7 +26,7 @@ def read_window(item: Reader) -> Window | None:
 
 
 def check_window(key: str, entry: Reader) -> None:
-    """Report what the schema cannot say of the value of a window's key: a span that is too long."""
+    """Report a span that is too long, which the schema cannot check."""
     if key in SPAN_KEYS:
         entry.optional_duration()
     for _, edge in entry.entries():
@@ -34,7 +34,7 @@ def check_window(key: str, entry: Reader) -> None:
 
 
 def window_of(written: Mapping[str, Any]) -> Window | None:
-    """The window of valid values; None when there are none of its keys."""
+    """Return the window of valid values; None without its keys."""
     if not any(key in written for key in KEYS):
         return None
     return Window(
@@ -45,7 +45,7 @@ def window_of(written: Mapping[str, Any]) -> Window | None:
 
 
 def clock_time(text: str) -> time:
-    """`12:00` or `23:59:30`. Raises `ValueError`."""
+    """Parse `12:00` or `23:59:30`. Raises `ValueError`."""
     match = _CLOCK_TIME.fullmatch(text)
     if match is None:
         raise ValueError("must be a time of day such as 12:00 or 23:59:30")
@@ -54,10 +54,10 @@ def clock_time(text: str) -> time:
 
 
 def time_of_day(written: Mapping[str, str]) -> TimeOfDay:
-    """`{from: "12:00", to: "12:10"}`, either of which may be absent."""
+    """Parse `{from: "12:00", to: "12:10"}`; either may be absent."""
     return TimeOfDay(*(clock_time(written[key]) if key in written else None for key in ("from", "to")))
 
 
 def weekdays(written: str | list[str]) -> frozenset[int]:
-    """`Sun`, or a list of days."""
+    """Parse `Sun`, or a list of days."""
     return frozenset(DAYS.index(day) for day in ([written] if isinstance(written, str) else written))
