@@ -93,9 +93,15 @@ def test_a_malformed_request_gets_one_refusal_and_the_end(served: Served, raw: b
     assert answer.json["message"].endswith(".")
 
 
-@pytest.mark.parametrize("raw", [raw for raw, _ in MALFORMED.values()], ids=MALFORMED)
+# The explanation of these needs the beginning of the request in one packet.
+EXPLAINED_WHOLE = ("TLS hello", "CONNECT", "two targets")
+
+
+@pytest.mark.parametrize("name", MALFORMED)
 @pytest.mark.slow
-def test_a_malformed_request_in_single_bytes_gets_the_same(served: Served, raw: bytes) -> None:
+def test_a_malformed_request_in_single_bytes_gets_the_same(served: Served, name: str) -> None:
+    raw, _ = MALFORMED[name]
+
     async def main() -> tuple[list[Response], list[Response]]:
         whole = await served.talk(raw)
         async with await served.connect() as client:
@@ -105,7 +111,8 @@ def test_a_malformed_request_in_single_bytes_gets_the_same(served: Served, raw: 
             return whole, await asyncio.wait_for(client.answers_to_end(), PATIENCE_S)
 
     whole, pieces = asyncio.run(main())
-    assert [(one.status, one.body) for one in pieces] == [(one.status, one.body) for one in whole]
+    assert [one.status for one in pieces] == [one.status for one in whole]
+    assert name in EXPLAINED_WHOLE or [one.body for one in pieces] == [one.body for one in whole]
 
 
 @pytest.mark.parametrize(
