@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from shlex import join, quote
@@ -13,7 +13,8 @@ from types import FrameType
 from typing import Any, Final
 
 from simulator.cli.output import print_to_stderr
-from simulator.cli.usage import CannotStart
+from simulator.cli.usage import CannotStart, title
+from simulator.shortened import whole_line
 
 NAME: Final = "reseller-sim"
 STOP_TIMEOUT_S: Final = 5.0
@@ -33,6 +34,15 @@ def pasted() -> str:
         return join(_again())
     name = str(called) if called.name != str(called) else os.path.join(os.curdir, called)  # a shell searches the others
     return quote(name) if os.access(called, os.X_OK) else join([sys.executable, name])
+
+
+def check_programs(*commands: Sequence[str]) -> None:
+    """Raise `CannotStart` for a command whose program does not exist; a command of no words is passed over."""
+    import shutil
+
+    for words in filter(None, commands):
+        if shutil.which(words[0]) is None:
+            raise CannotStart(whole_line(f"{title()}: {words[0]!r} cannot be run: check its name and PATH"))
 
 
 @contextmanager

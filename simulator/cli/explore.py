@@ -1,11 +1,9 @@
 """`reseller-sim explore` and `prove`: the faults under which a command fails, and whether it still does."""
 
 import os
-import shlex
-import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
@@ -14,14 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from reseller_sim.exchange import bypass
-from simulator.cli.child import on_path
+from simulator.cli.child import check_programs, on_path
 from simulator.cli.exec import WithCommand
 from simulator.cli.flags import file_option, own_option
 from simulator.cli.output import echo, print_table, print_to_stderr
 from simulator.cli.reports.cases import Reports
 from simulator.cli.server_flags import ServerFlags, server_flags
-from simulator.cli.usage import CannotStart, ending_with_problems, verb
-from simulator.cli.values import Number, Span, Whole
+from simulator.cli.usage import CannotStart, ending_with_problems, title, verb
+from simulator.cli.values import CommandLine, Number, Span, Whole
 from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
@@ -34,10 +32,12 @@ EXPLORE = "reseller-sim explore"
 MINUTES = 10.0
 WORKERS_MAX = 64
 ACTIVE = "active"
-PROVE = "reseller-sim prove"
 TIMES = 3
 TIMES_MAX = 100
-EXIT_CODES = {"green": 0, "red": 1, "flaky": 2}
+UNMET = "met nothing"
+EXIT_CODES = {"green": 0, "red": 1, "flaky": 2, UNMET: 3}
+WANTED_COLOURS = {"before": "red", "after": "green"}
+HINT = "does your command send to RESELLER_BASE_URL, and to the paths of the service?"
 PROOF_COLUMNS = ("command", "verdict", "failed", "why")
 
 
@@ -86,6 +86,7 @@ class CommandOrProof(WithCommand):
 @own_option(
     "--restart",
     metavar="CMD",
+    type=CommandLine(),
     help="A command that restarts the client: callbacks also come while it does. It has COMMAND's variables, and its "
     "process id in RESELLER_COMMAND_PID.",
 )
@@ -99,8 +100,8 @@ class CommandOrProof(WithCommand):
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="Play this finding against the commands of --before and --after.",
 )
-@own_option("--before", metavar="CMD", help="The command that fails under the finding of --prove.")
-@own_option("--after", metavar="CMD", help="The command that does not fail any more.")
+@own_option("--before", metavar="CMD", type=CommandLine(), help="The command that fails under the finding of --prove.")
+@own_option("--after", metavar="CMD", type=CommandLine(), help="The command that does not fail any more.")
 @click.pass_context
 def explore_command(
     ctx: click.Context,
@@ -111,11 +112,11 @@ def explore_command(
     resume: bool,
     first: bool,
     timeout: float | None,
-    restart: str | None,
+    restart: tuple[str, ...] | None,
     junit: Path | None,
     prove: Path | None,
-    before: str | None,
-    after: str | None,
+    before: tuple[str, ...] | None,
+    after: tuple[str, ...] | None,
     **flags: Any,
 ) -> int:
     """Find the faults under which a command fails.
@@ -141,14 +142,14 @@ def explore_command(
     if prove is not None or before is not None or after is not None:
         if prove is None or not before or not after or ctx.obj:
             raise click.UsageError("--prove FINDING needs --before CMD and --after CMD, and no other command", ctx)
-        return _compare(prove, before, after, _words(restart), timeout)
+        return _compare(prove, {"before": before, "after": after}, restart or (), timeout)
     to_run: list[str] = ctx.obj
     if flags["port"] and workers not in (None, 1):
         raise click.UsageError("several workers cannot listen on one port; leave --port out, or say --workers 1", ctx)
     reports = Reports(EXPLORE, junit, None, "text")
     count = 1 if flags["port"] else workers or os.cpu_count() or 1
     server = ServerFlags(**flags)
-    wanted = Wanted(minutes, resume, first, timeout, _words(restart))
+    wanted = Wanted(minutes, resume, first, timeout, restart or ())
     reports.begin()
     try:
         with on_path():
@@ -174,9 +175,7 @@ def _explored(
     from simulator.server.serve import host_for_clients
 
     os.environ.update(bypass(os.environ, f"http://{host_for_clients(flags.host)}"))  # COMMAND inherits them
-    for words in filter(None, (to_run, wanted.restart)):
-        if shutil.which(words[0]) is None:
-            raise CannotStart(f"{EXPLORE}: {words[0]!r} cannot be run: check its name and PATH")
+    check_programs(to_run, wanted.restart)
     try:
         out.mkdir(parents=True, exist_ok=True)
         with ending_with_problems(CannotStart):
@@ -184,8 +183,7 @@ def _explored(
     except (CannotRun, OtherRun, DomainError) as error:
         raise CannotStart(f"{EXPLORE}: {error}") from None
     except AsksNothing as error:
-        hint = "does your command send to RESELLER_BASE_URL, and to the paths of the service?"
-        raise CannotStart(f"{EXPLORE}: {error}; {hint}") from None
+        raise CannotStart(f"{EXPLORE}: {error}; {HINT}") from None
     except BaselineFails as error:
         raise CannotStart(f"{EXPLORE}: COMMAND fails without any fault: {error}") from None
     except OSError as error:
@@ -269,57 +267,77 @@ def _stopping(screen: "Screen") -> Iterator[None]:
 @click.argument("finding", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @own_option("--times", type=Whole(1, TIMES_MAX), default=TIMES, help="Runs.")
 @own_option("--timeout", type=Span(0.1), help="End a run that takes longer: it hangs.")
-@own_option("--restart", metavar="CMD", help="The command that restarts the client, for a finding that needs it.")
+@own_option(
+    "--restart",
+    metavar="CMD",
+    type=CommandLine(),
+    help="The command that restarts the client, for a finding that needs it.",
+)
 @click.pass_context
-def prove_command(ctx: click.Context, /, finding: Path, times: int, timeout: float | None, restart: str | None) -> int:
+def prove_command(
+    ctx: click.Context, /, finding: Path, times: int, timeout: float | None, restart: tuple[str, ...] | None
+) -> int:
     """Play a finding of explore against a command.
 
     Runs COMMAND once without the finding's faults, which it has to survive, and then --times times with them. Prints
-    green when it survives each run, red when it fails each time, else flaky. The exit code is 0 for green, 1 for red, 2
-    for flaky and for wrong usage, 3 when COMMAND fails without any fault or cannot be run.
+    green when it survives each run, red when it fails each time, else flaky. A run that no fault of the finding strikes
+    has met nothing and is not green. The exit code is 0 for green, 1 for red, 2 for flaky and for wrong usage, 3 when
+    COMMAND met nothing, fails without any fault or cannot be run.
 
     \b
     Examples:
       reseller-sim prove explored/01-callback.yaml -- npm test
       reseller-sim prove explored/01-callback.yaml --times 10 -- python shop.py
     """
-    proof = play_finding(finding, tuple(ctx.obj), _words(restart), times, timeout)
-    echo(whole_line(f"{proof.colour}: {', '.join(filter(None, (_failed(proof), _why(proof))))}"))
+    proof = play_finding(finding, tuple(ctx.obj), restart or (), times, timeout)
+    echo(whole_line(f"{proof.colour}: {', '.join(filter(None, (proof.count, proof.why)))}"))
     return EXIT_CODES[proof.colour]
 
 
-def _words(line: str | None) -> tuple[str, ...]:
-    return tuple(shlex.split(line or ""))
-
-
-def _compare(finding: Path, before: str, after: str, restart: tuple[str, ...], timeout: float | None) -> int:
+def _compare(
+    finding: Path, commands: Mapping[str, tuple[str, ...]], restart: tuple[str, ...], timeout: float | None
+) -> int:
     """Play a finding against a command before and after a change; print both. Return 0 for red, then green."""
-    commands = {"before": _words(before), "after": _words(after)}
-    proofs = {name: play_finding(finding, words, restart, TIMES, timeout) for name, words in commands.items()}
-    print_table(
-        PROOF_COLUMNS, [(name, str(proof.colour), _failed(proof), _why(proof)) for name, proof in proofs.items()]
-    )
-    return 0 if [str(proof.colour) for proof in proofs.values()] == ["red", "green"] else 1
+    proofs = {
+        name: play_finding(finding, words, restart, TIMES, timeout, f"the command of --{name}")
+        for name, words in commands.items()
+    }
+    print_table(PROOF_COLUMNS, [(name, str(proof.colour), proof.count, proof.why) for name, proof in proofs.items()])
+    wrong = {name: proofs[name].colour for name, wanted in WANTED_COLOURS.items() if proofs[name].colour != wanted}
+    for name, colour in wrong.items():
+        print_to_stderr(f"{title()}: the command of --{name} must be {WANTED_COLOURS[name]}, and is: {colour}")
+    if not wrong:
+        return 0
+    return EXIT_CODES[UNMET] if UNMET in wrong.values() else 1
 
 
 def play_finding(
-    path: Path, words: tuple[str, ...], restart: tuple[str, ...], times: int, timeout_s: float | None
+    path: Path,
+    words: tuple[str, ...],
+    restart: tuple[str, ...],
+    times: int,
+    timeout_s: float | None,
+    command: str = "COMMAND",
 ) -> "Proof":
     """Play the finding. Raises `CannotStart`."""
     from simulator.explore.proof import read_finding
     from simulator.explore.runs import CannotRun
-    from simulator.explore.trials import BaselineFails
+    from simulator.explore.trials import AsksNothing, BaselineFails
 
     try:
         finding = read_finding(path)
         with on_path():
+            check_programs(words, restart)
             return _play_finding(finding, words, restart, times, timeout_s)
     except CannotRun as error:
-        raise CannotStart(whole_line(f"{PROVE}: {error}")) from None
+        raise CannotStart(whole_line(f"{title()}: {error}")) from None
+    except AsksNothing as error:
+        text = str(error).replace("COMMAND", command, 1)
+        raise CannotStart(f"{title()}: {UNMET}: {text}; {HINT}") from None
     except BaselineFails as error:
-        raise CannotStart(f"{PROVE}: COMMAND fails without any fault: {error}") from None
+        raise CannotStart(f"{title()}: {command} fails without any fault: {error}") from None
     except OSError as error:
-        raise CannotStart(whole_line(f"{PROVE}: {path}: {error.strerror or error}")) from None
+        raise CannotStart(whole_line(f"{title()}: {path}: {error.strerror or error}")) from None
 
 
 def _play_finding(
@@ -329,19 +347,10 @@ def _play_finding(
     from simulator.explore.runs import Setting, Workers
     from simulator.options import LOOPBACK, Options
 
-    def show(number: int, found: tuple[Any, ...]) -> None:
-        why = "; ".join(one.text for one in found) if found else "survived"
-        echo(whole_line(f"run {number} of {times}: {why}"))
+    def show(number: int, text: str) -> None:
+        echo(whole_line(f"run {number} of {times}: {text}"))
 
     with tempfile.TemporaryDirectory(prefix="reseller-sim-") as folder:
         setting = Setting(words, Options(), LOOPBACK, 0, Path(folder), restart)
         with Workers(setting, 1) as workers:
             return prove(workers, finding, times, timeout_s, show)
-
-
-def _failed(proof: "Proof") -> str:
-    return f"{proof.failed} of {proof.runs} failed"
-
-
-def _why(proof: "Proof") -> str:
-    return ", ".join(dict.fromkeys(reason.words for reason in proof.reasons))

@@ -2,6 +2,7 @@
 
 import math
 import re
+import shlex
 from datetime import datetime
 from ipaddress import IPv6Address
 from pathlib import Path
@@ -19,8 +20,9 @@ EXAMPLES = "a duration such as 90s, 1h30m or 500ms, or a number of seconds"
 
 if TYPE_CHECKING:
     _Seconds = click.ParamType[float]
+    _Words = click.ParamType[tuple[str, ...]]
 else:
-    _Seconds = click.ParamType  # click 8.2 and older know no types of values
+    _Seconds = _Words = click.ParamType  # click 8.2 and older know no types of values
 
 _OF_A_SERVICE = re.compile(r"(?:tcp|udp|sctp)://\S+:\d+")
 TOKEN_CHARS_MAX = 4096
@@ -65,6 +67,24 @@ def seconds_of(text: str) -> float:
 
     is_number = text.isascii() and text.removeprefix("-").replace(".", "", 1).isdecimal()
     return duration(f"{text}s" if is_number else text).total_seconds()
+
+
+class CommandLine(_Words):
+    """The words of a command, quoted as for a shell."""
+
+    name = "command"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """Return the words of a text."""
+        if not isinstance(value, str):
+            return tuple(value)
+        try:
+            words = tuple(shlex.split(value))
+        except ValueError as error:
+            self.fail(f"{one_line(value, SHOWN_CHARS_MAX)!r} is not quoted as for a shell: {error}", param, ctx)
+        if not words:
+            self.fail("a command must not be empty", param, ctx)
+        return words
 
 
 class Whole(click.IntRange):

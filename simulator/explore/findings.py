@@ -43,6 +43,7 @@ def _escaped(char: str) -> str:
 
 STEM_CHARS_MAX = 60
 OUTPUT_LINES_MAX = 12
+REPRODUCTION = "To see it again:"
 EXIT_IGNORED = "The exit code does not count: a fault decides what becomes of a payment."
 
 
@@ -116,7 +117,7 @@ class Writer:
         path = self._path(failure, lambda number: f"{number:02}-{_stem(sentence(failure.faults))}.yaml")
         line = self.reproduction.line(failure, path, self.limit_s(failure.faults))
         ignored = [EXIT_IGNORED, ""] if any(one.decides_outcome for one in failure.faults) else []
-        about = [f"{text}.", "", *_lines(failure), "", *ignored, "To see it again:", f"  {line}"]
+        about = [f"{text}.", "", *_lines(failure), "", *ignored, REPRODUCTION, f"  {line}"]
         expect = [one.expect for one in reasons if one.expect]
         made = document(self.base, failure.faults, expect)
         path.write_text("\n".join([*comment(map(whole_line, about)), text_of(made)]), encoding="utf-8")

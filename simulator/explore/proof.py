@@ -8,9 +8,10 @@ from typing import Any, Final
 
 import yaml
 
-from simulator.explore.findings import EXIT_IGNORED
+from simulator.explore.findings import EXIT_IGNORED, REPRODUCTION
+from simulator.explore.observation import Outcome
 from simulator.explore.runs import CannotRun, Job, Workers
-from simulator.explore.trials import SLOWER_MAX, TIMEOUT_S, surviving
+from simulator.explore.trials import SLOWER_MAX, TIMEOUT_S, asking, surviving
 from simulator.explore.verdicts import Kind, Reason, reasons
 
 WAITS_S: Final = 300
@@ -21,27 +22,40 @@ CALM: Final = {"clock": ("mode", "rate", "start"), "limits": ("callback_timeout"
 
 
 class Colour(StrEnum):
-    """Whether the command fails under the finding each time, never or sometimes."""
+    """Whether the command fails under the finding each time, never or sometimes, or has not met its faults."""
 
     RED = "red"
     GREEN = "green"
     FLAKY = "flaky"
+    UNMET = "met nothing"
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The number of runs and failures, and the reasons of the last failure."""
+    """The number of runs and failures, the reasons of the last failure, and the number of runs that met no fault."""
 
     failed: int
     runs: int
     reasons: tuple[Reason, ...] = ()
+    unmet: int = 0
 
     @property
     def colour(self) -> Colour:
         """The verdict on all runs."""
         if self.failed in (0, self.runs):
-            return Colour.RED if self.failed else Colour.GREEN
+            return Colour.RED if self.failed else Colour.UNMET if self.unmet else Colour.GREEN
         return Colour.FLAKY
+
+    @property
+    def count(self) -> str:
+        """Say how many runs failed, and how many met nothing."""
+        unmet = f", {self.unmet} met no fault of the finding" if self.unmet else ""
+        return f"{self.failed} of {self.runs} failed{unmet}"
+
+    @property
+    def why(self) -> str:
+        """Return the reasons in a few words."""
+        return ", ".join(dict.fromkeys(reason.words for reason in self.reasons))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +78,13 @@ class Finding:
                 made[section] = kept
         return made
 
+    def is_met(self, outcome: Outcome) -> bool:
+        """Return whether a run met one of the faults: one of its rules, or what its other sections are about."""
+        seen, rules = outcome.seen, [*(self.document.get("faults") or ()), *(self.document.get("payments") or ())]
+        if names := {rule["name"] for rule in rules if "name" in rule}:
+            return bool(names & seen.triggered)
+        return bool(seen.webhooks if "webhooks" in self.document else seen.exchanges)
+
     @property
     def rate(self) -> float:
         """The speed of its clock as a multiple of wall time."""
@@ -78,12 +99,13 @@ def read_finding(path: Path) -> Finding:
         document = yaml.safe_load(text)
     except yaml.YAMLError:
         document = None
-    if not isinstance(document, dict) or "extends" not in document:
-        raise CannotRun(f"{path} is no finding: explore writes files that extend a scenario")
+    lines = text.splitlines()
+    if not isinstance(document, dict) or "extends" not in document or f"# {REPRODUCTION}" not in lines:
+        raise CannotRun(f"{path} is no finding: pass a scenario file that explore has written, with its comments")
     extends = str(document["extends"])
     if extends.endswith((".yaml", ".yml")):
         extends = str((path.parent / extends).resolve())
-    return Finding(path.resolve(), extends, document, f"# {EXIT_IGNORED}" in text.splitlines())
+    return Finding(path.resolve(), extends, document, f"# {EXIT_IGNORED}" in lines)
 
 
 def prove(
@@ -91,21 +113,29 @@ def prove(
     finding: Finding,
     times: int,
     timeout_s: float | None = None,
-    on_run: Callable[[int, tuple[Reason, ...]], None] = lambda number, reasons: None,
+    on_run: Callable[[int, str], None] = lambda number, text: None,
 ) -> Proof:
-    """Run the command without faults, then `times` times under the finding. `on_run` gets each run under the finding.
-    Raises `BaselineFails` and `CannotRun`."""
+    """Run the command without faults, then `times` times under the finding; `on_run` gets the result of each as text.
+    Raises `AsksNothing`, `BaselineFails` and `CannotRun`."""
     calm = Job(finding.baseline(), timeout_s or 20 * TIMEOUT_S, wants_tape=False)
-    baseline = surviving(workers.run_one(calm))
+    baseline = asking(surviving(workers.run_one(calm)))
     limit_s = timeout_s or TIMEOUT_S + SLOWER_MAX * baseline.duration_s + WAITS_S / finding.rate
-    failures = []
+    failures, unmet = [], 0
     for number in range(1, times + 1):
         outcome = workers.run_one(Job({"extends": str(finding.path)}, limit_s, wants_tape=False))
-        found = tuple(
-            reason
-            for reason in reasons(baseline, outcome, ())
-            if not (finding.ignores_exit and reason.kind is Kind.EXIT)  # a failure may be right
-        )
-        on_run(number, found)
+        found = _counted(finding, reasons(baseline, outcome, ()))
+        is_met = finding.is_met(outcome)
+        on_run(number, "; ".join(reason.text for reason in found) or ("survived" if is_met else "met nothing"))
         failures += [found] if found else []
-    return Proof(len(failures), times, failures[-1] if failures else ())
+        unmet += not (found or is_met)
+    return Proof(len(failures), times, failures[-1] if failures else (), unmet)
+
+
+def _counted(finding: Finding, found: tuple[Reason, ...]) -> tuple[Reason, ...]:
+    """Return the reasons without an exit code that may rightly fail, and without expectations that repeat a reason."""
+    repeated = {f"expectation not met: {reason.expect['name']}" for reason in found if reason.expect}
+    return tuple(
+        reason
+        for reason in found
+        if reason.words not in repeated and not (finding.ignores_exit and reason.kind is Kind.EXIT)
+    )

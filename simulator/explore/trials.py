@@ -60,11 +60,8 @@ class Trials:
     def run_baseline(self) -> Outcome:
         """Run the command without faults. Raises `BaselineFails`, `AsksNothing` and `CannotRun`."""
         job = Job(document(self.base, ()), self._timeout_s or 20 * TIMEOUT_S, wants_tape=False)
-        outcome = surviving(self._workers.run_one(job))
-        if not outcome.seen.exchanges:
-            raise AsksNothing("COMMAND sent no request to the service, so that nothing can be explored")
-        self.baseline = outcome
-        return outcome
+        self.baseline = asking(surviving(self._workers.run_one(job)))
+        return self.baseline
 
     def left_s(self) -> float | None:
         """Return the time left for runs; None without a limit."""
@@ -149,6 +146,13 @@ def surviving(baseline: Outcome) -> Outcome:
         raise BaselineFails(f"it exited with {baseline.exit_code}{last}")
     if baseline.seen.unmet:
         raise BaselineFails("not as expected: " + "; ".join(baseline.seen.unmet.values()))
+    return baseline
+
+
+def asking(baseline: Outcome) -> Outcome:
+    """Return a run without faults. Raises `AsksNothing` when the command sent no request."""
+    if not baseline.seen.exchanges:
+        raise AsksNothing("COMMAND sent no request to the service, so that no fault can strike it")
     return baseline
 
 

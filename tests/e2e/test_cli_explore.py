@@ -193,6 +193,9 @@ def test_a_command_that_hangs_is_ended_and_is_a_finding(tmp_path: Path) -> None:
         (("--minutes", "1"), 2, "reseller-sim explore -- npm test"),
         (("--minutes", "-1", "--", "true"), 2, "--minutes"),
         (("--port", str(free_port()), "--workers", "2", "--", "true"), 2, "several workers cannot listen on one port"),
+        (("--restart", "sh 'x", "--", "true"), 2, "No closing quotation"),
+        (("--prove", __file__, "--before", "true", "--after", 'sh "x'), 2, "No closing quotation"),
+        (("--prove", __file__, "--before", " ", "--after", "true"), 2, "must not be empty"),
         (("--", "no-such-command"), 3, "'no-such-command' cannot be run"),
         (("no-such-scenario", "--", "true"), 3, "no-such-scenario"),
     ],
@@ -235,3 +238,55 @@ def test_a_signal_ends_it_with_all_that_it_has_started(number: signal.Signals, s
     assert err.splitlines() == [said]
     assert not list(out.glob("running-*"))
     assert re.search("stopped by a signal(: 0 of [0-9]+ single faults| before a single fault)", junit.read_text())
+
+
+SURVIVES = f"try:\n{indent(ASKS, ' ')}\nexcept OSError:\n pass"
+FINDING = """# To see it again:
+#   reseller-sim exec finding.yaml -- sh shop.sh
+scenario: answer to the first GET /v2/balance lost
+extends: default
+faults: [{ name: lost, when: { method: GET, path: /v2/balance }, then: { disconnect: true } }]
+"""
+
+
+def test_a_proof_is_red_before_the_change_and_green_after_it_and_says_which_one_is_not(tmp_path: Path) -> None:
+    finding = tmp_path / "finding.yaml"
+    finding.write_text(FINDING)
+    python = shlex.quote(sys.executable)
+    before = f"{python} -c {shlex.quote(ASKS)}"
+    careful = f"{python} -c {shlex.quote(SURVIVES)}"
+    other = f"{python} -c {shlex.quote(ASKS.replace('/v2/balance', '/v2/options'))}"
+    prove = ("explore", "--prove", str(finding), "--before")
+    done = run(*prove, before, "--after", careful)
+    assert (done.status, done.err) == (0, ""), done
+    done = run(*prove, careful, "--after", careful)
+    assert done.status == 1
+    assert done.err == "reseller-sim explore: the command of --before must be red, and is: green\n"
+    done = run(*prove, before, "--after", other)
+    assert done.status == 3
+    assert "after    met nothing  0 of 3 failed, 3 met no fault of the finding" in done.out
+    assert done.err == "reseller-sim explore: the command of --after must be green, and is: met nothing\n"
+    done = run(*prove, before, "--after", "true")
+    assert done.status == 3
+    assert "met nothing: the command of --after sent no request to the service" in done.err
+    done = run(*prove, before, "--after", "false")
+    assert done.status == 3
+    assert "the command of --after fails without any fault: it exited with 1" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (("--", "true"), 3, "reseller-sim prove: met nothing: COMMAND sent no request to the service"),
+        (("--", "no-such-command"), 3, "reseller-sim prove: 'no-such-command' cannot be run: check its name and PATH"),
+        (("--restart", "sh 'x", "--", "true"), 2, "No closing quotation"),
+    ],
+)
+def test_a_proof_that_is_not_possible_is_refused_in_a_line(
+    words: tuple[str, ...], status: int, said: str, tmp_path: Path
+) -> None:
+    finding = tmp_path / "finding.yaml"
+    finding.write_text(FINDING)
+    done = run("prove", str(finding), *words)
+    assert (done.status, done.out) == (status, "")
+    assert said in done.only_error_line

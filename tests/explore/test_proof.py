@@ -6,26 +6,28 @@ from typing import Any, cast
 
 import pytest
 
-from simulator.explore.findings import EXIT_IGNORED
-from simulator.explore.observation import Outcome
+from simulator.explore.findings import EXIT_IGNORED, REPRODUCTION
+from simulator.explore.observation import Outcome, Seen
 from simulator.explore.proof import Colour, prove, read_finding
 from simulator.explore.runs import CannotRun, Job, Workers
-from simulator.explore.trials import BaselineFails
-from tests.support.explored import outcome, seen
+from simulator.explore.trials import AsksNothing, BaselineFails
+from tests.support.explored import ORDER, outcome, seen
 
-TEXT = 'scenario: late\nextends: "../mine.yaml"\nclock: { mode: xN, rate: 100 }\nfaults: []\n'
+HEAD = f"# {REPRODUCTION}\n"
+TEXT = f'{HEAD}scenario: late\nextends: "../mine.yaml"\nclock: {{ mode: xN, rate: 100 }}\nfaults: []\n'
 
 
 @dataclass
 class Foreseen:
-    """Workers whose runs end with these exit codes."""
+    """Workers whose runs end with these exit codes, and have seen this."""
 
     exit_codes: list[int]
+    seen: Seen = field(default_factory=seen)
     documents: list[dict[str, Any]] = field(default_factory=list)
 
     def run_one(self, job: Job) -> Outcome:
         self.documents.append(job.document)
-        return outcome(seen(), self.exit_codes.pop(0))
+        return outcome(self.seen, self.exit_codes.pop(0))
 
 
 def proven(folder: Path, *exit_codes: int, text: str = TEXT) -> tuple[Colour, Foreseen]:
@@ -54,7 +56,7 @@ def test_the_first_run_has_the_scenario_of_the_user_and_none_of_the_faults(tmp_p
 
 
 def test_faults_in_sections_that_others_share_are_left_out_of_the_first_run(tmp_path: Path) -> None:
-    shared = "extends: default\nclock: { mode: real, skew: 4m }\nlimits: { integration_timeout: null }\n"
+    shared = f"{HEAD}extends: default\nclock: {{ mode: real, skew: 4m }}\nlimits: {{ integration_timeout: null }}\n"
     _, workers = proven(tmp_path, 0, 0, text=f"{shared}webhooks: {{ timeout: 9s, duplicate: 1 }}\n")
     assert workers.documents[0] == {"extends": "default", "clock": {"mode": "real"}, "webhooks": {"timeout": "9s"}}
 
@@ -68,7 +70,54 @@ def test_the_exit_code_does_not_count_where_a_fault_decides_the_payment(tmp_path
     assert proven(tmp_path, 0, 1, text=f"# {EXIT_IGNORED}\n{TEXT}")[0] is Colour.GREEN
 
 
-@pytest.mark.parametrize("text", ["", "- 1\n", "a: [\n", "seed: 1\n"])
+@pytest.mark.parametrize("text", ["", "- 1\n", f"{HEAD}a: [\n", f"{HEAD}seed: 1\n", "extends: default\n"])
 def test_a_file_that_is_no_finding_is_refused(text: str, tmp_path: Path) -> None:
     with pytest.raises(CannotRun, match="is no finding"):
         proven(tmp_path, 0, text=text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "faults: [{ name: another, when: { path: /v2/topup }, then: { disconnect: true } }]",
+        "payments: [{ name: another, when: { product: RELOAD }, steps: [{ status: Failed }] }]",
+    ],
+)
+def test_a_run_that_no_fault_strikes_has_met_nothing(text: str, tmp_path: Path) -> None:
+    assert proven(tmp_path, 0, 0, 0, text=f"{HEAD}extends: default\n{text}\n")[0] is Colour.UNMET
+    assert proven(tmp_path, 0, 0, 0, text=f"{HEAD}extends: default\n{text.replace('another', 'ordinary')}\n")[0] is (
+        Colour.GREEN
+    )
+    assert proven(tmp_path, 0, 0, 1, text=f"{HEAD}extends: default\n{text}\n")[0] is Colour.FLAKY
+
+
+def test_a_webhook_sent_twice_strikes_only_a_command_that_has_webhooks(tmp_path: Path) -> None:
+    text = f"{HEAD}extends: default\nwebhooks: {{ duplicate: 1 }}\n"
+    assert proven(tmp_path, 0, 0, text=text)[0] is Colour.GREEN
+    without = seen()
+    without.webhooks.clear()
+    (tmp_path / "finding.yaml").write_text(text)
+    workers = cast(Workers, Foreseen([0, 0], without))
+    assert prove(workers, read_finding(tmp_path / "finding.yaml"), 1).colour is Colour.UNMET
+
+
+def test_a_command_that_sends_no_request_proves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "finding.yaml").write_text(TEXT)
+    with pytest.raises(AsksNothing, match="sent no request"):
+        prove(cast(Workers, Foreseen([0], Seen())), read_finding(tmp_path / "finding.yaml"), 1)
+
+
+def test_an_expectation_of_the_finding_does_not_repeat_its_reason(tmp_path: Path) -> None:
+    (tmp_path / "finding.yaml").write_text(TEXT)
+    name = f"{ORDER} is paid 2 times"
+    calm, twice = seen(), seen()
+    twice.kept[ORDER] = 4
+    twice.unmet[name] = f"{name}: expected 0 to 2, got 4"
+
+    class Twice(Foreseen):
+        def run_one(self, job: Job) -> Outcome:
+            self.seen = twice if self.documents else calm
+            return super().run_one(job)
+
+    proof = prove(cast(Workers, Twice([0, 0])), read_finding(tmp_path / "finding.yaml"), 1)
+    assert [reason.words for reason in proof.reasons] == ["paid twice"]
