@@ -64,7 +64,7 @@ def audit_command(
 
 
 def _unseen(control: Control, made: dict[str, Any]) -> list[Case]:
-    """A case that is not ok when there was nothing to judge: an audit of nothing shows nothing."""
+    """Return a failed case when the audit had nothing to judge, which must not pass as a clean audit."""
     if not made["ok"]:
         return []
     rows = control.get("/coverage")["endpoints"]

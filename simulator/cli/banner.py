@@ -36,8 +36,8 @@ def json_line(running: Running) -> str:
 
 
 def log_line(running: Running, *, shows_token: bool) -> str:
-    """The same as the first line of a log, which is kept and passed on: without secrets, but for a control token that
-    nobody else would tell. Its `kind` is `ready`."""
+    """Return the banner as the first line of a log, with `kind` `ready`. Logs are stored and forwarded, so it has no
+    secrets except a generated control token, which is shown nowhere else."""
     fields = {"kind": "ready", "version": __version__, "url": running.url, "sandbox": running.sandbox.id}
     token = {"control_token": running.control_token} if shows_token and running.control_token is not None else {}
     return printable_json(encode(fields | token).decode())
@@ -103,7 +103,7 @@ def _asking(running: Running, *verb: str) -> str:
 
 
 def _trusting(running: Running) -> list[str]:
-    """Let a verb trust the certificate of this simulator, whoever issued it."""
+    """Return the variable with which a verb trusts the certificate of this simulator."""
     return [f"RESELLER_SIM_CA={quote(running.certificate)}"] if running.certificate else []
 
 

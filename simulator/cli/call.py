@@ -180,7 +180,8 @@ def signed_request(
 
 
 def read_input(text: str | None, what: str = "the body", bytes_max: int = BYTES_MAX) -> bytes:
-    """The bytes of a flag: literal, of the file of @FILE, or of stdin for -. What cannot be read is a usage error."""
+    """Return the bytes of a flag: literal, of the file of @FILE, or of stdin for -. Unreadable input is a usage
+    error."""
     try:
         if text == "-":
             return read_stdin(bytes_max)
@@ -192,7 +193,8 @@ def read_input(text: str | None, what: str = "the body", bytes_max: int = BYTES_
 
 
 def credentials(key: str | None, secret: str | None) -> Credentials:
-    """The given key and secret, or those of the default scenario. One without the other is a usage error."""
+    """Return the given key and secret, or the credentials of the default scenario. A key without a secret is a usage
+    error, and vice versa."""
     if key is not None and secret is not None:
         return Credentials(key, secret)
     if key is not None or secret is not None:
@@ -241,7 +243,7 @@ def read_stdin(bytes_max: int = BYTES_MAX) -> bytes:
 
 
 def _bounded(raw: bytes, what: str, bytes_max: int) -> bytes:
-    """The same bytes. Raises `CannotRead` when they are more than `bytes_max`."""
+    """Return the bytes. Raises `CannotRead` when they are more than `bytes_max`."""
     if len(raw) > bytes_max:
         size = f"{bytes_max // 1024 // 1024} MB" if bytes_max >= 1024 * 1024 else f"{bytes_max} bytes"
         raise CannotRead(f"{what} is over {size}")

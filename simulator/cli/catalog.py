@@ -54,7 +54,7 @@ def product_command(
 
 
 def _said(answer: Mapping[str, Any], reseller: str | None) -> str:
-    """What is different, from what to what, and for whom it is not."""
+    """Describe the changes of a product, the reseller they apply to, and the values that stay as they were."""
     changed = [_change(name, answer["values"][name]) for name in answer["changed"]]
     changed += [f"option {one} changed" for one in answer["options"]]
     whom = f" for {reseller}" if reseller is not None else ""

@@ -20,11 +20,12 @@ NAME: Final = "reseller-sim"
 STOP_TIMEOUT_S: Final = 5.0
 WAIT_S: Final = 1.0
 LATE: Final = 124
-"""The exit code for a command that was ended since it took too long, as that of timeout(1)."""
+"""The exit code after a timeout of the command, as with timeout(1)."""
 
 
 def pasted() -> str:
-    """What begins a line for the user's shell: a virtual environment or one file may not be on the PATH."""
+    """Return the words that call this program in the user's shell. In a virtual environment or a single file the
+    command may not be on the PATH."""
     import shutil
 
     called = Path(sys.argv[0])
@@ -47,9 +48,9 @@ def check_programs(*commands: Sequence[str]) -> None:
 
 @contextmanager
 def on_path() -> Iterator[None]:
-    """As long as it lasts, what this process starts finds `reseller-sim`. Where the PATH has none, as with one file or
-    a virtual environment that is not active, a folder with this one command stands at its end. Where none can be made,
-    the PATH stays as it is."""
+    """Make `reseller-sim` available to child processes. If the PATH lacks it, as with a single file or an inactive
+    virtual environment, a temporary folder with the command is appended. If the folder cannot be created, the PATH
+    stays unchanged."""
     import shutil
 
     before = os.environ.get("PATH")
@@ -83,7 +84,7 @@ def _folder_with_script() -> Path | None:
 
 
 def _again() -> list[str]:
-    """The words that call this program, from whatever folder; the package as a command imports no other `simulator`."""
+    """Return words that call this program from any folder. The `-m` form cannot import another package `simulator`."""
     called = Path(sys.argv[0])
     own = [str(called.absolute())] if _is_file_of_ours(called) else ["-m", "reseller_sim"]
     return [sys.executable, *own]
@@ -160,7 +161,8 @@ def _ended(process: "subprocess.Popen[bytes]") -> int:
 
 
 class _Forwarding:
-    """Forwards signals to a process instead of ending this one; early ones as soon as the process exists."""
+    """Forwards signals to a child process instead of ending this process. Early signals are forwarded when the child
+    starts."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None

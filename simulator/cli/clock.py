@@ -147,13 +147,13 @@ def _print(done: dict[str, Any]) -> None:
 
 
 def _row(one: dict[str, Any]) -> tuple[object, ...]:
-    """A callback tells the status that it carries, a webhook the type of its event."""
+    """Return a row about an action. A callback shows the status that it carries, a webhook the type of its event."""
     answered = one.get("answered") or one.get("ending") or ""
     return one["kind"], one.get("refid", ""), _status(one), one.get("url", ""), answered, one.get("skipped", "")
 
 
 def _status(one: dict[str, Any]) -> str:
-    """What became of it: of a payment its status, of anything else what changed."""
+    """Return the result of an action: the status of a payment, or the changes of anything else."""
     if "status_code" in one:
         return f"{one['status']} {one['status_code']}"
     if one["kind"] in ("callback", "webhook"):

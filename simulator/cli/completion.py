@@ -1,9 +1,8 @@
-"""`reseller-sim completion`, and what shells complete: names of scenarios, files, assumptions, and what a running
-simulator has.
+"""`reseller-sim completion`, with the words that shells complete: scenarios, files, assumptions, and objects of a
+running simulator.
 
-A shell waits for the answer, so a simulator is asked for a moment only; without one there is nothing to offer, and
-nothing is printed.
-"""
+A shell waits for the answer, so the request to a simulator has a short timeout. Without an answer nothing is
+offered."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -34,7 +33,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.,:/@%+=-]+")
 
 
 def scenarios(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Names of bundled scenarios, and files; behind `--` of `exec` what a shell completes by itself."""
+    """Return the names of bundled scenarios, and files. After the `--` of `exec`, let the shell complete."""
     if ctx.meta.get(BEHIND_DASHES):
         return [CompletionItem(incomplete, type="file")]
     from simulator.scenario.reading.files import names
@@ -43,7 +42,7 @@ def scenarios(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 
 
 def scenario_actions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The words behind `scenarios`."""
+    """Return the words after `scenarios`."""
     before = ctx.params.get("action") or ()
     if not before:
         return _beginning(("show", "magic", "schema"), incomplete)
@@ -114,8 +113,8 @@ def _asked(ctx: click.Context, path: str, *, is_root: bool = False) -> dict[str,
 
 
 def _beginning(words: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """The words that begin like this, but for those that a shell would not take as they are: clients choose refids.
-    Bash takes a word as it comes; zsh and fish quote it, so that only what is no text of one line is left out."""
+    """Return the words with this prefix, without words that the shell would misread: clients choose refids. Bash
+    inserts a word unquoted. Zsh and fish quote it, so for them only unprintable words are left out."""
     quotes = environ.get(VARIABLE, "").startswith(("zsh", "fish"))
     usable = str.isprintable if quotes else _PLAIN.fullmatch
     return [CompletionItem(word) for word in words if word.startswith(incomplete) and word and usable(word)]
@@ -126,7 +125,7 @@ def _of_words(*words: str) -> Complete:
 
 
 def _of_simulator(path: str, member: str, name: str, *, is_root: bool = False) -> Complete:
-    """What a running simulator lists at a path, by one of its names."""
+    """Return a completion of the objects that a running simulator lists at a path, by a field of theirs."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         found = _asked(ctx, path, is_root=is_root)
@@ -146,10 +145,10 @@ holds = _of_simulator("/holds", "holds", "name")
 
 
 class WholeWord(ShellComplete):
-    """For shells that take `--flag=value` for one word, which what they are offered has to begin with."""
+    """For shells that treat `--flag=value` as a single word, so each completion has to begin with the flag."""
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
-        """What may stand there instead of the incomplete word."""
+        """Return the completions of the incomplete word."""
         flag, equals, _ = incomplete.partition("=")
         prefix = flag + equals if equals and flag.startswith("--") else ""
         found = super().get_completions(args, incomplete)
@@ -157,11 +156,11 @@ class WholeWord(ShellComplete):
 
 
 class Bash(BashComplete):
-    """Without a look at the bash of this machine: the script is for that of its reader. It takes the equals sign of
-    `--flag=value` for a word of its own, at which click would see a value."""
+    """Checks no version of bash, since the script may be for another machine. Bash treats the equals sign of
+    `--flag=value` as a separate word, which click would take for a value."""
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """The words before the incomplete one, and that one."""
+        """Return the words before the incomplete word, and the incomplete word."""
         args, incomplete = super().get_completion_args()
         before = ["", *args]
         kept = [word for flag, word in pairwise(before) if not (word == "=" and flag.startswith("--"))]

@@ -218,7 +218,7 @@ def _putting_back_when_stopped(session: "Session") -> Iterator[None]:
 
 
 def _target(base_url: str | None, key: str | None, secret: str | None) -> "tuple[str, Credentials]":
-    """The service's address and what signs. What cannot be used is a usage error."""
+    """Return the service's address and the credentials. Unusable values are a usage error."""
     address = (base_url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
     held = credentials(key, secret)
     try:
@@ -230,7 +230,7 @@ def _target(base_url: str | None, key: str | None, secret: str | None) -> "tuple
 
 
 def _reach(run: "Run", address: str) -> None:
-    """Ask once, so that an address where nobody answers, or a key that is refused, is no list of departures."""
+    """Send a request to check the address and the key, so that a wrong address or key is not reported as departures."""
     from simulator.staging.service import NoAnswer
 
     try:

@@ -71,7 +71,7 @@ def openapi_command(control: bool, proxy: bool, json: bool, to: Path | None, **f
 
 
 def _text(name: str, form: str | None, json: bool) -> str:
-    """What has one file, with a line feed at its end."""
+    """Return the text of a file, with a line feed at its end."""
     from simulator.contract.openapi import bundled
 
     if form == "postman":
@@ -87,7 +87,7 @@ def _yaml(document: dict[str, Any]) -> str:
     import yaml
 
     class Plain(yaml.SafeDumper):
-        """Writes out whatever is shared: an alias saves a line and costs every reader."""
+        """Writes shared values out instead of as aliases, which are hard to read."""
 
         def ignore_aliases(self, data: Any) -> bool:
             return True
@@ -169,7 +169,7 @@ def assumptions_command(id: str | None, observed: Path | None, json: bool) -> No
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What one knob would have to be to do what a deployment did, and what showed it."""
+    """The value of a knob that reproduces the behaviour of a deployment, with the evidence."""
 
     target: str
     value: Any
@@ -180,12 +180,13 @@ Seen = dict[str, Observed] | None
 
 
 def _fields(one: "Assumption", seen: Seen) -> dict[str, Any]:
-    """An entry as JSON; `observed` is there when a report was given, null for what it did not show."""
+    """Return an entry as JSON. With a report it has `observed`, which is null if the report says nothing about the
+    entry."""
     return asdict(one) | ({} if seen is None else {"observed": asdict(seen[one.id]) if one.id in seen else None})
 
 
 def _mark(one: "Assumption", seen: Seen) -> str:
-    """What a report says about an entry, below it."""
+    """Return the line below an entry about the report's observation."""
     if seen is None:
         return ""
     if (found := seen.get(one.id)) is None:
@@ -226,7 +227,7 @@ def _paragraph(text: str) -> str:
 
 
 def _observed(path: Path) -> dict[str, Observed]:
-    """What a report learned, by the assumption's id. Raises `ClickException` for a file that is no such report."""
+    """Return the observations of a report by the assumption's id. Raises `ClickException` for any other file."""
     why = f"{path} is not a report of `reseller-sim conform --json-report FILE`"
     try:
         report = json.loads(read_file(str(path), "the report", REPORT_BYTES_MAX))
@@ -235,5 +236,5 @@ def _observed(path: Path) -> dict[str, Observed]:
     except CannotRead as wrong:
         why = str(wrong)
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-        """It is no JSON, or that of something else."""
+        """The file is not JSON, or not a report."""
     raise click.ClickException(whole_line(f"reseller-sim assumptions: {why}"))

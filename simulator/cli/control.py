@@ -42,7 +42,8 @@ Event = dict[str, Any]
 
 
 class _Fields(dict[str, Any]):
-    """An object of an answer. What it lacks makes it the answer of no simulator, or of one of another version."""
+    """An object of an answer. A missing field means that a different program or version answered, and raises an
+    error."""
 
     def __init__(self, control: "Control", fields: Mapping[str, Any]) -> None:
         super().__init__({name: control.fields(value) for name, value in fields.items()})
@@ -53,13 +54,12 @@ class _Fields(dict[str, Any]):
 
 
 class Control:
-    """The control API at `url`, which may end in `/_sim` and by default is that of port 8080, for one sandbox.
+    """The control API of a sandbox at `url`, which may end in `/_sim`. The default is port 8080.
 
     Each method takes a path below the sandbox, or with `is_root` below `/_sim`, and returns the decoded answer, None
-    when it has no body. They raise `Refused` when the simulator refuses, and `CannotStart` for anything that is no
-    answer of a simulator; an unusable URL is a usage error. With https, `certificate` is the file of its own
-    certificate, when that is known.
-    """
+    when it has no body. Methods raise `Refused` when the simulator refuses, and `CannotStart` if anything but a
+    simulator answers. An unusable URL is a usage error. With https, `certificate` is the file of the simulator's own
+    certificate, if known."""
 
     def __init__(
         self, url: str | None, sandbox: str, control_token: str | None, certificate: str | None = None
@@ -141,10 +141,10 @@ class Control:
             raise self.useless(f"does not answer ({gone.reason}){start_advice(gone.reason)}") from None
 
     def _refusal(self, refused: client.SimulatorError) -> click.ClickException:
-        """Why a simulator did not do it: a simulator or a sandbox that cannot be used is as if there were none."""
+        """Return the error for a refusal. An unusable simulator or sandbox counts as not running."""
         status, code = refused.status, refused.code
         said = refused.message.removesuffix(client.WHERE_TO_AUTHORIZE)
-        is_odd = path_part(self.sandbox) != self.sandbox  # a path with it is none of the control API's
+        is_odd = path_part(self.sandbox) != self.sandbox  # the control API has no path with such an id
         if code == NO_SANDBOX or (code == NO_PATH and is_odd):
             return self.useless(f"answered {status}: there is no sandbox {self.sandbox!r}{_where_named()}")
         if code in NOT_READY:
@@ -174,8 +174,8 @@ def start_advice(reason: Unanswered | None) -> str:
 
 
 def path_before(base: str) -> str:
-    """What a proxy has before our paths, of a simulator's address; empty for one without. What follows `/s/`, the part
-    of the address of a sandbox, is none of it."""
+    """Return the path prefix that a proxy adds to a simulator's address; empty without a prefix. The part from `/s/`
+    on, which names a sandbox, does not belong to it."""
     return quote(urlsplit(base).path.rstrip("/").partition(SANDBOX_PREFIX)[0], safe="/%")
 
 
@@ -185,7 +185,8 @@ def path_part(text: str) -> str:
 
 
 def _where_named() -> str:
-    """Which variable named the sandbox, if one did, and how to find those that exist."""
+    """Return the end of a message about an unknown sandbox: the variable that named it, if any, and how to list
+    sandboxes."""
     context = click.get_current_context(silent=True)
     source = context.get_parameter_source("sandbox") if context and "ids" not in context.params else None
     variable = ", which RESELLER_SIM_SANDBOX names" if source is ParameterSource.ENVIRONMENT else ""
@@ -193,7 +194,7 @@ def _where_named() -> str:
 
 
 class Stream:
-    """The events of a simulator, or of one `sandbox`, as they happen, for as long as it runs."""
+    """The live events of a simulator, or of a single `sandbox`."""
 
     def __init__(self, url: str | None, token: str | None, sandbox: str | None, query: Mapping[str, str]) -> None:
         self._control = Control(url, sandbox or "", token)
@@ -204,10 +205,11 @@ class Stream:
         self._connection: Connection
 
     def events(self, greeting: str = "") -> Iterator[Event]:
-        """The events from now on. A stream that was interrupted goes on where it ended. It ends with the sandbox.
+        """Yield the events from now on. After an interruption the stream resumes with the next event. It ends with the
+        sandbox.
 
-        `greeting` is printed to stderr once the first has begun. Raises `CannotStart` when there is no simulator, or no
-        more, and for what it refuses."""
+        `greeting` is printed to stderr when the stream begins. Raises `CannotStart` when no simulator answers, when it
+        ends, or when it refuses."""
         response = self._open()
         if greeting:
             print_to_stderr(greeting)
@@ -234,7 +236,7 @@ class Stream:
                 if "data" in fields:
                     yield self._decoded(fields["data"])
                 fields = {}
-        except (HTTPException, OSError, ValueError):  # the last one for a chunk that is none
+        except (HTTPException, OSError, ValueError):  # a ValueError comes from an invalid chunk
             return
 
     def _decoded(self, data: str) -> Event:
@@ -248,7 +250,7 @@ class Stream:
         return event
 
     def _open_again(self) -> HTTPResponse:
-        """The same stream behind the last event. Raises `CannotStart` when the server is gone."""
+        """Resume the stream after the last event. Raises `CannotStart` when the server is gone."""
         ends_at = monotonic() + PATIENCE_S
         while True:
             try:

@@ -1,9 +1,8 @@
-"""Writes the lines of `serve`: what happens, as it happens, to a stream that may be slow or stop being read.
+"""Writer of the events of `serve` to a stream that may be slow or closed.
 
-The event loop renders, after the turn in which something happened, and a daemon thread writes. While the thread has
-much to write nothing is rendered: the events stay where they are, and what is evicted meanwhile becomes one line that
-says how much is missing. With a data folder a line waits, as an answer does, until what it tells is in there.
-"""
+The event loop renders the events at the end of each turn, and a daemon thread writes them. When the thread has a
+backlog, rendering pauses: events stay in their logs, and a line reports how many were evicted meanwhile. With a data
+folder a line is written after its events are committed, as an answer is."""
 
 import asyncio
 import errno
@@ -40,15 +39,15 @@ assert frozenset(KINDS) >= SHOWN
 
 
 class Writer:
-    """Writes to a file descriptor in a thread of its own, which the process does not wait for. It goes on when a disk
-    that was full has room again, and ends when nobody can read any more; `tell` is told of each."""
+    """Writes to a file descriptor in a daemon thread. When a disk is full, writing resumes when the disk has space; it
+    ends when the reader closes the stream. `tell` reports both ends of a full disk."""
 
     def __init__(self, stream: TextIO, tell: Callable[[str], None]) -> None:
         self._file = stream.fileno()
         self._tell = tell
         self._queue: SimpleQueue[bytes] = SimpleQueue()
         self._lock = threading.Lock()
-        self._room = threading.Event()  # nobody sets it: a disk tells of no room
+        self._room = threading.Event()  # never set: only its timeout is used, since a disk does not signal free space
         self._waiting = 0
         self._loop = asyncio.get_running_loop()
         self.has_room = asyncio.Event()
@@ -87,7 +86,7 @@ class Writer:
         while left:
             try:
                 left = left[os.write(self._file, left) :]
-            except BlockingIOError:  # whoever has the other end made it so
+            except BlockingIOError:  # the other end made the descriptor non-blocking
                 select.select([], [self._file], [])
             except OSError as error:
                 if error.errno not in FULL:
@@ -101,8 +100,8 @@ class Writer:
 
 
 class EventWriter:
-    """Shows the events of all sandboxes, as text or as JSON, and those that are kept behind a `gate` when that opens.
-    Needs a running event loop."""
+    """Shows the events of all sandboxes, as text or as JSON. Events that wait for a `gate` are shown when it opens.
+    Requires a running event loop."""
 
     def __init__(self, sandboxes: Sandboxes, stream: TextIO, *, as_json: bool, gate: "Gate | None" = None) -> None:
         self._sandboxes = sandboxes
@@ -116,8 +115,8 @@ class EventWriter:
         self._task = asyncio.get_running_loop().create_task(self._show())
 
     def end(self) -> None:
-        """Show what is left: the server is about to stop. It does not wait for somebody who does not read. What could
-        not be kept is not shown."""
+        """Show the remaining events, since the server is about to stop. Events are dropped if the reader is slow, or if
+        the data folder failed to store them."""
         is_kept = self._gate is None or self._gate.failure is None
         if is_kept and self._writer.has_room.is_set() and not self._task.done():
             self._rendered += self._lines_of(self._reader.take())

@@ -117,7 +117,8 @@ def explain_command(
 
 
 def _judged(control: Control, request: Pasted) -> "Explanation":
-    """What a running simulator says of a request without an API key: it alone knows its tokens. They cover no body."""
+    """Return the verdict of a running simulator on a request without an API key, since only that simulator knows its
+    tokens. Tokens do not cover the body."""
     from simulator.cli.explanation import Explanation
 
     headers = [[name, value] for name, _, value in (line.partition(":") for line in request.headers)]
@@ -154,7 +155,7 @@ def _wrong(text: str) -> click.UsageError:
 
 
 def _given(string: str | None) -> bytes | None:
-    """The string of `--string`. One line end behind it is dropped, as files have one."""
+    """Return the string of `--string`. A line end after the string is removed, since files have it."""
     from simulator.auth.autopsy.signing_steps import TEXT_BYTES_MAX
 
     if string is None:
@@ -196,7 +197,7 @@ def _request(words: tuple[str, ...], header: tuple[str, ...], data: str | None) 
 
 
 def _curl(words: tuple[str, ...]) -> tuple[list[str], bytes | None] | None:
-    """The words of a curl command and what is piped into it, None if it is none."""
+    """Return the words of a curl command and its piped input; None for any other input."""
     if words == ("-",) or (len(words) == 1 and " " in words[0]):
         stdin, command = stdin_of(os.fsdecode(read_stdin()) if words == ("-",) else words[0])
         return words_of(command), stdin

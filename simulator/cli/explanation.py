@@ -1,4 +1,4 @@
-"""What is wrong with the credentials of one request: what the headers lack, and what the signature shows."""
+"""The explanation of a request's credentials: problems of the headers, and the autopsy of the signature."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -39,8 +39,8 @@ class _Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """What is wrong with a request: `problems` of its headers as codes and sentences, and the autopsy of its signature
-    with the right signature, if nothing else is wrong."""
+    """The verdict on a request: `problems` of its headers as codes and sentences, and the autopsy of its signature.
+    `signature` is the correct signature if the headers are valid."""
 
     method: str
     target: str
@@ -56,7 +56,7 @@ class Explanation:
         return not self.problems and (bool(self.accepted) or (self.autopsy is not None and self.autopsy.is_right))
 
     def as_json(self) -> dict[str, Any]:
-        """The same as a JSON object."""
+        """Return the explanation as a JSON object."""
         return {
             "is_right": self.is_right,
             "problems": [{"code": code, "message": text} for code, text in self.problems],
@@ -95,8 +95,8 @@ def has_authorization(request: Pasted) -> bool:
 
 
 def is_open(request: Pasted) -> bool:
-    """Whether a request asks for tokens, with credentials in its body alone (SPEC 4.2, 4.3). What precedes the path,
-    such as `/s/mine`, is where the simulator stands."""
+    """Return whether a request asks for tokens with credentials in its body alone (SPEC 4.2, 4.3). The path may have a
+    prefix such as `/s/mine`, which is part of the simulator's address."""
     return request.method.upper() == "POST" and _split(request.target).path.endswith(PATHS)
 
 
@@ -114,8 +114,8 @@ def _headers(request: Pasted) -> Mapping[bytes, bytes]:
 def explain_request(
     request: Pasted, known: Known, secret: str | None, now_s: float, given: bytes | None
 ) -> Explanation:
-    """Explain a request that is sent at `now_s`; `secret` is that of its key, else it is looked up in `known`. `given`
-    is the string that the client says it signed."""
+    """Explain a request that is sent at `now_s`. Without `secret`, the secret of the key is looked up in `known`.
+    `given` is the string that the client says it signed."""
     headers, key = _headers(request), key_of(request)
     if secret is not None and not secret.strip():
         raise click.UsageError("--secret is empty; give the key's secret in Base64", click.get_current_context())
@@ -203,7 +203,7 @@ def _facts(request: Pasted, headers: Mapping[bytes, bytes], secret: bytes, key: 
 
 
 def lines_of(made: Explanation) -> Iterator[str]:
-    """The same for people."""
+    """Yield the explanation as lines of text."""
     yield f"{made.method} {redact_urls(made.target)}"
     if (upper := made.method.upper()) != made.method:
         yield f"the method {made.method} is taken as {upper}: METHOD is in capitals in the string to sign"
@@ -221,8 +221,8 @@ def lines_of(made: Explanation) -> Iterator[str]:
 
 
 def lines_of_autopsy(code: str, found: Mapping[str, Any], said: str = "") -> Iterator[str]:
-    """An autopsy as the control API shows it, for people; `said` is what the header says of the form of X-Signature,
-    which tells more than that no mistake is known."""
+    """Yield lines of text for an autopsy in the form of the control API. `said` describes a malformed X-Signature
+    header; it replaces the sentence of an autopsy that found no known mistake."""
     sentence = found["sentence"] if found["mistakes"] or not said else said
     yield f"{code}: {sentence}" if code else str(sentence)
     if found["is_right"]:

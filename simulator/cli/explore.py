@@ -42,7 +42,7 @@ PROOF_COLUMNS = ("command", "verdict", "failed", "why")
 
 
 class Wanted(NamedTuple):
-    """What the flags of `explore` say of the exploration; `restart` is empty without `--restart`."""
+    """The flags of `explore` about the exploration. `restart` is empty without `--restart`."""
 
     minutes: float
     resume: bool
@@ -246,7 +246,7 @@ def _campaign(
 
 @contextmanager
 def _stopping(screen: "Screen") -> Iterator[None]:
-    """Let the workers end, too, when this process is asked to by Ctrl-C or SIGTERM, and say how to go on."""
+    """End the workers as well on Ctrl-C or SIGTERM, and print how to resume."""
 
     def end(number: int, frame: FrameType | None) -> None:
         raise SystemExit(128 + number)

@@ -22,7 +22,7 @@ own_option = partial(click.option, allow_from_autoenv=False)
 # Without a variable, too: each file is about one run.
 file_option = partial(own_option, type=click.Path(path_type=Path, dir_okay=False))
 TOKEN_VARIABLES = (f"{VARIABLES}_TOKEN", f"{VARIABLES}_CONTROL_TOKEN")
-"""The second one is the variable of `serve`, so that one variable can serve both sides."""
+"""The second variable is also the variable of `serve`, so a single variable serves both sides."""
 
 
 def json_flag(*, help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -59,7 +59,7 @@ def running_flags(function: Decorated) -> Decorated:
 
 
 def sandbox_flags(function: Decorated) -> Decorated:
-    """The same without `url`."""
+    """The flags of `running_flags` without `url`."""
     sandbox = option(
         "--sandbox",
         metavar="ID",
@@ -71,7 +71,7 @@ def sandbox_flags(function: Decorated) -> Decorated:
 
 
 def watching_flags(function: Decorated) -> Decorated:
-    """The same of a verb that follows what happens in one sandbox, or in all: `sandbox` is then None."""
+    """The flags of a verb that follows the events of a sandbox or of all sandboxes; `sandbox` is None for all."""
     text = "Only this sandbox.  [default: all of them]"
     sandbox = option("--sandbox", metavar="ID", shell_complete=completion.sandboxes, help=text)
     return all_of([_url("simulator"), sandbox, _TOKEN, UTC_FLAG])(function)
@@ -102,7 +102,7 @@ _TOKEN = option(
 
 
 def request_flags(function: Decorated) -> Decorated:
-    """METHOD, PATH and the flags of one signed request: `method`, `path`, `data`, `url`, `sandbox`, `key`, `secret`."""
+    """METHOD, PATH and the flags of a signed request: `method`, `path`, `data`, `url`, `sandbox`, `key`, `secret`."""
     decorators = [
         click.argument("method", shell_complete=completion.methods),
         click.argument("path", shell_complete=completion.paths),

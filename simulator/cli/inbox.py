@@ -33,7 +33,8 @@ PROBES_TIMEOUT_S = 600.0
 
 
 def _replies(ctx: click.Context, param: click.Parameter, text: str | None) -> list[dict[str, Any]] | None:
-    """What an inbox answers, in order: statuses with a delay if any, or `disconnect`; "500,200:1.5"."""
+    """Return the answers of an inbox in order, parsed from "500,200:1.5": statuses with an optional delay, or
+    `disconnect`."""
     return None if text is None else [_reply(ctx, param, one.strip()) for one in text.split(",")]
 
 
@@ -143,7 +144,8 @@ def _print(name: str, items: list[dict[str, Any]], hint: str) -> None:
 
 
 def _row(one: dict[str, Any]) -> tuple[object, ...]:
-    """A callback in a body tells its payment and status, one in a query likewise, a webhook its type."""
+    """Return a row about a message. A callback in a body or a query shows its payment and status, a webhook its
+    type."""
     body = one.get("json")
     fields = body.get("data", body) if isinstance(body, dict) else {}
     told = fields if isinstance(fields, dict) and fields else one.get("query") or {}
@@ -233,7 +235,8 @@ def _send_probes(control: Control, whose: str | None, json: bool) -> int:
 
 
 def _reseller_to_tell(control: Control, whose: str | None) -> str:
-    """The code of a reseller that is told of a deposit. Raises `Refused` before anything is changed."""
+    """Return the code of the reseller that gets webhooks about deposits. Raises `Refused` before anything is
+    changed."""
     found = reseller(control, whose)
     if found["balance_webhook"] is None:
         raise Refused(f"{title()}: {NO_WEBHOOK.format(found['code'])}")

@@ -106,7 +106,7 @@ class Verbs(click.Group):
                     [(f"{name:<{width}}", verb.help) for name, verb in VERBS.items() if verb.group == group]
                 )
 
-    def main(  # type: ignore[override]  # the overloads of click only tell apart what standalone_mode returns
+    def main(  # type: ignore[override]  # the overloads of click differ only in the result by standalone_mode
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
     ) -> NoReturn:
         """Run and exit. The exit code is the verb's return value, 0 for None."""

@@ -1,4 +1,4 @@
-"""`reseller-sim mark`, `rewind` and `fork`: moments of a sandbox, to return to or to begin another one at."""
+"""`reseller-sim mark`, `rewind` and `fork`: moments of a sandbox, for a return or a copy."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -35,7 +35,8 @@ def moment_flags(*, required: bool) -> Callable[[Decorated], Decorated]:
 
 
 def moment_of(ctx: click.Context, text: str, *, is_mark: bool) -> dict[str, Any]:
-    """What the control API is asked for: by its form a number, a time with its offset, or else the name of a mark."""
+    """Return the moment as the control API expects it. By its form the text is a number, a time with its offset, or the
+    name of a mark."""
     if is_mark:
         return {"mark": text}
     if text.isascii() and text.isdigit():

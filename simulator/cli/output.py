@@ -1,9 +1,8 @@
-"""What the verbs print: texts, JSON and tables, without characters that would control a terminal.
+"""Output of the verbs: texts, JSON and tables, without characters that would control a terminal.
 
-Texts come from servers, files, names and arguments. In them every control character (C0, DEL, C1), every control of the
-writing direction, every line separator and every lone surrogate is written as its escape, so that a text can neither
-move the cursor, nor look like another text, nor pretend to be a line of ours.
-"""
+Texts come from servers, files, names and arguments. All control characters (C0, DEL, C1), controls of the writing
+direction, line separators and lone surrogates are escaped, so a text cannot move the cursor, look like another text or
+imitate a line of ours."""
 
 import json
 import os
@@ -39,7 +38,7 @@ def printable(text: str) -> str:
 
 
 def printable_json(text: str) -> str:
-    """A JSON text with such characters as `\\uXXXX`: it means the same, and stays JSON for whoever reads it."""
+    """Return a JSON text with such characters as `\\uXXXX`, which any JSON parser decodes to the same value."""
     # Between the tokens of a JSON text there may be a carriage return, of all these characters.
     return _IN_TEXT.sub(lambda found: "\n" if found[0] == "\r" else f"\\u{ord(found[0]):04x}", text)
 
@@ -177,7 +176,7 @@ def cut(text: str, chars_max: int) -> str:
 
 
 def clock_time(at: str | None) -> str:
-    """A time of the control API to the second with its offset; empty when there is none."""
+    """Return a time of the control API to the second with its offset; empty for a missing time."""
     if not at:
         return ""
     shown = shown_time(at)

@@ -43,14 +43,13 @@ def raise_file_limit() -> None:
 
 
 def tune_gc() -> None:
-    """Keep the garbage collector from walking over what lives as long as the process. Call it once, after start-up.
+    """Tune the garbage collector to skip objects that live as long as the process. Call it once, after start-up.
 
-    A server that holds a million transactions has next to nothing in cycles, yet by default the collector walks over
-    all of it again and again while every request waits (99th percentile 87 ms, tuned 5 ms). What exists now (modules,
-    schemas, catalogs, hardly any garbage) is frozen out of its sight. From here on it looks at what is new after every
-    10,000 objects and once more after 30,000, a millisecond each; small steps cost no more in sum. It looks at
-    everything only when three million objects have outlived that, and a quarter of all are new.
-    """
+    A server that holds a million transactions has hardly any cycles, yet by default the collector traverses all objects
+    repeatedly while every request waits (99th percentile 87 ms, tuned 5 ms). The objects that exist at start-up
+    (modules, schemas, catalogs, hardly any garbage) are frozen. From then on the collector examines new objects after
+    every 10,000 and again after 30,000, a millisecond each; smaller steps cost no more in sum. It examines all objects
+    only after three million have survived, if a quarter of all are new."""
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)
 
@@ -67,7 +66,7 @@ def end_with_stdin() -> None:
 
 
 def _wait_for_end_of_stdin() -> None:
-    with contextlib.suppress(OSError):  # there is none
+    with contextlib.suppress(OSError):  # stdin does not exist
         while os.read(0, 4096):
             pass
     os.kill(os.getpid(), signal.SIGTERM)
@@ -88,7 +87,7 @@ class KnowsSecrets(Protocol):
 
     @property
     def secrets(self) -> "Iterable[Secrets]":
-        """What has to be hidden, now."""
+        """The current secrets to redact."""
         ...
 
 

@@ -33,7 +33,8 @@ PROXY_PORT = 8090
 
 
 def _address(ctx: click.Context, param: click.Parameter, text: str | None) -> "Address | None":
-    """An http(s) address. What cannot be used is a usage error, which does not repeat it: it may have a password."""
+    """Return an http(s) address. The message of a usage error does not repeat the address, since it may contain a
+    password."""
     from simulator.staging.proxy.messages import BadAddress, parse_address
 
     try:
@@ -44,7 +45,7 @@ def _address(ctx: click.Context, param: click.Parameter, text: str | None) -> "A
 
 @dataclass(frozen=True, slots=True)
 class ProxyFlags:
-    """The flags; `control_token` is the one that is in use."""
+    """The flags of `proxy`. `control_token` is the token in use."""
 
     upstream: "Address"
     callbacks_to: "Address | None"
@@ -125,7 +126,7 @@ def _run(flags: ProxyFlags, *, as_json: bool) -> int | None:
     def on_ready() -> None:
         try:
             click.echo(_json_line(flags, server) if as_json else _banner(flags, server))
-        except OSError as error:  # nobody would learn its address
+        except OSError as error:  # without the first line no user would learn the address
             unwritable.append(error)
             server.should_exit = True
             give_up(sys.stdout)
@@ -182,12 +183,12 @@ def _audited(calls: Any, notifications: Any) -> dict[str, Any]:
     from simulator.audit.obligations import audited
     from simulator.staging.proxy.app import wall_clock
 
-    # Callbacks that do not pass here may have told the client what the proxy does not know.
+    # Without notifications, callbacks may bypass the proxy, which then does not know what the client learned from them.
     return as_json(audited(calls, notifications, until=wall_clock(), sees_callbacks=bool(notifications)))
 
 
 def _recording(path: Path, watcher: "Watcher", *, names_accounts: bool) -> dict[str, Any]:
-    """What starts and ends the recording. A file that cannot be written is refused before anything is seen."""
+    """Return the functions that start and end the recording. A file that cannot be written is a usage error."""
     from simulator.staging.proxy.recording import Recording
     from simulator.staging.recorder.recorder import Recorder
 
@@ -207,7 +208,8 @@ def _recording(path: Path, watcher: "Watcher", *, names_accounts: bool) -> dict[
 
 
 def _write_checked(path: Path, text: str) -> None:
-    """Replace a scenario by one that `check` accepts. Raises `OSError`, and `Unusable` for another."""
+    """Replace a scenario after `check` has accepted the new text. Raises `OSError`, and `Unusable` for a text with
+    problems."""
     write_whole(path, text.encode(), _refuse_problems)
 
 

@@ -94,7 +94,7 @@ def replay_command(
         return _serve(file, chosen[0], until, flags)
     if lists:
         return _list(file, chosen, wants_all=wanted is None and life is None)
-    results = [_replay(file, one, until) for one in chosen]  # each of them, also behind one that differs
+    results = [_replay(file, one, until) for one in chosen]  # all of them, also after a difference
     is_whole = until is not None or _is_whole(file, chosen, wants_all=wanted is None and life is None)
     return 0 if all(results) and is_whole else 1
 
@@ -123,7 +123,7 @@ def _is_whole(file: "TapeFile", played: "list[Life]", *, wants_all: bool) -> boo
 
 @contextmanager
 def _playing(file: "TapeFile", life: "Life") -> Iterator[None]:
-    """What is on a tape and cannot be played was written by hand, or by another version."""
+    """Raise `CannotStart` for a tape that cannot be played, because it was written by hand or by another version."""
     from simulator.cli.tape_file import ANEW
     from simulator.domain.errors import DomainError
     from simulator.scenario.reading.document import ScenarioError
@@ -173,7 +173,7 @@ def _replay(file: "TapeFile", life: "Life", until: Until) -> bool:
 
 
 def _serve(file: "TapeFile", life: "Life", until: Until, flags: dict[str, Any]) -> int:
-    """Replay a tape and go on with the sandbox until the server is stopped."""
+    """Replay a tape and serve the sandbox until the server is stopped."""
     from simulator.cli import banner
     from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
     from simulator.cli.server import Running, prepare

@@ -152,7 +152,7 @@ for each in (new, list_all, remove):
 
 
 def _scenario(wanted: str | None) -> Any:
-    """What the simulator is sent: nothing, a bundled name, or a file merged with all that it extends."""
+    """Return the scenario for the simulator: None, a bundled name, or a file merged with all that it extends."""
     from simulator.scenario.library import load_scenario
     from simulator.scenario.reading.files import is_path
 
@@ -174,7 +174,7 @@ def _clock(mode: values.ClockMode | None, start: datetime | None) -> dict[str, A
 
 
 def _lacking(server: dict[str, Any]) -> list[str]:
-    """What the list lacks of one of several servers."""
+    """Return the lines about sandboxes of a server that are missing from the list or misplaced."""
     name = server["name"]
     missing = [] if server["answered"] else [f"the sandboxes of {name} are missing: {server['reason']}"]
     more = f" and {server['left_out']} more" if server["left_out"] else ""
@@ -201,7 +201,7 @@ def show_sandbox(control: Control, made: dict[str, Any], *, export: bool, json: 
 
 
 def _variables(control: Control, made: dict[str, Any]) -> dict[str, str]:
-    """What programs and these verbs read, as `exec` sets it, for this sandbox."""
+    """Return the environment variables for programs and verbs that use this sandbox, as `exec` sets them."""
     first = made["resellers"][0] if made["resellers"] else {}
     named = {
         "RESELLER_BASE_URL": made["url"],

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 DRAIN_MAX_S = 3600.0
-# Kubernetes sets such for each Service, of which `reseller-sim` is one.
+# Kubernetes sets such variables for each Service, which may be named `reseller-sim`.
 _OF_SERVICES: Final = re.compile(r"(\w+_)?(SERVICE_(HOST|PORT\w*)|PORT(_\d+_\w+)?)")
 PAUSE_S = 0.05
 WAIT_MAX_S = 3600.0
@@ -121,7 +121,7 @@ def serve_command(
     def on_ready(running: Running) -> None:
         try:
             click.echo(first_line(running))
-        except OSError as error:  # nobody would learn its URL
+        except OSError as error:  # without the first line no user would learn the URL
             unwritable.append(error)
             running.server.should_exit = True
             give_up(sys.stdout)
@@ -129,7 +129,7 @@ def serve_command(
             files.start()
         if not (quiet or unwritable or (json and log is None)):
             from simulator.cli.event_writer import (
-                EventWriter,  # with what renders events, for those that want lines
+                EventWriter,  # imports the renderer of events, which only these lines need
             )
 
             stream = sys.stderr if json else sys.stdout  # whose first line alone is for programs then
@@ -146,7 +146,7 @@ def serve_command(
     names_scenario = ctx.get_parameter_source("scenario") is not ParameterSource.DEFAULT
     wanted = ServerFlags(**flags, names_scenario=names_scenario)
     if reads_again(wanted):
-        signal.signal(signal.SIGHUP, lambda *_: None)  # one that comes before it is ready has nothing to do
+        signal.signal(signal.SIGHUP, lambda *_: None)  # SIGHUP before the server is ready has no effect
     running = prepare(wanted, on_ready, on_stop)
     reload_on_hangup(wanted, running.app, running.server)
     running.server.run()
@@ -160,7 +160,7 @@ def _print_lines(lines: list[str]) -> None:
 
 
 def unknown_variables(command: click.Command, names: Iterable[str]) -> str:
-    """A line about those of these names that neither `command` nor another verb reads; empty for none."""
+    """Return a line about the names that neither `command` nor another verb reads; empty if all are known."""
     own = {f"{VARIABLES}_{parameter.name}".upper() for parameter in command.params}
     given = {name for name in names if name.startswith(f"{VARIABLES}_") and name.isascii() and name.isprintable()}
     unknown = {name for name in given - own if not _OF_SERVICES.fullmatch(name.removeprefix(f"{VARIABLES}_"))}
@@ -226,7 +226,7 @@ def health_command(wait_s: float, ready: bool, tls_cert: str | None, json: bool,
 
 
 def _asked(control: Control, path: str, until: float) -> Any:
-    """The answer, or why there is none at this time of the monotonic clock."""
+    """Return the answer. Raises the last error at this time of the monotonic clock."""
     while True:
         try:
             return control.get(path, is_root=True)

@@ -141,7 +141,7 @@ def _data_folder(flags: ServerFlags, running: "Callable[[], Running]") -> "DataF
 
 
 def _shards(flags: ServerFlags) -> "Shards | None":
-    """The servers of `--shards`, of which this one is `--shard`."""
+    """Return the servers of `--shards`; this server is `--shard`."""
     if flags.shards is None and flags.shard is None:
         return None
     if flags.shards is None or flags.shard is None:
@@ -237,20 +237,22 @@ def options_of(flags: ServerFlags) -> Options:
 
 
 def of_one_command(flags: ServerFlags) -> ServerFlags:
-    """The flags of a server that one command alone uses. Its token changes nothing about callbacks."""
+    """Return the flags of a server for a single command. Its generated token does not change the default of
+    `--callbacks`."""
     without = flags._replace(control_token=None, control_token_file=None, control_tokens=None)
     return flags._replace(callbacks=flags.callbacks or _default_callbacks(without))
 
 
 def _default_callbacks(flags: ServerFlags) -> str:
-    """Where callbacks may go unless `--callbacks` says it: a server that others use calls nobody on its own network."""
+    """Return the default of `--callbacks`: `public` for a shared server, which must not call addresses of its own
+    network."""
     given = flags.control_token if flags.control_token_file is None else flags.control_token_file.token
     is_shared = given or flags.control_tokens is not None or token_for(flags.host) is not None
     return "public" if is_shared else "any"
 
 
 def _control_token(flags: ServerFlags) -> str | None:
-    """The one that was given, or a new one where anybody could come who has none."""
+    """Return the configured token. Without any, generate a token if the server is reachable from other machines."""
     given = flags.control_token if flags.control_token_file is None else flags.control_token_file.token
     return given if given or flags.control_tokens is not None else token_for(flags.host)
 
@@ -265,8 +267,8 @@ def token_for(host: str) -> str | None:
 
 
 def ignored_flags(app: App, folder: Path, *, follows_scenario: bool) -> str:
-    """Return a line about those that differ from what it has; nothing without any. `--callback` is part of the scenario
-    that it follows."""
+    """Return a line about the flags that differ from the existing sandbox; empty if all agree. If the sandbox follows
+    its scenario, `--callback` is part of it."""
     flags = _ignored(app, follows_scenario=follows_scenario)
     own = "its own" if len(flags) == 1 else "its own of each"
     return f"{', '.join(flags)}: ignored, since {folder} has the sandbox {DEFAULT} already, with {own}" if flags else ""

@@ -1,4 +1,4 @@
-"""What a server that a team shares reads from files, and reads again with SIGHUP: its certificate and its tokens."""
+"""Files of a shared server that SIGHUP reloads: its certificate and its tokens."""
 
 import asyncio
 import os
@@ -32,16 +32,17 @@ Apply = Callable[[], None]
 
 
 class Unusable(ValueError):
-    """What was read cannot be used; the text says which file, and why."""
+    """The content of a file is invalid. The text names the file and the reason."""
 
 
 def reads_again(flags: ServerFlags) -> bool:
-    """Whether SIGHUP has something to read again; otherwise it ends the server, as it does any program."""
+    """Return whether SIGHUP has files to reload. Otherwise it ends the server, as it ends any program."""
     return bool(flags.tls_cert or flags.control_tokens or flags.control_token_file)
 
 
 def handshakes_of(flags: ServerFlags) -> "Handshakes | None":
-    """TLS, when the flags ask for it. Raises `CannotStart`, and a usage error for one file without the other."""
+    """Return the TLS handshakes if the flags ask for TLS. Raises `CannotStart`, and a usage error if the certificate or
+    the key is missing."""
     if (flags.tls_cert is None) != (flags.tls_key is None):
         missing = "--tls-key" if flags.tls_key is None else "--tls-cert"
         raise click.UsageError(f"{missing} is missing: give both, or neither", click.get_current_context(silent=True))
@@ -62,7 +63,7 @@ def tokens_of(flags: ServerFlags) -> "tuple[Token, ...]":
 
 
 def reload_on_hangup(flags: ServerFlags, app: "App", server: "Server") -> None:
-    """Let the server read its files again with SIGHUP, where it has some. Raises `CannotStart`."""
+    """Reload the server's files on SIGHUP, if it has any. Raises `CannotStart`."""
     if not reads_again(flags):
         return
     if flags.tls_cert is not None:
@@ -72,7 +73,8 @@ def reload_on_hangup(flags: ServerFlags, app: "App", server: "Server") -> None:
 
 
 def _parts(flags: ServerFlags, app: "App", server: "Server") -> "Iterator[tuple[str, Callable[[], Apply]]]":
-    """What can be read again: how it is called, and what reads it and returns what is then done in the event loop."""
+    """Yield the reloadable files: a name, and a function that reads the file and returns a function that applies it in
+    the event loop."""
     cert, key, handshakes = flags.tls_cert, flags.tls_key, server.handshakes
     if cert is not None and key is not None and handshakes is not None:
 
@@ -112,7 +114,7 @@ class Reloader:
         self._is_asked_again = False
 
     def on_hangup(self) -> None:
-        """Begin a round, or one more after the one that is under way. In the event loop."""
+        """Begin a reload, or request another after the current reload. Called in the event loop."""
         self._is_asked_again = True
         if self._round is None or self._round.done():
             self._round = asyncio.get_running_loop().create_task(self._rounds())
@@ -132,7 +134,7 @@ class Reloader:
 
 @contextmanager
 def _starting() -> Iterator[None]:
-    """What cannot be used when the server starts keeps it from starting."""
+    """Raise `CannotStart` for a file that is invalid at start-up."""
     try:
         yield
     except Unusable as wrong:

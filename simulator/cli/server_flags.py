@@ -149,7 +149,7 @@ def _callbacks_flag() -> Callable[[Any], Any]:
 
 
 def _control() -> list[Callable[[Any], Any]]:
-    """Who may use a server's control API: `control_token`, `control_token_file`, `allow_host`."""
+    """The flags for access to a server's control API: `control_token`, `control_token_file`, `allow_host`."""
     return [
         option(
             "--control-token",
@@ -237,7 +237,7 @@ def _rate(ctx: click.Context, param: click.Parameter, rate: float | None) -> flo
 
 
 def _networks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Addresses and networks; several may stand in one value, with commas."""
+    """Return addresses and networks. A value may list several, separated by commas."""
     found = tuple(one.strip() for text in texts for one in text.split(","))
     if len(found) > FORWARDERS_MAX:
         raise click.BadParameter(f"there are {len(found)}, and at most {FORWARDERS_MAX}", ctx, param)

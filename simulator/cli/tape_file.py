@@ -38,7 +38,7 @@ EMPTY = (
 ANEW = "was it changed by hand, or on its way? Take it anew from where it was written"
 WHAT_CHARS_MAX: Final = 200
 _NAMED: Final = ("refid", "trxid", "reseller", "code", "section", "rule", "job", "attempt", "name")
-"""What is said of a command beside its name, where it has it."""
+"""The fields of a command that are printed after its name, if it has them."""
 AROUND_CHARS = 60
 SIDE_CHARS = 400
 WHAT_CHARS = 200
@@ -46,14 +46,14 @@ WHAT_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """The tape of one life of a sandbox, the `number`th of `count` in the file, as they ended."""
+    """The tape of a life of a sandbox: the `number`th of the `count` lives in the file, in the order of their ends."""
 
     tape: ReadTape
     number: int
     count: int
 
     def __str__(self) -> str:
-        """What people call it."""
+        """Return the name for messages."""
         name = self.tape.head.sandbox
         return name if self.count == 1 else f"{name} (life {self.number} of {self.count})"
 
@@ -70,12 +70,13 @@ class TapeFile:
     advice: str = ANEW
 
     def refusal(self, text: object) -> CannotStart:
-        """What is said of this file when nothing can be done with it."""
+        """Return the error about this file when it cannot be used."""
         return CannotStart(whole_line(f"reseller-sim replay: {self.path}: {text}"))
 
     def chosen(self, sandbox: str | None, number: int | None, *, is_one: bool) -> list[Life]:
-        """Those of a sandbox, or of all; with a number that life, else the last one where only one can be played.
-        Raises `CannotStart` for what is not there, and `UsageError` where somebody has to choose."""
+        """Return the lives of a sandbox, or of all sandboxes. With `number` return that life. With `is_one` and without
+        `number` return the last life. Raises `CannotStart` for a missing sandbox or life, and `UsageError` if the
+        choice is ambiguous."""
         names = list(dict.fromkeys(one.tape.head.sandbox for one in self.lives))
         if sandbox is not None and sandbox not in names:
             raise self.refusal(f"it has no tape of {sandbox}; it has those of {', '.join(names)}")
@@ -100,7 +101,8 @@ class TapeFile:
             raise self.refusal(f"{life}: --until: {error}") from None
 
     def damage_behind(self, life: Life | None, count: int = 0) -> str:
-        """What is to be said when all of this life was wanted, or of the file when it is None, and there is less."""
+        """Return the message about the missing end of this life, or of the file when it is None; empty for an undamaged
+        file."""
         if not self.damage:
             return ""
         where = f"{life}: " if life is not None else ""
@@ -111,7 +113,7 @@ class TapeFile:
 
 
 def read_tape_file(path: Path) -> TapeFile:
-    """The lives of a file. Raises `CannotStart` when it cannot be read or has none."""
+    """Return the lives of a file. Raises `CannotStart` when it cannot be read or is empty."""
     found: list[ReadTape] = []
     damage, is_cut, advice = "", False, ANEW
     try:
@@ -183,7 +185,7 @@ def proof_line(life: Life, played: int) -> str:
 
 
 def _without_state(tape: ReadTape) -> str:
-    """What a tape does not say, so that it could not be compared."""
+    """Return a note if the tape lacks a digest or answers, so the replay could not compare them."""
     if tape.end is None or tape.end.state or tape.end.left_out:
         return ""
     commands = (one for one in tape.entries if isinstance(one, CommandApplied))
@@ -193,7 +195,7 @@ def _without_state(tape: ReadTape) -> str:
 
 
 def _left_out(tape: ReadTape) -> str:
-    """What came and is not on the tape, if anything did."""
+    """Return a note about inputs that are not on the tape; empty without any."""
     count = tape.end.left_out if tape.end is not None else 0
     if not count:
         return ""
@@ -206,7 +208,7 @@ def _left_out(tape: ReadTape) -> str:
 
 
 def serving_line(life: Life, played: int, url: str) -> str:
-    """Where the sandbox goes on."""
+    """Return a line with the address of the sandbox that continues."""
     name = life.tape.head.sandbox
     where = url if name == "default" else f"{url}/s/{name}"
     return f"{life} goes on behind {_of(played, len(life.tape.entries))} at {where}"
@@ -225,7 +227,7 @@ def difference_lines(life: Life, found: Difference) -> str:
 
 
 def _shortened(text: str) -> str:
-    """What differs has paths and jobs in it, which a tape may have of any length; its end says most."""
+    """Shorten a difference, which may contain paths and jobs of any length. Its end is the most informative part."""
     half = WHAT_CHARS // 2
     return text if len(text) <= WHAT_CHARS else f"{text[:half]}…{text[-half:]}"
 

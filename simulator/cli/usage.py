@@ -20,7 +20,8 @@ verb_group = partial(click.group, context_settings=_SETTINGS)
 
 
 def title() -> str:
-    """What messages of the verb begin with, such as `reseller-sim rule add`; the program alone while a shell asks."""
+    """Return the prefix of messages, such as `reseller-sim rule add`; only the program while a shell asks for
+    completions."""
     context = click.get_current_context(silent=True)
     return " ".join([PROGRAM, *context.command_path.split()[1:]]) if context else PROGRAM
 
@@ -32,7 +33,8 @@ class CannotStart(click.ClickException):
 
 
 class Refused(click.ClickException):
-    """The answer is no; exit code 1. `code` is that of the control API's error, if it said so."""
+    """The simulator refused, or the result is negative; exit code 1. `code` is the error code of the control API, if
+    known."""
 
     exit_code: ClassVar[int] = 1
 
@@ -65,7 +67,8 @@ def read_yaml(text: str | bytes, source: str) -> Any:
 
 
 def text_of(wrong: click.UsageError) -> str:
-    """One line; a value that a variable has is said to be the variable's, since nobody wrote the flag."""
+    """Return the message in a line. If the value came from an environment variable, name the variable instead of the
+    flag."""
     text = " ".join(wrong.format_message().split())
     variable = _variable(wrong)
     return text.replace(INVALID, f"Invalid value of {variable}, for ", 1) if variable else text

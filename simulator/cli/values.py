@@ -134,8 +134,8 @@ def listening_address(ctx: click.Context, param: click.Parameter, text: str) -> 
 
 
 def host_names(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Names or addresses as `Host` has them, without brackets: one with more would never be found there. Several may
-    stand in one text, with commas."""
+    """Return names or addresses as in a `Host` header, without brackets. A value with brackets would never match. A
+    text may list several, separated by commas."""
     return tuple(_host_name(ctx, param, name.strip()) for text in texts for name in text.rstrip(",").split(","))
 
 

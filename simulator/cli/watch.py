@@ -155,7 +155,8 @@ def _trust(ca: Path | None, is_insecure: bool) -> Trust:
 
 
 def target_of(target: str, sent_url: str) -> str:
-    """The path and query to send to: those of the URL that was called, unless the target has a path of its own."""
+    """Return the path and query of the forwarded message. They come from the URL that was called, unless the target has
+    a path."""
     base, sent = urlsplit(target), urlsplit(sent_url)
     called = sent.path if sent.scheme in ("http", "https") else ""
     path = base.path if base.path.strip("/") else called
@@ -180,7 +181,7 @@ def _forwarded(target: str, sent: Event, timeout_s: float, trust: Trust | None =
 
 
 def _headers_of(sent: Event) -> dict[str, Any]:
-    """The headers of a message, but for those of its connection, which is for this message alone."""
+    """Return the headers of a message without its connection headers, which do not apply to the new connection."""
     headers = {name: value for name, value in sent["headers"] if name.lower() not in OF_CONNECTIONS}
     return headers | {"Connection": "close"}
 
@@ -192,7 +193,7 @@ class Lines:
         self._coloured = coloured
 
     def line(self, event: Event) -> str:
-        """The line of an event, without its end; also of one with a kind that nobody knows yet."""
+        """Return the line of an event, without a line end. Events of unknown kinds have a line as well."""
         kind = event["kind"]
         if kind == "gap":
             return self._styled(whole_line(_gap(event)), "yellow")
@@ -210,7 +211,7 @@ class Lines:
 
 
 Texts = list[tuple[str, str]]
-"""Parts of a line, and the colour of each; those that are empty are left out."""
+"""The parts of a line with their colours. Empty parts are left out."""
 
 
 def _time(at: object) -> str:

@@ -90,7 +90,7 @@ class _Part(NamedTuple):
 
     @property
     def reference(self) -> Schema:
-        """What leads to it."""
+        """A reference to the schema."""
         return {"$ref": f"#/components/schemas/{self.component}"}
 
     @property
@@ -192,8 +192,7 @@ def _resolved(ref: str, within: str, waiting: set[_Part], *, copied: bool) -> di
     return part.reference
 
 
-# Schemas in the words that code generators understand: types apart from each other, and each with its name. What such a
-# schema accepts stays the same.
+# Schemas in a form that code generators understand: a named schema for each type. They accept the same values.
 
 OF_ANY_TYPE = ("description", "default", "examples", "x-must-be")
 """Keywords that apply to values of every type."""

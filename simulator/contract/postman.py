@@ -69,7 +69,7 @@ class Request:
 
     @property
     def variables(self) -> Iterator[str]:
-        """Those that it uses."""
+        """The names of the variables in the request."""
         texts = [self.path, self.body, *(each["value"] for each in (*self.query, *self.headers))]
         yield from _VARIABLE.findall(" ".join(texts))
         yield from _VARIABLES_OF[self.authentication]

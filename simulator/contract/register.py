@@ -10,12 +10,11 @@ from simulator.contract.files import yaml_document
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """Something that the specification leaves open.
+    """An assumption where the specification is silent.
 
-    `knob` is the scenario key that changes the choice, None when there is none. `values` are the knob's values, the
-    default first; a single one represents any value of its kind; a knob that is a whole section of the scenario has
-    none.
-    """
+    `knob` is the scenario key that changes the choice, None without a knob. `values` are the knob's values, the default
+    first. A single value represents any value of its kind. A knob that is a whole section of the scenario has no
+    values."""
 
     id: str
     spec: str

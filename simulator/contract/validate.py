@@ -159,7 +159,7 @@ def validator(name: str) -> Validator:
 
 
 def _alternatives(wanted: Schema) -> list[str]:
-    """Return the members of which an object needs at least one; empty when its schema has other alternatives."""
+    """Return the names of the members if an object needs at least one; empty if its schema has other alternatives."""
     needed = [name for each in wanted.get("anyOf", ()) for name in each.get("required", ())]
     is_about_members = all(each.keys() <= {"required", "properties"} for each in wanted.get("anyOf", ()))
     return [name for name in wanted.get("properties", needed if is_about_members else ()) if name in needed]

@@ -1,4 +1,4 @@
-"""What a verb examined, as cases in suites, and the files and annotations that CI servers read."""
+"""Cases in suites, with the files and annotations that CI servers read."""
 
 import json
 import re
@@ -27,9 +27,9 @@ _NOT_IN_XML = re.compile("[\ufffe\uffff]")  # the control characters are escaped
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One expectation of a sandbox, one problem of a file, or one check of a service. `message` says in one line what
-    is wrong, `details` what else helps, a line each; `code` is for machines; `line` and `column` count from 1, 0 for
-    none. `skipped` says why a case that is ok was not looked at; `duration_s` is what it took, if that was measured."""
+    """An expectation of a sandbox, a problem of a file, or a check of a service. `message` describes the failure in a
+    line, and `details` has further lines. `code` is for programs. `line` and `column` count from 1; 0 if unknown.
+    `skipped` says why a case that is ok was not examined. `duration_s` is the duration, if it was measured."""
 
     name: str
     ok: bool
@@ -50,7 +50,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """The cases of one sandbox or one file."""
+    """The cases of a sandbox or a file."""
 
     name: str
     cases: tuple[Case, ...]
@@ -73,8 +73,8 @@ class Suite:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What `exec` has run: COMMAND's exit code, the scenario, the seed of the default sandbox, the wall time at
-    which COMMAND began, in ISO 8601, and the version of the simulator."""
+    """A run of `exec`: COMMAND's exit code, the scenario, the seed of the default sandbox, the wall time in ISO 8601 at
+    which COMMAND began, and the version of the simulator."""
 
     command_exit: int
     scenario: str
@@ -90,7 +90,7 @@ def all_ok(suites: Iterable[Suite]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """What is to be written, as the flags of `report_flags` say. `title` is the command's name."""
+    """The reports that the flags of `report_flags` request. `title` is the command's name."""
 
     title: str
     junit: Path | None
@@ -103,8 +103,8 @@ class Reports:
         return self.format == "text"
 
     def begin(self) -> None:
-        """Write into the files that the run has not ended, so that none has the result of an earlier one whatever
-        happens. Raises `CannotStart` for one that cannot be written, before anything is done."""
+        """Mark the files as unfinished, so that they cannot show the result of an earlier run. Raises `CannotStart` for
+        a file that cannot be written."""
         for path, make in self._contents:
             try:
                 path.write_bytes(make(self.title, [_not_run(self.title, UNFINISHED)], None))
@@ -120,10 +120,9 @@ class Reports:
         self.show(suites)
 
     def show(self, suites: Sequence[Suite], *, is_after_others: bool = False) -> None:
-        """Print what goes to stdout. Files are written before, since nobody may be reading this.
+        """Print the annotations. Write the files first, since stdout may be closed.
 
-        What others have printed there may have no line end, so an empty line comes first; GitHub ignores it.
-        """
+        The command's own output may lack a final line end, so an empty line comes first; GitHub ignores it."""
         lines = list(annotations(suites)) if self.format == "github" else []
         if lines and is_after_others:
             echo("")
@@ -142,7 +141,7 @@ class Reports:
 
 
 def unwritable(title: str, path: Path, error: OSError) -> str:
-    """What is said of a file of `title` that cannot be written."""
+    """Return the message about a file of `title` that cannot be written."""
     return whole_line(f"{title}: {path} cannot be written: {error.strerror}")
 
 
@@ -196,7 +195,7 @@ def _case_as_json(one: Case) -> dict[str, Any]:
 
 
 def annotations(suites: Sequence[Suite]) -> Iterator[str]:
-    """The lines to print. Of several sandboxes the message says which; a file is named anyway."""
+    """Yield the lines to print. With several suites, each message names its sandbox; a file is always named."""
     for suite in suites:
         for case in suite.cases:
             if not case.ok:

@@ -1,4 +1,4 @@
-"""What `conform` prints and writes: lines, JUnit XML, JSON, an HTML page."""
+"""The output of `conform`: lines, JUnit XML, JSON, and an HTML page."""
 
 import json
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def write_files(title: str, made: Report, junit_file: Path | None, json_file: Pa
 
 
 def _as_junit(title: str, made: Report) -> bytes:
-    """A suite for each section of SPEC, in the order in which they were looked at."""
+    """Return a suite for each section of SPEC, in the order of the checks."""
     sections = dict.fromkeys(result.section for result in made.results)
     cases = {section: tuple(_case(one) for one in made.results if one.section == section) for section in sections}
     return junit(title, [Suite(f"SPEC {section}", found) for section, found in cases.items()])
@@ -57,7 +57,7 @@ def _case(result: Result) -> Case:
 
 
 def _as_json(report: Report) -> bytes:
-    """The whole report; its keys are `version` and those of `Report`, and `assume` has what was learned."""
+    """Return the whole report. Its keys are `version` and the fields of `Report`; `assume` has the learned knobs."""
     made = {
         "version": __version__,
         "target": report.target,
@@ -100,7 +100,7 @@ def _row(row: tuple[str, str, str]) -> str:
 
 
 def ending(report: Report) -> Iterator[str]:
-    """What follows the results: the counts, and what was learned."""
+    """Yield the lines after the results: the counts, and the learned knobs."""
     spent = f"; at most {report.spent} MYR spent" if report.spent != "0.00" else ""
     yield f"\n{_counts(report)}{spent}"
     if block := assume_block(report.learned):
@@ -117,7 +117,7 @@ def _counts(report: Report) -> str:
 
 
 def as_html(report: Report) -> bytes:
-    """The results as one page, those that depart first."""
+    """Return the results as a page, departures first."""
     results = sorted(report.results, key=lambda one: one.outcome != "departs")
     parts = [html.table(("outcome", "section", "check"), map(_html_row, results))]
     if block := assume_block(report.learned):

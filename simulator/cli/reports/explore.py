@@ -1,4 +1,4 @@
-"""What `explore` prints and reports, and what it writes besides faults."""
+"""The output of `explore`, and the inputs that all of its runs share."""
 
 import os
 import sys
@@ -35,7 +35,7 @@ SHOWN_MAX = 50
 
 
 class Screen:
-    """Progress goes to stderr, on a terminal in one line; what was found and the result to stdout."""
+    """Writes progress to stderr (on a terminal in a single line), and findings and the result to stdout."""
 
     def __init__(self) -> None:
         self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
@@ -67,7 +67,7 @@ class Screen:
         return show
 
     def found(self, finding: "Finding") -> None:
-        """Show a finding as soon as it is there."""
+        """Show a new finding."""
         self._found += 1
         if self._found > SHOWN_MAX:
             return
@@ -95,7 +95,7 @@ class Screen:
             print_to_stderr(f"reseller-sim explore: {_without_storms(report)}")
 
     def stopped(self) -> None:
-        """Say that a signal ended it, and how to go on."""
+        """Print that a signal ended the exploration, and how to resume."""
         self._clear()
         print_to_stderr("reseller-sim explore: stopped; the same command with --resume passes over what has been run")
 
@@ -168,7 +168,8 @@ def suites(report: "Report") -> list[Suite]:
 
 
 def suites_when_stopped(report: "Report") -> list[Suite]:
-    """The same of one that a signal has ended: what was not tried is skipped, and what says so is not ok."""
+    """Return the suites of an exploration that a signal has ended. Faults that were not run are skipped, and a failed
+    case says so."""
     if not report.singles:
         text = "stopped by a signal before a single fault was tried"
         return [Suite(CODE, (Case("stopped", ok=False, message=text, code=CODE),))]
@@ -191,8 +192,8 @@ def exit_code(report: "Report", *, is_written: bool) -> int:
 
 
 def base_of(flags: ServerFlags, out: Path, scenario: Scenario) -> tuple[Base, float]:
-    """What every scenario file says besides its faults: what it extends, what the flags say of clock and seed, so that
-    `exec` needs them no more, and how long receivers may take. With the rate of the clock."""
+    """Return the base of all scenario files: the extended scenario, the clock and seed of the flags (so `exec` does not
+    need these flags), and the timeout of receivers. Also return the rate of the clock."""
     mode, rate = scenario.clock.mode, scenario.clock.rate
     if flags.clock is not None:
         mode, rate = flags.clock.mode, flags.clock.rate
@@ -212,8 +213,7 @@ def _number(rate: float) -> Any:
 
 
 def about(setting: Setting, base: Base, flags: ServerFlags, timeout_s: float | None) -> dict[str, Any]:
-    """What the runs of a folder have in common, by the name of what differs otherwise: with anything else their
-    verdicts might be others."""
+    """Return the inputs that all runs of a folder share, by name. With other inputs the verdicts may differ."""
     return {
         "command": [setting.command, setting.restart],
         "scenario": [base.extends, merged(flags.scenario)],

@@ -32,7 +32,7 @@ from simulator.wire.money import encode
 
 INDEX = "index.html"
 FILES = ("journal.har", "payments.json", "callbacks.json", "audit.json", "coverage.json", "expectations.json")
-"""The files of one sandbox."""
+"""The files of a sandbox."""
 
 _NAME = re.compile(r"[0-9]{3}-[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 SANDBOXES_MAX = 200
@@ -65,7 +65,7 @@ def _has_report(folder: Path) -> bool:
 
 
 def _is_of_report(path: Path) -> bool:
-    """True for a folder that is named as those of sandboxes are and has only their files, so that nothing else is ever
+    """Return whether a folder is named like the folder of a sandbox and has only its files, so that no other folder is
     removed."""
     return (
         _NAME.fullmatch(path.name) is not None
@@ -95,7 +95,7 @@ class Folder:
         self.error = ""
 
     def masks(self, live: LiveSandbox) -> dict[str, Mask]:
-        """What hides the secrets in a sandbox's exchanges, by their `owner`."""
+        """Return the masks that redact secrets in a sandbox's exchanges, by `owner`."""
         owners = dict.fromkeys(one.owner for one in live.life_journal if one.owner)
         others = {owner: mask_of(live, self._sandboxes, [self._sandboxes.find(owner)]) for owner in owners}
         return {"": mask_of(live, self._sandboxes), **others}
@@ -164,7 +164,7 @@ class Folder:
         self._sections.append(made)
 
     def end(self, verdict: str) -> None:
-        """Write the page, with the result of the run in one line."""
+        """Write the page, with a line about the result of the run."""
         left_out = self._added - SANDBOXES_MAX
         if left_out > 0:
             self._notes.append(f"{left_out} more sandboxes are left out: a report has at most {SANDBOXES_MAX}")
@@ -203,7 +203,8 @@ def _left_out(journal: Journal, written: int, payments: int) -> list[str]:
 
 
 def _request(one: dict[str, Any]) -> dict[str, Any]:
-    """A row of the journal; where the connection was closed instead of an answer, that in place of the status 0."""
+    """Return a row of the journal. Status 0, for a connection that was closed without an answer, becomes "no
+    answer"."""
     return one | {"status": one["status"] or "no answer"}
 
 
@@ -232,7 +233,7 @@ def _attempts(one: Callback, sent: SentRequests) -> Iterator[dict[str, Any]]:
 
 
 def _masked_by_all(masks: Mapping[str, Mask], body: bytes) -> bytes:
-    """What an audit found, which may quote a refused request with the credentials of another sandbox."""
+    """Redact the result of an audit, which may quote a refused request with the credentials of another sandbox."""
     for mask in masks.values():
         body = mask.answer(body)
     return body

@@ -1,4 +1,4 @@
-"""The pages of reports: plain HTML in one style, without scripts, which opens from a folder."""
+"""The pages of reports: plain HTML in a common style, without scripts, which opens from a folder."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -17,7 +17,7 @@ ROWS_MAX = 200
 OPEN_ROWS_MAX = 20
 TIMES = ("at", "updated")
 
-Rows = tuple[Sequence[Mapping[str, Any]], int]  # those that are shown, and how many there were
+Rows = tuple[Sequence[Mapping[str, Any]], int]  # the visible rows, and the number of all rows
 
 _POLICY = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
 _STYLE = """

@@ -1,4 +1,4 @@
-"""What `exec` says at the end of a run about all of its sandboxes."""
+"""The verdict of `exec` on all of its sandboxes at the end of a run."""
 
 import os
 from collections import deque
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 
 WAITING_MAX: Final = 200
-"""How many sandboxes that have ended may wait to be judged; the event loop waits for one more."""
+"""The maximum number of ended sandboxes that wait for their verdict. Beyond it the event loop waits."""
 
 
 class Judge:
-    """Judges each sandbox when it is deleted or reset, and those that are left when the run has ended. Nothing of the
-    server is imported before one is followed."""
+    """Judges each sandbox when it is deleted or reset, and the remaining sandboxes at the end of the run. Imports the
+    server's modules only in `follow`."""
 
     def __init__(
         self, reports: Reports, folder: Path | None, *, audits: bool = False, tapes: "Tapes | None" = None
@@ -53,7 +53,7 @@ class Judge:
         self._waiting: deque[Future[None]] = deque()
 
     def begin(self) -> None:
-        """Write into all files that the run has not ended. Raises `CannotStart` for one that cannot be written."""
+        """Mark all files as unfinished. Raises `CannotStart` for a file that cannot be written."""
         self._reports.begin()
         if self._path is not None:
             from simulator.cli.reports.folder import begin_folder
@@ -78,8 +78,8 @@ class Judge:
         running.app.sandboxes.on_ended = self._add
 
     def _add(self, live: "LiveSandbox", ending: "Ending" = "") -> None:
-        """Judge and write a sandbox beside the event loop, since that takes seconds when it has thousands of payments.
-        Nothing changes any more in what it was until now, and that is kept by a copy of the object."""
+        """Judge and write a sandbox in a worker thread, since this takes seconds for thousands of payments. The copy of
+        the object keeps the sandbox's final state, which does not change any more."""
         self._got_request |= live.life_journal.last_n > 0
         label = self._lives.label(live, ending)
         is_judged = self._folder is not None or live.counters.expected or self._audits
@@ -156,7 +156,7 @@ class Judge:
 
 
 def _verdict(lives: Lives, run: Run, audit: str) -> str:
-    """The result of a run in one line; `audit` is that of its audit, if there was one."""
+    """Return the result of a run in a line. `audit` is the result of the audit, if it ran."""
     unmet = f"{lives.unmet} of {lives.total} expectations not met" if lives.unmet else ""
     met = f"all {lives.total} expectations met" if lives.total else "nothing was expected"
     about = f"scenario {run.scenario}, seed {run.seed}, {run.began}"

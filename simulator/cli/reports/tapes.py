@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 SECRET_MODE: Final = 0o600
-"""Of a new file that has secrets."""
+"""The mode of a new file with secrets."""
 
 
 class Tapes:
@@ -46,7 +46,7 @@ class Tapes:
             raise CannotStart(whole_line(text)) from None
 
     def not_run(self) -> None:
-        """Leave nothing of an earlier run in the file, if it can be written: this one cannot start."""
+        """Empty the file if it can be written, since this run cannot start and the file may have an earlier result."""
         with suppress(OSError):
             self._path.write_bytes(b"")
 

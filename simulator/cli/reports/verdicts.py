@@ -1,4 +1,4 @@
-"""What expectations and the audit say of the sandboxes of a run, as lines and as cases."""
+"""Verdicts of expectations and the audit on the sandboxes of a run, as lines and as cases."""
 
 import os
 from collections import Counter
@@ -29,7 +29,7 @@ EXPECTATION = "expectation"
 
 
 def mark(row: Row) -> str:
-    """What became of an obligation, in one word."""
+    """Return the state of an obligation as a word."""
     if row["state"] == "violated":
         return "VIOLATED" if row["severity"] == "error" else "warning"
     return "ok" if row["state"] == "met" else "-"
@@ -56,7 +56,7 @@ def ending(made: Mapping[str, Any]) -> Iterator[str]:
 
 
 class Totals:
-    """What became of the obligations in all sandboxes of a run: of each, the worst."""
+    """The worst state of each obligation across all sandboxes of a run."""
 
     def __init__(self) -> None:
         self._worst: dict[str, int] = {}
@@ -65,8 +65,8 @@ class Totals:
         self._passed_over = 0
 
     def add(self, cases: Iterable[Case], *, has_reached_endpoint: bool) -> None:
-        """Count the obligations of one more sandbox, which has got a request. Requests that reach no endpoint exercise
-        nothing, though some obligations are about every request."""
+        """Count the obligations of a sandbox that got a request. Requests that reach no endpoint exercise nothing,
+        though some obligations are about every request."""
         self._sandboxes += has_reached_endpoint
         self._unreached += not has_reached_endpoint
         for one in cases:
@@ -132,8 +132,8 @@ def audit_cases(rows: Iterable[Row]) -> Iterator[Case]:
 
 
 class Lives:
-    """Collects the verdicts of sandboxes, bounded by number: what is met is left out first. Those that are
-    not met are counted beyond the bounds, too, so that nothing turns green by being forgotten."""
+    """Collects the verdicts of sandboxes, up to a maximum number. Met expectations are left out first. Unmet
+    expectations are counted beyond the maximum, so the run still fails."""
 
     def __init__(self, what: str = "expectations") -> None:
         self._what = what
@@ -162,8 +162,8 @@ class Lives:
             self._suites.append(Suite(redact(label, live.secrets), kept))
 
     def label(self, live: "LiveSandbox", ending: str = "") -> str:
-        """What the report calls a sandbox, `ending` being `deleted`, `reset`, `rewound` or empty for one that still
-        exists. To be called once for each, in their order: of several with one id, all but the first are numbered."""
+        """Return the report's label of a sandbox. `ending` is `deleted`, `reset`, `rewound`, or empty for an existing
+        sandbox. Call it once for each life in order, since later sandboxes with the same id are numbered."""
         number = self._deleted[live.id] + 1
         self._deleted[live.id] += ending == "deleted"
         name = f"sandbox {live.id}" + (f", {_ordinal(number)}" if number > 1 else "")
@@ -227,7 +227,7 @@ def _case(one: "Verdict") -> Case:
 
 
 def without_secrets(cases: Iterable[Case], secrets: "Iterable[Secrets]") -> tuple[Case, ...]:
-    """The same cases, their texts without these secrets."""
+    """Return the cases with redacted texts."""
     from simulator.redaction import redact
 
     known = tuple(secrets)
