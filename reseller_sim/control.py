@@ -17,7 +17,7 @@ REFUSED = 400
 UNAUTHORIZED = 401
 NO_CODE = "unknown"
 WHERE_TO_AUTHORIZE = "; give the control API's token as `token`, or without a URL in RESELLER_SIM_TOKEN"
-Query = Mapping[str, str | int | float | bool | None]  # without those that are None
+Query = Mapping[str, str | int | float | bool | None]  # without None values
 
 
 class SimulatorError(Exception):
@@ -75,8 +75,9 @@ class Control:
     def ask(
         self, method: str, path: str, json: Any = None, *, query: Query | None = None, timeout_s: float = TIMEOUT_S
     ) -> Any:
-        """Send a value as JSON, a text as YAML, bytes as they are. Return the decoded answer, None for 204. Raises
-        `SimulatorError` for a refusal, `NotRunning` without an answer and `WrongAnswer` for one of another server."""
+        """Send a value as JSON, a text as YAML, bytes unchanged. Return the decoded answer, None for 204. Raises
+        `SimulatorError` for a refusal, `NotRunning` without an answer, and `WrongAnswer` when another server
+        answers."""
         body, kind = _body(json)
         headers = {"Content-Type": kind} if body else {}
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
@@ -107,7 +108,7 @@ class Control:
 
 
 def _body(value: Any) -> tuple[bytes | None, str]:
-    """Return what is sent of a value, and its type."""
+    """Return the encoded body and its media type."""
     if isinstance(value, bytes):
         return value, "application/octet-stream"
     if isinstance(value, str):
@@ -120,7 +121,7 @@ def _written(value: str | float) -> str:
 
 
 def decoded(request: str, answer: Answer) -> Any:
-    """Return what an answer has as JSON, None for nothing. Raises as `Control.ask`."""
+    """Return the answer decoded from JSON; None without a body. Raises the errors of `Control.ask`."""
     try:
         found = jsons.loads(answer.body or b"{}")
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The texts of expectations that failed: what happened instead."""
+"""The texts of failed expectations: what happened instead."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,13 +16,14 @@ LINES_MAX = 20
 DUE_MAX = 3
 LATEST_MAX = 5
 FINDINGS_MAX = 3
-EXPLAINED_MAX = 10  # refused signatures for which the journal's autopsy is asked, since each is a search
+EXPLAINED_MAX = 10  # the number of refused signatures whose autopsy is requested, since each autopsy is a search
 EXPLAINING_S = 10.0
 WRONG_SIGNATURE = frozenset({"invalid_signature", "invalid_signature_format"})
 
 
 def no_payment(sandbox: "Records", refid: str) -> str:
-    """Say why there is no payment with this refid: those that are there, and requests that were refused."""
+    """Return a text about a missing payment: there is no payment with this refid, but other payments and refused
+    requests."""
     refused = sandbox.refused()
     reasons = ["refused requests:", *_indented(map(request_line, explained(sandbox, refused)))] if refused else []
     return "\n".join([f"no payment has the refid {refid!r}", payments(sandbox), *reasons])
@@ -35,7 +36,7 @@ def payments(sandbox: "Records") -> str:
 
 
 def no_callback(sandbox: "Records", refid: str | None, status: str | None, inbox: str | None = None) -> str:
-    """Say what came instead of a callback, to an inbox or to any receiver."""
+    """Return a text about a missing callback: the messages that came to the inbox, or the attempts to any receiver."""
     about = "".join([f" about {refid!r}" if refid else "", f" with status {status!r}" if status else ""])
     where = f"came to the inbox {inbox!r}{inbox_hint(sandbox, inbox)}" if inbox else "was accepted"
     if refid is None:
@@ -49,12 +50,12 @@ def no_callback(sandbox: "Records", refid: str | None, status: str | None, inbox
 
 
 def inbox_hint(sandbox: "Records", inbox: str, *, only_likely: bool = False) -> str:
-    """Return the end of a sentence about an inbox that no callback and no webhook uses; empty for one in use."""
+    """Return the end of a sentence about an inbox that no callback and no webhook uses; empty for an inbox in use."""
     return inbox_hint_of(sandbox.ask("GET", "/resellers")["resellers"], inbox, only_likely=only_likely)
 
 
 def inbox_hint_of(rows: list[dict[str, Any]], inbox: str, *, only_likely: bool = False) -> str:
-    """Return the same for the resellers that a sandbox has."""
+    """Return the text of `inbox_hint` for these resellers."""
     urls = [url["url"] or "" for row in rows for url in (row["callback"], *row["webhooks"])]
     used = [url.replace(":", "/").rpartition("/")[2] for url in urls if "inbox" in url]
     if inbox in used or (only_likely and not nearest(inbox, used)):
@@ -123,7 +124,7 @@ def explained(sandbox: "Records", rows: Iterable[Mapping[str, Any]]) -> Iterator
 
 
 def violations(audit: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """Return the violated obligations of an audit as texts: those that a client must meet, and warnings."""
+    """Return the violated obligations of an audit as texts: (errors, warnings)."""
     violated = [row for row in audit["obligations"] if row["state"] == "violated"]
     errors = [_violation(row) for row in violated if row["severity"] != "warning"]
     return errors, [_warning(row) for row in violated if row["severity"] == "warning"]

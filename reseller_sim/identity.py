@@ -32,10 +32,12 @@ OF_THE_CALLER = 3  # frames: warn, a method, the check of its arguments
 
 
 class Identity:
-    """A sandbox as the control API described it when it was made, found or reset: `id`, `scenario`, `seed`, `url`, the
-    base URL of the reseller API in it, `control_url` below the control API, and `resellers` with their credentials and
-    first balances. Of the first reseller, empty where it has none: `code`, `api_key`, `api_secret` in Base64, and
-    `username` and `password` for bearer tokens."""
+    """The name, address and credentials of a sandbox when it was created, found or reset.
+
+    `url` is the base URL of its reseller API, `control_url` its address below the control API. `scenario` and `seed`
+    describe the sandbox `id`. `resellers` have their credentials and first balances. `code`, `api_key`, `api_secret`
+    (in Base64), and `username` and `password` for bearer tokens belong to the first reseller; they are empty if it
+    lacks them."""
 
     def __init__(self, control: Control, described: Mapping[str, Any]) -> None:
         self._control = control
@@ -150,11 +152,12 @@ class Records(Identity):
         return list(self._control.pages(f"{self._path}/{member}", member, filters))
 
     def audit(self) -> dict[str, Any]:
-        """Return what the service asks of a client, and whether this one did it."""
+        """Return the obligations of a client, each with a verdict on this sandbox's client."""
         return dict(self.ask("GET", "/audit"))
 
     def inbox(self, name: Name = "callbacks") -> list[Message]:
-        """Return what an inbox received, oldest first. Warns of an empty one whose name is almost that of another."""
+        """Return the messages of an inbox, oldest first. Warns if the inbox is empty and its name resembles another
+        inbox."""
         found = list(self._messages(name, 0))
         if not found and (hint := evidence.inbox_hint(self, name, only_likely=True)):
             warn(f"the inbox {name!r} is empty{hint}", UserWarning, stacklevel=OF_THE_CALLER)

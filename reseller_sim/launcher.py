@@ -1,12 +1,12 @@
-"""Runs the command `reseller-sim` with the package `simulator` that was installed beside this one.
+"""Launcher of the command `reseller-sim` with the package `simulator` that was installed beside this package.
 
-A project may have a `simulator` of its own, which PYTHONPATH or the current folder puts before ours. So ours is loaded
-from its own folder. Neither the path nor the environment is changed: programs that the command starts, such as the
-tests of `exec`, import the project's.
+A project may have its own `simulator`, which PYTHONPATH or the current folder puts before ours. The launcher therefore
+loads ours from its own folder. It changes neither the path nor the environment, so programs that the command starts,
+such as the tests of `exec`, import the project's package.
 
-Run as a file it is the child of a test run: it also ends when its stdin does, so it never outlives its parent. Python
-then puts this folder first on the path, which is replaced with its parent while our packages are found.
-"""
+Run as a file, it is the child process of a test run. It also exits when its stdin ends, so it never outlives its
+parent. Python then puts this folder first on the path; the launcher replaces it with its parent folder while it finds
+our packages."""
 
 import os
 import signal
@@ -49,7 +49,7 @@ def _end_with_stdin() -> None:
 
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).absolute().parent.parent)
-    import reseller_sim  # noqa: F401  # the command imports its modules, whatever the path is by then
+    import reseller_sim  # noqa: F401  # loads the command's modules, independently of later changes to the path
 
     del sys.path[0]
     threading.Thread(target=_end_with_stdin, name="parent", daemon=True).start()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reseller_sim.pytest_sandbox import Watched
 
 WATCHED: pytest.StashKey[Watched] = pytest.StashKey()
-"""Of a test item: its sandbox."""
+"""The sandbox of a test item."""
 
 CREDENTIALS = ("RESELLER_API_KEY", "RESELLER_API_SECRET", "RESELLER_USERNAME", "RESELLER_PASSWORD")
 MARKS = (
@@ -57,8 +57,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(name="reseller_sim", scope="session")
 def _reseller_sim(request: pytest.FixtureRequest, pytestconfig: pytest.Config) -> Iterator[Simulator]:
-    """The simulator: the one that the environment names (`reseller-sim exec`), otherwise one of this process's own, so
-    that with xdist each worker has one."""
+    """The simulator that the environment names (`reseller-sim exec`), otherwise a new simulator of this process. With
+    xdist each worker starts its own."""
     from reseller_sim.pytest_sandbox import simulator
 
     _refuse_parameter(request)
@@ -68,8 +68,8 @@ def _reseller_sim(request: pytest.FixtureRequest, pytestconfig: pytest.Config) -
 
 @pytest.fixture
 def reseller_sim_sandbox(request: pytest.FixtureRequest, reseller_sim: Simulator) -> Iterator[Sandbox]:
-    """A sandbox of the test's own, as `@pytest.mark.scenario` says; its clock moves only when it is advanced. It is
-    deleted after the test."""
+    """A new sandbox for the test, as `@pytest.mark.scenario` says. Its clock moves only when the test advances it. It
+    is deleted after the test."""
     from reseller_sim.pytest_sandbox import watched
 
     _refuse_parameter(request)
@@ -80,7 +80,7 @@ def reseller_sim_sandbox(request: pytest.FixtureRequest, reseller_sim: Simulator
 
 @pytest.fixture
 def reseller_sim_async_sandbox(request: pytest.FixtureRequest, reseller_sim_sandbox: Sandbox) -> AsyncSandbox:
-    """The test's sandbox with methods to await, for whatever runs asynchronous tests."""
+    """The test's sandbox with methods to await, for any runner of asynchronous tests."""
     from reseller_sim import AsyncSandbox
 
     _refuse_parameter(request)
@@ -91,9 +91,9 @@ def reseller_sim_async_sandbox(request: pytest.FixtureRequest, reseller_sim_sand
 def reseller_sim_environment(
     request: pytest.FixtureRequest, reseller_sim_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> Sandbox:
-    """The test's sandbox, which the variables RESELLER_BASE_URL, RESELLER_API_KEY and so on name during the test."""
+    """The test's sandbox. During the test, RESELLER_BASE_URL, RESELLER_API_KEY and the other variables name it."""
     _refuse_parameter(request)
-    for name in CREDENTIALS:  # those of another service are never used, whatever the sandbox has none of
+    for name in CREDENTIALS:  # prevents the use of credentials of another service
         monkeypatch.delenv(name, raising=False)
     for name, value in reseller_sim_sandbox.environment.items():
         monkeypatch.setenv(name, value)
@@ -129,9 +129,9 @@ def _refuse_parameter(request: pytest.FixtureRequest) -> None:
         pytest.fail(f"reseller-sim: {what}; parametrize with {how}", pytrace=False)
 
 
-@pytest.hookimpl(trylast=True)  # after the one that runs the test, and not at all when that fails
+@pytest.hookimpl(trylast=True)  # after the hook that runs the test, and only if that succeeds
 def pytest_runtest_call(item: pytest.Item) -> None:
-    """With --reseller-sim-audit a test that violated an obligation fails; and so does a mark that nothing follows."""
+    """Fail a test that violated an obligation (with --reseller-sim-audit), or whose mark has no effect."""
     if WATCHED not in item.stash and "reseller_sim" in getattr(item, "fixturenames", ()):
         from reseller_sim.pytest_sandbox import refuse_unused
 
@@ -142,7 +142,7 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
-    """Put the evidence under a test that failed; the sandbox exists as long as its fixture, and its evidence beyond."""
+    """Add the evidence to the report of a failed test. The evidence is kept when the fixture deletes the sandbox."""
     outcome = yield
     if WATCHED in item.stash:
         item.stash[WATCHED].add_to(outcome.get_result())
@@ -151,7 +151,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """List the audit's warnings, and say where the report is, whose page is written now."""
+    """List the audit's warnings, write the page of the report, and print its path."""
     config = terminalreporter.config
     if not (config.getoption("--reseller-sim-audit") or config.getoption("--reseller-sim-report")):
         return

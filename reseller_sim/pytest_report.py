@@ -57,7 +57,7 @@ th, td {{ padding: .2em .6em; text-align: left; vertical-align: top }} .failed {
 
 
 def sections(sandbox: Sandbox) -> list[Section]:
-    """Return what the sandbox knows, as far as the simulator still answers; one line says why there is no more."""
+    """Return the sandbox's records. If the simulator stops answering, a line says why the rest is missing."""
     found: list[Section] = []
     try:
         found.extend((TITLE + one_line(title), "\n".join(map(one_line, lines))) for title, lines in _known(sandbox))
@@ -65,14 +65,14 @@ def sections(sandbox: Sandbox) -> list[Section]:
             text = f"none has reached the sandbox: does the code under test use {sandbox.url}?{_strays(sandbox)}"
             text += proxy_hint(os.environ)
             found.append((TITLE + "requests", one_line(text)))
-    except Exception as error:  # whatever is wrong with the evidence, pytest has to report the test
+    except Exception as error:  # pytest has to report the test even if the evidence fails
         found.append((TITLE + "no more to show", one_line(f"sandbox {sandbox.id} at {sandbox.url}: {error}")))
     return found
 
 
 def _strays(sandbox: Sandbox) -> str:
-    """A sentence about the requests that have reached the sandbox `default` since this one was made, as those do that
-    keep the key of the banner and lose `/s/ID`; empty without any."""
+    """Return a sentence about requests that have reached the sandbox `default` since this sandbox was created. They
+    used the key of the banner and a URL without `/s/ID`. Empty without such requests."""
     if sandbox.id == "default":
         return ""
     with suppress(SimulatorError):  # a token for this sandbox alone
@@ -104,7 +104,8 @@ def _known(sandbox: Sandbox) -> Iterator[tuple[str, list[str]]]:
 
 
 def not_shown(found: list[Section], shown: str) -> list[Section]:
-    """Return the sections that the text of a failure has not already, as an expectation's text has a story."""
+    """Return the sections that the text of a failure does not contain yet. The text of an expectation may contain a
+    story."""
     lines = {one_line(_PREFIX.sub("", line)) for line in shown.splitlines()}
 
     def is_shown(line: str) -> bool:
@@ -114,7 +115,7 @@ def not_shown(found: list[Section], shown: str) -> list[Section]:
 
 
 def _payments(sandbox: Sandbox) -> list[dict[str, Any]]:
-    """Return the latest payments of a sandbox, those that have not succeeded first, and of each the newest first."""
+    """Return the latest payments of a sandbox: unsuccessful payments, then successful payments, each newest first."""
     return sorted(_recent(sandbox, "transactions", {}), key=lambda one: bool(one["status"] == "Succesful"))
 
 
@@ -145,9 +146,9 @@ def summarize(reporter: pytest.TerminalReporter) -> None:
 
 
 def begin(config: pytest.Config) -> None:
-    """Create the folder, or remove what an earlier run wrote there. Raises `UsageError` when it cannot."""
+    """Create the folder, or remove the files of an earlier run. Raises `UsageError` if that is impossible."""
     folder = config.invocation_params.dir / config.getoption(OPTION)
-    config.option.reseller_sim_report = str(folder)  # the workers of xdist get it, whatever folder they are in
+    config.option.reseller_sim_report = str(folder)  # an absolute path also holds for xdist workers in other folders
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path in filter(_is_of_report, list(folder.iterdir())):
@@ -160,13 +161,13 @@ def begin(config: pytest.Config) -> None:
 
 
 def write(item: pytest.Item, sandbox: Sandbox, outcome: str) -> None:
-    """Write what a sandbox did. A simulator that is gone, or a full disk, fails no test."""
+    """Write the records of a sandbox. A stopped simulator or a full disk does not fail the test."""
     folder = Path(item.config.getoption(OPTION)) / sandbox.id
     about: dict[str, Any] = {"test": item.nodeid, "outcome": outcome, "sandbox": sandbox.id, "problem": ""}
     try:
         contents = {name: read(sandbox) for name, read in FILES.items()}
         about |= {"payments": len(contents["payments.json"]["payments"]), "requests": len(contents["requests.json"])}
-    except Exception as error:  # whatever is wrong with the report, the test has its own outcome
+    except Exception as error:  # a failed report does not change the test's outcome
         contents, about["problem"] = {}, str(error)
     with suppress(OSError):
         folder.mkdir(exist_ok=True)

@@ -28,8 +28,8 @@ NAME_MAX = 50  # of the 64 characters that an id may have
 @checked
 @dataclass(frozen=True)
 class Settings:
-    """`scenario` is as `Simulator.sandbox` takes it, a file with its whole path; None is the server's own. With `audit`
-    false, --reseller-sim-audit and `reseller-sim exec --audit` pass the test over."""
+    """The arguments of `Simulator.sandbox`. A scenario file has its absolute path; None is the server's scenario.
+    Without `audit`, --reseller-sim-audit and `reseller-sim exec --audit` skip the test."""
 
     scenario: Scenario | None = None
     _: KW_ONLY
@@ -105,7 +105,7 @@ def simulator(root: Path) -> Iterator[Simulator]:
 
 
 def _found(root: Path) -> Simulator | str:
-    """Return a simulator that answers, or why there is none."""
+    """Return a simulator that answers, or the reason why no simulator answers."""
     try:
         found = Simulator() if os.environ.get("RESELLER_SIM_URL") else Simulator.start(scenarios=root)
         found.health()
@@ -115,7 +115,7 @@ def _found(root: Path) -> Simulator | str:
 
 
 class Watched:
-    """The sandbox of a test, and what is known of the test."""
+    """The sandbox of a test, with the outcome of the test."""
 
     def __init__(self, item: pytest.Item, settings: Settings, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
@@ -126,7 +126,7 @@ class Watched:
         self._warnings: list[str] = []
 
     def audit(self) -> None:
-        """Fail the test for what is more than a warning, unless its mark says `audit=False`."""
+        """Fail the test for violated obligations other than warnings, unless its mark says `audit=False`."""
         if not self._settings.audit:
             return
         try:
@@ -161,7 +161,7 @@ class Watched:
 
 @contextmanager
 def watched(item: pytest.Item, of: Simulator) -> Iterator[Watched]:
-    """Make a new sandbox as the marks of the test say. What they cannot say is the test's error, in one sentence."""
+    """Create a new sandbox according to the marks of the test. An invalid mark is the test's error, in a sentence."""
     found = _made(item, of)
     if isinstance(found, str):  # failing outside of `except` shows this alone
         pytest.fail(f"reseller-sim: {found}", pytrace=False)

@@ -44,8 +44,8 @@ class Message(Content):
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """What a callback or an event says: the member `data` of its body, or with GET its query and the JSON in its
-        `message`, which has the status by name; empty for anything else."""
+        """The content of a callback or an event: the member `data` of its body. With GET it is the query merged with
+        the JSON in the query's `message`, which has the status by name. Empty for any other content."""
         if self.method == "GET":
             return {**self.query, **_members(self.query.get("message", ""))}
         found = _members(self.body)
@@ -143,8 +143,8 @@ class Receiver:
         return self
 
     def wait_for(self, n: Count = 1, *, timeout_s: Seconds = 10) -> list[Message]:
-        """Return all messages as soon as there were `n` since the beginning or the latest `clear`. Raises
-        `AssertionError` with those that came when `timeout_s` seconds pass before."""
+        """Return all messages since the beginning or the latest `clear` as soon as at least `n` have arrived. Raises
+        `AssertionError` with the messages so far when `timeout_s` seconds pass first."""
         with self._changed:
             came = self._changed.wait_for(lambda: self._count >= n, timeout_s)
             count = self._count

@@ -55,7 +55,7 @@ class Hold:
 
     @property
     def waiting(self) -> list[dict[str, Any]]:
-        """What is held now."""
+        """The answers and deliveries that are held now."""
         return list(self._list({})["holds"])
 
     @checked
@@ -165,8 +165,8 @@ class Sandbox(Records):
         return Rule(self._control, self._path, made["id"])
 
     def hold(self, name: Name) -> Hold:
-        """Return the hold of this name, in which rules keep answers, callbacks and webhooks: `then: {"hold": name}`.
-        `with` releases at its end what is left."""
+        """Return the hold of this name. Rules keep answers, callbacks and webhooks in it with `then: {"hold": name}`.
+        Leaving `with` releases the remaining answers and deliveries."""
         return Hold(self._control, self._path, name)
 
     def deposit(self, amount: Money, reseller: Name | None = None, description: Name | None = None) -> dict[str, Any]:
@@ -175,8 +175,8 @@ class Sandbox(Records):
         return dict(self.ask("POST", below("/resellers", reseller or self.code, "deposits"), body))
 
     def set_callback(self, url: Name, *, method: Annotated[str, choice("POST", "GET")] = "POST") -> None:
-        """Send the first reseller's transaction callbacks to a URL, such as that of a `Receiver`, or to
-        `inbox:NAME`. Raises `ValueError` when the service refuses it."""
+        """Set the first reseller's callback URL to a URL, such as the address of a `Receiver`, or to `inbox:NAME`.
+        Raises `ValueError` when the service refuses the URL."""
         answer = self.call("POST", f"/v2/callback-url?{urlencode({'url': url, 'method': method})}")
         if answer.status >= REFUSED:
             raise ValueError(f"the service refused {url!r} as callback URL: {answer.text} {answer.diagnosis}".rstrip())
@@ -203,7 +203,7 @@ class Sandbox(Records):
     def fork(
         self, mark: Name | None = None, *, to: Moment | None = None, n: int | None = None, id: Name | None = None
     ) -> "Sandbox":
-        """Make a second sandbox, which begins as this one is now, or was at a moment, and which `with` deletes."""
+        """Create a copy of this sandbox as it is now, or as it was at a moment. Leaving `with` deletes the copy."""
         body = {"fork": {"of": self.id, **_place(mark, to, n)}} | ({} if id is None else {"id": id})
         return Sandbox(self._control, self._control.ask("POST", "/sandboxes", body, timeout_s=LONG_S), is_ours=True)
 

@@ -44,12 +44,12 @@ _BELOW_ROOT = re.compile(r"(/s/[^/]+)?(/v[12](/.*)?)?/*$")
 
 @checked
 class Simulator:
-    """The simulator at `url`, with the control API's `token` where it wants one.
+    """The simulator at `url`. `token` is the token of the control API, if it requires a token.
 
-    Without a URL it is the one of RESELLER_SIM_URL and RESELLER_SIM_TOKEN or RESELLER_SIM_CONTROL_TOKEN, otherwise the
-    one at http://127.0.0.1:8080. `with` closes it, which ends a process that `start` started and nothing else. `url` is
-    the root, `control_url` that of the control API, ending in `/_sim`.
-    """
+    Without `url`, the address comes from RESELLER_SIM_URL, and the token from RESELLER_SIM_TOKEN or
+    RESELLER_SIM_CONTROL_TOKEN. The default address is http://127.0.0.1:8080. Leaving `with` closes the simulator, which
+    only ends a process that `start` started. `url` is the root of the simulator. `control_url` is the address of the
+    control API, ending in `/_sim`."""
 
     def __init__(self, url: Url | None = None, token: Header | None = None) -> None:
         own = os.environ if url is None else {}
@@ -75,12 +75,11 @@ class Simulator:
         scenarios: Name | Path | None = ".",
         arguments: Sequence[str] = (),
     ) -> "Simulator":
-        """Start one on a free port and wait until it answers.
+        """Start a simulator on a free port and wait until it answers.
 
-        `scenario`, `clock` and `seed` are those of its default sandbox, `arguments` more flags of `reseller-sim serve`.
-        Sandboxes can be made of scenario files below the folder `scenarios`, with what they extend. Raises
-        `NotStarted`.
-        """
+        `scenario`, `clock` and `seed` apply to its default sandbox; `arguments` are further flags of `reseller-sim
+        serve`. Sandboxes may use scenario files below the folder `scenarios`, and the files that these extend. Raises
+        `NotStarted`."""
         folder = None if "--scenarios" in arguments else scenarios
         flags = {"--clock": clock, "--seed": seed, "--scenarios": folder}
         wanted = [] if scenario is None else [str(scenario)]
@@ -93,7 +92,7 @@ class Simulator:
 
     @property
     def output(self) -> list[str]:
-        """The latest lines that the process printed; none of one that was started elsewhere."""
+        """The latest output lines of the process; empty for a simulator that was started elsewhere."""
         return list(self._process.lines) if self._process else []
 
     def health(self) -> dict[str, Any]:
@@ -120,16 +119,18 @@ class Simulator:
         tape: Name | Path | None = None,
         mark: Name | None = None,
     ) -> Sandbox:
-        """Make a sandbox, which `with` deletes.
+        """Create a sandbox. Leaving `with` deletes it.
 
-        `scenario` is the name of a bundled one, the path of a YAML file, YAML text or a mapping; without it the
-        server's own. `clock` is `manual`, `real` or such as `x60`, None for the scenario's; `start` its first time. Its
-        keys and users are its own, so requests to the root address reach it too; with `credentials="scenario"` they
-        are the scenario's, which other sandboxes share. `audit` false is for one that `reseller-sim exec --audit`
-        passes over, as obligations are violated in it on purpose. With the file of a `tape` it begins as the sandbox
-        was there at the end, or at a `mark`, with its scenario, seed, keys and users. Raises `SimulatorError`, and
-        `OSError` for a file.
-        """
+        `scenario` is the name of a bundled scenario, the path of a YAML file, YAML text or a mapping; the default is
+        the server's scenario. `clock` is `manual`, `real` or a rate such as `x60`; None uses the scenario's clock.
+        `start` is the first time of the clock.
+
+        By default the sandbox has its own keys and users, so requests to the root address reach it, too. With
+        `credentials="scenario"` it has the scenario's, which other sandboxes share. With `audit` false, `reseller-sim
+        exec --audit` skips the sandbox; use it for tests that violate obligations on purpose.
+
+        With the file of a `tape`, the sandbox starts from the end of the tape or from a `mark`, with the tape's
+        scenario, seed, keys and users. Raises `SimulatorError`, and `OSError` for a file."""
         if tape is not None or mark is not None:
             if tape is None:
                 raise ValueError("mark names a place on a tape: give the tape, too")
@@ -184,7 +185,7 @@ class Simulator:
         return Sandbox(self.control, made, is_ours=True)
 
     def close(self) -> None:
-        """End the process that `start` started; of one that was started elsewhere nothing changes."""
+        """End the process that `start` started. A simulator that was started elsewhere is unaffected."""
         if self._process is not None:
             self._process.close()
 
