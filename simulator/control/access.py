@@ -1,7 +1,8 @@
-"""Who may use the control API: the guard of its requests, tokens with their roles and file, and what a role may do.
+"""Access to the control API: the guard of its requests, the file of tokens with their roles, and the permissions of a
+role.
 
 `Host` is checked against DNS rebinding, `Origin` and `Sec-Fetch-Site` against other pages. The receiving URL of an
-inbox is open, since senders may use any host name for it, and so is the health check, which probes ask by address.
+inbox is open, since senders may use any host name for it. The health check is also open, since probes address it by IP.
 """
 
 import hmac
@@ -30,9 +31,9 @@ _SECRET: Final = re.compile(r"[!-~]+")
 
 
 class Permissions(NamedTuple):
-    """What a request may do: with the role `read` it changes nothing and sees no secrets, `full` may do everything;
-    of one `sandbox` nothing else. `name` is that of its token, empty for the control token and where none is asked
-    for."""
+    """The permissions of a request. The role `read` can change nothing and sees no secrets, `full` can do everything;
+    with a `sandbox` they are limited to it. `name` is the name of the token, empty for the control token and without
+    authentication."""
 
     name: str = ""
     role: Role = "full"
@@ -40,7 +41,7 @@ class Permissions(NamedTuple):
 
     @property
     def may_change(self) -> bool:
-        """Whether it may change things, and see secrets."""
+        """Return whether it may make changes and see secrets."""
         return self.role == "full"
 
 
@@ -48,18 +49,18 @@ EVERYTHING: Final = Permissions()
 
 
 class Token(NamedTuple):
-    """A secret, and what its holder may do."""
+    """A secret with the permissions of its holder."""
 
     secret: str
     access: Permissions
 
 
 class BadTokens(ValueError):
-    """A file of tokens that cannot be used; the text says what is wrong in which line, without any token."""
+    """A file of tokens is invalid; the text says which line is wrong and why, without any token."""
 
 
 class Tokens:
-    """The tokens that a server accepts. None at all is no refusal of anybody: see `Guard`."""
+    """The tokens that a server accepts. An empty list refuses no request: see `Guard`."""
 
     def __init__(self, tokens: Iterable[Token] = ()) -> None:
         self._tokens = [(one.secret.encode(), one.access) for one in tokens]
@@ -68,7 +69,7 @@ class Tokens:
         return len(self._tokens)
 
     def find(self, given: bytes) -> Permissions | None:
-        """What the holder of a token may do; None for one that is not known. All are compared, whichever it is."""
+        """Return the permissions of a token, or None if unknown. Compares all tokens, each in constant time."""
         found = None
         for secret, access in self._tokens:
             if hmac.compare_digest(given, secret):
@@ -77,7 +78,8 @@ class Tokens:
 
 
 def parsed_tokens(content: bytes) -> tuple[Token, ...]:
-    """The tokens of a file: one a line, `NAME ROLE TOKEN [sandbox=ID]`, but for lines that begin with `#`.
+    """Return the tokens of a file with a token per line, `NAME ROLE TOKEN [sandbox=ID]`; lines that begin with `#` are
+    ignored.
 
     Raises `BadTokens`.
     """
@@ -131,7 +133,7 @@ _HOST = re.compile(r"(\[[^\[\]@]+\]|[^:\[\]@]+)(?::[0-9]{0,5})?")
 
 @dataclass(frozen=True, slots=True)
 class Forbidden:
-    """Why a request is rejected."""
+    """The reason for rejecting a request."""
 
     status: int
     code: str
@@ -139,26 +141,27 @@ class Forbidden:
 
 
 class Guard:
-    """`token` and `tokens` may use the API, the former for everything; without any it is open. `hosts` are names beside
-    loopback that `Host` may have."""
+    """Authenticates requests with `token`, which permits everything, and `tokens`; without any token the API is open.
+    `hosts` are names that `Host` may have in addition to loopback."""
 
     def __init__(self, token: str | None, hosts: tuple[str, ...], tokens: Iterable[Token] = ()) -> None:
-        self.changes = 0  # how often it was told of other tokens
+        self.changes = 0  # how often the tokens were replaced
         self.use(token, tokens)
         self._hosts = frozenset(name.lower() for name in hosts)
 
     def use(self, token: str | None, tokens: Iterable[Token] = ()) -> None:
-        """Ask for these from now on. Who waits for something should ask again whether it may."""
+        """Replace the tokens. Long-running answers should check their access again."""
         self.changes += 1
         self._tokens = Tokens([*([] if token is None else [Token(token, EVERYTHING)]), *tokens])
 
     def check(self, headers: Mapping[str, str]) -> Forbidden | None:
-        """Check a request's headers (names in lower case); None accepts it."""
+        """Check the headers of a request (names in lower case); return None to accept it."""
         found = self.access(headers)
         return found if isinstance(found, Forbidden) else None
 
     def access(self, headers: Mapping[str, str]) -> Permissions | Forbidden:
-        """What a request with these headers (names in lower case) may do, or why it is rejected."""
+        """Return the permissions of a request with these headers (names in lower case), or the reason for rejecting
+        it."""
         if DELIVERY_HEADER in headers:
             text = f"a callback or webhook of a simulator may not use the control API: it carries {DELIVERY_HEADER}"
             return Forbidden(403, "delivery_refused", f"{text}; send it to /_sim/inbox/SANDBOX/NAME or inbox:NAME")
@@ -192,24 +195,24 @@ class Guard:
 
 
 def _name_of(host: str) -> str:
-    """The name in a Host header, without port and brackets; empty for an invalid one."""
+    """Return the name in a Host header, without port and brackets; empty if invalid."""
     found = _HOST.fullmatch(host)
     return found[1].strip("[]").lower() if found else ""
 
 
 KEY: Final = "reseller_sim.access"
-"""Where the scope of a request has its `Access`."""
+"""The key of the `Permissions` in the scope of a request."""
 
 READING: Final = ("GET", "HEAD")
 LISTS: Final = ("/_sim/sandboxes", "/_sim/events")
-"""A token of a sandbox gets what is its own of these; it may make its sandbox anew at the first."""
+"""Lists that a sandbox token may read, limited to its own sandbox; at the first it may also recreate its sandbox."""
 COMMON: Final = ("/_sim/assumptions", "/_sim/scenario.schema.json", "/_sim/scenarios")
 _ONE: Final = "/_sim/sandboxes/"
 _SCENARIO: Final = "/_sim/scenarios/"
 
 
 class NotPermitted(Exception):
-    """What this token may not do; answered with 403."""
+    """The token does not permit this request; answered with 403."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -218,7 +221,7 @@ class NotPermitted(Exception):
 
 
 def refused(access: Permissions, method: str, path: str) -> Forbidden | None:
-    """Why the holder of a token may not ask this, by method and path; None where nothing speaks against it."""
+    """Return why a token may not send a request with this method and path; None if it may."""
     if not access.may_change and method not in READING:
         text = f"the token {access.name!r} may only read: {method} needs one whose role is full"
         return Forbidden(403, "read_only_token", text)
@@ -230,19 +233,19 @@ def refused(access: Permissions, method: str, path: str) -> Forbidden | None:
 
 
 def only(access: Permissions) -> str:
-    """What is said to a token of one sandbox that asks for anything else."""
+    """Return the message for a sandbox token that requests anything else."""
     return f"the token {access.name!r} is for the sandbox {access.sandbox!r} alone: use one without sandbox= for others"
 
 
 def access_of(request: Request) -> Permissions:
-    """What a request may do."""
+    """Return the permissions of a request."""
     found: Permissions = request.scope.get(KEY, EVERYTHING)
     return found
 
 
 def still_allowed(request: Request) -> Callable[[], bool]:
-    """What tells whether the token of a request still allows what it did, for answers that take long: the list of
-    tokens may be read again meanwhile."""
+    """Return a function that checks whether the token of a request still permits it. Long-running answers need it,
+    since the tokens may be reloaded meanwhile."""
     guard: Guard = request.app.state.guard
     access, seen = access_of(request), guard.changes
 
@@ -259,14 +262,15 @@ def still_allowed(request: Request) -> Callable[[], bool]:
 
 
 def may_touch(request: Request, sandbox: str | None) -> None:
-    """Raise `NotPermitted` when a request has to do with a sandbox of this id and its token is another one's."""
+    """Raise `NotPermitted` when a request concerns the sandbox with this id and its token belongs to another
+    sandbox."""
     access = access_of(request)
     if access.sandbox not in (None, sandbox):
         raise NotPermitted("other_sandbox", only(access))
 
 
 def may_see_secrets(request: Request, what: str) -> None:
-    """Raise `NotPermitted` when a token that may only read asks for something that has secrets in it."""
+    """Raise `NotPermitted` when a read-only token requests something that contains secrets."""
     access = access_of(request)
     if not access.may_change:
         text = f"the token {access.name!r} may only read, and gets no secrets: {what} needs one whose role is full"
@@ -274,12 +278,12 @@ def may_see_secrets(request: Request, what: str) -> None:
 
 
 async def on_not_permitted(request: Request, exc: Exception) -> Response:
-    """403."""
+    """Return a 403."""
     assert isinstance(exc, NotPermitted)
     return error(403, exc.code, exc.message)
 
 
 def admitted(scope: Any, access: Permissions) -> Forbidden | None:
-    """Let the resources know what a request may do, or say why it may not."""
+    """Store the permissions of a request in its scope, or return the reason for rejecting it."""
     scope[KEY] = access
     return refused(access, scope["method"], scope["path"])

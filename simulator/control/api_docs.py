@@ -1,6 +1,6 @@
 """The contracts and the register of assumptions as documents, and `/_sim/docs`: the contracts as an interactive page.
 
-Swagger UI, an optional package, draws the page; the rest is ours.
+The optional package Swagger UI renders the page.
 """
 
 from dataclasses import asdict
@@ -30,12 +30,12 @@ _HEADERS = {"content-security-policy": _POLICY, "x-content-type-options": "nosni
 
 
 async def page(request: Request) -> Response:
-    """The page itself."""
+    """Return the page."""
     return FileResponse(_OURS / "index.html", media_type="text/html; charset=utf-8", headers=_HEADERS)
 
 
 async def asset(request: Request) -> Response:
-    """A script or style sheet of the page, one of a fixed few."""
+    """Return a script or style sheet of the page from a fixed list."""
     name = request.path_params["name"]
     if name in _TYPES:
         return FileResponse(_OURS / name, media_type=_TYPES[name], headers=_HEADERS)
@@ -47,14 +47,14 @@ async def asset(request: Request) -> Response:
 
 @cache
 def swagger_ui() -> Path | None:
-    """The folder with its files; None when it is not installed (the extra `docs`)."""
+    """Return the folder with the files of Swagger UI; None when it is not installed (the extra `docs`)."""
     found = find_spec("swagger_ui")
     folder = Path(found.origin).parent / "static" if found is not None and found.origin else None
     return folder if folder is not None and folder.is_dir() else None
 
 
 async def register(request: Request) -> Response:
-    """The register of assumptions: what SPEC leaves open, and our choices."""
+    """Return the register of assumptions: questions that SPEC leaves open, and our choices."""
     return Response(_register(), media_type="application/json")
 
 
@@ -71,10 +71,10 @@ reseller_document = partial(_document, OPENAPI)
 """The contract of the reseller API as one OpenAPI document."""
 
 control_document = partial(_document, CONTROL)
-"""The same of the control API."""
+"""The contract of the control API as an OpenAPI document."""
 
 proxy_document = partial(_document, PROXY)
-"""The same of the proxy's."""
+"""The contract of the proxy as an OpenAPI document."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The control API as one application: its route table, behind the guard."""
+"""The control API as an ASGI application: its route table and its guard."""
 
 from itertools import count
 from pathlib import Path
@@ -147,7 +147,7 @@ ROUTES = [
     AnyMethod(INBOX_PATH + "{sandbox}/{name}", inboxes.receive),
 ]
 
-# Files of web pages, which are no part of the API.
+# Files of web pages, which are not part of the API.
 PAGES = [
     Route(DOCS_PATH, api_docs.page, methods=["GET"]),
     Route(DOCS_PATH + "/{name}", api_docs.asset, methods=["GET"]),
@@ -160,11 +160,11 @@ PAGES = [
 
 
 class ControlApp:
-    """`/_sim` as an ASGI application. `default_scenario` is the scenario of a new sandbox that names none, `scenarios`
-    the folder whose files new sandboxes may name; `resend` sends a request of a journal to the reseller API, and
-    `judge_unsigned` says what that answers to the credentials of one without an API key; `again` answers the requests
-    of a tape once more, and `rewinder` returns to moments of one; `operations` are the server's,
-    and `shards` the servers that share the sandboxes."""
+    """`/_sim` as an ASGI application. `default_scenario` is the scenario of a new sandbox that names none, and
+    `scenarios` the folder whose files new sandboxes may name. `resend` sends a request of a journal to the reseller
+    API; `judge_unsigned` returns the API's verdict on the credentials of a request without an API key. `again` replays
+    the requests of a tape, and `rewinder` returns to moments of a tape. `operations` has the state of the server, and
+    `shards` the servers that share the sandboxes."""
 
     def __init__(
         self,
@@ -208,7 +208,7 @@ class ControlApp:
 
     @property
     def default_scenario(self) -> Scenario:
-        """The scenario of a new sandbox that names none."""
+        """Return the scenario of a new sandbox that names none."""
         scenario: Scenario = self._app.state.default_scenario
         return scenario
 
@@ -217,7 +217,7 @@ class ControlApp:
         self._app.state.default_scenario = scenario
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request that the guard accepts, or that is open to everybody, under its own request id."""
+        """Answer a request that the guard accepts, or whose path is open, with a request id of its own."""
 
         async def send_with_id(message: Any) -> None:
             if message["type"] == "http.response.start":
@@ -236,7 +236,8 @@ class ControlApp:
                     answer.headers["www-authenticate"] = "Bearer"
                 await answer(scope, receive, send_with_id)
                 return
-            # Decoded it would be one more part of the path, and so another resource: DELETE of a sandbox `a/inbox/b`.
+            # When decoded, it would add a segment to the path and name another resource: DELETE of a sandbox
+            # `a/inbox/b`.
             if b"%2f" in scope.get("raw_path", b"").partition(b"?")[0].lower():
                 answer = error(404, "unknown_path", "a name in this path has a slash, and nothing here has such a name")
                 await answer(scope, receive, send_with_id)
@@ -255,7 +256,7 @@ class ControlApp:
             caller.reset(token)
 
     def _while_allowed(self, scope: Any, receive: Any, send: Any) -> Any:
-        """`send` for an answer that may have been waited for: its token may have been taken back meanwhile."""
+        """Return a `send` that checks the token again, since it may have been revoked while the answer waited."""
         is_allowed = still_allowed(Request(scope | {"app": self._app}))
         is_refused = False
 
@@ -270,7 +271,7 @@ class ControlApp:
         return send_if_allowed
 
     async def _catch_up(self, path: str) -> None:
-        """Process what the running clock of the sandbox in this path made due, before something is read."""
+        """Process the items that the running clock of the sandbox in this path has made due, before a read."""
         if path.startswith(SANDBOXES_PATH):
             sandbox = self._app.state.sandboxes.find(path[len(SANDBOXES_PATH) :].partition("/")[0])
             if sandbox is not None:

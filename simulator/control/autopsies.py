@@ -1,7 +1,7 @@
-"""What the signature of a refused request shows, for who reads the journal.
+"""Autopsies of refused signatures, for readers of the journal.
 
-The search takes some tenths of a second, so it is made beside the event loop, and only when somebody asks. Nothing
-of it is a signature: that of the expected string would be accepted.
+A search takes some tenths of a second, so it runs in a thread, and only on request. An autopsy never shows a signature:
+the signature of the expected string would be accepted.
 """
 
 import asyncio
@@ -27,20 +27,21 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.shortened import shortened
 
 OTHERS_MAX: Final = 500
-"""So many secrets of other keys are tried, and so many that were replaced."""
+"""The number of other keys' secrets to try, and the number of replaced secrets."""
 STRING_CHARS_MAX: Final = 4000
-_EARLIER, _LATER = 10, 3  # how far away in the journal a nonce may be that was signed in place of the right one
+_EARLIER, _LATER = 10, 3  # other nonces are tried up to this distance in the journal
 _REFUSED: Final = ("invalid_signature", "invalid_signature_format")
 _CACHED: Final = 32
-# The body is a part of these strings as Base64, in which a secret would not be recognized by the name of its member.
+# The body is part of these strings as Base64, so a secret in it is not recognized by the name of its member.
 _HIDDEN: Final = frozenset({"body-only-encoded", "string-encoded-first"})
 
 
 async def autopsy_of(
     live: LiveSandbox, owner: LiveSandbox, exchange: Exchange, mask: Mask, given: bytes | None = None
 ) -> dict[str, Any] | None:
-    """The autopsy of a request of `live`'s journal that was refused for its signature, else None; `owner` is the
-    sandbox whose credentials it named, `given` the string that the client says it signed. Raises `Busy`."""
+    """Return the autopsy of a request in `live`'s journal that was refused for its signature, or None for other
+    requests. `owner` is the sandbox whose credentials the request named, `given` the string that the client says it
+    signed. Raises `Busy`."""
     facts = _facts(live, owner, exchange)
     if facts is None:
         return None
@@ -55,19 +56,19 @@ async def autopsy_of(
     )
 
 
-# Those that wait and run, by the exchange and the given string: who asks for the same takes no place of its own.
+# Pending and running searches, by exchange and given string, so that equal requests share a search.
 _SEARCHES: Final[dict[tuple[int, bytes | None], asyncio.Future[Autopsy]]] = {}
 
 
 async def search(facts: Facts, given: bytes | None) -> Autopsy:
-    """The autopsy, made in the background. Raises `Busy`."""
+    """Return the autopsy, made in the background. Raises `Busy`."""
     work = _cached if len(facts.body) <= TEXT_BYTES_MAX else _hashed_first
     with place(len(facts.body)):
         return await in_background(work, facts, given)
 
 
 def _hashed_first(facts: Facts, given: bytes | None) -> Autopsy:
-    """Hashing a body of megabytes takes too long for the event loop, too."""
+    """Hash the body first, which for megabytes takes too long for the event loop."""
     return autopsy(replace(facts, hashed=body_hash(facts.body)), given)
 
 
@@ -79,7 +80,8 @@ def rendered(
     shown: Callable[[bytes], str] = lambda text: text.decode("utf-8", "replace"),
     query: str | None = None,
 ) -> dict[str, Any]:
-    """An autopsy as JSON; `shown` makes a text of what may have secrets, `query` replaces one that has."""
+    """Return an autopsy as JSON. `shown` redacts texts that may have secrets; `query` replaces a query that has
+    secrets."""
     nearest = made.nearest
     parts = {name: shown(value) for name, value in zip(_PARTS, made.expected, strict=True)}
     if query is not None:
@@ -105,8 +107,8 @@ def rendered(
 
 
 def _compared(made: Compared, shown: Callable[[bytes], str], *, is_query_hidden: bool) -> dict[str, Any]:
-    """A given string as JSON. Of a hidden query it does not tell how far the given one is right, since whoever asks
-    often enough would read it."""
+    """Return a given string as JSON. For a hidden query it does not say where the given query differs, since repeated
+    guesses would reveal it."""
     at = made.at
     if is_query_hidden and not made.is_expected:
         at = min(at, len(canonical_string(*made.expected._replace(query=b"", hashed=b""))) - 1)
@@ -139,7 +141,8 @@ def _short(text: str) -> str:
 
 
 def _masked_query(mask: Mask, exchange: Exchange, expected: bytes) -> str | None:
-    """The query as it should have been signed, without its secrets; None when what was sent has none."""
+    """Return the query as it should have been signed, without its secrets; None when the query that was sent has no
+    secrets."""
     if mask.query(exchange.path, exchange.query) == exchange.query.decode("latin-1"):
         return None
     return mask.query(exchange.path, expected)
@@ -170,13 +173,13 @@ def _facts(live: LiveSandbox, owner: LiveSandbox, exchange: Exchange) -> Facts |
 
 
 def query_rules(owner: LiveSandbox) -> QueryRules:
-    """The sandbox's choices for what SPEC 5.1 leaves open about queries."""
+    """Return the sandbox's choices for queries that SPEC 5.1 leaves open."""
     assume = owner.scenario.assume
     return QueryRules(str(assume.get("repeated-query-keys", "either")), str(assume.get("empty-query-values", "either")))
 
 
 def joined(pairs: list[tuple[bytes, bytes]]) -> Mapping[bytes, bytes]:
-    """Headers by their names in lower case; the values of a repeated one joined as for the signature check."""
+    """Return headers by their names in lower case; repeated values are joined as for the signature check."""
     headers: dict[bytes, bytes] = {}
     for name, value in pairs:
         lower = name.lower()
@@ -185,7 +188,7 @@ def joined(pairs: list[tuple[bytes, bytes]]) -> Mapping[bytes, bytes]:
 
 
 def others_of(owner: LiveSandbox, reseller: Reseller, key: ApiKey) -> Iterator[Other]:
-    """Other secrets with which a request of this key may have been signed."""
+    """Yield other secrets with which a request of this key may have been signed."""
     state = owner.core.state
     if reseller.webhook.secret:
         yield Other(f"the webhook of {reseller.code}", reseller.webhook.secret.encode())

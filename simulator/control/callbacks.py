@@ -1,4 +1,4 @@
-"""`/_sim/sandboxes/{id}/callbacks`: every attempt of every transaction callback, and how it ended."""
+"""`/_sim/sandboxes/{id}/callbacks`: every attempt of every transaction callback with its result."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -19,11 +19,11 @@ from simulator.runtime.attempt_log import SentRequests
 from simulator.wire.payments import CALLBACK_STATUS_NAMES
 
 ATTEMPTS_MAX = 1_000
-"""More than a callback has attempts, whatever `limits.callback_retries` says."""
+"""More attempts than any callback has, for any `limits.callback_retries`."""
 
 
 def attempt(one: Attempt) -> dict[str, Any]:
-    """One attempt; `ending`, the kind of its result, is null while it is in flight."""
+    """Return an attempt as JSON; `ending`, the kind of its result, is null while it is in flight."""
     result = one.result
     return {
         "number": one.number,
@@ -36,7 +36,7 @@ def attempt(one: Attempt) -> dict[str, Any]:
 
 
 def callback(one: Callback, sent: SentRequests) -> dict[str, Any]:
-    """One callback with the attempts that have begun."""
+    """Return a callback as JSON, with the attempts that have begun."""
     return _fields(one) | {"attempts": [attempt(each) for each in sent.begun_attempts(one)]}
 
 
@@ -52,7 +52,7 @@ def _fields(one: Callback) -> dict[str, Any]:
 
 
 def attempt_row(one: Callback, tried: Attempt) -> dict[str, Any]:
-    """An attempt in the form of the control API's list."""
+    """Return an attempt in the form of the control API's list."""
     whole, fields = _fields(one), attempt(tried)
     return {
         "callback": whole.pop("id"),
@@ -66,7 +66,7 @@ def attempt_row(one: Callback, tried: Attempt) -> dict[str, Any]:
 
 
 def _matching(state: State, refid: str | None, trxid: str | None) -> Iterable[Callback]:
-    """The callbacks of the transactions that are asked for, oldest first, found by their indexes."""
+    """Return the callbacks of the requested transactions, oldest first, using indexes."""
     if refid is None:
         return state.callbacks if trxid is None else state.callbacks.of(trxid)
     paid = (payment_with(state, one, refid) for one in state.resellers.values())
@@ -76,12 +76,12 @@ def _matching(state: State, refid: str | None, trxid: str | None) -> Iterable[Ca
 
 
 def _place(one: Callback, tried: Attempt) -> int:
-    """The place of an attempt in the list, which stays the same whatever is attempted or evicted meanwhile."""
+    """Return the place of an attempt in the list; it is not affected by later attempts and evictions."""
     return one.serial * ATTEMPTS_MAX + tried.number
 
 
 def _attempts(callbacks: Iterable[Callback], sent: SentRequests, cursor: int) -> Iterator[tuple[Callback, Attempt]]:
-    """The attempts that have begun, behind the place `cursor`."""
+    """Yield the attempts that have begun, after the place `cursor`."""
     serial = cursor // ATTEMPTS_MAX
     for one in callbacks:
         if one.serial >= serial:
@@ -89,14 +89,14 @@ def _attempts(callbacks: Iterable[Callback], sent: SentRequests, cursor: int) ->
 
 
 async def send(request: Request) -> Response:
-    """Send the callback of a payment's present status now, once more."""
+    """Send the callback of a payment's present status again now."""
     live = sandbox_of(request)
     repeat: Callback = await live.submit(SendCallback(request.path_params["trxid"]))
     return reply(callback(repeat, live.courier.sent), 201)
 
 
 async def list_all(request: Request) -> Response:
-    """Attempts, oldest callback first; with `wait_for`, once that many ended or the timeout passes."""
+    """List the attempts, oldest callback first; with `wait_for`, wait until that many ended or the timeout passes."""
     live = sandbox_of(request)
     state = live.core.state
     query = query_of(request, "callbacks-query")

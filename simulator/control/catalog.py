@@ -22,7 +22,7 @@ from simulator.wire.timestamps import iso_utc_exact
 
 
 async def change_product(request: Request) -> Response:
-    """Change a product for everybody, or with `?reseller=` for one reseller."""
+    """Change a product for all resellers, or with `?reseller=` for a single reseller."""
     live = sandbox_of(request)
     query = query_of(request, "product-change-query")
     state, code = live.core.state, request.path_params["code"]
@@ -61,12 +61,12 @@ def _value(product: Product, name: str) -> Any:
 
 
 async def change_category(request: Request) -> Response:
-    """Change a category for everybody."""
+    """Change a category for all resellers."""
     return await _change_tree(request, TreeKind.CATEGORY)
 
 
 async def change_group(request: Request) -> Response:
-    """Change a group for everybody."""
+    """Change a group for all resellers."""
     return await _change_tree(request, TreeKind.GROUP)
 
 
@@ -88,14 +88,14 @@ async def _change_tree(request: Request, kind: TreeKind) -> Response:
 
 
 async def list_products(request: Request) -> Response:
-    """A page of products, hidden and inactive ones included, in the order of the catalog."""
+    """Return a page of products in catalog order, including hidden and inactive ones."""
     live = sandbox_of(request)
     query = query_of(request, "sandbox-catalog-query")
     refuse_unknown_reseller(live, query)
     asked, state = page_of(query), live.core.state
     buyer = state.resellers.get(query.get("reseller", ""))
     places = {category.id: group.name for group in state.catalog.groups for category in group.categories}
-    # Whoever changes the catalog replaces it, so what is listed here is of one moment.
+    # A change replaces the whole catalog, so this list is consistent.
     found = islice(state.catalog.products.values(), asked.cursor + asked.limit + 1)
     return reply(await page("products", asked, found, lambda one: _product_row(state, places, one, buyer)))
 

@@ -18,7 +18,7 @@ from simulator.runtime.lanes import STOPPED, Advance
 from simulator.runtime.live_sandbox import LiveSandbox
 
 STOP_TIMEOUT_S = 5.0
-"""How long to wait for the end of an advance that was asked to stop; a receiver may take longer to answer."""
+"""How long to wait for an advance to stop; a receiver may take longer to answer."""
 
 
 def _shown(live: LiveSandbox) -> dict[str, Any]:
@@ -45,13 +45,13 @@ def _advancing(live: LiveSandbox, running: Advance) -> dict[str, Any]:
 
 
 def _moved(live: LiveSandbox, name: str) -> Action:
-    """An event that tells where the clock stands, so that nobody needs to ask."""
+    """Return an event with the new state of the clock, so that readers need not request it."""
     clock = live.clock
     return Action(name, clock.now(), clock.mode if name == "clock_set" else "", clock.mode, clock.rate)
 
 
 async def show(request: Request) -> Response:
-    """Mode, time, rate, and due items."""
+    """Return mode, time, rate, and due items."""
     return reply(_shown(sandbox_of(request)))
 
 
@@ -89,13 +89,13 @@ async def advance(request: Request) -> Response:
 
 
 def _time(live: LiveSandbox, wanted: dict[str, Any], name: str) -> datetime:
-    """A time to move on to, which is the present where it can mean that. Raises `InvalidInput`."""
+    """Return the target time of an advance: the present if the text may mean it. Raises `InvalidInput`."""
     (at, latest), now = parse_times(wanted[name], name), live.clock.now()
     return now if at < now <= latest else at
 
 
 async def stop(request: Request) -> Response:
-    """End the advance that runs, after what it is at. Raises `Conflict` when none runs."""
+    """Stop the running advance after its current step. Raises `Conflict` when none runs."""
     live = sandbox_of(request)
     refuse_other_parameters(request)
     running = live.driver.advancing

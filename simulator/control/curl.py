@@ -261,8 +261,8 @@ def curl_command(method: str, url: str, headers: Mapping[str, str], body: bytes)
 def exact_curl_command(
     method: str, url: bytes, headers: Iterable[tuple[bytes, bytes]], body: bytes, target: bytes = b""
 ) -> str:
-    """The same with exactly these headers, except the headers of the connection itself (Host, the length of a body).
-    `target` is the request target, where that is not the path and query of `url`."""
+    """Return a command with exactly these headers, except the headers of the connection itself (Host, the length of a
+    body). `target` is the request target if it differs from the path and query of `url`."""
     pairs = [one for one in headers if one[0].lower() not in _OF_THE_CONNECTION or (not body and _is_length_zero(*one))]
     sent = {name.lower() for name, _ in pairs}
     added = [*_OF_CURL, *((b"Content-Type",) if body else ()), *((b"Expect",) if len(body) >= EXPECT_BYTES_MIN else ())]

@@ -1,4 +1,4 @@
-"""`/_sim/sandboxes/{id}/due`: what is due later, in order, and what an advance has made happen."""
+"""`/_sim/sandboxes/{id}/due`: the items that are due later, in order, and the events of an advance."""
 
 from datetime import datetime
 from itertools import islice
@@ -34,14 +34,14 @@ from simulator.wire.money import number
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 LISTED_MAX = 2_000
-"""How many are listed: to find the ones behind takes longer than others should wait."""
+"""The limit of listed items: finding later ones would block other requests for too long."""
 
 PLACES_MAX = 5_000
-"""How many places of the agenda are looked at, which cancelled items have, too."""
+"""The limit of agenda places to scan, including the places of cancelled items."""
 
 
 async def list_all(request: Request) -> Response:
-    """What is due, the first of it first; `left_out` counts what comes behind the end of the list."""
+    """List the due items, earliest first; `left_out` counts the items beyond the end of the list."""
     live = sandbox_of(request)
     asked = page_of(query_of(request, "due-query"))
     if asked.cursor > LISTED_MAX:
@@ -102,7 +102,7 @@ def _webhook(delivery: Delivery) -> str:
 
 
 def _plan(planned: Scheduled) -> str:
-    """What the schedule changes, in the words in which an advance says what changed."""
+    """Describe a change of the schedule in the same words as the report of an advance."""
     fields = scheduled(planned, None)
     return " ".join([str(fields.pop("kind")).replace("_", " "), *filter(None, map(_word, fields.values()))])
 
@@ -114,7 +114,7 @@ def _word(value: Any) -> str:
 
 
 def fired(one: Fired) -> dict[str, Any]:
-    """One event, as the answer to an advance lists it."""
+    """Return an event as the answer to an advance lists it."""
     fields: dict[str, Any] = {"at": render.moment(one.at)}
     match one.item:
         case StepTaken(transaction, step):
@@ -147,7 +147,7 @@ def fired(one: Fired) -> dict[str, Any]:
 
 
 def _case_ended(case: Case, is_refund: bool) -> dict[str, Any]:
-    """A refund is a status of the transaction; a refusal changes only the case."""
+    """Return the end of a case as JSON: a refund is a status of the transaction; a refusal changes only the case."""
     one = case.transaction
     fields: dict[str, Any] = {"kind": "status" if is_refund else "case", "trxid": one.trxid, "refid": one.refid}
     fields |= {"case": case.id, "state": case.state.value}
@@ -157,7 +157,7 @@ def _case_ended(case: Case, is_refund: bool) -> dict[str, Any]:
 
 
 def scheduled(planned: Scheduled, entry: Entry | None) -> dict[str, Any]:
-    """A change of the scenario's schedule: its kind, what it is about, and the values that a test compares."""
+    """Return a change of the scenario's schedule: its kind, its object, and the values that a test compares."""
     match planned:
         case ScheduledDeposit():
             fields = {"kind": "deposit", "reseller": planned.reseller, "amount": number(planned.amount)}

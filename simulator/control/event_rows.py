@@ -25,7 +25,7 @@ KINDS = ("request", "status", "entry", "callback", "webhook", "notification", "a
 
 
 class EventRows:
-    """Events as objects for JSON; `with_bodies` adds to a callback or webhook what was sent."""
+    """Renders events as objects for JSON; `with_bodies` adds the sent messages to callbacks and webhooks."""
 
     def __init__(self, sandboxes: Sandboxes, *, with_bodies: bool = False) -> None:
         self._sandboxes = sandboxes
@@ -33,7 +33,7 @@ class EventRows:
         self._masks: dict[tuple[LiveSandbox | None, ...], tuple[tuple[Secrets, ...], Mask]] = {}
 
     def mask(self, *owners: LiveSandbox | None) -> Mask:
-        """The mask for what is shown of these sandboxes; it is made again when they have other secrets."""
+        """Return the mask for events of these sandboxes; it is rebuilt when their secrets change."""
         secrets = tuple(chain.from_iterable(each.secrets for each in owners if each)) or self._sandboxes.secrets
         found = self._masks.get(owners)
         if found is None or found[0] != secrets:
@@ -43,7 +43,7 @@ class EventRows:
         return found[1]
 
     def row(self, live: LiveSandbox, taken: Taken) -> dict[str, Any]:
-        """An event. Raises `Gone`."""
+        """Return an event as JSON. Raises `Gone`."""
         item = taken.item
         envelope = {"sandbox": taken.sandbox, "number": taken.number, "kind": kind_of(live, item)}
         wall = render.moment(taken.wall)
@@ -87,7 +87,7 @@ class EventRows:
         return fields
 
     def _sent(self, live: LiveSandbox, item: Attempted) -> dict[str, Any] | None:
-        """What an attempt sent, unless that is evicted."""
+        """Return the request of an attempt, or None if it was evicted."""
         request = live.courier.sent.find(item.job, item.number)
         if request is None:
             return None
@@ -98,7 +98,7 @@ class EventRows:
 
 
 def refid_of(live: LiveSandbox, item: Item) -> str:
-    """The refid that an event is about, empty for none. Raises `Gone`."""
+    """Return the refid that an event is about, or an empty text. Raises `Gone`."""
     match item:
         case int():
             return _exchange(live, item).refid
@@ -115,7 +115,7 @@ def refid_of(live: LiveSandbox, item: Item) -> str:
 
 
 def kind_of(live: LiveSandbox, item: Item) -> str:
-    """The kind of an event. Raises `Gone`."""
+    """Return the kind of an event. Raises `Gone`."""
     match item:
         case int():
             return "request"

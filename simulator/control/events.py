@@ -1,4 +1,4 @@
-"""`/_sim/events` and `/_sim/sandboxes/{id}/events`: what happens, as it happens, as server-sent events."""
+"""`/_sim/events` and `/_sim/sandboxes/{id}/events`: live events as server-sent events."""
 
 import asyncio
 import re
@@ -26,7 +26,7 @@ LAST_EVENT_ID = "last-event-id"
 MEDIA_TYPE = "text/event-stream"
 HEADERS = {"cache-control": "no-store"}
 ALWAYS = frozenset({"reset", "rewound", "deleted"})
-"""Actions that every stream tells, whatever it is asked for: what came before is gone."""
+"""Actions that every stream includes regardless of its filters: they discard the earlier events."""
 
 Shown = TypeVar("Shown")
 
@@ -44,7 +44,7 @@ class EventQuery(NamedTuple):
 
 
 class EventSource:
-    """Renders the events of one log, or of all."""
+    """Renders the events of a single log, or of all logs."""
 
     def __init__(self, sandboxes: Sandboxes, wanted: EventQuery, only: EventLog | None = None) -> None:
         self._sandboxes = sandboxes
@@ -54,12 +54,12 @@ class EventSource:
         self._rows = EventRows(sandboxes, with_bodies=wanted.with_bodies)
 
     def reader(self, after: str | None = None, last: int = 0) -> EventReader[Event]:
-        """A reader behind the event with the id `after`, which may be 0 for all that is kept; None for the `last` ones
-        and those that come from now on. Raises `InvalidInput`."""
+        """Return a reader that begins after the event with the id `after`; 0 means all stored events. Without `after`
+        it begins with the `last` events and continues with new ones. Raises `InvalidInput`."""
         return self._reader(after, last, self._shown, self._gap)
 
     def stream(self, after: str | None, last: int) -> EventReader[bytes]:
-        """The same, of events as a stream sends them, without secrets."""
+        """Return a reader like `reader`, with events as bytes of a stream, without secrets."""
         return self._reader(after, last, self._piece, lambda missing, place: _sent(self._gap(missing, place)))
 
     def _reader(
@@ -77,17 +77,17 @@ class EventSource:
         return reader
 
     def id_of(self, place: EventPosition) -> str:
-        """The id of the event at this place. In a stream of all sandboxes it has no number of one."""
+        """Return the id of the event at this position. In a stream of all sandboxes it has no sandbox number."""
         return f"{self._hub.boot}.{place.serial}.{place.number if self._only else 0}"
 
     def _before(self, last: int) -> EventPosition:
-        """The place before the last events: of one sandbox, or of all together."""
+        """Return the position before the last events of a sandbox, or of all sandboxes together."""
         if self._only:
             return self._only.before(last)
         return EventPosition(max(self._hub.latest - last, 0), 0)
 
     def _place(self, after: str, logs: list[EventLog]) -> tuple[EventPosition, bool]:
-        """Where to begin, and whether it is known how many are missing before."""
+        """Return where to begin, and whether the number of missing events before is known."""
         hub, only = self._hub, self._only
         if after == "0":
             return EventPosition(0, 0), True
@@ -109,7 +109,7 @@ class EventSource:
         return min((log.oldest() for log in logs), default=EventPosition(hub.latest, 0)), False
 
     def _life_of(self, taken: Taken) -> LiveSandbox | None:
-        """The sandbox of an event, if that is wanted."""
+        """Return the sandbox of an event, or None if the event is filtered out."""
         live: LiveSandbox = taken.life or self._sandboxes.get(taken.sandbox)
         kinds, refid, _ = self._wanted
         if not (isinstance(taken.item, Action) and taken.item.name in ALWAYS):
@@ -135,7 +135,7 @@ class EventSource:
         return b'id: %b\nevent: %b\ndata: {"id":"%b",%b\n\n' % (id_, kind, id_, data)
 
     def _rendered(self, live: LiveSandbox, taken: Taken) -> tuple[bytes, bytes]:
-        """The kind of an event, and its JSON without the opening brace, since the id comes first."""
+        """Return the kind of an event, and its JSON without the opening brace, since the id comes first."""
         row = self._rows.row(live, taken)
         mask = self._rows.mask(self._sandboxes.find(taken.sandbox))
         return row["kind"].encode(), mask.answer(encode(row))[1:]
@@ -145,12 +145,12 @@ class EventSource:
 
 
 async def of_sandbox(request: Request) -> Response:
-    """The events of one sandbox."""
+    """Stream the events of a sandbox."""
     return _streamed(request, sandbox_of(request).events)
 
 
 async def of_all(request: Request) -> Response:
-    """The events of all sandboxes that the token of the request is for."""
+    """Stream the events of all sandboxes that the token of the request permits."""
     only = access_of(request).sandbox
     live = None if only is None else sandboxes_of(request).find(only)
     if only is not None and live is None:
@@ -174,7 +174,7 @@ def _streamed(request: Request, only: EventLog | None) -> Response:
 
 
 def _kinds(query: dict[str, Any]) -> frozenset[str]:
-    """The kinds in `only`. Raises `InvalidInput`."""
+    """Return the kinds in `only`. Raises `InvalidInput`."""
     kinds = frozenset(query["only"].split(",")) if "only" in query else frozenset()
     if unknown := kinds.difference(KINDS):
         raise InvalidInput(f"only has {min(unknown)!r}; use some of {', '.join(KINDS)}, with commas", "only")
@@ -182,7 +182,7 @@ def _kinds(query: dict[str, Any]) -> frozenset[str]:
 
 
 class _Stream:
-    """One stream: events, and between them comments that show that it lives."""
+    """A stream of events, with comments between them as a heartbeat."""
 
     def __init__(
         self,
@@ -200,8 +200,8 @@ class _Stream:
         self._heartbeat_s, self._timeout_s = heartbeat_s, timeout_s
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """The body, until the sandbox is deleted, the time is over, the client leaves, its token is taken back, or the
-        server stops."""
+        """Yield the body until the sandbox is deleted, the time is over, the client leaves, its token is revoked, or
+        the server stops."""
         now = asyncio.get_running_loop().time
         ends_at = now() + self._timeout_s
         with self._reader as reader:
@@ -209,7 +209,7 @@ class _Stream:
             while not reader.is_over and self._is_allowed():
                 if events := reader.take():
                     yield b"".join(events)
-                    await asyncio.sleep(0)  # others go on in the middle of a long history
+                    await asyncio.sleep(0)  # other tasks run in the middle of a long history
                 elif reader.has_more:  # all that was taken was about something else
                     await asyncio.sleep(0)
                 elif (left_s := ends_at - now()) <= 0:

@@ -1,6 +1,6 @@
-"""`/_sim/sandboxes/{id}/explain`: what the signature of a request should be, and why it is not.
+"""`/_sim/sandboxes/{id}/explain`: the expected signature of a request, and why the given signature differs.
 
-The request is given, as its parts or as a curl command. It is not sent, and changes nothing.
+The request is given as its parts or as a curl command. It is not sent, and changes nothing.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -33,8 +33,8 @@ _VERSION: Final = "the version of the scheme, always v1"
 
 
 JudgeUnsigned = Callable[[LiveSandbox, str, str, Mapping[bytes, bytes]], tuple[str, str] | None]
-"""Says what the service answers to a request without an API key, by its method, path and headers: `valid` or the code
-of the refusal, and why; None where it has nothing to say."""
+"""Returns the service's verdict on a request without an API key, by method, path and headers: `valid` or the code of
+the refusal, and the reason; None without a verdict."""
 
 
 class _GivenKey(NamedTuple):
@@ -45,7 +45,7 @@ class _GivenKey(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """A given request beside what the sandbox knows of its key."""
+    """A given request with the sandbox's record of its key."""
 
     given: Given
     headers: dict[bytes, bytes]
@@ -58,7 +58,7 @@ class _Asked(NamedTuple):
 
 
 async def explain(request: Request) -> Response:
-    """Explain one request. Raises `InvalidInput` for one that makes no sense, and `Busy`."""
+    """Explain a request. Raises `InvalidInput` for an invalid request, and `Busy`."""
     live = sandbox_of(request)
     refuse_other_parameters(request)
     raw = await bytes_of(request)
@@ -112,7 +112,7 @@ def _parts(asked: _Asked, hashed: bytes) -> Parts:
 
 
 def _pieces(given: Given, parts: Parts) -> Iterator[dict[str, str]]:
-    """The string piece by piece, each with where it comes from."""
+    """Yield the pieces of the string, each with its origin."""
     body = f"the {len(given.body)} bytes of the body as they are sent" if given.body else "nothing, as there is no body"
     whys: Iterable[tuple[str, bytes, str]] = (
         ("version", b"v1", _VERSION),
@@ -142,7 +142,7 @@ def _text(value: bytes) -> str:
 
 
 def _curl(live: LiveSandbox, asked: _Asked, hashed: bytes, base: str) -> str:
-    """The request as a command for this sandbox, signed anew as of now."""
+    """Return the request as a command for this sandbox, with a fresh signature."""
     assert asked.held is not None
     given, stamp = asked.given, str(int(live.signing_time().timestamp()))
     nonce, method = f"explained-{uuid4().hex}", given.method.upper()
@@ -162,7 +162,7 @@ def _curl(live: LiveSandbox, asked: _Asked, hashed: bytes, base: str) -> str:
 
 
 def _judged_unsigned(live: LiveSandbox, asked: _Asked, judge: JudgeUnsigned) -> dict[str, Any] | None:
-    """The verdict on a request without an API key, None for any other."""
+    """Return the verdict on a request without an API key, None for any other request."""
     if asked.key:
         return None
     path = unquote(asked.given.path.decode("utf-8", "replace"))
@@ -171,7 +171,8 @@ def _judged_unsigned(live: LiveSandbox, asked: _Asked, judge: JudgeUnsigned) -> 
 
 
 async def _judged(live: LiveSandbox, asked: _Asked, hashed: bytes) -> dict[str, Any]:
-    """The verdict of the service, a code of SPEC 5.2 or `valid`, and the autopsy of the signature if there is one."""
+    """Return the verdict of the service, a code of SPEC 5.2 or `valid`, with the autopsy of the signature if there is
+    one."""
     now_s = live.signing_time().timestamp()
     tolerance_s = live.scenario.limits.timestamp_tolerance.total_seconds()
     checked = check_headers(asked.headers, asked.held, now_s, tolerance_s)

@@ -1,4 +1,4 @@
-"""A request that is given to be explained: read from a body of the control API, as its parts or as a curl command."""
+"""Input of an explanation: parses a request from a body of the control API, given as its parts or as a curl command."""
 
 import binascii
 from base64 import b64decode
@@ -20,8 +20,8 @@ _PARTS: Final = ("method", "path", "headers", "body", "body_base64")
 
 
 class Given(NamedTuple):
-    """A request. `path` is the part behind `prefix`, names of headers are in lower case, `secret` is decoded, None when
-    the key's own is meant, and `canonical` is the string that the client says it signed."""
+    """A request. `path` is the part after `prefix`, names of headers are in lower case, `secret` is decoded (None to
+    use the key's own), and `canonical` is the string that the client says it signed."""
 
     method: str
     host: bytes
@@ -35,7 +35,7 @@ class Given(NamedTuple):
 
 
 def read_given(raw: bytes) -> Given:
-    """The request in a body of JSON. Raises `InvalidInput`."""
+    """Return the request in a JSON body. Raises `InvalidInput`."""
     wanted = decoded(raw, "explain-request")
     if "curl" in wanted:
         beside = [name for name in _PARTS if name in wanted]
@@ -108,7 +108,8 @@ def _secret(text: str) -> bytes:
 
 
 def _refuse_long(method: str, target: str, pairs: list[tuple[bytes, bytes]]) -> None:
-    """Raise `InvalidInput` for what no server would read; a curl command may have more than the schema says."""
+    """Raise `InvalidInput` for a request that no server would read; a curl command may exceed the limits of the
+    schema."""
     if not method.isascii() or not method.isalpha() or len(method) > METHOD_CHARS_MAX:
         raise InvalidInput(f"method must be one of HTTP, at most {METHOD_CHARS_MAX} letters", "method")
     if len(target) > TARGET_BYTES_MAX:
@@ -119,7 +120,7 @@ def _refuse_long(method: str, target: str, pairs: list[tuple[bytes, bytes]]) -> 
 
 
 def _split(target: bytes) -> tuple[bytes, bytes, bytes, bytes]:
-    """Host, the path before and from the version on, and query of a URL or of a path with its query."""
+    """Split a URL or a path with its query into host, path prefix, path from the version on, and query."""
     target = target.partition(b"#")[0]
     whole, _, query = target.partition(b"?")
     host, path = b"", whole
@@ -136,7 +137,7 @@ def _split(target: bytes) -> tuple[bytes, bytes, bytes, bytes]:
 
 
 def _bytes(text: str) -> bytes:
-    """A text in UTF-8. What a shell makes of bytes that are no text stays as it was."""
+    """Encode a text in UTF-8, restoring bytes from a shell that are not valid text."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

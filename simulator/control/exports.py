@@ -23,7 +23,7 @@ from simulator.wire.money import encode
 
 
 async def as_har(request: Request) -> Response:
-    """The latest requests that match as HAR 1.2."""
+    """Return the latest matching requests as HAR 1.2."""
     live = sandbox_of(request)
     query = filters_of(request, live, "requests-har-query")
     asked, mask_of = page_of(query), masks(request, live)
@@ -33,7 +33,7 @@ async def as_har(request: Request) -> Response:
 
 
 async def as_curl(request: Request) -> Response:
-    """One request as a command for a POSIX shell, and how to send it with a new signature."""
+    """Return a request as a command for a POSIX shell, with comments on how to send it with a new signature."""
     live = sandbox_of(request)
     exchange = exchange_of(request, live)
     if exchange is None:
@@ -73,7 +73,7 @@ class SentRequest(msgspec.Struct, kw_only=True, gc=False):
 
 
 def pasted(base: str, sent: SentRequest, mask: Mask) -> str:
-    """A request to the server at `base` as a command, below comments."""
+    """Return a request to the server at `base` as a command, after comments."""
     hidden: list[str] = []
     _shown(sent.path.encode(), mask.path(sent.path).encode(), "its path", hidden)
     _shown(sent.query, mask.query(sent.path, sent.query).encode("latin-1"), "its query", hidden)
@@ -107,7 +107,7 @@ def _header(name: bytes, value: bytes, mask: Mask, hidden: list[str]) -> bytes:
 
 
 def _body(exchange: SentRequest, mask: Mask, hidden: list[str]) -> bytes:
-    """The bytes as they came, unless something in them is masked."""
+    """Return the body as received, unless something in it is masked."""
     shown = mask.body(exchange.path, exchange.body)
     if shown == exchange.body.decode("utf-8", "replace"):
         return exchange.body
@@ -131,8 +131,9 @@ Record = TypeVar("Record")
 async def har_parts(
     found: Iterable[Record], count_max: int, rendered: Callable[[Record], dict[str, Any]]
 ) -> AsyncIterator[bytes]:
-    """The parts of a document of the latest of these, oldest first; as many as fit, and a comment about those that do
-    not. One is rendered in each turn of the event loop, as `exported` does it; they come newest first."""
+    """Yield the parts of a document of the latest records, oldest first: as many as fit, and a comment about
+    omitted ones. `found` has the newest first; each turn of the event loop renders a single record in the form of
+    `exported`."""
     shown: list[dict[str, Any]] = []
     size, is_whole = 0, True
     for one in list(found):
@@ -150,7 +151,7 @@ async def har_parts(
 
 
 def exported(url: str, sandbox_id: str, exchange: Exchange, mask: Mask) -> dict[str, Any]:
-    """An exchange as the control API shows it, with the `url` that it was sent to; `url` is the server's."""
+    """Return an exchange as the control API shows it, with the full URL of the request; `url` is the server's."""
     target = without_origin(sent_target(sandbox_id, exchange, mask)).decode("latin-1")
     path, question, query = target.partition("?")
     url += "".join(quote(part, safe=SAFE_IN_URL, encoding="latin-1") for part in (path, question, query))
@@ -158,7 +159,7 @@ def exported(url: str, sandbox_id: str, exchange: Exchange, mask: Mask) -> dict[
 
 
 def sent_target(sandbox_id: str, exchange: Exchange, mask: Mask) -> bytes:
-    """The request target as it was sent, without secrets."""
+    """Return the request target as sent, without secrets."""
     path = mask.path(exchange.path)
     sent, question, query = exchange.target.partition(b"?")
     if not sent or path != exchange.path:
@@ -170,17 +171,18 @@ def sent_target(sandbox_id: str, exchange: Exchange, mask: Mask) -> bytes:
 
 
 def masked_query(exchange: Exchange, query: bytes, mask: Mask) -> bytes:
-    """A query of this exchange without secrets."""
+    """Return a query of this exchange without secrets."""
     return mask.query(exchange.path, query).encode("latin-1")
 
 
 def without_origin(target: bytes) -> bytes:
-    """A request target in origin form."""
+    """Return a request target in origin form."""
     return target if target.startswith(b"/") else b"/" + target.partition(b"//")[2].partition(b"/")[2]
 
 
 def har(exchanges: Iterable[Mapping[str, Any]], comment: str = "") -> Iterator[bytes]:
-    """The parts of the document, one for each exchange as `exported` makes it. Times are the sandbox's."""
+    """Yield the parts of the HAR document, a part for each exchange in the form of `exported`. Times are the
+    sandbox's."""
     head = {"version": HAR_VERSION, "creator": {"name": "reseller-sim", "version": __version__}, "pages": []}
     yield b'{"log":%b,"entries":[' % encode(head | ({"comment": comment} if comment else {}))[:-1]
     for number, one in enumerate(exchanges):
@@ -223,7 +225,7 @@ def _request(one: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _response(one: Mapping[str, Any]) -> dict[str, Any]:
-    """Status 0 is a connection that was closed without an answer."""
+    """Return the response; status 0 is a connection that was closed without an answer."""
     message, status = one["response"], one["status"]
     content = {"size": message["body_bytes"], "mimeType": _type(message["headers"]), "text": message["body"]}
     return {

@@ -1,7 +1,7 @@
 """`/_sim/sandboxes/{id}/figures`: payments, callbacks, webhooks, receivers, wallets and requests in numbers.
 
-Everything is counted as it happens, or read from indexes and bounded logs. What grows with resellers and products is
-added up in slices, between which others go on.
+Everything is counted as it happens, or read from indexes and bounded logs. Sums over resellers and products are
+computed in slices, so that the event loop is not blocked.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from simulator.wire.money import number
 from simulator.wire.payments import STATUS_NAMES
 
 WALLETS_MAX = 50
-"""How many wallets are drawn; those of the others are asked for by `reseller`."""
+"""The limit of wallets in an answer; request other wallets with `reseller`."""
 
 SLICE = 50
 REFUSED_FROM = 400
@@ -41,14 +41,14 @@ ALWAYS = (date.min, date.max)
 
 
 class ProductFigures(msgspec.Struct):
-    """What was paid of a product."""
+    """Figures of the payments for a product."""
 
     counts: Counter[HistoryStatus]
     amount: Decimal = ZERO
 
 
 async def show(request: Request) -> Response:
-    """The figures of a sandbox since its start or last reset, or of one reseller."""
+    """Return the figures of a sandbox since its start or last reset, or of a single reseller."""
     live = sandbox_of(request)
     query = query_of(request, "figures-query")
     refuse_unknown_reseller(live, query)
@@ -92,7 +92,7 @@ def _busiest(one: tuple[str, ProductFigures]) -> tuple[int, str]:
 
 
 def _by_status(products: Iterable[ProductFigures], processing: int) -> dict[str, int]:
-    """The number of payments by their status as on the wire."""
+    """Return the number of payments by their wire status."""
     counts: Counter[HistoryStatus] = Counter()
     for product in products:
         counts.update(product.counts)
@@ -133,7 +133,8 @@ def _receiver(one: ReceiverTimes) -> dict[str, Any]:
 
 
 def _requests(live: LiveSandbox, code: str | None) -> dict[str, Any]:
-    """All that were answered; of one reseller those that the journal has kept, where `left_out` is what it has not."""
+    """Return the counts of all answered requests. For a single reseller only the journal is counted; `left_out` is the
+    number of evicted requests."""
     kinds: Counter[tuple[int, bool]] = Counter()
     if code is None:
         for (_, _, status, error, _), count in live.counters.answers.items():

@@ -1,4 +1,4 @@
-"""Filters of the journal: what a request has, and what it has not; one that cannot match is refused with a sentence."""
+"""Filters of the journal, positive and negative; a filter that cannot match is refused with a sentence."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -32,7 +32,7 @@ METHODS: Final = frozenset(
         "UNLOCK", "UNSUBSCRIBE",
     }
 )  # fmt: skip
-"""What the HTTP parser takes for a method; a request with another one never comes as far as the journal."""
+"""The methods that the HTTP parser accepts; requests with other methods never reach the journal."""
 
 OWN_ERRORS: Final = frozenset(
     {
@@ -42,7 +42,7 @@ OWN_ERRORS: Final = frozenset(
     }
 )  # fmt: skip
 ERRORS: Final = OWN_ERRORS.union(MESSAGES, *(map(str, each) for each in (Reason, ReplayRefused, BillError)))
-"""The codes of every refusal, but for the texts with which rules of `bills` refuse."""
+"""The codes of all refusals, except for the texts with which rules of `bills` refuse."""
 
 SHOWN_CHARS_MAX = 60
 _TRXID: Final = re.compile("[0-9]{22}")
@@ -57,14 +57,14 @@ _RANGES: Final = "for several write status_min and status_max, for all others st
 def filtered(
     read: Mapping[str, Callable[[Record], Any]], query: Mapping[str, Any], records: Iterable[Record]
 ) -> Iterable[Record]:
-    """The records that match a query; `read` has what each filter compares. Values are compared as texts."""
+    """Yield the records that match a query; `read` has the values that each filter compares, as texts."""
     for test in _tests(read, query):  # nested, since a test of all filters takes four times as long for each record
         records = filter(test, records)
     return records
 
 
 def matcher(read: Mapping[str, Callable[[Record], Any]], query: Mapping[str, Any]) -> Callable[[Record], bool]:
-    """The same as a test of one record."""
+    """Return a function that tests whether a record matches the query."""
     tests = _tests(read, query)
     return lambda one: all(test(one) for test in tests)
 
@@ -91,7 +91,7 @@ def _between(value: Callable[[Record], int], low: int | None, high: int | None) 
 
 
 def refuse_impossible(request: Request, names: Iterable[str]) -> None:
-    """Raise `InvalidInput` for a filter that no request can match, whatever the sandbox has."""
+    """Raise `InvalidInput` for a filter that no request can match in any sandbox."""
     sent: dict[str, str] = {}
     wanted = {*chain.from_iterable((name, name + NOT) for name in names), *STATUS_BOUNDS}
     for name, text in request.query_params.multi_items():
@@ -128,7 +128,7 @@ def _status_problem(name: str, text: str) -> str:
 
 
 def status_filters(text: str) -> dict[str, int]:
-    """The filters that mean what people write for several statuses: 2xx, 500-599, >=400, !404; none for other texts."""
+    """Return the filters for a group of statuses: 2xx, 500-599, >=400, !404; no filters for other texts."""
     if found := _CLASS.fullmatch(text):
         return {"status_min": int(found[1] + "00"), "status_max": int(found[1] + "99")}
     if found := _RANGE.fullmatch(text):
@@ -168,7 +168,7 @@ _PROBLEMS: Final[Mapping[str, Callable[[str], str]]] = {
 
 
 def refuse_contradictions(query: Mapping[str, Any], names: Iterable[str]) -> None:
-    """Raise `InvalidInput` for filters of which each can match, but not together."""
+    """Raise `InvalidInput` for filters that can match separately, but not together."""
     for name in names:
         if name in query and query[name] == query.get(name + NOT):
             raise InvalidInput(f"{name} and {name}{NOT} have the same value, so no request can match", name + NOT)
@@ -182,7 +182,7 @@ def refuse_contradictions(query: Mapping[str, Any], names: Iterable[str]) -> Non
 
 
 def refuse_unknown_reseller(live: LiveSandbox, query: Mapping[str, Any]) -> None:
-    """Raise `InvalidInput` for a reseller that the sandbox does not have. While a request waits, one may be added."""
+    """Raise `InvalidInput` for a reseller that the sandbox does not have. It may be added while a request waits."""
     code, known = query.get("reseller"), live.core.state.resellers
     if code and code not in known and not query.get("wait_for"):
         named = f"; it has {', '.join(known)}" if 0 < len(known) <= 5 else ""
@@ -191,8 +191,8 @@ def refuse_unknown_reseller(live: LiveSandbox, query: Mapping[str, Any]) -> None
 
 
 def refuse_unknown_names(live: LiveSandbox, query: Mapping[str, Any]) -> None:
-    """Raise `InvalidInput` for a reseller, rule or code of an error that the sandbox does not have, and that is not in
-    its journal from before. While a request waits, one may be added."""
+    """Raise `InvalidInput` for a reseller, rule or error code that neither the sandbox nor its journal has. It may be
+    added while a request waits."""
     if query.get("wait_for"):
         return
     refuse_unknown_reseller(live, query)
@@ -215,7 +215,7 @@ def _has_rule(live: LiveSandbox, label: str) -> bool:
 
 
 def _errors_of_rules(live: LiveSandbox) -> set[str]:
-    """The texts with which rules refuse bills."""
+    """Return the texts with which rules refuse bills."""
     outcomes = (rule.then.refused for rule, _ in live.core.state.bills.listed())
     return {str(one.error) for one in outcomes if one is not None}
 
@@ -233,7 +233,7 @@ DIGITS_MAX = 19
 
 
 def refuse_other_parameters(request: Request, *known: str) -> None:
-    """Raise `InvalidInput` for a query parameter that is not `known`: a misspelt filter would match everything."""
+    """Raise `InvalidInput` for a query parameter that is not in `known`: a misspelt filter would match everything."""
     unknown = set(request.query_params) - set(known)
     if unknown:
         text = f"use {', '.join(known)}" if known else "this endpoint has none"
@@ -241,9 +241,9 @@ def refuse_other_parameters(request: Request, *known: str) -> None:
 
 
 def query_of(request: Request, schema: str) -> dict[str, Any]:
-    """The parameters of a request, numbers as such, those that are absent with their default if they have one.
+    """Return the parameters of a request, with numbers converted, and with the defaults of absent parameters.
 
-    Raises `InvalidInput`, also for a parameter that was sent with two values.
+    Raises `InvalidInput`, also for a parameter with two values.
     """
     known = parameters(schema)
     refuse_other_parameters(request, *known)
@@ -260,7 +260,7 @@ def _refuse_contradictory(request: Request) -> None:
 
 
 def bytes_of(request: Request, name: str) -> bytes | None:
-    """A parameter of the query as the bytes that were sent, whatever their encoding; None when it is absent."""
+    """Return a parameter of the query as raw bytes in any encoding; None when it is absent."""
     raw = request.scope["query_string"].decode("latin-1")
     found = dict(parse_qsl(raw, keep_blank_values=True, encoding="latin-1"))
     return found[name].encode("latin-1") if name in found else None
@@ -272,7 +272,7 @@ def _defaults(schema: str, known: Mapping[str, Schema]) -> dict[str, Any]:
 
 
 def _typed(text: str, wanted: Schema) -> Any:
-    """The value that a text stands for, or the text, which the schema then refuses."""
+    """Return the value of a text, or the text itself, which the schema then refuses."""
     if wanted["type"] == "integer":
         is_whole = text.isascii() and text.isdigit() and len(text) <= DIGITS_MAX
         return int(text) if is_whole else text
@@ -290,10 +290,10 @@ def _number(text: str) -> Any:
 
 
 def page_of(query: Mapping[str, Any]) -> PageRequest:
-    """The page that a query asks for."""
+    """Return the page that a query asks for."""
     return PageRequest(query["limit"], int(query.get("cursor", 0)))
 
 
 def wait_of(query: Mapping[str, Any]) -> tuple[int, float]:
-    """How many a query waits for, and how long (seconds)."""
+    """Return the number of matches to wait for, and the timeout in seconds."""
     return query["wait_for"], query["timeout"]

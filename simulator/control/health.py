@@ -1,4 +1,5 @@
-"""`/_sim/health` and `/_sim/ready`, also before there is an application; and whether the proxy knows this server."""
+"""`/_sim/health` and `/_sim/ready`, also before the application exists, and the check that the proxy knows this
+server."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -19,13 +20,13 @@ from simulator.wire.money import encode
 
 
 async def health(request: Request) -> Response:
-    """The status and the version."""
+    """Return the status and the version."""
     return reply({"status": "ok", "version": __version__})
 
 
 async def ready(request: Request) -> Response:
-    """200 when requests may be sent; 503 with the reason while the server starts or stops, or is not the one of several
-    that its proxy takes it for."""
+    """Return 200 when the server is ready for requests; 503 with the reason while it starts or stops, or when its proxy
+    mistakes it for another shard."""
     refuse_other_parameters(request)
     operations: Operations = request.app.state.operations
     why = operations.not_ready or wrong_place(request)
@@ -33,11 +34,11 @@ async def ready(request: Request) -> Response:
 
 
 Answer = Callable[[], tuple[int, bytes]]
-"""Makes a status, and a body as the control API has it."""
+"""Returns a status and a body in the form of the control API."""
 
 
 def early_answers(operations: Operations, root: str = "") -> Mapping[str, Answer]:
-    """What is answered to each path, also below the `root` that a proxy has before ours."""
+    """Return the answers by path, also below the `root` path of a proxy."""
 
     def ready() -> tuple[int, bytes]:
         why = operations.not_ready or STARTING
@@ -51,15 +52,15 @@ def early_answers(operations: Operations, root: str = "") -> Mapping[str, Answer
 
 
 SAID_MAX: Final = 16
-"""Anybody may ask, with any name: so many different lines are logged."""
+"""The limit of different log lines, since anyone can send any name."""
 
 _LOG: Final = logging.getLogger(__name__)
 _said: set[str] = set()
 
 
 def wrong_place(request: Request) -> NotReady | None:
-    """Why this server is not the one that the proxy takes it for; None when it is, or when nobody says. That the proxy
-    has another list is logged alone: servers get a new one before the proxy does."""
+    """Return why this server is not the shard that the proxy takes it for; None when it is, or without such a header. A
+    different list of shards is only logged, since servers get a new list before the proxy does."""
     name = request.headers.get(NAME_HEADER)
     if name is None or not is_name(name):
         return None

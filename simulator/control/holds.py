@@ -25,7 +25,7 @@ async def list_all(request: Request) -> Response:
 
 
 async def release(request: Request) -> Response:
-    """Let what waits under a name go on: the first `count`, all by default."""
+    """Release the items that wait under a name: the first `count`, all by default."""
     refuse_other_parameters(request)
     wanted = await body_of(request, "release-request", may_be_empty=True)
     count = int(wanted["count"]) if "count" in wanted else None

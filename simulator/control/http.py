@@ -33,7 +33,7 @@ AT_ONCE_BYTES_MAX = 64 * 1024  # decoding and validating more takes longer than 
 DIGITS_MAX = 16
 MESSAGE_CHARS_MAX = 500
 PAGE_BYTES_MAX = 1024 * 1024
-SLICE_BYTES = 8 * 1024  # of a page: rendered in one turn of the event loop, a few milliseconds for the costliest rows
+SLICE_BYTES = 8 * 1024  # of a page: rendered in a turn of the event loop, a few milliseconds for the costliest rows
 SLICE_ROWS = 16
 PATH_CHARS_MAX = 200
 UNKNOWN_PATH = "the control API has no such path; /_sim/docs lists them, as `reseller-sim openapi --control` does"
@@ -51,12 +51,12 @@ class InvalidInput(Unacceptable):
 
 
 def reply(body: Any, status: int = 200) -> Response:
-    """A JSON answer."""
+    """Return a JSON answer."""
     return Response(encode(body), status, media_type="application/json")
 
 
 async def in_slices(slices: Iterable[list[Row]]) -> list[Row]:
-    """All rows of a report that takes longer than others should wait: they go on between two slices."""
+    """Return all rows of a long report, without blocking the event loop: other tasks run between two slices."""
     rows: list[Row] = []
     for part in slices:
         rows += part
@@ -65,18 +65,19 @@ async def in_slices(slices: Iterable[list[Row]]) -> list[Row]:
 
 
 def no_content() -> Response:
-    """204."""
+    """Return a 204."""
     return Response(status_code=204)
 
 
 def error(status: int, code: str, message: str, path: str = "", **more: Any) -> Response:
-    """An error: code for machines, message for people, path for the position. Truncates what a client sent."""
+    """Return an error: code for machines, message for people, path for the position. Texts from the client are
+    truncated."""
     message, path = (shortened(text, MESSAGE_CHARS_MAX, "…") for text in (message, path))
     return reply({"error": code, "message": message, "path": path, **more}, status)
 
 
 async def on_domain_error(request: Request, exc: Exception) -> Response:
-    """Map a typed refusal to its answer."""
+    """Return the answer for a typed refusal."""
     assert isinstance(exc, DomainError)
     status = next(status for kind, status in STATUS_OF.items() if isinstance(exc, kind))
     answer = error(status, exc.code, exc.message, exc.path)
@@ -86,7 +87,7 @@ async def on_domain_error(request: Request, exc: Exception) -> Response:
 
 
 async def on_scenario_error(request: Request, exc: Exception) -> Response:
-    """Report all problems of a scenario, the first one in front."""
+    """Return all problems of a scenario, with the first as the message."""
     assert isinstance(exc, ScenarioError)
     problems = [
         {"file": problem.source if problem.line and problem.source != BODY else None}
@@ -99,7 +100,7 @@ async def on_scenario_error(request: Request, exc: Exception) -> Response:
 
 
 async def on_http_error(request: Request, exc: Exception, unknown: str = UNKNOWN_PATH) -> Response:
-    """The router's 404 and 405, in our shape; `unknown` is what a path is answered with that does not exist."""
+    """Return the router's 404 or 405 in our form; `unknown` is the answer for an unknown path."""
     assert isinstance(exc, HTTPException)
     code, text = {
         404: ("unknown_path", unknown),
@@ -118,13 +119,13 @@ async def on_http_error(request: Request, exc: Exception, unknown: str = UNKNOWN
 
 
 async def on_unexpected(request: Request, exc: Exception) -> Response:
-    """500 for an exception that nothing foresaw."""
+    """Return a 500 for an unexpected exception."""
     return error(500, "unexpected", "the simulator made a mistake; its log has the place")
 
 
 def _likely_path(request: Request) -> str:
-    """The path of this API that is most like the one that was asked for; empty when none is. Names are those that were
-    sent, and of a path without a sandbox `default`."""
+    """Return the path of this API that is most similar to the requested path; empty if none is similar. It contains the
+    names from the request, and `default` for a path without a sandbox."""
     sent = request.url.path.split("/")
     templates = [route.path.split("/") for route in request.app.routes if isinstance(route, Route)]
     of_default = "/".join((*sent[:2], "sandboxes", "default", *sent[2:]))
@@ -134,14 +135,14 @@ def _likely_path(request: Request) -> str:
 
 
 def _named(template: list[str], sent: list[str]) -> str:
-    """A template with the names that were sent in their places."""
+    """Return a template with the names of the request inserted."""
     given = {at: name for at, name in enumerate(sent) if name}
     return "/".join(given.get(at, "default") if part.startswith("{") else part for at, part in enumerate(template))
 
 
 def _methods_of(request: Request) -> list[str]:
-    """Every method of a path; the router itself names only those of the first route. A path that is written out comes
-    before one with a name in it, and has no methods of that."""
+    """Return every method of a path; the router itself names only the first route's. A literal path takes
+    precedence over a path with a parameter, and does not inherit its methods."""
     routes = (route for route in request.app.routes if isinstance(route, Route))
     matching = [route for route in routes if route.path_regex.match(request.url.path)]
     of_path = (route for route in matching if route.path == matching[0].path)
@@ -149,9 +150,10 @@ def _methods_of(request: Request) -> list[str]:
 
 
 async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) -> dict[str, Any]:
-    """The JSON object of a request, validated against a schema of the contract; a long one beside the event loop.
+    """Return the JSON object of a request, validated against a schema of the contract; a long body is decoded in a
+    thread.
 
-    Raises `InvalidInput`, and `Busy` when too many long ones wait for that.
+    Raises `InvalidInput`, and `Busy` when too many long bodies wait.
     """
     raw = await bytes_of(request)
     if len(raw) <= AT_ONCE_BYTES_MAX:
@@ -163,7 +165,7 @@ async def body_of(request: Request, schema: str, *, may_be_empty: bool = False) 
 
 
 def decoded(raw: bytes, schema: str, may_be_empty: bool = False) -> dict[str, Any]:
-    """The JSON object in `raw`, validated against a schema of the contract. Raises `InvalidInput`."""
+    """Return the JSON object in `raw`, validated against a schema of the contract. Raises `InvalidInput`."""
     if not raw and may_be_empty:
         return {}
     try:
@@ -174,14 +176,14 @@ def decoded(raw: bytes, schema: str, may_be_empty: bool = False) -> dict[str, An
 
 
 def validated(value: dict[str, Any], schema: str) -> dict[str, Any]:
-    """The same, when it fulfils a schema of the contract. Raises `InvalidInput`."""
+    """Return the value if it satisfies a schema of the contract. Raises `InvalidInput`."""
     for path, texts in validator(schema).problems(value).items():
         raise InvalidInput(f"{path} {texts[0]}" if path else texts[0], path)
     return value
 
 
 async def bytes_of(request: Request, bytes_max: int = BODY_BYTES_MAX) -> bytes:
-    """A request's body, at most `bytes_max` bytes. Raises `InvalidInput` as early as possible.
+    """Return a request's body, at most `bytes_max` bytes. Raises `InvalidInput` as early as possible.
 
     The server reads and drops the rest of a body that is too large, so that its sender can read the refusal.
     """
@@ -203,7 +205,7 @@ async def bytes_of(request: Request, bytes_max: int = BODY_BYTES_MAX) -> bytes:
 
 
 def refuse_lost_sandbox(request: Request) -> None:
-    """Raise `Unknown` or `Conflict` when the sandbox was deleted, reset or rewound while the body came or was read."""
+    """Raise `Unknown` or `Conflict` when the sandbox was deleted, reset or rewound while the body was received."""
     looked_up: tuple[LiveSandbox, Sandbox] | None = getattr(request.state, "sandbox", None)
     if looked_up is None:
         return
@@ -216,19 +218,19 @@ def refuse_lost_sandbox(request: Request) -> None:
 
 
 def base_url(request: Request) -> str:
-    """The server's URL as this client reaches it, with what a proxy has before our paths."""
+    """Return the server's URL as this client reaches it, including the path prefix of a proxy."""
     return f"{request.url.scheme}://{request.headers['host']}{request.scope.get('reseller_sim.root', '')}"
 
 
 def sandboxes_of(request: Request) -> Sandboxes:
-    """The server's sandboxes."""
+    """Return the server's sandboxes."""
     found: Sandboxes = request.app.state.sandboxes
     return found
 
 
 def sandbox_of(request: Request) -> LiveSandbox:
-    """The sandbox in the path; raises `Unknown`. `ControlApp` has processed what its running clock made due before
-    something is read; before a command is applied, `submit` does that."""
+    """Return the sandbox in the path; raises `Unknown`. Before a read, `ControlApp` has processed the items that its
+    running clock made due; before a command, `submit` does so."""
     sandbox = sandboxes_of(request).get(request.path_params["sandbox"])
     sandbox.is_touched = True
     request.state.sandbox = sandbox, sandbox.core
@@ -249,10 +251,10 @@ async def page(
     row: Callable[[Row], Any],
     place: Callable[[Row], object] | None = None,
 ) -> dict[str, Any]:
-    """One page of a list called `name`, its rows rendered by `row`; it ends early with the row that fills it.
+    """Return a page of a list called `name`, its rows rendered by `row`; it ends early when a row fills it.
 
-    `place` gives the cursor of a row; then `found` starts after the requested one. Without it the cursor counts rows.
-    It shows what is found now; others go on while it is rendered.
+    `place` gives the cursor of a row; then `found` starts after the requested cursor. Without `place` the cursor counts
+    rows. The page shows the rows found now; other tasks run while it is rendered.
     """
     begun = islice(found, asked.cursor, None) if place is None else found
     chosen = list(islice(begun, asked.limit + 1))
@@ -264,9 +266,9 @@ async def page(
 
 
 async def lines(found: Iterable[Row], row: Callable[[Row], Any], bytes_max: float = math.inf) -> list[msgspec.Raw]:
-    """Rows as JSON, each on a line (see `MaskedSend`) and the last one that which fills `bytes_max`.
+    """Return rows as JSON, each on its own line (see `MaskedSend`), ending with the row that fills `bytes_max`.
 
-    A few are rendered in each turn of the event loop.
+    A few rows are rendered per turn of the event loop.
     """
     shown: list[msgspec.Raw] = []
     size, paused_at = 0, 0
@@ -282,12 +284,12 @@ async def lines(found: Iterable[Row], row: Callable[[Row], Any], bytes_max: floa
 
 
 def parse_time(text: str, path: str) -> datetime:
-    """An ISO 8601 date-time with its offset that a sandbox's clock can show. Raises `InvalidInput`."""
+    """Parse an ISO 8601 date-time with an offset, within the range of a sandbox's clock. Raises `InvalidInput`."""
     return parse_times(text, path).said
 
 
 def parse_times(text: str, path: str) -> Times:
-    """The same, with all that it may mean. Raises `InvalidInput`."""
+    """Parse a date-time like `parse_time`, with all of its possible meanings. Raises `InvalidInput`."""
     try:
         return times_of(text)
     except ValueError as wrong:

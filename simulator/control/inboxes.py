@@ -55,7 +55,7 @@ def _name_of(request: Request) -> str:
 
 
 def on_bad_target(request: Request, exc: Exception) -> Response:
-    """400 for an invalid inbox name."""
+    """Return a 400 for an invalid inbox name."""
     assert isinstance(exc, BadTarget)
     return error(400, "bad_inbox_name", exc.reason, "name")
 
@@ -65,7 +65,7 @@ def _url(request: Request, name: str) -> str:
 
 
 async def list_all(request: Request) -> Response:
-    """The inboxes that have messages or a program, by name."""
+    """List the inboxes that have messages or a program, by name."""
     asked = page_of(query_of(request, "inboxes-query"))
     inboxes = sandbox_of(request).inboxes
     return reply(await page("inboxes", asked, inboxes, lambda one: _row(one, _url(request, one.name))))
@@ -83,8 +83,8 @@ def _row(one: Inbox, url: str) -> dict[str, Any]:
 
 
 async def show(request: Request) -> Response:
-    """A page of its received requests, oldest first; with `wait_for`, once that many arrived behind the cursor or the
-    timeout passes."""
+    """Return a page of received requests, oldest first; with `wait_for`, wait until that many arrived after the cursor
+    or the timeout passes."""
     query = query_of(request, "inbox-query")
     asked = page_of(query)
     wait_for, timeout_s = wait_of(query)
@@ -108,13 +108,13 @@ async def show(request: Request) -> Response:
 
 
 def _fitting(received: Iterable[Received]) -> int:
-    """How many of these make a page that is rendered within milliseconds; always one at least."""
+    """Return how many of these fit on a page that is rendered within milliseconds; at least 1."""
     weights = accumulate(map(_weight, received))
     return max(1, sum(1 for _ in takewhile(PAGE_BYTES.__ge__, weights)))
 
 
 def _weight(one: Received) -> int:
-    """What it takes to render a message, in bytes: long numbers take the longest of what is decoded."""
+    """Return the cost of rendering a message, in bytes: long numbers take longest to decode."""
     weight = one.size + VALUE_BYTES * (one.query.count(b"&") + one.query.count(b"%"))
     if b"message=" in one.query:
         weight += 3 * len(one.query)
@@ -124,7 +124,7 @@ def _weight(one: Received) -> int:
 
 
 def _item(one: Received, messages: Messages) -> dict[str, Any]:
-    """A received request, and what it is. Its body is decoded here, if it is small enough."""
+    """Return a received request with its origin. A small body is decoded here."""
     parameters = b"&".join(one.query.split(b"&", PARAMETERS_MAX)[:PARAMETERS_MAX]).decode("latin-1")
     query = dict(parse_qsl(parameters, keep_blank_values=True))
     json = json_of(one.body)
@@ -142,7 +142,7 @@ def _item(one: Received, messages: Messages) -> dict[str, Any]:
 
 
 async def set_replies(request: Request) -> Response:
-    """Program the replies to the next requests, as a scenario does."""
+    """Program the replies to the next requests, in the form of a scenario."""
     name = _name_of(request)
     live = sandbox_of(request)
     wanted = await body_of(request, "inbox-replies-request")
@@ -152,7 +152,7 @@ async def set_replies(request: Request) -> Response:
 
 
 async def _program_of(request: Request, document: dict[str, Any]) -> InboxProgram:
-    """The program of a document, a long one made beside the event loop. Raises `InvalidInput`, and `Busy` as
+    """Return the program of a document, compiled in a thread if it is long. Raises `InvalidInput`, and `Busy` like
     `body_of`."""
     values = sum(len(one) + len(one.get("headers", ())) for key in LISTS for one in document.get(key, ()))
     if values <= VALUES_AT_ONCE_MAX:
@@ -170,12 +170,12 @@ async def clear(request: Request) -> Response:
     return no_content()
 
 
-# Who may program an inbox must not have scripts run in the console's origin.
+# Programmed replies must not run scripts in the console's origin.
 _NO_PAGE = {"content-security-policy": "sandbox", "x-content-type-options": "nosniff"}
 
 
 async def receive(request: Request) -> Response:
-    """Accept any request, and answer as programmed."""
+    """Accept any request, and reply as programmed."""
     name = _name_of(request)
     live = sandboxes_of(request).get(request.path_params["sandbox"])
     request.state.sandbox = live, live.core
@@ -191,7 +191,7 @@ async def receive(request: Request) -> Response:
 
 
 class Disconnect(Response):
-    """The connection is closed without an answer, as far as the server can do that."""
+    """Closes the connection without an answer, as far as the server can."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Close the connection."""
@@ -205,7 +205,8 @@ _INDEX: Final = re.compile(r"\[([0-9]+)\]")
 
 
 def document_of(wanted: dict[str, Any]) -> dict[str, Any]:
-    """What a request's body asks for, as a scenario writes it; its delays may be seconds. Empty for nothing."""
+    """Return the program in a request's body in the form of a scenario; delays may be in seconds. Empty for no
+    program."""
     document: dict[str, Any] = {key: value for key, value in wanted.items() if value != []}
     for key in LISTS:
         if key in document:
@@ -214,7 +215,7 @@ def document_of(wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def program_of(document: dict[str, Any]) -> InboxProgram:
-    """The program of a document. Raises `InvalidInput`."""
+    """Return the program of a document. Raises `InvalidInput`."""
     try:
         return build_inbox(document)
     except ScenarioError as error:
@@ -228,8 +229,8 @@ def _with_duration(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def left(inbox: Inbox) -> dict[str, Any]:
-    """What is left of an inbox's program, the next reply first: the last one repeats, or with `repeat` all of them.
-    Long lists and texts are shown in part; `count` has all replies that are left."""
+    """Return the rest of an inbox's program, the next reply first. The last reply repeats, or with `repeat` all of them
+    do. Long lists and texts are truncated; `count` counts all remaining replies."""
     program, used = inbox.program, inbox.replied
     replies = program.replies
     if program.repeat and replies:
@@ -258,7 +259,8 @@ def _reply(one: InboxReply) -> dict[str, Any]:
 
 
 def _window(window: Window) -> dict[str, Any]:
-    """The parts that a window has: time of day in the service's zone, days, seconds since the sandbox started."""
+    """Return the parts that a window has: time of day in the service's zone, days, seconds since the sandbox
+    started."""
     shown: dict[str, Any] = {}
     if (day := window.time_of_day) is not None:
         shown["time"] = {"from": _clock(day.begins), "to": _clock(day.ends)}

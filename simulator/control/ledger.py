@@ -1,7 +1,7 @@
 """`/_sim/sandboxes/{id}/ledger`: the entries of all wallets, newest first.
 
-Entries of one time are ordered by reseller and by number, so a place in the list is a time with these two. It stays the
-same whatever is posted meanwhile, and in each wallet it is found by bisection: a page costs the same for any number of
+Entries of equal times are ordered by reseller and number, so a place in the list consists of these three. Places are
+stable while entries are posted, and bisection finds them in each wallet: a page costs the same for any number of
 entries.
 """
 
@@ -27,7 +27,7 @@ MICROSECOND = timedelta(microseconds=1)
 
 
 class LedgerPlace(NamedTuple):
-    """A place in the list: that of the entry `id` of the reseller with this number."""
+    """The place of an entry in the list: its time, the number of its reseller and its `id`."""
 
     at: datetime
     reseller: int
@@ -38,7 +38,7 @@ class LedgerPlace(NamedTuple):
 
 
 class LedgerLine(NamedTuple):
-    """An entry, whose it is, and its place."""
+    """An entry with its owner and its place."""
 
     place: LedgerPlace
     reseller: Reseller
@@ -46,7 +46,7 @@ class LedgerLine(NamedTuple):
 
 
 class LedgerQuery(NamedTuple):
-    """Which entries are wanted: those before a place, of this reseller, type and refid; None for any."""
+    """A query for entries before a place, of this reseller, type and refid; None for any."""
 
     before: LedgerPlace | None
     reseller: str | None
@@ -55,7 +55,7 @@ class LedgerQuery(NamedTuple):
 
 
 async def list_all(request: Request) -> Response:
-    """Entries, newest first; `reseller`, `type` and `refid` are filters."""
+    """List entries, newest first; `reseller`, `type` and `refid` are filters."""
     live = sandbox_of(request)
     query = query_of(request, "ledger-query")
     refuse_unknown_reseller(live, query)
@@ -83,7 +83,7 @@ def _lines(state: State, wanted: LedgerQuery) -> Iterator[LedgerLine]:
 
 
 def _of_reseller(state: State, number: int, one: Reseller, wanted: LedgerQuery) -> Iterator[LedgerLine]:
-    """The wanted entries of one reseller, newest first."""
+    """Yield the matching entries of a reseller, newest first."""
     count = _count_before(one.wallet.entries, number, wanted.before)
     if wanted.refid is None:
         entries = one.wallet.newest_first(wanted.type, count)
@@ -96,7 +96,8 @@ def _of_reseller(state: State, number: int, one: Reseller, wanted: LedgerQuery) 
 
 
 def _count_before(entries: Sequence[Entry], number: int, before: LedgerPlace | None) -> int:
-    """How many entries of the reseller with this number stand behind a place of the list, which is the newest first."""
+    """Return how many entries of the reseller with this number come after a place in the list, which has the newest
+    first."""
     if before is None:
         return len(entries)
     if number == before.reseller:

@@ -1,7 +1,7 @@
-"""Sends an answer of the control API without the secrets of its sandbox, whatever it is about.
+"""Sends answers of the control API with the secrets of their sandbox redacted.
 
-A long answer is masked in slices, between which others go on. They end where lines do, which is never within a string
-of JSON: lists come with a line for each row, and leave as one line.
+A long answer is masked in slices, so that the event loop is not blocked. A slice ends at a line end, which is never
+within a JSON string: lists arrive with a row per line, and are sent as a single line.
 """
 
 import asyncio
@@ -14,7 +14,8 @@ from simulator.redaction import redact_urls
 from simulator.runtime.background import in_background
 from simulator.runtime.sandboxes import Sandboxes
 
-# They answer with credentials, to whoever may create them; with what is the same for everybody; or mask it themselves.
+# Exempt answers: they return credentials to callers that may create them, are the same for all callers, or mask
+# themselves.
 WHOLE = frozenset(
     {
         health.health,
@@ -39,12 +40,12 @@ WHOLE = frozenset(
 ERRORS_FROM = 400
 SLICE_BYTES = 16 * 1024
 LONG_BYTES = 256 * 1024
-"""A row that is longer, such as a message of a megabyte, is masked beside the event loop. Secrets that come meanwhile
-may be known there or not: none of them can be in what was rendered before."""
+"""A longer row, such as a message of a megabyte, is masked in a thread. Secrets that are added meanwhile may be missed:
+they cannot occur in a text that was rendered before."""
 
 
 class MaskedSend:
-    """ASGI's `send` for one request. Each message of a body is masked by itself, so a secret must not be split."""
+    """ASGI's `send` for a request. Each message of a body is masked separately, so a secret must not be split."""
 
     def __init__(self, scope: Any, send: Any, sandboxes_: Sandboxes) -> None:
         self._scope = scope
@@ -53,7 +54,7 @@ class MaskedSend:
         self._start: Any = None
 
     async def __call__(self, message: Any) -> None:
-        """Send a message; the head of the answer waits for the beginning of its body, which decides its length."""
+        """Send a message; the head of the answer waits for the beginning of its body, which determines its length."""
         if message["type"] == "http.response.start":
             self._start = message
             return
@@ -75,7 +76,7 @@ class MaskedSend:
 
     @staticmethod
     def _without_userinfo(body: bytes) -> bytes:
-        """An error quotes the address that it refuses."""
+        """Remove the credentials from addresses that an error quotes."""
         return redact_urls(body.decode()).encode()
 
     async def _masked(self, body: bytes) -> bytes:
@@ -96,7 +97,7 @@ def _as_one_line(text: bytes) -> bytes:
 
 
 def _slices(body: bytes) -> Iterator[bytes]:
-    """All of a JSON text, cut before lines."""
+    """Yield slices of a JSON text, which end at line ends."""
     start = 0
     while start < len(body):
         end = body.find(b"\n", start + SLICE_BYTES)

@@ -1,8 +1,8 @@
-"""Masks the secrets in what the control API shows of a request: passwords and tokens at the token endpoints (SPEC 4.2,
-4.3), however their path is written, and what `simulator.redaction` recognizes anywhere.
+"""Masks the secrets in requests that the control API shows: passwords and tokens at the token endpoints (SPEC 4.2,
+4.3), in any spelling of their path, and everything that `simulator.redaction` recognizes.
 
-The journal, which is in memory alone, keeps what came; masking happens when it is read, so requests pay nothing for it.
-Diagnoses are masked before they are sent.
+The journal, which lives in memory only, stores requests as received; masking happens on reading, so requests pay
+nothing for it. Diagnoses are masked before they are sent.
 """
 
 from collections import ChainMap
@@ -35,50 +35,50 @@ _API_KEY: Final = names.API_KEY.decode()
 
 
 class Mask:
-    """Hides secrets in what is shown: those given, and those of `known`. An X-Api-Key that is not one of the `keys` may
-    be a secret in the wrong place."""
+    """Hides secrets in shown texts: the given secrets, and the secrets in `known`. An X-Api-Key that is not in `keys`
+    may be a misplaced secret."""
 
     def __init__(self, secrets: Iterable[str] = (), keys: Container[str] = (), known: Iterable[Secrets] = ()) -> None:
         self._keys = keys
         self._secrets = tuple(each for each in (Secrets(secrets), *known) if len(each))
 
     def text(self, text: str) -> str:
-        """A text without secrets, tokens, and the credentials in URLs."""
+        """Return a text without secrets, tokens, and the credentials in URLs."""
         return redact_urls(self._known(text))
 
     def _known(self, text: str) -> str:
         return redact(text, self._secrets)
 
     def answer(self, body: bytes) -> bytes:
-        """A JSON text with every secret hidden in its strings. Names of members are mostly ours, so weak secrets are
-        not looked for in them."""
+        """Return a JSON text with every secret in its strings hidden. Names of members are mostly ours, so weak secrets
+        are not searched in them."""
         text = body.decode("utf-8", "replace")
         if self._known(text) == text and b"\\" not in body:
             return body
         return redact_strings(body, lambda each, is_name: redact(each, self._secrets, strong_only=is_name))
 
     def header(self, name: str, value: str) -> str:
-        """A header's value."""
+        """Return a header's value without secrets."""
         if name.lower() == _API_KEY and value not in self._keys and len(value) > FOREIGN_KEY_CHARS_SHOWN:
             return f"{value[:FOREIGN_KEY_CHARS_SHOWN]}... {MASKED}"
         return MASKED if is_secret_header(name) else self.text(value)
 
     def path(self, path: str) -> str:
-        """A path, without credentials in its parameters and in URLs in it either."""
+        """Return a path without credentials, including those in its parameters and in URLs in it."""
         return redact_parameters(self.text(path), lambda _: MASKED)
 
     def query(self, path: str, query: bytes) -> str:
-        """A query, without credentials in the URLs in it either."""
+        """Return a query without credentials, including those in URLs in it."""
         return redact_query(self._known(masked_query(path, query).decode("latin-1")))
 
     def body(self, path: str, body: bytes) -> str:
-        """A body as text; of a long one the beginning, and how much there is."""
+        """Return a body as text; a long body is truncated, with its full length."""
         if len(body) <= BODY_BYTES_MAX:
             return self._body(masked_body(path, body))
         note = f"... (the beginning of {len(body)} bytes)"
         if is_token_path(path):  # it would have to be decoded whole to know the secrets in it
             return MASKED + note
-        # More than is shown, so that a secret at the end is recognized.
+        # More than the shown part, so that a secret at its end is recognized.
         shown = self._body(body[: BODY_BYTES_MAX + SECRET_BYTES_MAX]).encode("utf-8", "surrogatepass")
         return shown[:BODY_BYTES_MAX].decode("utf-8", "ignore") + note
 
@@ -90,18 +90,18 @@ class Mask:
 
 
 def mask_of(live: LiveSandbox | None, sandboxes: Sandboxes, others: Iterable[LiveSandbox | None] = ()) -> Mask:
-    """The mask for what is shown of a sandbox, and of all of them where that one does not exist; `others` are those
-    whose secrets came there, too."""
+    """Return the mask for a sandbox, or for all sandboxes if it does not exist; `others` are sandboxes whose secrets it
+    received."""
     all_of_them = [each for each in (live, *others) if each is not None]
     keys = ChainMap(*(each.core.state.keys for each in all_of_them))
     if not all_of_them:
         return Mask((), keys, sandboxes.secrets)
-    # Sandboxes have the former secrets in common.
+    # Sandboxes share the former secrets.
     return Mask((), keys, dict.fromkeys(chain.from_iterable(each.secrets for each in all_of_them)))
 
 
 def masked_body(path: str, body: bytes) -> bytes:
-    """A body for the journal: for a token endpoint, only the values of members without secrets."""
+    """Return a body for the journal: for a token endpoint, only the values of members without secrets."""
     if not is_token_path(path) or not body:
         return body
     try:
@@ -111,7 +111,8 @@ def masked_body(path: str, body: bytes) -> bytes:
 
 
 def masked_query(path: str, query: bytes) -> bytes:
-    """The same for a query or form; masked completely if it has another name, since it may not be a form."""
+    """Return a query or form for the journal; masked completely if it has an unknown name, since it may not be a
+    form."""
     if not is_token_path(path) or not query:
         return query
     parts = form_parameters(query)
@@ -121,7 +122,7 @@ def masked_query(path: str, query: bytes) -> bytes:
 
 
 def _masked(members: dict[str, Any]) -> dict[str, Any]:
-    """Unknown names are masked as well: a password may have been sent as one."""
+    """Return members with secrets masked, including unknown names: a password may have been sent as a name."""
     return {name if name in MEMBERS else MASKED: _shown(name, value) for name, value in members.items()}
 
 

@@ -1,7 +1,8 @@
-"""What a message in an inbox is: a callback, a webhook or something else, whose it is, and whether it is genuine.
+"""The origin of a message in an inbox: whether it is a callback, a webhook or something else, its owner, and whether it
+is genuine.
 
-A signature is judged by the secrets of the moment at which the message came. Callbacks are not signed (SPEC 5.5), so of
-them it is told what a receiver can compare.
+A signature is judged by the secrets at the arrival of the message. Callbacks are not signed (SPEC 5.5), so for a
+callback the rows show what a receiver can compare.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,10 +21,10 @@ from simulator.wire import outbound
 from simulator.wire.webhook_signature import headers_of, is_signed_with, lacking, staleness
 
 OTHERS_MAX: Final = 100
-"""So many secrets of other resellers are tried, and so many of those that were replaced."""
+"""The number of other resellers' secrets to try, and the number of replaced secrets."""
 
-TRIED_BYTES_MAX: Final = 4 * 1024 * 1024  # of one message, hashed again with each secret
-# Of a message: what is more is not decoded.
+TRIED_BYTES_MAX: Final = 4 * 1024 * 1024  # per message, which is hashed again with each secret
+# Larger messages are not decoded.
 JSON_BYTES_MAX = 64 * 1024
 JSON_VALUES_MAX = 5000
 JSON_DEPTH_MAX = 32
@@ -34,7 +35,7 @@ _UNSIGNED: Final = "callbacks are not signed: {}; accept them from the service's
 
 
 class Messages:
-    """Looks at the messages of one page of an inbox."""
+    """Finds the origin of the messages on a page of an inbox."""
 
     def __init__(self, live: LiveSandbox) -> None:
         self._live = live
@@ -43,8 +44,8 @@ class Messages:
         self._skew = live.scenario.clock.skew
 
     def about(self, one: Received, query: Mapping[str, str], json: Any, message: Any) -> dict[str, Any]:
-        """What is known of a message; `json` is its body as far as it was decoded, `message` that parameter of its
-        query."""
+        """Return the known facts about a message. `json` is its decoded body, as far as it was decoded; `message` is
+        the parameter of its query."""
         found = _callback_of(query, json, message)
         if found is not None:
             return self._callback(found)
@@ -82,7 +83,7 @@ class Messages:
 
     @cached_property
     def _jobs(self) -> Mapping[str, list[Delivery]]:
-        """The deliveries of each event."""
+        """Return the deliveries of each event."""
         found: dict[str, list[Delivery]] = {}
         for job in self._state.deliveries:
             found.setdefault(job.event.id, []).append(job)
@@ -106,7 +107,8 @@ class Messages:
     def _judged(
         self, one: Received, headers: Mapping[str, str], signer: str, reason: str, named: Reseller | None
     ) -> tuple[bool, str]:
-        """Of a signature that this secret made; `reason` says why it must not have."""
+        """Return whether a signature made with this secret is genuine, and why; `reason` says why the secret must not
+        have been used."""
         if reason:
             return False, reason
         if named is not None and signer not in ("", named.code):
@@ -127,7 +129,8 @@ class Messages:
         return self._state.resellers.get(code) if isinstance(code, str) else None
 
     def _secrets(self, one: Received, named: Reseller | None) -> Iterator[tuple[str, str, str]]:
-        """Whose secret, why it must not be used if that is so, and itself: the likeliest first."""
+        """Yield the likely secrets, the likeliest first: the owner, the reason why it must not be used (empty if it
+        may), and the secret."""
         holders = islice(self._state.resellers.values(), OTHERS_MAX)
         for holder in ([] if named is None else [named]), holders:
             yield from ((each.code, "", each.webhook.secret) for each in holder if each.webhook.secret)
@@ -145,7 +148,7 @@ def _row(kind: str, ok: bool | None, reason: str, **known: str | None) -> dict[s
 
 
 def _callback_of(query: Mapping[str, str], json: Any, message: Any) -> Mapping[str, Any] | None:
-    """The fields of a callback (SPEC 6.1), of POST or GET; None for something else."""
+    """Return the fields of a callback (SPEC 6.1), sent with POST or GET; None for any other message."""
     data = json.get("data") if isinstance(json, dict) else None
     if isinstance(data, dict) and isinstance(data.get("refid"), str) and "statusCode" in data:
         return data
@@ -155,7 +158,7 @@ def _callback_of(query: Mapping[str, str], json: Any, message: Any) -> Mapping[s
 
 
 def _differs(payment: Transaction, found: Mapping[str, Any]) -> list[str]:
-    """The fields of a callback that are not those of the payment."""
+    """Return the fields of a callback that differ from the payment."""
     same = {
         "product": found.get("product") == payment.product,
         "account": found.get("account") == payment.account,
@@ -179,7 +182,7 @@ def _is_of_webhook(secret: str) -> bool:
 
 
 def values_in(body: bytes) -> int:
-    """How many values the body has if it is JSON, or a few more."""
+    """Return the number of values in the body if it is JSON, or slightly more."""
     return body.count(b",") + body.count(b"[") + body.count(b"{") + 1
 
 
@@ -188,7 +191,7 @@ def may_be_decoded(body: bytes) -> bool:
 
 
 def json_of(body: bytes) -> Any:
-    """The value of a text; None when it is not JSON, too long or nested too deep."""
+    """Return the decoded JSON; None when it is invalid, too long or nested too deep."""
     if not may_be_decoded(body):
         return None
     try:

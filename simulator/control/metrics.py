@@ -1,7 +1,7 @@
-"""`/_sim/metrics`: the server in numbers, as Prometheus reads them.
+"""`/_sim/metrics`: the state of the server as Prometheus metrics.
 
-Nothing is counted for it that would take a request noticeably longer, and no label has what a client chose: endpoints
-are those of the contract. What grows with sandboxes is added up in slices, between which others go on.
+Counting must not slow down requests noticeably, and labels never contain client input: endpoints are named as in the
+contract. Sums over sandboxes are computed in slices, so that the event loop is not blocked.
 """
 
 import asyncio
@@ -38,8 +38,8 @@ Labels = tuple[tuple[str, str], ...]
 
 
 class Metric(NamedTuple):
-    """A metric: its name, kind, a sentence about it, and its value for each set of labels. Of a histogram a value is
-    how many are in each of its buckets, the last of which has no bound, and behind those their sum in seconds."""
+    """A metric: its name, kind, a sentence about it, and its value for each set of labels. The value of a histogram has
+    the count of each bucket, the last without a bound, followed by the sum in seconds."""
 
     name: str
     kind: str
@@ -48,12 +48,12 @@ class Metric(NamedTuple):
 
 
 def single(name: str, kind: str, about: str, value: float) -> Metric:
-    """A metric without labels."""
+    """Return a metric without labels."""
     return Metric(name, kind, about, {(): value})
 
 
 def exposition(metrics: Iterable[Metric], bounds_s: Sequence[float]) -> str:
-    """All metrics as text, each in the order of its labels; the buckets of histograms have these bounds."""
+    """Return all metrics as text, ordered by labels; `bounds_s` are the bounds of histogram buckets."""
     lines: list[str] = []
     for metric in metrics:
         lines += (f"# HELP {metric.name} {_escaped(metric.about)}", f"# TYPE {metric.name} {metric.kind}")
@@ -103,7 +103,7 @@ _OF_PROCESS: Final = {
 
 
 async def show(request: Request) -> Response:
-    """All metrics, the same ones in the same order each time."""
+    """Return all metrics, always the same ones in the same order."""
     refuse_other_parameters(request)
     operations: Operations = request.app.state.operations
     operations.lag.look()
@@ -113,7 +113,7 @@ async def show(request: Request) -> Response:
 
 
 async def _held(sandboxes: Sandboxes) -> Counter[str]:
-    """What all sandboxes have together now."""
+    """Return the totals of all sandboxes now."""
     held: Counter[str] = Counter()
     for live in sandboxes:
         held.update(_of_one(live))

@@ -1,4 +1,4 @@
-"""`/_sim/`: the console, a web page. Its files are read once; the page is the same at every one of its addresses."""
+"""`/_sim/`: the console, a web page whose files are read once. All of its addresses return the same page."""
 
 import gzip
 import re
@@ -17,7 +17,7 @@ from simulator.runtime.background import in_background
 
 FILES_PATH = "/_sim/console"
 PAGE_PREFIXES = ("/_sim/s/", "/_sim/ui/")
-"""Where the page is, beside `/_sim/`: at the addresses of a sandbox's views, and of those of the whole server."""
+"""The addresses of the page besides `/_sim/`: the views of a sandbox, and of the whole server."""
 
 _WEB = Path(__file__).resolve().parent.parent / "console" / "web"
 _TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -42,7 +42,7 @@ _DEPTH_MAX = 20
 
 
 _DOC_COMMENT = re.compile(rb"^[ \t]*/\*\*(?:(?!\*/).)*\*/[ \t]*$", re.MULTILINE | re.DOTALL)
-"""On lines of its own: types and explanations for who works on the page, a seventh of its bytes when packed."""
+"""Comments on their own lines: types and explanations for developers of the page, a seventh of its packed size."""
 
 
 class _File(NamedTuple):
@@ -53,17 +53,17 @@ class _File(NamedTuple):
 
 
 async def at_the_door(request: Request) -> Response:
-    """`/_sim` without its slash: relative, since a proxy may have put a prefix before it."""
+    """Redirect `/_sim` to its slash, with a relative URL, since a proxy may add a prefix."""
     return RedirectResponse("_sim/", 307)
 
 
 async def at_the_root(request: Request) -> Response:
-    """The server's address in a browser; a client that asks for anything but a page gets the service's 404."""
+    """Redirect a browser to the page; other clients get the service's 404."""
     return RedirectResponse("_sim/", 303, {"vary": "accept"})
 
 
 async def page(request: Request) -> Response:
-    """The page. It names its files relative to its address, so that any prefix may stand before `/_sim`."""
+    """Return the page. It names its files relative to its address, so that `/_sim` may have any prefix."""
     files = await in_background(_files)
     sent = request.scope.get("raw_path") or request.url.path.encode()
     depth = min(sent.removeprefix(b"/_sim/").count(b"/"), _DEPTH_MAX)
@@ -72,7 +72,7 @@ async def page(request: Request) -> Response:
 
 
 async def asset(request: Request) -> Response:
-    """One of the page's files, or 304 for a browser that has it."""
+    """Return a file of the page, or 304 for a browser that has it."""
     found = (await in_background(_files)).get(request.path_params["name"])
     if found is None:
         return error(404, "unknown_path", "the console has no such file")
@@ -85,7 +85,7 @@ async def asset(request: Request) -> Response:
 
 
 def _element(path: bytes) -> str:
-    """The module of the view that an address names; of the first one where it names none that exists."""
+    """Return the module of the view that an address names; of the first view for an unknown name."""
     named = _VIEW.match(path)
     element = f"elements/sim-{named[1].decode()}.js" if named else ""
     return element if element in _files() else _FIRST_ELEMENT
@@ -114,18 +114,19 @@ def _files() -> dict[str, _File]:
 
 
 def _as_sent(path: Path) -> bytes:
-    """A file without its doc comments, whose lines are left empty: a browser's line numbers are those of the file."""
+    """Return a file without its doc comments, whose lines stay as empty lines: line numbers in the browser match the
+    file."""
     body = path.read_bytes()
     return _DOC_COMMENT.sub(lambda one: b"\n" * one[0].count(b"\n"), body) if path.suffix == ".js" else body
 
 
-# `import ... from "../app/dom.js"`, `import "./sim-bar.js"` and what is passed on by `export ... from`.
+# `import ... from "../app/dom.js"`, `import "./sim-bar.js"` and re-exports with `export ... from`.
 _IMPORT = re.compile(rb'^(?:import|export)\b[^"\';]*["\'](\.{1,2}/[^"\']+)["\']', re.MULTILINE)
 
 
 def modules_of(sources: Mapping[str, bytes], *entries: str) -> list[str]:
-    """The paths of the `entries` that exist and of all that they import, each once, what is needed first before what it
-    imports."""
+    """Return the paths of the existing `entries` and of all modules that they import, each once, with dependencies
+    first."""
     found: dict[str, None] = {}
     waiting = [path for path in entries if path in sources]
     while waiting:

@@ -15,12 +15,12 @@ from simulator.wire.timestamps import iso_utc_exact
 
 
 def moment(at: datetime | None) -> str | None:
-    """A time, or null."""
+    """Return a time, or null."""
     return iso_utc_exact(at) if at is not None else None
 
 
 def place(one: SourceLine | None) -> dict[str, Any] | None:
-    """Where something is written, or null."""
+    """Return the source line, or null."""
     return None if one is None else {"file": one.file, "line": one.line}
 
 
@@ -29,7 +29,7 @@ def _origin(one: Origin | None) -> dict[str, Any] | None:
 
 
 def sandbox(live: LiveSandbox, base_url: str, *, shows_secrets: bool = True) -> dict[str, Any]:
-    """A sandbox in lists and creation answers."""
+    """Return a sandbox for lists and creation answers."""
     resellers = live.core.state.resellers.values()
     return {
         "id": live.id,
@@ -50,8 +50,8 @@ def sandbox(live: LiveSandbox, base_url: str, *, shows_secrets: bool = True) -> 
 
 
 def reseller(one: Reseller, *, shows_secrets: bool = True) -> dict[str, Any]:
-    """A reseller with its first active key, its first user and where its webhooks go; null where it has none, or where
-    its secrets are not for whoever asks."""
+    """Return a reseller with its first active key, its first user and the target of its webhooks; null where it has
+    none, or where the caller may not see its secrets."""
     key = next((key for key in one.keys if key.state is KeyState.ACTIVE), None)
     user = one.users[0] if one.users else None
     return {
@@ -68,7 +68,7 @@ def reseller(one: Reseller, *, shows_secrets: bool = True) -> dict[str, Any]:
 
 
 def entry(one: Entry) -> dict[str, Any]:
-    """A ledger entry."""
+    """Return a ledger entry."""
     return {
         "id": one.id,
         "at": moment(one.at),

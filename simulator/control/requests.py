@@ -1,4 +1,5 @@
-"""`/_sim/sandboxes/{id}/requests`: the journal, newest first, single exchanges, and sending one again, signed anew."""
+"""`/_sim/sandboxes/{id}/requests`: the journal, newest first, single exchanges, and resending a request with a new
+signature."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cache
@@ -42,7 +43,7 @@ _FILTERS: Mapping[str, Callable[[Exchange], Any]] = {
 
 
 def row(exchange: Exchange, mask: Mask) -> dict[str, Any]:
-    """One row of the journal, without secrets."""
+    """Return a row of the journal, without secrets."""
     shown: dict[str, Any] = {"replay_of": exchange.replay_of} if exchange.replay_of else {}
     trace_id = exchange.trace_id
     return (shown | {"trace_id": trace_id} if trace_id else shown) | {
@@ -65,14 +66,14 @@ def row(exchange: Exchange, mask: Mask) -> dict[str, Any]:
 
 
 def masks(request: Request, live: LiveSandbox) -> Callable[[str], Mask]:
-    """The mask of an exchange by its `owner`: it hides the secrets of the journal's sandbox and of that one."""
+    """Return a function from the `owner` of an exchange to its mask, which hides the secrets of both sandboxes."""
 
     sandboxes = sandboxes_of(request)
     return cache(lambda owner: mask_of(live, sandboxes, [sandboxes.find(owner)]))
 
 
 async def list_all(request: Request) -> Response:
-    """The filtered journal; with `wait_for`, once that many match or the timeout passes."""
+    """List the filtered journal; with `wait_for`, wait until that many match or the timeout passes."""
     live = sandbox_of(request)
     query = filters_of(request, live, "requests-query")
     asked = page_of(query)
@@ -90,12 +91,13 @@ async def list_all(request: Request) -> Response:
 
 
 def matching(live: LiveSandbox, query: Mapping[str, Any], cursor: int) -> Iterable[Exchange]:
-    """What the filters of a query match, newest first, before the one with the number `cursor`; 0 is all of it."""
+    """Return the exchanges that match a query, newest first, before the exchange with the number `cursor`; 0 for all of
+    them."""
     return (one for one in filtered(_FILTERS, query, reversed(live.journal)) if not cursor or one.n < cursor)
 
 
 def filters_of(request: Request, live: LiveSandbox, schema: str) -> dict[str, Any]:
-    """The query of a list with the journal's filters, which something can match. Raises `InvalidInput`."""
+    """Return the query of a list with the journal's filters, checked to be satisfiable. Raises `InvalidInput`."""
     refuse_impossible(request, _FILTERS)
     query = query_of(request, schema)
     refuse_contradictions(query, _FILTERS)
@@ -104,7 +106,8 @@ def filters_of(request: Request, live: LiveSandbox, schema: str) -> dict[str, An
 
 
 async def show(request: Request) -> Response:
-    """One complete exchange: request, answer, rule, diagnosis; and how a given string differs from the right one."""
+    """Return a complete exchange: request, answer, rule, diagnosis; and how a given string differs from the right
+    string."""
     live = sandbox_of(request)
     query_of(request, "request-query")
     given = bytes_of(request, "string")
@@ -118,19 +121,19 @@ async def show(request: Request) -> Response:
 
 
 def exchange_of(request: Request, live: LiveSandbox) -> Exchange | None:
-    """The exchange whose number is in the path; None when the journal does not have it."""
+    """Return the exchange whose number is in the path; None when the journal does not have it."""
     number = request.path_params["n"]
     is_number = number.isascii() and number.isdigit() and len(number) <= DIGITS_MAX
     return live.journal.find(int(number)) if is_number else None
 
 
 def unknown_request() -> Response:
-    """404."""
+    """Return a 404."""
     return error(404, "unknown_request", "the journal has no such request, or has evicted it")
 
 
 def whole(sandbox_id: str, exchange: Exchange, mask: Mask) -> dict[str, Any]:
-    """An exchange with its request and response, without secrets."""
+    """Return an exchange with its request and response, without secrets."""
     answer = row(exchange, mask) | {"sandbox": sandbox_id}
     answer["request"] = _message(mask, exchange.path, exchange.headers, exchange.body)
     answer["response"] = _response(mask, sandbox_id, exchange)
@@ -138,13 +141,13 @@ def whole(sandbox_id: str, exchange: Exchange, mask: Mask) -> dict[str, Any]:
 
 
 def _response(mask: Mask, sandbox_id: str, exchange: Exchange) -> dict[str, Any]:
-    """The response as HTTP sends it: with HEAD there is no body either."""
+    """Return the response as HTTP sends it: with HEAD there is no body."""
     headers, body = as_sent(exchange.status, reply_headers(sandbox_id, exchange), exchange.content)
     return _message(mask, exchange.path, headers, b"" if exchange.method == "HEAD" else body)
 
 
 def _message(mask: Mask, path: str, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> dict[str, Any]:
-    """A request or response without secrets, its body truncated; `body_bytes` is the body's full length."""
+    """Return a request or response without secrets, its body truncated; `body_bytes` is the body's full length."""
     named = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers)
     shown = [[mask.text(name), mask.header(name, value)] for name, value in named]
     return {"headers": shown, "body": mask.body(path, body), "body_bytes": len(body)}
@@ -155,12 +158,12 @@ NUMBER_LINE = b"x-sim-request-id: "
 
 Headers = list[tuple[bytes, bytes]]
 Resend = Callable[[LiveSandbox, LiveSandbox, Exchange, Headers], Awaitable[tuple[int, bytes]]]
-"""Sends an exchange of the second sandbox's journal to the first one, with these headers. Answers the status, 0 for a
+"""Sends an exchange of the second sandbox's journal to the first, with these headers. Returns the status, 0 for a
 closed connection, and the header lines."""
 
 
 async def replay(request: Request) -> Response:
-    """Send it and say under which number the journal has it now."""
+    """Send a request again and return its new number in the journal."""
     live = sandbox_of(request)
     refuse_other_parameters(request)
     exchange = exchange_of(request, live)
@@ -181,7 +184,7 @@ async def replay(request: Request) -> Response:
 
 
 async def _signed_anew(owner: LiveSandbox, exchange: Exchange) -> Headers:
-    """The headers of a request with a signature of now, where it has an API key. Raises `Conflict` for a key that
+    """Return the headers of a request, with a fresh signature if it has an API key. Raises `Conflict` for a key that
     cannot sign."""
     key = next((value for name, value in reversed(exchange.headers) if name.lower() == names.API_KEY), b"")
     if not key:
@@ -209,5 +212,5 @@ async def _hash(body: bytes) -> bytes:
 
 
 def _number(lines: bytes) -> int:
-    """The number in the header lines of an answer."""
+    """Return the number in the header lines of an answer."""
     return int(lines.partition(NUMBER_LINE)[2].partition(b"\r")[0])

@@ -25,12 +25,12 @@ from simulator.wire.webhooks import SECRET_SHOWN_CHARS
 
 
 def _code(request: Request, live: LiveSandbox) -> str:
-    """The reseller in the path, checked to exist before the body is validated."""
+    """Return the code of the reseller in the path, checked to exist before the body is validated."""
     return reseller_of(live.core.state, request.path_params["code"]).code
 
 
 async def list_all(request: Request) -> Response:
-    """Every reseller with how it is configured, without secrets, and the webhook of catalog events."""
+    """List the resellers with their configuration, without secrets, and the webhook of catalog events."""
     asked = page_of(query_of(request, "resellers-query"))
     live = sandbox_of(request)
     rows = page("resellers", asked, live.core.state.resellers.values(), lambda one: reseller_row(live, one))
@@ -50,7 +50,7 @@ async def add(request: Request) -> Response:
 
 
 def _refuse_targets(start: ResellerStart) -> None:
-    """Refuse the addresses that no delivery is sent to, as `POST /v2/callback-url` does."""
+    """Refuse addresses that deliveries are never sent to, as `POST /v2/callback-url` does."""
     targets = {"callback.url": start.callback.url, "balance_webhook.url": start.webhook.url if start.webhook else ""}
     for place, url in targets.items():
         if url and (reason := reason_to_refuse(url)):
@@ -107,7 +107,7 @@ CATALOG_EVENTS: Final = ("product.*", "option.*", "category.*", "group.*")
 
 
 def reseller_row(live: LiveSandbox, one: Reseller) -> dict[str, Any]:
-    """A reseller in the list. `retries` and `timeout` are the scenario's; times are seconds."""
+    """Return a reseller for the list. `retries` and `timeout` are the scenario's; times are seconds."""
     limits, webhook = live.scenario.limits, one.webhook
     return {
         "code": one.code,
@@ -137,7 +137,7 @@ def reseller_row(live: LiveSandbox, one: Reseller) -> dict[str, Any]:
 
 
 def catalog_webhook(live: LiveSandbox) -> dict[str, Any] | None:
-    """The webhook of catalog events, which are nobody's own; None when there is none."""
+    """Return the webhook of catalog events, which belong to no reseller; None without such a webhook."""
     webhook = live.core.state.catalog_webhook
     return _webhook(live, webhook, "catalog", CATALOG_EVENTS) if webhook.url else None
 

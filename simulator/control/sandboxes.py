@@ -42,7 +42,7 @@ LISTED_MAX = 20
 
 
 async def list_all(request: Request) -> Response:
-    """Every sandbox that the token of the request is for; with `--shards` those of all servers."""
+    """List the sandboxes that the token of the request permits; with `--shards`, of all servers."""
     url, access = base_url(request), access_of(request)
     found = (live for live in sandboxes_of(request) if access.sandbox in (None, live.id))
     rows = await in_slices([render.sandbox(live, url, shows_secrets=access.may_change)] for live in found)
@@ -71,14 +71,14 @@ async def create(request: Request) -> Response:
 
 
 def _refuse_others(request: Request, wanted: dict[str, Any]) -> None:
-    """Raise `NotPermitted` when the token is for another sandbox than is to be created, or forked."""
+    """Raise `NotPermitted` when the token is for a sandbox other than the one to be created or forked."""
     may_touch(request, wanted.get("id"))
     if "fork" in wanted:
         may_touch(request, wanted["fork"]["of"])
 
 
 async def _wanted(request: Request, raw: bytes) -> dict[str, Any]:
-    """What is asked for: by the query beside a tape or a scenario in YAML, or else by the body."""
+    """Return the parameters: from the query if the body is a tape or a YAML scenario, otherwise from the body."""
     if is_tape(request):
         return query_of(request, "sandbox-tape-query")
     if is_yaml(request):
@@ -88,12 +88,12 @@ async def _wanted(request: Request, raw: bytes) -> dict[str, Any]:
 
 
 def is_yaml(request: Request) -> bool:
-    """True when the body is a scenario file itself."""
+    """Return whether the body is a scenario file."""
     return _media_type(request) in YAML_TYPES
 
 
 def is_tape(request: Request) -> bool:
-    """True when the body is a file of tapes itself."""
+    """Return whether the body is a file of tapes."""
     return _media_type(request) == MEDIA_TYPE
 
 
@@ -102,7 +102,8 @@ def _media_type(request: Request) -> str:
 
 
 async def _from_yaml(request: Request, raw: bytes, wanted: dict[str, Any]) -> SandboxSpec:
-    """The body is the scenario; what it cannot say itself, and what is to be otherwise, is in the query."""
+    """Return the spec of a sandbox from a scenario in the body, with the other parameters and overrides from the
+    query."""
     clock = {"start": wanted["start"]} if "start" in wanted else {}
     if "clock" in wanted:
         clock["mode"], clock["rate"] = parse_mode(wanted["clock"])
@@ -154,7 +155,8 @@ def _spec(scenario: Scenario, wanted: dict[str, Any]) -> SandboxSpec:
 
 
 async def _scenario(request: Request, wanted: str | dict[str, Any]) -> Scenario:
-    """A bundled scenario by name, one from an object, or from a file of `--scenarios`; nothing else has a path."""
+    """Return a scenario: a bundled scenario by name, an object, or a file of `--scenarios`; no other paths are
+    allowed."""
     if isinstance(wanted, dict):
         if "file" in wanted:
             return await _scenario_in_file(request, wanted)
@@ -182,26 +184,26 @@ async def _scenario_in_file(request: Request, wanted: dict[str, Any]) -> Scenari
 
 
 def no_folder(path: str) -> Unacceptable:
-    """What is said of files without `--scenarios`."""
+    """Return the error for files without `--scenarios`."""
     text = "start the server with --scenarios DIR to use files; without it send the scenario itself"
     return Unacceptable("no_scenarios_folder", text, path)
 
 
 def _known(folder: ScenariosFolder, name: str) -> str:
-    """What there is instead."""
+    """Return the end of a message: a similar name, or the existing names."""
     found = [one for one in folder.names() if one != name]
     listed = ", ".join(found[:LISTED_MAX]) + (", …" if len(found) > LISTED_MAX else "")
     return suggestion(name, found) or (f"; it has {listed}" if found else ", which has none")
 
 
 def files_of(request: Request) -> ClientFiles | None:
-    """The folder of `--scenarios`, if the server has one."""
+    """Return the folder of `--scenarios`, or None."""
     found: ClientFiles | None = request.app.state.client_files
     return found
 
 
 def _quotas(wanted: dict[str, Any], server: Quotas) -> Quotas:
-    """The bounds that a request asks for, which are those of the server or less. Raises `InvalidInput`."""
+    """Return the requested limits, which may not exceed the server's. Raises `InvalidInput`."""
     asked = quotas(wanted.get("transactions"), wanted.get("bytes"), wanted.get("rate"))
     for name in wanted:
         given, most = getattr(asked, name), getattr(server, name)
@@ -213,7 +215,7 @@ def _quotas(wanted: dict[str, Any], server: Quotas) -> Quotas:
 
 
 def _mode(clock: dict[str, Any]) -> str | None:
-    """A clock with a rate alone runs at that rate."""
+    """Return the mode; a clock with only a rate runs at that rate."""
     mode: str | None = clock.get("mode")
     return "xN" if mode is None and "rate" in clock else mode
 
@@ -227,7 +229,7 @@ def _start(clock: dict[str, Any]) -> datetime | None:
 
 
 async def show(request: Request) -> Response:
-    """One sandbox."""
+    """Return a sandbox."""
     shows_secrets = access_of(request).may_change
     return reply(render.sandbox(sandbox_of(request), base_url(request), shows_secrets=shows_secrets))
 
@@ -247,6 +249,6 @@ async def reset(request: Request) -> Response:
 
 
 async def invariants(request: Request) -> Response:
-    """The violated invariants of the ledger, as of this request."""
+    """Return the violated invariants of the ledger, as of this request."""
     violations = await in_slices(sandbox_of(request).core.violations_in_slices())
     return reply({"ok": not violations, "violations": violations})

@@ -1,4 +1,4 @@
-"""`/_sim/scenarios`: lists, shows, saves and checks scenarios as they are written; and magic accounts."""
+"""`/_sim/scenarios`: lists, shows, saves and checks scenario files; and magic accounts."""
 
 import re
 from typing import Any, Final
@@ -22,11 +22,11 @@ from simulator.scenario.yaml import block
 
 SUGGESTED: Final = re.compile(r"\(did you mean '([^']+)'\?\)")
 CHECK: Final = "check"  # the last part of a path that has a method of its own, and no scenario's name
-LINE_CHARS_MAX: Final = 10_000  # of a line in which the end of a value is looked for
+LINE_CHARS_MAX: Final = 10_000  # per line that is searched for the end of a value
 
 
 async def list_all(request: Request) -> Response:
-    """The bundled scenarios, and those of the folder of `--scenarios`."""
+    """List the bundled scenarios, and the files of the folder of `--scenarios`."""
     asked = page_of(query_of(request, "scenarios-query"))
     folder = _folder(request)
     with place(0):
@@ -37,7 +37,7 @@ async def list_all(request: Request) -> Response:
 
 
 async def show(request: Request) -> Response:
-    """The text of one, as it is written."""
+    """Return the source text of a scenario."""
     if request.path_params["name"] == CHECK:
         raise HTTPException(405)
     name, wanted = request.path_params["name"], query_of(request, "scenario-query").get("source")
@@ -49,8 +49,8 @@ async def show(request: Request) -> Response:
 
 
 async def save(request: Request) -> Response:
-    """Writes a text into the folder of `--scenarios`, when a sandbox can be created from it and nobody has changed the
-    file meanwhile."""
+    """Save a text in the folder of `--scenarios`, if a sandbox can be created from it and the file has not changed
+    meanwhile."""
     files, name = files_of(request), request.path_params["name"]
     if name == CHECK:
         raise HTTPException(405)
@@ -70,7 +70,8 @@ async def save(request: Request) -> Response:
 
 
 async def check(request: Request) -> Response:
-    """The problems of a text, which is the body or in it. Raises `Busy` when too many are being checked."""
+    """Return the problems of a text, which is the body or a member of it. Raises `Busy` when too many are being
+    checked."""
     refuse_other_parameters(request)
     raw = await bytes_of(request)
     with place(len(raw)):
@@ -81,7 +82,7 @@ async def check(request: Request) -> Response:
 
 
 async def schema(request: Request) -> Response:
-    """The JSON Schema of scenario files, with which editors complete."""
+    """Return the JSON Schema of scenario files, for completion in editors."""
     text = await in_background((data_dir("contracts") / "scenario.schema.json").read_bytes)
     return Response(text, media_type="application/json")
 
@@ -92,7 +93,8 @@ def _folder(request: Request) -> ScenariosFolder | None:
 
 
 def _wanted(raw: bytes) -> tuple[bytes, str]:
-    """The text in a body of JSON, or that of a document, and the folder in which the names of files in it lead."""
+    """Return the text in a JSON body, or the text of its document, and the folder that file names in it are relative
+    to."""
     wanted = decoded(raw, "scenario-check-request")
     if ("text" in wanted) == ("document" in wanted):
         raise InvalidInput("text is the scenario in YAML; send it, or document instead", "text")
@@ -121,7 +123,7 @@ def _answer(text: bytes, files: ClientFiles | None, below: str) -> dict[str, Any
 
 
 def _document(text: bytes) -> Any:
-    """The values of a text as JSON has them; None for one that is not YAML."""
+    """Return the values of a text as JSON; None if it is not YAML."""
     try:
         return load_text(text, BODY).root.plain()
     except ScenarioError:
@@ -145,7 +147,7 @@ def _problem(one: Problem, found: CheckResult, lines: list[str]) -> dict[str, An
 
 
 async def show_magic(request: Request) -> Response:
-    """What the last digits of an account mean: `outcomes` by `OO`, `durations` in seconds by `D`."""
+    """Return the meaning of the last digits of an account: `outcomes` by `OO`, `durations` in seconds by `D`."""
     refuse_other_parameters(request)
     magic = sandbox_of(request).scenario.magic
     outcomes = [{"digits": digits, "outcome": text} for digits, text in magic.outcomes.items()]

@@ -1,4 +1,4 @@
-"""Several servers together: the list of all their sandboxes, and creating one at the server that owns it."""
+"""Sharded servers: the list of all their sandboxes, and creating a sandbox at the server that owns it."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ class _List(msgspec.Struct):
 
 @dataclass(slots=True)
 class _ServerPart:
-    """What one server has: its sandboxes by their ids, or the reason why that is not known."""
+    """The part of a server: its sandboxes by their ids, or the reason why they are unknown."""
 
     server: Server
     rows: list[tuple[str, msgspec.Raw]] = field(default_factory=list)
@@ -49,8 +49,8 @@ class _ServerPart:
 
 
 def shards_of(request: Request) -> Shards | None:
-    """The servers that share the sandboxes; None for one alone, and for the request of another one of them, which is
-    answered with what is here."""
+    """Return the servers that share the sandboxes. Return None for a single server, and for a request from another
+    shard, which gets the local answer."""
     shards: Shards | None = request.app.state.shards
     return None if ASKED_BY in request.headers else shards
 
@@ -62,9 +62,8 @@ class Lists:
 
     @classmethod
     async def joined(cls, request: Request, shards: Shards, own: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """The sandboxes of all servers, each from its owner, and which servers there are. `own` are the rows of this
-        one. Raises `Busy`.
-        """
+        """Return the sandboxes of all servers, each from its owner, and the list of servers. `own` are the rows of this
+        server. Raises `Busy`."""
         if cls.running >= LISTS_AT_ONCE:
             raise Busy("too_busy", f"{cls.running} lists of all servers are being made; ask again later")
         cls.running += 1
@@ -120,7 +119,7 @@ async def _parts(request: Request, shards: Shards, own: Sequence[Mapping[str, An
 
 
 async def _fill(part: _ServerPart, request: Request, shards: Shards, bytes_max: int) -> None:
-    """Ask the server of a part for its sandboxes. Raises `NotAnsweredError`."""
+    """Request the sandboxes of a server for its part. Raises `NotAnsweredError`."""
     headers = _headers(request, shards)
     answer = await ask(part.server, "GET", "/_sim/sandboxes", headers, timeout_s=LIST_TIMEOUT_S, bytes_max=bytes_max)
     if answer.status != 200:
@@ -139,8 +138,8 @@ def _rows(body: bytes) -> list[tuple[str, msgspec.Raw]]:
 
 
 async def created_elsewhere(request: Request, raw: bytes, wanted: Mapping[str, Any]) -> Response | None:
-    """The answer of the server that owns what is to be created: that of the id or, of a fork, the original's; None when
-    that is this server. `raw` is the body, `wanted` what it asks for."""
+    """Return the answer of the server that owns the new sandbox, by its id or, for a fork, by the original's id; None
+    when this server owns it. `raw` is the body, `wanted` its content."""
     shards = shards_of(request)
     named = wanted["fork"].get("of") if "fork" in wanted else wanted.get("id")
     if shards is None or not isinstance(named, str):
@@ -158,7 +157,7 @@ async def created_elsewhere(request: Request, raw: bytes, wanted: Mapping[str, A
 
 
 def unreachable(owner: Server, reason: str) -> Response:
-    """503 for what belongs to a server that does not answer."""
+    """Return a 503 for a sandbox whose server does not answer."""
     answer = error(503, "shard_unreachable", f"this belongs to the server {owner.name}, which {reason}")
     answer.headers["retry-after"] = "1"
     return answer

@@ -1,4 +1,4 @@
-"""What happened to one payment as lines to read, in the order of time: the same for clients and the command line."""
+"""The story of a payment as readable lines ordered by time, shared by clients and the command line."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,8 +9,8 @@ Event = tuple[str, int, int, str]  # time, rank within an instant, order within 
 LATER = "\uffff"  # sorts after every time
 BY_REQUEST = ("requery", "void")  # causes of a status
 
-# What follows from what where times are equal, as they are while a clock stands: the request that made the payment and
-# its consequences, what was due then, and at last requests about a payment that is there with what they caused.
+# The order at equal times, as under a stopped clock: the request that created the payment and its effects, then due
+# items, then requests about the existing payment with their effects.
 FIRST_REQUEST, CREATION, DEBIT, DUE, DUE_ENTRY, DUE_CALLBACK, REQUEST, CASE, CAUSED, CAUSED_ENTRY, CAUSED_CALLBACK = (
     range(11)
 )

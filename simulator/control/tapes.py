@@ -44,12 +44,12 @@ def _shown(mark: Mark) -> dict[str, Any]:
 
 
 async def list_marks(request: Request) -> Response:
-    """The marks, in the order in which they were made."""
+    """List the marks in order of creation."""
     return reply({"marks": [_shown(one) for one in sandbox_of(request).marks]})
 
 
 async def add_mark(request: Request) -> Response:
-    """Mark the present, once what is due by now has happened."""
+    """Mark the present, once all items due by now have been processed."""
     live = sandbox_of(request)
     name = (await body_of(request, "mark-request"))["name"]
     life = live.driver
@@ -59,7 +59,7 @@ async def add_mark(request: Request) -> Response:
 
 
 async def remove_mark(request: Request) -> Response:
-    """Forget a mark; the tape stays."""
+    """Delete a mark; the tape stays."""
     refuse_other_parameters(request)
     live, name = sandbox_of(request), request.path_params["mark"]
     live.marks.remove(name)
@@ -77,7 +77,7 @@ async def rewind(request: Request) -> Response:
 
 
 async def fork(request: Request, wanted: Mapping[str, Any]) -> LiveSandbox:
-    """The second sandbox that a request to create one asks for; `wanted` is its body."""
+    """Return the fork that a request to create a sandbox asks for; `wanted` is its body."""
     sandboxes, what = sandboxes_of(request), wanted["fork"]
     original = sandboxes.find(what["of"])
     if original is None:
@@ -93,30 +93,30 @@ async def fork(request: Request, wanted: Mapping[str, Any]) -> LiveSandbox:
 
 
 def asked_of(wanted: Mapping[str, Any], path: str = "") -> Asked:
-    """The moment that a body names. Raises `InvalidInput`."""
+    """Return the moment that a body names. Raises `InvalidInput`."""
     if "to" in wanted:
         return Asked(to=parse_times(wanted["to"], f"{path}to"))
     return Asked(wanted.get("mark"), n=int(wanted["n"]) if "n" in wanted else None)
 
 
 def rewinder_of(request: Request) -> Rewinder:
-    """What rewinds and forks the sandboxes of the server."""
+    """Return the rewinder of the server's sandboxes."""
     found: Rewinder = request.app.state.rewinder
     return found
 
 
 MEDIA_TYPE = "application/octet-stream"
 SLICE_S: Final = 0.05
-"""How long the file is made without a turn for others who wait for the same thread."""
+"""How long the file is rendered before other users of the thread get a turn."""
 
 
 READ_BYTES_MAX: Final = 256 * 1024 * 1024
-"""The memory of a tape from which a sandbox begins, while it is read."""
+"""The memory limit for reading a tape to begin a sandbox from."""
 
 
 async def begin(request: Request, content: bytes, wanted: Mapping[str, Any], id_: str | None, path: str) -> LiveSandbox:
-    """Return a new sandbox that begins as the one of a tape was at the moment that is `wanted`; `path` is where the
-    request says so."""
+    """Return a new sandbox that begins at the moment of a tape that is `wanted`; `path` is the position of this value
+    in the request."""
     if len(wanted.keys() & set(Asked._fields)) > 1:
         raise InvalidInput(f"give one of {', '.join(Asked._fields)} at most", path.rstrip("."))
     try:
@@ -132,7 +132,7 @@ async def begin(request: Request, content: bytes, wanted: Mapping[str, Any], id_
 
 
 def _chosen(content: bytes, sandbox: str | None, life: int | None) -> ReadTape:
-    """Return one tape of a file, the last one of the sandbox if no life is named. Raises `BadTape`."""
+    """Return a tape of a file, the last tape of the sandbox if no life is named. Raises `BadTape`."""
     tapes = list(read_tapes(lines_of(BytesIO(content)), READ_BYTES_MAX))
     names = list(dict.fromkeys(tape.head.sandbox for tape in tapes))
     if sandbox is None and len(names) > 1:
@@ -149,7 +149,7 @@ def _chosen(content: bytes, sandbox: str | None, life: int | None) -> ReadTape:
 
 
 async def show(request: Request) -> Response:
-    """The tape up to now, as a file. Raises `Busy` when too much is being made at the same time."""
+    """Return the tape up to now, as a file. Raises `Busy` when too many are being rendered."""
     live = sandbox_of(request)
     may_see_secrets(request, "a tape")  # also one with stand-ins has what the seed draws, such as tokens that are valid
     shows_secrets = query_of(request, "tape-query").get("secrets") == "shown"
@@ -168,8 +168,8 @@ async def show(request: Request) -> Response:
 
 
 def _with_secrets(tape: TakenTape) -> Iterator[bytes]:
-    """The lines of a tape with the secrets of its sandbox. Whoever may see those may not see the server's: raises
-    `Conflict` when one of them came to it."""
+    """Yield the lines of a tape with the secrets of its sandbox, but never with the server's: raises `Conflict` when
+    the sandbox received a secret of the server."""
     of_server = Secrets((*tape.head.hidden, *tape.server))
     for line in tape_lines(tape._replace(head=msgspec.structs.replace(tape.head, hidden=()))):
         if len(of_server) and of_server.all_in(line):
@@ -179,7 +179,7 @@ def _with_secrets(tape: TakenTape) -> Iterator[bytes]:
 
 
 async def _all(steps: Iterator[bytes | None]) -> list[bytes]:
-    """What the steps answer, made beside the event loop, in slices."""
+    """Return the results of all steps, executed in a thread in slices."""
     made: list[bytes] = []
     while await in_background(_slice, steps, made):
         pass
@@ -187,7 +187,7 @@ async def _all(steps: Iterator[bytes | None]) -> list[bytes]:
 
 
 def _slice(steps: Iterator[bytes | None], made: list[bytes]) -> bool:
-    """Take some steps; False when there are no more."""
+    """Execute some steps. Return False when there are no more."""
     begun = monotonic()
     for step in steps:
         if step is not None:

@@ -25,7 +25,7 @@ from simulator.wire.money import number
 from simulator.wire.payments import STATUS_NAMES
 
 SHOWN_MAX = 100
-"""How many requests and callbacks, the latest ones, are in a payment's story; the lists have the others."""
+"""The number of latest requests and callbacks in a payment's story; the lists have the others."""
 
 
 def _row(one: Transaction) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def _row(one: Transaction) -> dict[str, Any]:
 
 
 async def list_all(request: Request) -> Response:
-    """Transactions, newest first; `refid` and `reseller` are filters."""
+    """List transactions, newest first; `refid` and `reseller` are filters."""
     live = sandbox_of(request)
     query = query_of(request, "sandbox-transactions-query")
     refuse_unknown_reseller(live, query)
@@ -59,8 +59,8 @@ async def list_all(request: Request) -> Response:
 
 
 def _newest_first(state: State, refid: str | None, code: str | None, before: int) -> Iterator[Transaction]:
-    """The matching transactions with numbers below `before`, from indexes: a page costs the same for any number of
-    others, and is the same whatever is paid meanwhile."""
+    """Yield the matching transactions with numbers below `before`, from indexes: a page costs the same for any number
+    of others, and new payments do not change it."""
     if refid is not None:
         resellers = [one for one in state.resellers.values() if not code or code == one.code]
         found = filter(None, (payment_with(state, one, refid) for one in resellers))
@@ -73,7 +73,8 @@ def _newest_first(state: State, refid: str | None, code: str | None, before: int
 
 
 async def show(request: Request) -> Response:
-    """The story of one payment: requests, statuses, ledger entries, callback attempts and the receiver's answers."""
+    """Return the story of a payment: requests, statuses, ledger entries, callback attempts and the receiver's
+    answers."""
     live = sandbox_of(request)
     one = live.core.state.transactions.get(request.path_params["trxid"])
     if one is None:
@@ -88,8 +89,8 @@ async def show(request: Request) -> Response:
 def story(
     state: State, sent: SentRequests, one: Transaction, requests: list[dict[str, Any]], left_out: int
 ) -> dict[str, Any]:
-    """A payment with all that belongs to it; `requests` are rows of the journal, oldest first, without those that are
-    left out."""
+    """Return a payment with everything that belongs to it; `requests` are rows of the journal, oldest first, `left_out`
+    the number of omitted rows."""
     wallet = state.resellers[one.reseller].wallet
     callbacks = state.callbacks.of(one.trxid)
     found = {

@@ -1,4 +1,4 @@
-"""`/_sim/sandboxes/{id}/expectations`, `…/audit` and `…/coverage`: what a run has met, and what it has not."""
+"""`/_sim/sandboxes/{id}/expectations`, `…/audit` and `…/coverage`: the verdicts on a run."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -26,13 +26,13 @@ from simulator.wire.money import number
 
 
 async def show_expectations(request: Request) -> Response:
-    """Every expectation of the scenario with its current verdict."""
+    """Return every expectation of the scenario with its current verdict."""
     refuse_other_parameters(request)
     return reply(expectations_shown(await in_slices(verdicts_in_slices(sandbox_of(request)))))
 
 
 def expectations_shown(verdicts: list[Verdict]) -> dict[str, Any]:
-    """Verdicts in the form of the control API."""
+    """Return verdicts in the form of the control API."""
     return {"ok": all(one.ok for one in verdicts), "expectations": [_row(one) for one in verdicts]}
 
 
@@ -63,7 +63,7 @@ def _expected(expectation: Expectation) -> Any:
 
 
 async def show_audit(request: Request) -> Response:
-    """Every obligation, judged from what the journal and the delivery logs have kept."""
+    """Return every obligation, judged from the journal and the delivery logs."""
     refuse_other_parameters(request)
     live = sandbox_of(request)
     with place(0):
@@ -77,18 +77,18 @@ async def show_audit(request: Request) -> Response:
 
 
 def judged(log: Log, rate: Rate | None) -> list[Obligation]:
-    """The audit of a log."""
+    """Return the audit of a log."""
     return audited(log.calls(), log.notifications(), until=log.now, rate=rate)
 
 
 def answer_of(live: LiveSandbox) -> dict[str, Any]:
-    """The answer about a sandbox that nothing changes any more; secrets in it are not hidden yet."""
+    """Return the audit of a sandbox that no longer changes; its secrets are not hidden yet."""
     log = log_of(live)
     return as_json(judged(log, rate_of(live)), left_out=log.left_out)
 
 
 def rate_of(live: LiveSandbox) -> Rate | None:
-    """The sandbox's own limit of requests."""
+    """Return the sandbox's own rate limit."""
     limits = live.scenario.limits
     if limits.requests_per_interval is None:
         return None
@@ -96,7 +96,8 @@ def rate_of(live: LiveSandbox) -> Rate | None:
 
 
 NOT_AWAITED = frozenset({"405", "500"})
-"""Statuses that no test has to meet at an endpoint: the answer to other methods, and to a mistake of the simulator."""
+"""Statuses that no test has to meet at an endpoint: the answer to other methods, and the answer to an internal
+error."""
 
 METHODS = ("get", "put", "post", "delete", "patch")
 
@@ -104,13 +105,13 @@ MethodAndPath = tuple[str, str]
 
 
 async def show_coverage(request: Request) -> Response:
-    """The coverage of one sandbox since its start or last reset."""
+    """Return the coverage of a sandbox since its start or last reset."""
     refuse_other_parameters(request)
     return reply(coverage_shown(sandbox_of(request).coverage()))
 
 
 def coverage_shown(coverage: Coverage) -> dict[str, Any]:
-    """Coverage in the form of the control API."""
+    """Return coverage in the form of the control API."""
     parts = {
         "rules": _rules(coverage),
         "magic": _magic(coverage),
@@ -155,7 +156,7 @@ def _outcomes(coverage: Coverage) -> list[dict[str, Any]]:
 
 
 def _endpoints(answers: Counter[AnswerKind]) -> Iterator[dict[str, Any]]:
-    """Those of the contract first, each with its documented statuses that were not met."""
+    """Yield the endpoints, first the contract's, each with its documented statuses that were not met."""
     by_endpoint: dict[MethodAndPath, list[tuple[AnswerKind, int]]] = {}
     for answered, count in sorted(answers.items()):
         by_endpoint.setdefault((answered.method, answered.path), []).append((answered, count))
@@ -179,7 +180,7 @@ def _answer(answered: AnswerKind, count: int) -> dict[str, Any]:
 
 
 def _documented() -> dict[MethodAndPath, list[str]]:
-    """The statuses in the contract that a test may meet, by method and path."""
+    """Return the statuses in the contract that a test may meet, by method and path."""
     return {
         (method.upper(), path): [status for status in operation["responses"] if status not in NOT_AWAITED]
         for path, item in load(OPENAPI)["paths"].items()
