@@ -9,7 +9,7 @@ DomainError
 
 
 class DomainError(Exception):
-    """`code` is stable and for machines, `message` is for people, `path` locates the error in the input."""
+    """A domain error. `code` is stable and for machines, `message` for people; `path` locates it in the input."""
 
     def __init__(self, code: str, message: str, path: str = "") -> None:
         super().__init__(message)
@@ -31,11 +31,11 @@ class Unacceptable(DomainError):
 
 
 class Busy(DomainError):
-    """As many as are allowed at the same time are served already."""
+    """The maximum number of concurrent users is reached."""
 
 
 def refuse_more(name: str, count: int, count_max: int) -> None:
-    """Raise `Conflict` when `count`, with what is to be added, is more than `limits.NAME` of the scenario allows."""
+    """Raise `Conflict` when `count`, additions included, exceeds `limits.NAME` of the scenario."""
     if count > count_max:
         text = f"the sandbox would have {count} {name.replace('_', ' ')}; limits.{name} of its scenario is {count_max}"
         raise Conflict(f"too_many_{name}", text)

@@ -20,7 +20,7 @@ from simulator.domain.state import State, spelling_of
 TICK = timedelta(milliseconds=1)  # the smallest difference that is visible to clients
 
 NEW_VERSION = date(2026, 9, 16)
-"""The API version in which the catalog replaces the legacy endpoints (SPEC 9)."""
+"""The API version whose catalog replaces the legacy endpoints (SPEC 9)."""
 
 # In UTC like the time of every request: comparing times of two zones is thirty times slower.
 SWITCH_IN_SERVICE_ZONE = datetime(2027, 1, 11, tzinfo=SERVICE_ZONE).astimezone(UTC)
@@ -74,7 +74,7 @@ def on_sale(state: State, buyer: Reseller) -> Iterator[Product]:
 
 
 def version_switch(state: State) -> datetime:
-    """Return the moment from which every request defaults to the shapes of `NEW_VERSION`."""
+    """Return when the shapes of `NEW_VERSION` become every request's default."""
     return SWITCH_IN_UTC if state.assumes("version-switch-zone", "utc") else SWITCH_IN_SERVICE_ZONE
 
 
@@ -84,8 +84,7 @@ def has_newest_shape(state: State) -> bool:
 
 
 def older(state: State, product: Product) -> Product:
-    """Return the product as clients see it before `NEW_VERSION`: without the mapping of its amount where that is
-    withheld."""
+    """Return the product as clients see it before `NEW_VERSION`, which may lack the mapping of its amount."""
     if product.fulfillment.amount is None or not _withholds_amount(state, product):
         return product
     return replace(product, fulfillment=msgspec.structs.replace(product.fulfillment, amount=None))

@@ -1,7 +1,7 @@
 """A sandbox: an isolated copy of the service. All access to the domain passes through it.
 
 Every change is a command, including counted requests, the passing of time and the results of network work. Each command
-carries a time, which never decreases. Nothing here awaits, so each call is atomic; a sandbox's state depends only on
+carries a time, which never decreases. Calls never await, so each is atomic; a sandbox's state depends only on
 its start and the sequence of commands.
 """
 
@@ -67,7 +67,7 @@ from simulator.domain.state import State
 
 
 class Sandbox:
-    """The state machine of one sandbox. Callers may read `state`, never write it."""
+    """The state machine of a sandbox. Callers may read `state`, never write it."""
 
     def __init__(
         self, scenario: Scenario, seed: int, started: datetime, key_scope: str = "", compiler: Compiler | None = None

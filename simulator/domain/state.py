@@ -38,14 +38,14 @@ from simulator.domain.model.webhooks import DeliveryLog, Webhook
 
 
 class State:
-    """Resellers, transactions, rules, agenda and memory of one sandbox. `now` is its latest time."""
+    """Resellers, transactions, rules, agenda and memory of a sandbox. `now` is its latest time."""
 
     def __init__(
         self, scenario: Scenario, seed: int, started: datetime, key_scope: str = "", compiler: Compiler | None = None
     ) -> None:
         self.scenario = scenario
         self.compiler = compiler
-        self.key_scope = key_scope  # part of the identity from which unique keys are drawn
+        self.key_scope = key_scope  # part of the identity of unique keys
         self.seed = seed
         self.started = started
         self.now = started

@@ -1,1 +1,1 @@
-"""What happens: functions of the state, called by `Sandbox` alone."""
+"""Handlers of commands: functions that change the state, called by `Sandbox` alone."""

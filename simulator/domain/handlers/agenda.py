@@ -1,4 +1,4 @@
-"""Processes the agenda in order of time, then of insertion. Each item happens when it was due or at the latest time
+"""Processing of the agenda in order of time, then of insertion. Each item happens at its due time or at the latest time
 that the sandbox has seen, whichever is later."""
 
 from datetime import datetime
@@ -52,9 +52,9 @@ from simulator.domain.state import State
 
 
 def carry_out(state: State, due: ScheduleDue, now: datetime) -> Fired:
-    """Do what is due. What the sandbox refuses by then is skipped, with the reason, and nothing has changed.
+    """Carry out an item that is due. If the sandbox refuses it, skip it with the reason, and change nothing.
 
-    A rule's document compiles, since the scenario did: products and resellers that it names do not go away.
+    A rule's document compiles, because it did so with the scenario, and products and resellers are never removed.
     """
     try:
         return Fired(now, due, entry=_carry_out(state, due.planned, now))
@@ -98,7 +98,7 @@ def _change_settings(state: State, planned: ScheduledSettings, now: datetime) ->
 
 
 def _rule_id(state: State, label: str) -> str:
-    """The id of the rule with this name or id. Raises `Unknown`."""
+    """Return the id of the rule with this name or id. Raise `Unknown`."""
     listed = (rule for book in state.books.values() for rule, _ in book.listed())
     found = next((rule.id for rule in listed if label in (rule.name, rule.id)), None)
     if found is None:
@@ -119,7 +119,7 @@ def _change_webhook(state: State, planned: ScheduledWebhook, now: datetime) -> N
 
 
 def pass_time(state: State, command: PassTime, now: datetime) -> list[Fired]:
-    """Process items that are due by `now`. A step that may not follow the current status is skipped."""
+    """Process items that are due by `now`. Skip a step that may not follow the current status."""
     fired: list[Fired] = []
     left = command.events_max
     while left is None or left > 0:

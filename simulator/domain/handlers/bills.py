@@ -29,7 +29,8 @@ from simulator.domain.state import State
 
 
 class Inquiry(msgspec.Struct, frozen=True, kw_only=True):
-    """A look-up under validation. `profile` is None for a product without bills, `biller` for one without billers."""
+    """A bill look-up under validation. `profile` is None for a product without bills, `biller` for a product without
+    billers."""
 
     state: State
     asked: LookUpBill
@@ -39,12 +40,12 @@ class Inquiry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def bill_of(product: Product, transaction: Transaction) -> BillKey:
-    """The bill that a new payment of a product with bills pays."""
+    """Return the identity of the bill that a new payment of a product with bills pays."""
     return _key(product, transaction.account, transaction.extras.get("biller_code"))
 
 
 def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillRefused:
-    """The current bill, or the refusal. A rule takes precedence over every check except that the product exists."""
+    """Return the current bill, or the refusal. Rules precede every check except that the product exists."""
     reseller = state.resellers[asked.reseller]
     product = reseller.sees(state.catalog, asked.product)
     if product is None:
@@ -69,8 +70,7 @@ def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillR
 
 
 def outstanding(state: State, product: Product, payment: CreatePayment, now: datetime) -> Decimal | None:
-    """What is left to pay of the bill that a payment is about to pay, as its look-up would show it now; None when
-    there is none. Counts no rule."""
+    """Return what a payment's bill would show as outstanding now; None without a bill. Counts no rule."""
     codes = {
         name: text for name in ("biller_code", SECOND_REFERENCE) if isinstance(text := payment.extras.get(name), str)
     }
@@ -84,7 +84,7 @@ def outstanding(state: State, product: Product, payment: CreatePayment, now: dat
 def _left(
     state: State, asked: LookUpBill, product: Product, changes: Mapping[str, object], now: datetime
 ) -> Decimal | None:
-    """The outstanding amount of a bill with changes, minus its payments; None for a product without bills."""
+    """Return the outstanding amount of a bill with changes, minus its payments; None for a product without bills."""
     if product.bill is None:
         return None
     biller = _biller(state, product, asked.biller_code)
@@ -109,7 +109,7 @@ def _facts(state: State, asked: LookUpBill, product: Product, now: datetime) -> 
 
 
 def _key(product: Product, account: str, biller_code: object) -> BillKey:
-    """The key includes the biller only for products that have billers."""
+    """Return the identity of a bill, which includes the biller only for products that have billers."""
     counts = isinstance(biller_code, str) and biller_field(product) is not None
     return product.code, account, str(biller_code) if counts else ""
 
@@ -131,14 +131,14 @@ def _generate(state: State, inquiry: Inquiry, now: datetime) -> Bill:
 
 
 def _within_limits(profile: BillProfile, low: Decimal | None, high: Decimal | None) -> BillProfile:
-    """The profile within the limits of a payment, so that a generated bill can be paid."""
+    """Return the profile within the limits of a payment, so that a generated bill can be paid."""
     lowest = profile.lowest if low is None else max(profile.lowest, low)
     highest = profile.highest if high is None else min(profile.highest, high)
     return msgspec.structs.replace(profile, lowest=lowest, highest=max(lowest, highest))
 
 
 def _minus_payments(state: State, inquiry: Inquiry, bill: Bill) -> Bill:
-    """The bill minus its successful payments by any reseller; failed and voided payments do not count."""
+    """Return the bill minus its successful payments by any reseller; failed and voided payments do not count."""
     if bill.outstanding is None:
         return bill
     key = _key(inquiry.product, inquiry.asked.account, inquiry.asked.biller_code)
@@ -146,7 +146,7 @@ def _minus_payments(state: State, inquiry: Inquiry, bill: Bill) -> Bill:
 
 
 def _ignored(inquiry: Inquiry) -> Detail | None:
-    """The parameters that were ignored: biller and second reference of a product without billers."""
+    """Return the ignored parameters: biller and second reference of a product without billers."""
     asked, product = inquiry.asked, inquiry.product
     known = product.fulfillment.extras
     names = tuple(name for name in ("biller_code", SECOND_REFERENCE) if getattr(asked, name) and name not in known)

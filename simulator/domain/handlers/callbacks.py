@@ -1,4 +1,4 @@
-"""Which callbacks a status change causes, when their attempts are due, and how a result determines the next."""
+"""Callbacks of status changes: scheduling, attempts, retries."""
 
 from datetime import datetime, timedelta
 
@@ -27,8 +27,8 @@ from simulator.domain.state import State
 def schedule(state: State, transaction: Transaction, now: datetime) -> None:
     """Schedule the callbacks of the latest result, as the transaction's rule distorts them.
 
-    In reverse order nothing is sent until the transaction is settled; then the latest status goes first. A later void
-    is sent alone.
+    In reverse order, nothing is sent until the transaction is settled; then the latest status is sent first. A later
+    void is sent alone.
     """
     distortion = transaction.callbacks
     if not state.resellers[transaction.reseller].callback.url:
@@ -42,8 +42,8 @@ def schedule(state: State, transaction: Transaction, now: datetime) -> None:
 
 
 def send_now(state: State, command: SendCallback, now: datetime) -> Callback:
-    """Schedule a repeated callback of the latest status for now. Raises `Unknown`, and `Conflict` for a reseller
-    without a callback URL and for a payment whose only status was its answer, which is never told (SPEC 6.1)."""
+    """Schedule a repeated callback of the latest status for now. Raise `Unknown`. Raise `Conflict` for a reseller
+    without a callback URL, and for a payment whose only status was its answer, which has no callback (SPEC 6.1)."""
     transaction = state.transactions.get(command.trxid)
     if transaction is None:
         raise Unknown("unknown_transaction", f"this sandbox has no transaction {command.trxid!r}; ?refid= finds one")
@@ -78,7 +78,7 @@ def _add_copies(state: State, transaction: Transaction, result: Result, now: dat
 
 
 def _delay(state: State, callback: Callback, distortion: Distortion) -> timedelta:
-    """Return how late a callback is; its repetition is as late as the original."""
+    """Return the delay of a callback; its repetition has the same delay as the original."""
     copy = 0 if callback.is_repeat else callback.copy
     identity = callback.transaction.trxid, callback.result.status.value, copy
     return drawn(distortion.delay, draw.fraction(state.seed, "callback delay", *identity))
@@ -102,8 +102,8 @@ def _add(state: State, transaction: Transaction, result: Result, copy: int, *, i
 
 
 def attempt_due(state: State, callback: Callback, now: datetime) -> Send | None:
-    """Start the next attempt of a callback. One that repeats an earlier status than the current one is stale; None when
-    it is a retry and the scenario skips stale ones, which ends the callback."""
+    """Start the next attempt of a callback. A callback of an earlier status than the current one is stale. Return None
+    for a retry of a stale callback when the scenario skips these, which ends the callback."""
     if callback.attempts and state.assumes("callback-order", "skip_stale") and _is_stale(state, callback):
         _give_up(state, callback)
         return None
@@ -129,7 +129,7 @@ def _give_up(state: State, callback: Callback) -> None:
 
 
 def attempt_ended(state: State, callback: Callback, attempt: Attempt, result: AttemptResult, now: datetime) -> None:
-    """Record an attempt's result. A temporary failure schedules a retry (SPEC 6.1), an interruption one at once."""
+    """Record an attempt's result. Temporary failures are retried after a delay (SPEC 6.1), interruptions at once."""
     assert attempt.result is None, "an attempt ends once"
     state.callbacks.end_attempt(callback, attempt, result)
     policy = state.scenario.limits.callback_retry

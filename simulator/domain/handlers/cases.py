@@ -1,9 +1,9 @@
-"""Opens cases and completes them (SPEC 3.5, 4.12, 4.13).
+"""Cases, opened and completed (SPEC 3.5, 4.12, 4.13).
 
-Checks in order: the transaction exists and is this reseller's, it succeeded, it was not requested before, its product
-can be voided; then the rules decide. A request that fails before the rules creates no case. An accepted void completes
-later, from the agenda: the wallet is refunded once and the transaction voided, or the biller refuses. With the choice
-`responses_only` nothing follows an accepted request in staging.
+Checks run in order: the transaction exists and belongs to this reseller, it succeeded, it was not requested before, its
+product can be voided. Then the rules decide. A request that fails before the rules creates no case. An accepted void
+completes later, from the agenda: the wallet is refunded once and the transaction voided, or the biller refuses. With
+the choice `responses_only`, accepted requests have no effect in staging.
 """
 
 from collections.abc import Mapping
@@ -34,10 +34,10 @@ from simulator.domain.model.wallet import EntryType
 from simulator.domain.queries import payment_with
 from simulator.domain.state import State
 
-# Per transaction. More than one dispute and one void exist only where refused ones may be requested again.
+# Per transaction. A transaction has several disputes or voids only where refused ones may be requested again.
 CASES_MAX = 20
 
-# What happens to a request that no rule matches.
+# The effect of a request that no rule matches.
 ORDINARY_THEN: Mapping[CaseKind, CaseThen] = {
     CaseKind.DISPUTE: CaseThen(is_accepted=True),
     CaseKind.VOID: CaseThen(is_accepted=True, refund_after=REFUND_AFTER),
@@ -59,7 +59,7 @@ _NOT_SUCCESSFUL = {
 }
 _DONE = {CaseKind.DISPUTE: "disputed", CaseKind.VOID: "voided"}
 
-# The outcome that is counted, by kind and by whether the request was accepted.
+# The counted outcome, by kind and by whether the request was accepted.
 _OUTCOMES: Mapping[tuple[CaseKind, bool], Noted] = {
     (CaseKind.VOID, True): Noted.VOID_TAKEN,
     (CaseKind.VOID, False): Noted.VOID_REFUSED,
@@ -106,7 +106,7 @@ def case_due(state: State, due: CaseDue, now: datetime) -> None:
 
 
 def _find(state: State, command: OpenCase) -> Transaction | None:
-    """The referenced transaction, if it is the reseller's own; `trxid` takes precedence over `refid`."""
+    """Return the referenced transaction, if it is the reseller's own; `trxid` takes precedence over `refid`."""
     if not command.trxid:
         return payment_with(state, state.resellers[command.reseller], command.refid)
     found = state.transactions.get(command.trxid)
@@ -114,7 +114,7 @@ def _find(state: State, command: OpenCase) -> Transaction | None:
 
 
 def _unknown(state: State, command: OpenCase) -> Detail:
-    """Why the reference matches no transaction: it is another reseller's, or the other kind of reference."""
+    """Explain why the reference matches no transaction: another reseller's, or the other kind of reference."""
     field, reference = ("trxid", command.trxid) if command.trxid else ("refid", command.refid)
     refids = state.resellers[command.reseller].refids
     if command.trxid and reference in refids:
@@ -137,7 +137,7 @@ def _ignored(state: State, command: OpenCase, transaction: Transaction) -> Detai
 
 
 def _reason_to_refuse(state: State, kind: CaseKind, transaction: Transaction) -> tuple[str, Detail] | None:
-    """Why the request is refused regardless of the rules, as message and detail; None when the rules decide."""
+    """Return message and detail of a refusal that does not depend on the rules; None when the rules decide."""
     status = transaction.result.status
     if status is not Status.SUCCESSFUL:
         wrong = detail(DetailKind.NOT_SUCCESSFUL, trxid=transaction.trxid, status=status, done=_DONE[kind])
@@ -250,7 +250,7 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
 
 
 def _notify(state: State, case: Case, now: datetime, text: str) -> None:
-    """E-mail the addresses of the request, always with a copy to the account's registered one (SPEC 4.12)."""
+    """E-mail the addresses of the request, always with a copy to the registered address (SPEC 4.12)."""
     transaction = case.transaction
     to = dict.fromkeys((*case.user_email, state.resellers[transaction.reseller].email))
     subject = f"{case.kind.value.capitalize()} of {transaction.product_name}, reference {transaction.refid}"

@@ -1,4 +1,4 @@
-"""Changes to the catalog: products, for everybody or for one reseller, and its tree (SPEC 2.1, 6.4)."""
+"""Changes of the catalog: products, for everybody or for a single reseller, and the tree (SPEC 2.1, 6.4)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,9 +22,9 @@ OF_OVERLAY = frozenset({"is_active", "price_adjustment"})
 
 
 def change_product(state: State, command: ChangeProduct, now: datetime) -> ProductChange:
-    """Change a product and return the difference; `last_updated` moves only when there is one.
+    """Change a product and return the difference; `last_updated` moves only if the product changed.
 
-    Raises `Unknown` for an unknown product, reseller or option, `Unacceptable` for a property that cannot be changed
+    Raise `Unknown` for an unknown product, reseller or option, `Unacceptable` for a property that cannot be changed
     this way.
     """
     product = product_of(state, command.code)
@@ -50,7 +50,7 @@ def put_catalog(state: State, catalog: Catalog, now: datetime) -> None:
 
 
 def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, now: datetime) -> ProductChange:
-    """None resets a property to the product's own value; an overlay that keeps none is removed."""
+    """Change a reseller's overlay. None resets a property to the product's own value; an empty overlay is removed."""
     _refuse(set(command.changes) - OF_OVERLAY, "cannot be changed for one reseller")
     _refuse({"options"} if command.options else set(), "cannot be changed for one reseller")
     before, overlay_before = reseller.sees(state.catalog, command.code), reseller.overlay
@@ -79,7 +79,7 @@ def _differing(before: Product, after: Product, names: Mapping[str, object]) -> 
 
 
 def _with_options(product: Product, wanted: Mapping[str, bool]) -> tuple[Product, tuple[OptionChange, ...]]:
-    """The product with options, by code, put on sale or taken off sale in every list that has them."""
+    """Return the product with options, by code, put on sale or taken off sale in every list that contains them."""
     if not wanted:
         return product, ()
     lists = [*product.options.values(), *product.options_for.values()]
@@ -103,7 +103,8 @@ def _with_options(product: Product, wanted: Mapping[str, bool]) -> tuple[Product
 
 
 def _with_active(found: OptionList, wanted: Mapping[str, bool]) -> OptionList:
-    """The same list object when nothing differs, so that values cached for it stay valid."""
+    """Return the options with their new activity; without a difference, the same object, to keep its cached values
+    valid."""
     if all(option.is_active == wanted.get(option.code, option.is_active) for option in found):
         return found
     return OptionList(
@@ -118,9 +119,9 @@ CHANGEABLE: Mapping[TreeKind, frozenset[str]] = {
 
 
 def change_tree(state: State, command: ChangeTree, now: datetime) -> TreeChange:
-    """Change a category or group; `last_updated` moves and events are published only when something differs.
+    """Change a category or group; `last_updated` moves and events are published only on a difference.
 
-    Raises `Unknown` for an unknown one and for an unknown product code, `Unacceptable` for any other property.
+    Raise `Unknown` for an unknown category, group or product code, `Unacceptable` for any other property.
     """
     before = state.catalog.part(command.kind, command.id)
     if refused := set(command.changes) - CHANGEABLE[command.kind]:
@@ -140,7 +141,6 @@ def _replaced(one: Category | Group, changes: Mapping[str, Any]) -> Category | G
 
 
 def _with_part(group: Group, before: Category | Group, after: Category | Group) -> Group:
-    """The group, or its replacement."""
     if group is before:
         assert isinstance(after, Group)
         return after
@@ -151,5 +151,5 @@ def _with_part(group: Group, before: Category | Group, after: Category | Group) 
 
 
 def set_network(state: State, command: SetNetwork, now: datetime) -> None:
-    """Set a product's network status from now on (SPEC 2.7). Raises `Unknown`."""
+    """Set a product's network status from now on (SPEC 2.7). Raise `Unknown`."""
     state.network.set(product_of(state, command.product).code, command.status)

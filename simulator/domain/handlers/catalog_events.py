@@ -30,8 +30,8 @@ Same = Callable[[Resource, Resource], bool]
 
 
 class Change(NamedTuple):
-    """One difference: the event's type, the resource's identity, and the resource now, or as it was last. `product` is
-    a product with its options, which its entry is without."""
+    """A difference: the event's type, and the resource's identity and its present or last representation. `product` is
+    the product with its options, which the entry omits."""
 
     type: str
     key: tuple[str, ...]
@@ -48,8 +48,7 @@ class ProductOffer(NamedTuple):
 
 
 def publish(state: State, before: Catalog, now: datetime) -> None:
-    """Publish how the catalog differs from `before`: to everybody, and further differences to resellers with an
-    overlay."""
+    """Publish the differences from `before`: to everybody, and further differences to resellers with an overlay."""
     if not state.catalog_webhook.enabled:
         return
     state.catalog_changes += 1
@@ -69,7 +68,7 @@ def publish(state: State, before: Catalog, now: datetime) -> None:
 
 
 def publish_overlay(state: State, reseller: Reseller, before: Mapping[str, Overlay], now: datetime) -> None:
-    """Publish how one reseller's view of the catalog differs from its view under the overlay `before`."""
+    """Publish how a reseller's view of the catalog differs from its view under the overlay `before`."""
     if not state.catalog_webhook.enabled or state.assumes("catalog-overlay-events", "not_published"):
         return
     state.catalog_changes += 1
@@ -79,7 +78,7 @@ def publish_overlay(state: State, reseller: Reseller, before: Mapping[str, Overl
 
 
 def _comparison(state: State, now: datetime) -> Same[Product]:
-    """How products are compared: in the shape that is the default now."""
+    """Return the comparison of products in the current default shape."""
     if _is_newer(state, now):
         return _is_same_product
     return lambda one, other: _is_same_product(one, other) and _is_same_before(state, one, other)
@@ -97,8 +96,8 @@ def _is_newer(state: State, now: datetime) -> bool:
 def changes(
     before: Catalog, after: Catalog, *, whole_tree: bool = False, is_same: Same[Product] | None = None
 ) -> Iterator[Change]:
-    """Yield every difference: groups, categories, products, options. With `whole_tree` categories include products that
-    are not on sale; `is_same` says whether two products look the same."""
+    """Yield every difference: groups, categories, products, options. With `whole_tree`, categories include products
+    that are not on sale. `is_same` tests whether two products look the same."""
     old, new = (_tree(catalog, whole=whole_tree) for catalog in (before, after))
     for change, id_, group in _differences(_groups(old), _groups(new)):
         yield Change(f"group.{change}", (id_,), CatalogEntry(group))
@@ -113,7 +112,7 @@ def changes(
 
 
 def _touched(before: Catalog, after: Catalog) -> set[str]:
-    """The codes of products whose appearance may have changed; all codes when the tree changed."""
+    """Return the codes of products whose appearance may have changed; all codes when the tree changed."""
     if before.groups is not after.groups:
         return {*before.products, *after.products}
     return {code for code, product in after.products.items() if before.products.get(code) is not product} | (
@@ -122,7 +121,7 @@ def _touched(before: Catalog, after: Catalog) -> set[str]:
 
 
 def _send(state: State, found: list[Change], reseller: str, now: datetime) -> None:
-    """Emit in the current default shape, which later deliveries and replays keep."""
+    """Emit events in the current default shape, which later deliveries and replays keep."""
     is_new = _is_newer(state, now)
     whose = (reseller,) if reseller else ()
     for change in found:
@@ -156,12 +155,12 @@ def _categories(tree: tuple[Group, ...]) -> Mapping[str, Category]:
 
 
 def _shown(catalog: Catalog) -> Mapping[str, Product]:
-    """The products of the catalog, inactive ones included."""
+    """Return the products of the catalog, including inactive products."""
     return {code: product for code, product in catalog.products.items() if not product.is_hidden}
 
 
 def _is_same_product(one: Product, other: Product) -> bool:
-    """True when both have the same representation."""
+    """Return whether both products have the same representation."""
     if one is other:
         return True
     unseen = {name: getattr(other, name) for name in ("voidable", "bill", "fulfilled", "fields_by_account")}
@@ -171,12 +170,12 @@ def _is_same_product(one: Product, other: Product) -> bool:
 
 
 def _without_options(product: Product) -> Product:
-    """The product without its options, so that the log does not keep old option lists in memory."""
+    """Return the product without its options, so that the log does not keep old option lists in memory."""
     return replace(product, options={}, options_for={})
 
 
 def _offer_differs(one: Product, other: Product) -> bool:
-    """False only when options and prices are certainly the same."""
+    """Return False only when options and prices are certainly the same."""
     return one is not other and _offered_by(one) != _offered_by(other)
 
 
@@ -194,8 +193,8 @@ def _option_changes(before: Product, after: Product) -> Iterator[Change]:
 
 
 def _offers(product: Product) -> dict[tuple[str, str], ProductOffer]:
-    """Every option on sale by field and code; the field's own options take precedence over those written for single
-    account numbers."""
+    """Return every option on sale by field and code. The field's own options take precedence over options written for
+    single account numbers."""
     lists = [(field_id, found) for (field_id, _), found in product.options_for.items()]
     lists += product.options.items()
     return {(field_id, one.code): _offer(product, field_id, one) for field_id, found in lists for one in found.active}

@@ -166,7 +166,7 @@ def bad_money(amount: Decimal) -> Detail | None:
 
 
 def beyond_limits(amount: Decimal, low: Decimal | None, high: Decimal | None, biller: str = "") -> Detail | None:
-    """Return the limit that the amount violates, or None. The limits are those of `biller`, when given."""
+    """Return the limit that the amount violates, or None. These are the limits of `biller`, when given."""
     if low is not None and amount < low:
         return detail(DetailKind.TOO_LITTLE, amount=amount, low=low, biller=biller)
     if high is not None and amount > high:

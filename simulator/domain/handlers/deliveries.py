@@ -47,8 +47,8 @@ def publish_credit(state: State, reseller: Reseller, entry: Entry, now: datetime
 def emit(
     state: State, webhook: Webhook, reseller: str, type_: str, data: EventData, now: datetime, *identity: object
 ) -> Delivery:
-    """Create an event and the jobs that deliver it now, and return the first of these. `identity` distinguishes events
-    of one type and reseller."""
+    """Create an event and the jobs that deliver it now; return the first job. `identity` distinguishes events of the
+    same type and reseller."""
     assert webhook.enabled, "only an enabled webhook gets events"
     letters = draw.alphanumeric(state.seed, 24, "event", state.key_scope, reseller, type_, *identity)
     event = Event("evt_" + letters.lower(), type_, now, data)
@@ -84,7 +84,7 @@ def _begin(
 
 
 def attempt_due(state: State, delivery: Delivery, now: datetime) -> Send | None:
-    """Start the next attempt of a job. None when its webhook was disabled or removed, which ends the job."""
+    """Start the next attempt of a job. Return None when its webhook was disabled or removed, which ends the job."""
     if not delivery.webhook.enabled:
         text = "the webhook was disabled or removed before this attempt"
         state.deliveries.end(delivery, DeliveryState.FAILED, text, now)
@@ -97,7 +97,7 @@ def attempt_due(state: State, delivery: Delivery, now: datetime) -> Send | None:
 
 
 def attempt_ended(state: State, delivery: Delivery, attempt: Attempt, result: AttemptResult, now: datetime) -> None:
-    """Record an attempt's result; anything but 2xx is retried until the retries are exhausted, an interruption at
+    """Record an attempt's result. Results other than 2xx are retried until the retries are exhausted, interruptions at
     once."""
     assert attempt.result is None, "an attempt ends once"
     is_interrupted, count = result.kind is AttemptEnd.INTERRUPTED, counted(delivery.attempts)
@@ -122,7 +122,7 @@ def attempt_ended(state: State, delivery: Delivery, attempt: Attempt, result: At
 
 
 def replay(state: State, command: ReplayDelivery, now: datetime) -> Delivery | ReplayRefused:
-    """Create a new job for the event of a failed one, addressed to the webhook's current URL."""
+    """Create a new job for the event of a failed job, addressed to the webhook's current URL."""
     result = _replay(state, command, now)
     state.noted[Noted.WEBHOOK_REPLAYED if isinstance(result, Delivery) else Noted.REPLAY_REFUSED] += 1
     return result

@@ -1,7 +1,7 @@
 """Payments, created and re-queried (SPEC 4.11).
 
 An existing refid is looked up before any check. A new payment is checked in the order of `CHECKS`, and the first
-failure wins. Nothing changes before all checks have passed.
+failure wins. The state changes only after all checks have passed.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,5 +1,5 @@
-"""Payments of an option's `price.amount` instead of its denomination. Clients do so that read the catalog in the shape
-of the older API version, which has no denomination (SPEC 2.1, 9)."""
+"""Payments of an option's `price.amount` instead of its denomination, sent by clients that read the catalog in the
+older shape, which has no denomination (SPEC 2.1, 9)."""
 
 from decimal import Decimal
 
@@ -16,8 +16,8 @@ _AMOUNT_REASONS = (Reason.DENOMINATION, Reason.PLAN_MISMATCH)
 
 
 def priced_option(draft: Draft, refusal: Refusal) -> Option | None:
-    """The option whose price is the refused amount: the one that the plan code names, else the only one at this price.
-    None when there is no such option, or when the amount is itself a denomination on sale."""
+    """Return the option whose price is the refused amount: the option of the plan code, else the only option at this
+    price. None without such an option, and when the amount is itself a denomination on sale."""
     field = draft.product.pricing
     if refusal.reason not in _AMOUNT_REASONS or draft.amount is None or field is None or field.type != "select":
         return None
@@ -33,8 +33,8 @@ def priced_option(draft: Draft, refusal: Refusal) -> Option | None:
 
 
 def price_of_another(draft: Draft) -> Detail | None:
-    """A warning that the amount is the denomination of one option and the price of another; None when it is not, or
-    when a plan code says which option is meant."""
+    """Warn when the amount is an option's denomination and another option's price. None otherwise, and when a plan code
+    names the intended option."""
     product, amount, field = draft.product, draft.amount, draft.product.pricing
     has_own_prices = product.price_adjustment is not None or product.denomination_unit_price != 1
     if not has_own_prices or amount is None or field is None or field.type != "select" or draft.extras.get(PLAN_CODE):
@@ -52,15 +52,14 @@ def price_of_another(draft: Draft) -> Detail | None:
 
 
 def price_detail(kind: DetailKind, draft: Draft, option: Option, *, wants_plan: bool = False) -> Detail:
-    """The detail for a payment of this option's price; `wants_plan` when its denomination alone would be refused."""
+    """Return the detail for a payment of this option's price; `wants_plan` if its denomination would be refused."""
     assert draft.amount is not None
     price, plan = Money(draft.amount, draft.product.currency), option.code if wants_plan else None
     return detail(kind, price=price, code=option.code, denomination=option.denomination, plan=plan)
 
 
 def _denomination_range(draft: Draft) -> tuple[Decimal, Decimal]:
-    """The range of denominations that may have this price, which is rounded. It saves computing the prices of all
-    options, of which there may be thousands."""
+    """Return the range of denominations that may have this rounded price, which avoids pricing every option."""
     amount, adjustment = draft.amount, draft.product.price_adjustment
     assert amount is not None
     slope = draft.product.denomination_unit_price

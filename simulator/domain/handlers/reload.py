@@ -213,7 +213,7 @@ def update_reseller(state: State, was: ResellerStart | None, start: ResellerStar
 
 
 def _credentials(state: State, reseller: Reseller, was: ResellerStart, start: ResellerStart) -> None:
-    """Add new keys and users, and update the ones that the file changes."""
+    """Add new keys and users, and update those changed by the file."""
     for wanted in start.keys:
         if wanted.key not in state.keys:
             add_key(state, reseller, wanted)

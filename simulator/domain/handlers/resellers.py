@@ -1,4 +1,4 @@
-"""Commands about a reseller: adding it, credits, keys, settings, where callbacks go."""
+"""Commands about a reseller: creation, credits, keys, settings, callback URL."""
 
 from base64 import b64decode
 from datetime import datetime
@@ -40,7 +40,7 @@ def refuse_foreign(state: State, start: ResellerStart) -> None:
 
 
 def create_reseller(state: State, start: ResellerStart) -> Reseller:
-    """Create a reseller as a scenario describes it. Raises `Conflict` for a code, key or username in use."""
+    """Create a reseller as a scenario describes it. Raise `Conflict` for a code, key or username in use."""
     if start.code in state.resellers:
         raise Conflict("reseller_exists", f"there is a reseller {start.code!r} already", "code")
     refuse_foreign(state, start)
@@ -74,8 +74,8 @@ def add_passwords(state: State, start: ResellerStart) -> None:
 
 
 def add_reseller(state: State, command: AddReseller, now: datetime) -> Reseller:
-    """Add a reseller; without keys of its own it gets a pair drawn from the seed. Raises `Conflict`, also for more
-    resellers or keys than the scenario allows."""
+    """Add a reseller; without keys of its own it gets a pair drawn from the seed. Raise `Conflict`, also above the
+    scenario's limits on resellers and keys."""
     limits = state.scenario.limits
     refuse_more("resellers", len(state.resellers) + 1, limits.resellers)
     refuse_more("api_keys", len(state.keys) + max(1, len(command.start.keys)), limits.api_keys)
@@ -86,7 +86,7 @@ def add_reseller(state: State, command: AddReseller, now: datetime) -> Reseller:
 
 
 def credit(state: State, command: Credit, now: datetime) -> Entry:
-    """Add external money. Raises `Unacceptable` unless the amount is positive and in whole cents."""
+    """Add external money. Raise `Unacceptable` unless the amount is positive and in whole cents."""
     reseller = reseller_of(state, command.reseller)
     amount = command.amount
     if not is_bounded(amount) or amount <= 0 or not is_whole_cents(amount):
@@ -100,14 +100,14 @@ def credit(state: State, command: Credit, now: datetime) -> Entry:
 
 
 def set_callback(state: State, command: SetCallback, now: datetime) -> CallbackConfig:
-    """Change the callback URL; callbacks already scheduled keep theirs."""
+    """Change the callback URL; scheduled callbacks keep the old URL."""
     reseller = reseller_of(state, command.reseller)
     reseller.callback = CallbackConfig(command.url, command.method, now)
     return reseller.callback
 
 
 def add_api_key(state: State, command: AddApiKey, now: datetime) -> ApiKey:
-    """Draw another key pair for a reseller. Raises `Conflict` for more than the scenario allows."""
+    """Draw another key pair for a reseller. Raise `Conflict` above the scenario's limit."""
     reseller = reseller_of(state, command.reseller)
     refuse_more("api_keys", len(state.keys) + 1, state.scenario.limits.api_keys)
     state.keys_made += 1
@@ -115,7 +115,7 @@ def add_api_key(state: State, command: AddApiKey, now: datetime) -> ApiKey:
 
 
 def revoke_api_key(state: State, command: RevokeApiKey, now: datetime) -> None:
-    """Invalidate a key at once; it stays known as revoked."""
+    """Invalidate a key at once; it remains on record as revoked."""
     reseller = reseller_of(state, command.reseller)
     for key in reseller.keys:
         if key.key == command.key:
@@ -137,10 +137,10 @@ def change_settings(state: State, command: ChangeSettings, now: datetime) -> Set
 
 
 def put_key(state: State, reseller: Reseller, key: str, secret: str, key_state: KeyState | None) -> None:
-    """Give a reseller a key, or change the one that it has: its secret unless that is empty, its state unless None.
+    """Add a key to a reseller, or change the existing key: its secret unless empty, its state unless None.
 
-    Raises `Conflict` for a key of another reseller and for more keys than the scenario allows, `Unknown` for a new key
-    that has no secret and needs one.
+    Raise `Conflict` for a key of another reseller and above the scenario's limit on keys, `Unknown` for a new key
+    without its required secret.
     """
     owner, found = state.keys.get(key, (reseller, None))
     if owner is not reseller:
@@ -158,7 +158,7 @@ def put_key(state: State, reseller: Reseller, key: str, secret: str, key_state: 
 
 
 def add_key(state: State, reseller: Reseller, start: KeyStart) -> ApiKey:
-    """Give a reseller a key that is not in use."""
+    """Add an unused key to a reseller."""
     key = ApiKey(start.key, start.secret, b64decode(start.secret), start.state, state.now)
     reseller.keys.append(key)
     state.keys[key.key] = (reseller, key)

@@ -1,4 +1,4 @@
-"""Adds and removes rules at run time, and counts faults."""
+"""Run-time changes of rules, with counts of faults."""
 
 from datetime import datetime
 from typing import Any
@@ -10,8 +10,8 @@ from simulator.domain.state import State
 
 
 def add_rule(state: State, command: AddRule, now: datetime) -> Rule[Any]:
-    """Insert a rule before all others of its section. Raises `Conflict` for a name or id that is taken and for more
-    rules than the scenario allows, and the compiler's errors."""
+    """Insert a rule before all others of its section. Raise `Conflict` for a name or id in use and above the scenario's
+    limit on rules. Raise the compiler's errors."""
     assert state.compiler is not None, "a sandbox that takes documents has a compiler"
     refuse_more("rules", sum(len(book.counts) for book in state.books.values()) + 1, state.scenario.limits.rules)
     rule_id = f"added-{state.rules_added + 1}"
@@ -28,7 +28,7 @@ def add_rule(state: State, command: AddRule, now: datetime) -> Rule[Any]:
 
 
 def remove_rule(state: State, command: RemoveRule, now: datetime) -> None:
-    """Remove a rule. Raises `Unknown`."""
+    """Remove a rule. Raise `Unknown`."""
     leaving = [pair for book in state.books.values() for pair in book.listed() if pair[0].id == command.rule]
     for rule, count in leaving:
         state.retire_rule(rule, count)

@@ -1,4 +1,4 @@
-"""Commands about a reseller's balance webhook: set, enable, rotate, remove (SPEC 3.3), alert of a low balance."""
+"""Commands about a reseller's balance webhook: set, enable, rotate, remove (SPEC 3.3), alert on a low balance."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -16,7 +16,7 @@ from simulator.domain.state import State
 
 
 def initial_webhook(state: State, start: WebhookStart | None, code: str = "") -> Webhook:
-    """The webhook that a reseller starts with; without `code`, the webhook of catalog events."""
+    """Return the initial webhook of a reseller, or without `code` the webhook of catalog events."""
     if start is None:
         return Webhook()
     webhook = Webhook(url=start.url, secret=start.secret, enabled=start.enabled, created=state.now, updated=state.now)
@@ -28,7 +28,7 @@ def initial_webhook(state: State, start: WebhookStart | None, code: str = "") ->
 
 
 def set_webhook(state: State, command: SetWebhook, now: datetime) -> bool:
-    """Create the webhook, enabled and with a new secret, or change the URL of the existing one; True when created."""
+    """Create the webhook, enabled and with a new secret, or change its URL. Return True when created."""
     reseller = state.resellers[command.reseller]
     webhook = reseller.webhook
     is_new = not webhook.url
@@ -41,7 +41,7 @@ def set_webhook(state: State, command: SetWebhook, now: datetime) -> bool:
 
 
 def enable_webhook(state: State, command: EnableWebhook, now: datetime) -> bool:
-    """Enable or disable the webhook; False when there is none."""
+    """Enable or disable the webhook; return False without a webhook."""
     webhook = state.resellers[command.reseller].webhook
     if not webhook.url:
         return False
@@ -51,7 +51,7 @@ def enable_webhook(state: State, command: EnableWebhook, now: datetime) -> bool:
 
 
 def rotate_secret(state: State, command: RotateWebhookSecret, now: datetime) -> bool:
-    """Sign with a new secret from now on, including retries of earlier events; False when there is no webhook."""
+    """Sign with a new secret from now on, including retries of earlier events; return False without a webhook."""
     reseller = state.resellers[command.reseller]
     if not reseller.webhook.url:
         return False
@@ -67,7 +67,7 @@ def put_secret(state: State, webhook: Webhook, secret: str, now: datetime) -> No
 
 
 def remove_webhook(state: State, command: RemoveWebhook, now: datetime) -> None:
-    """Delete the webhook, if any. Jobs under way keep the old object, which is disabled and ends them."""
+    """Delete the webhook, if any. Pending jobs hold the old object, which is disabled and ends them."""
     reseller: Reseller = state.resellers[command.reseller]
     reseller.webhook.enabled = False
     state.secrets.add("", replaced=reseller.webhook.secret)
@@ -91,7 +91,7 @@ THRESHOLD_MIN = Decimal(1)
 
 def enable_alerts(state: State, reseller: Reseller, threshold: Decimal | None) -> None:
     """Alert whenever this reseller's wallet falls below its threshold; None for no threshold yet."""
-    owner, code, wallet = ref(state), reseller.code, reseller.wallet  # weakly, or the collector alone could free it all
+    owner, code, wallet = ref(state), reseller.code, reseller.wallet  # weakly, to avoid a reference cycle
 
     def alert(entry: Entry) -> None:
         alive = owner()
@@ -104,7 +104,7 @@ def enable_alerts(state: State, reseller: Reseller, threshold: Decimal | None) -
 
 
 def set_threshold(state: State, command: SetThreshold, now: datetime) -> Reseller:
-    """Set a reseller's threshold. Raises `Unacceptable` below 1 and for fractions of a sen."""
+    """Set a reseller's threshold. Raise `Unacceptable` below 1 and for fractions of a sen."""
     amount = command.amount
     if not is_bounded(amount) or amount < THRESHOLD_MIN or not is_whole_cents(amount):
         raise Unacceptable("invalid_amount", "a threshold is at least 1, with at most two decimals", "amount")

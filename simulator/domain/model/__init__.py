@@ -1,1 +1,1 @@
-"""What things are: values and their rules, independent of a sandbox's state."""
+"""The model: values and their rules, independent of a sandbox's state."""

@@ -1,4 +1,4 @@
-"""What commands answer: payments, cases and bill look-ups, and the effects of catalog changes."""
+"""The answers of commands: payments, cases and bill look-ups, and the effects of catalog changes."""
 
 from decimal import Decimal
 
@@ -12,7 +12,7 @@ from simulator.domain.model.transactions import Reason, Result, Transaction
 
 class PaymentAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """The current transaction. `created` is False for a re-query; `rule` is the rule that decided it; `detail` names
-    what was adjusted in the request, `ignored` its ignored extras."""
+    adjustments to the request, `ignored` its ignored extras."""
 
     transaction: Transaction
     result: Result
@@ -24,9 +24,9 @@ class PaymentAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class PaymentRefused(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Nothing was created and the refid is free. `remarks` default to the reason's name; `rule` is the rule that
-    refused, if any; otherwise `detail` gives the cause; `ignored` names the ignored extras, `warning` what else the
-    amount could mean."""
+    """A refusal that created nothing and left the refid unused. `remarks` default to the reason's name; `rule` is the
+    rule that refused, if any; otherwise `detail` gives the cause. `ignored` names the ignored extras, `warning` another
+    possible meaning of the amount."""
 
     reason: Reason
     code: int
@@ -40,8 +40,8 @@ class PaymentRefused(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class CaseAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Whether the request was accepted, and the message; `rule` is the rule that decided it; `detail` says why no rule
-    was needed, or what was ignored in the request."""
+    """The decision on a request, with its message. `rule` is the rule that decided; `detail` explains a decision
+    without a rule, or names ignored parts of the request."""
 
     transaction: Transaction
     is_accepted: bool
@@ -58,7 +58,7 @@ class NoSuchTransaction(msgspec.Struct, frozen=True, gc=False):
 
 
 class BillFound(msgspec.Struct, frozen=True, gc=False):
-    """The bill found; `rule` is the rule that defined it; `detail` names what was ignored in the request."""
+    """The bill found; `rule` is the rule that defined it; `detail` names ignored parts of the request."""
 
     bill: Bill
     rule: str
@@ -76,8 +76,8 @@ class OptionChange(msgspec.Struct, frozen=True):
 class ProductChange(msgspec.Struct, frozen=True):
     """The effect of a `ChangeProduct`: the product before and after, as seen by `reseller` when that is set.
 
-    `changed` names the product's own properties that differ now, `options` lists changed options. Both are empty when
-    the command changed nothing.
+    `changed` names the changed properties of the product, `options` lists changed options. Both are empty when the
+    command changed nothing.
     """
 
     before: Product
@@ -87,12 +87,12 @@ class ProductChange(msgspec.Struct, frozen=True):
     reseller: str | None = None
 
     def __bool__(self) -> bool:
-        """True when something changed."""
+        """Return whether the command changed anything."""
         return bool(self.changed or self.options)
 
 
 class TreeChange(msgspec.Struct, frozen=True):
-    """The effect of a `ChangeTree`: the category or group after it, and which of its properties differ."""
+    """The effect of a `ChangeTree`: the category or group after it, and the names of its changed properties."""
 
     after: Category | Group
     changed: tuple[str, ...]

@@ -1,6 +1,6 @@
 """Bills as billers present them (SPEC 2.6): the profile of a product's biller, and bills drawn from the seed.
 
-The same seed, product and account give the same bill in every run; only its due date follows the clock.
+A seed, product and account give the same bill in every run; only its due date follows the clock.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,14 +20,14 @@ T = TypeVar("T")
 
 
 class NamePool(msgspec.Struct, frozen=True):
-    """A pool of names in one language; any given name goes with any family name."""
+    """A pool of names in a language; any given name goes with any family name."""
 
     given: tuple[str, ...]
     family: tuple[str, ...]
 
 
 class PersonPools(msgspec.Struct, frozen=True):
-    """The parts of which people are composed. No pool is empty; `births` are the first eight digits of identity
+    """The parts of people's names, addresses and ids. No pool is empty; `births` are the first eight digits of identity
     numbers: date of birth as yymmdd and place of birth."""
 
     names: tuple[NamePool, ...]

@@ -32,7 +32,7 @@ class CallbackConfig(msgspec.Struct, frozen=True):
 
 
 class Callback(msgspec.Struct, eq=False, gc=False, kw_only=True):  # no cycle leads through it
-    """A notification of one status change, with the transaction as of that change. `copy` is 0 for the original, 1 and
+    """A notification of a status change, with the transaction as of that change. `copy` is 0 for the original, 1 and
     more for duplicates. `is_repeat` marks a callback that a rule sends again, even after a later status."""
 
     id: str
@@ -150,7 +150,7 @@ class CallbackLog:
         self._evict()
 
     def of(self, trxid: str) -> list[Callback]:
-        """Return the callbacks of one transaction that are still in the log, in order."""
+        """Return the callbacks of a transaction that are still in the log, in order."""
         return list(self._by_trxid.get(trxid, ()))
 
     def _evict(self) -> None:

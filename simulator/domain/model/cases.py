@@ -1,4 +1,4 @@
-"""Cases: disputes and voids of payments that had succeeded (SPEC 4.12, 4.13), and how a rule decides them."""
+"""Cases: disputes and voids of successful payments (SPEC 4.12, 4.13), with the rules that decide them."""
 
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -29,8 +29,8 @@ class CaseState(StrEnum):
 
 
 class CaseThen(msgspec.Struct, frozen=True):
-    """What a rule of `voids` or `disputes` does: the immediate answer and, for an accepted void, how it ends: a refund
-    after `refund_after` or, when that is None, the biller's refusal after `refused_after`."""
+    """The effect of a rule of `voids` or `disputes`: the immediate answer and, for an accepted void, the outcome: a
+    refund after `refund_after` or, if None, the biller's refusal after `refused_after`."""
 
     is_accepted: bool
     message: Text | None = None
@@ -39,8 +39,8 @@ class CaseThen(msgspec.Struct, frozen=True):
 
 
 class Case(msgspec.Struct):
-    """One dispute or void that a rule decided, of a transaction as it was then or after its refund. `is_accepted` is
-    the immediate answer, `state` the current state; `ended` is None while the biller's final answer is pending."""
+    """A dispute or void that a rule decided, with the transaction as of then or after its refund. `is_accepted` is the
+    immediate answer, `state` the current state; `ended` is None while the biller's final answer is pending."""
 
     id: str
     kind: CaseKind

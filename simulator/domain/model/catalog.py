@@ -94,7 +94,7 @@ class FormField(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """The place in the payment request from which fulfillment reads a value."""
+    """The source of a value of fulfillment in the payment request."""
 
     from_field: str
     path: str | None = None
@@ -154,7 +154,7 @@ class OptionList(tuple[Option, ...]):
 
     @cached_property
     def by_code(self) -> Mapping[str, Option]:
-        """Return the option of each code; the first, where an identity has several accounts of one kind."""
+        """Return the first option with each code: an identity may have several accounts of the same kind."""
         return {option.code: option for option in reversed(self)}
 
     @cached_property

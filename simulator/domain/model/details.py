@@ -1,6 +1,6 @@
-"""Why something was refused, ignored or answered differently than requested, as facts; `wire/diagnoses` renders them.
+"""Details of refusals, ignored input and adjusted answers, as facts; `wire/diagnoses` renders them.
 
-A detail is created only for a problem, so that valid requests pay nothing for it.
+A detail is created only for a problem, so valid requests do not pay for it.
 """
 
 from collections.abc import Mapping
@@ -8,12 +8,12 @@ from enum import StrEnum, auto
 
 import msgspec
 
-# A diagnosis names at most this many things that are wrong in the same way.
+# The maximum number of similar problems that a diagnosis names.
 NAMES_MAX = 5
 
 
 class DetailKind(StrEnum):
-    """The kinds of details; each kind's facts are those that its sentence names."""
+    """The kinds of details; the facts of a kind appear in its sentence."""
 
     NO_PRODUCT = auto()
     BLANK_PRODUCT = auto()

@@ -1,5 +1,4 @@
-"""What happens in a sandbox, as values for those who watch it, and the log of notifications. Nothing in the domain
-depends on them."""
+"""Events of a sandbox, as values for observers, and the log of notifications. The domain does not depend on them."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +19,7 @@ class NotificationKind(StrEnum):
 
 
 class Notification(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One e-mail. `n` counts from 1 within the sandbox; `trxid` and `refid` are empty when it has no transaction."""
+    """An e-mail. `n` counts from 1 within the sandbox; `trxid` and `refid` are empty without a transaction."""
 
     n: int
     at: datetime
@@ -34,7 +33,7 @@ class Notification(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class NotificationLog:
-    """The latest notifications of a sandbox in order; `left_out` counts the evicted ones."""
+    """The latest notifications of a sandbox in order; `left_out` counts the evicted notifications."""
 
     def __init__(self, count_max: int) -> None:
         self._kept: deque[Notification] = deque(maxlen=count_max)
@@ -51,11 +50,11 @@ class NotificationLog:
 
     @property
     def left_out(self) -> int:
-        """How many were evicted."""
+        """Return the number of evicted notifications."""
         return self._count - len(self._kept)
 
     def restore(self, kept: Iterable[Notification], left_out: int) -> None:
-        """Have these in the place of all others; `left_out` were evicted before."""
+        """Replace all notifications; `left_out` counts earlier evictions."""
         self._kept = deque(kept, maxlen=self._kept.maxlen)
         self._count = left_out + len(self._kept)
 
@@ -89,7 +88,7 @@ class NotificationLog:
 
 
 class StatusChanged(msgspec.Struct, frozen=True, gc=False):
-    """The transaction with this number got its result at this place, from 0; its creation has brought the first."""
+    """The transaction with this number got its result at this index, from 0, since its creation."""
 
     number: int
     place: int
@@ -103,8 +102,8 @@ class Posted(msgspec.Struct, frozen=True, gc=False):
 
 
 class Attempted(msgspec.Struct, frozen=True, gc=False):
-    """An attempt of the job with this id ended `at` this time; `next_due` is when the next one is due, if any. The job
-    is in the log of callbacks or of deliveries, unless that has evicted it."""
+    """An attempt of the job with this id ended `at` this time; `next_due` is the time of the next attempt, if any. The
+    job is in the log of callbacks or of deliveries, unless evicted."""
 
     job: str
     number: int
@@ -116,4 +115,4 @@ DomainEvent = StatusChanged | Posted | Attempted | Notification
 
 
 def no_listener(event: DomainEvent) -> None:
-    """Nobody watches."""
+    """Ignore the event."""

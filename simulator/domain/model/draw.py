@@ -1,7 +1,6 @@
-"""Deterministic randomness: drawn from (seed, stable identity), never from call order.
+"""Deterministic randomness, drawn from (seed, stable identity), never from call order.
 
-The same seed and identity (a refid, a rule's id) give the same digits in every run and every process, independent of
-other events.
+A seed and an identity (a refid, a rule's id) give the same digits in every run and every process.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -24,48 +23,48 @@ def _digest(seed: int, identity: tuple[object, ...], size: int) -> bytes:
 
 
 def fraction(seed: int, *identity: object) -> float:
-    """A number in [0, 1)."""
+    """Return a number in [0, 1)."""
     return int.from_bytes(_digest(seed, identity, 6), "big") / (1 << 48)
 
 
 def digits(seed: int, count: int, *identity: object) -> str:
-    """`count` decimal digits, at most 64."""
+    """Return `count` decimal digits, at most 64."""
     assert 0 < count <= 64
     size = 8 if count <= 16 else 32
     return str(int.from_bytes(_digest(seed, identity, size), "big") % 10**count).zfill(count)
 
 
 def alphanumeric(seed: int, count: int, *identity: object) -> str:
-    """`count` upper-case letters and digits, at most 64."""
+    """Return `count` upper-case letters and digits, at most 64."""
     assert 0 < count <= 64
     return "".join(_ALPHANUMERIC[byte % 32] for byte in _digest(seed, identity, count))
 
 
 def secret(seed: int, *identity: object) -> bytes:
-    """32 bytes."""
+    """Return 32 bytes."""
     return _digest(seed, identity, 32)
 
 
 def uuid(seed: int, *identity: object) -> str:
-    """A UUID in the form of version 4."""
+    """Return a UUID in the form of version 4."""
     return str(UUID(bytes=_digest(seed, identity, 16), version=4))
 
 
 def hexadecimal(seed: int, count: int, *identity: object) -> str:
-    """`count` hexadecimal digits in lower case, an even number up to 128, not all of them zero."""
+    """Return `count` hexadecimal digits in lower case, an even number up to 128, not all of them zero."""
     return _digest(seed, identity, count // 2).hex().replace("0" * count, f"{1:0{count}}")
 
 
 def trxid(seed: int, created: datetime, reseller: str, refid: str) -> str:
-    """A transaction id: the service's day of creation and 16 digits."""
-    # SHA-256, which the signature check has just used; another hash function would have to be fetched first.
+    """Return a transaction id: the service's day of creation and 16 digits."""
+    # SHA-256 is already in the cache after the signature check; another hash function is not.
     drawn = sha256(f"{seed}\x1ftrxid\x1f{reseller}\x1f{refid}".encode("utf-8", "surrogatepass")).digest()
     # 10**15 plus 52 bits always has 16 digits.
     return f"{_day(created)}{10**15 + (int.from_bytes(drawn[:8], 'big') >> 12)}"
 
 
 class _Day(NamedTuple):
-    """A day of the service, and its text."""
+    """A day of the service, with its text."""
 
     begins: datetime
     ends: datetime
@@ -74,12 +73,12 @@ class _Day(NamedTuple):
 
 _NONE = datetime.min.replace(tzinfo=UTC)
 _latest = [_Day(_NONE, _NONE, "")]
-"""The one that was looked up last, which most payments share. Sandboxes are rebuilt in another thread, which looks up
-other days meanwhile, so that it is read and replaced as a whole."""
+"""The latest result, which most payments share. Another thread, which rebuilds sandboxes, looks up other days
+meanwhile, so the entry is read and replaced as a whole."""
 
 
 def _day(at: datetime) -> str:
-    """The service's day as yymmdd."""
+    """Return the service's day as yymmdd."""
     day = _latest[0]
     if not day.begins <= at < day.ends:
         begins = at.astimezone(SERVICE_ZONE).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -91,7 +90,7 @@ _NORMAL: Final = NormalDist()
 DELAY_MAX: Final = timedelta(days=3660)
 _Z99: Final = _NORMAL.inv_cdf(0.99)
 FRACTION_MIN, FRACTION_MAX = 0.001, 0.999
-"""The ends of the distribution, which has none, are cut off: a thousandth on both sides."""
+"""The distribution is unbounded, so it is cut off at a thousandth on both sides."""
 
 
 class Spread(msgspec.Struct, frozen=True):
@@ -112,10 +111,10 @@ Delay = timedelta | Spread
 
 
 def drawn(delay: Delay, fraction: float) -> timedelta:
-    """Return a fixed delay itself, or the one that this fraction of a distribution's delays does not exceed."""
+    """Return a fixed delay, or the delay that this fraction of a distribution's delays does not exceed."""
     return delay.at(fraction) if isinstance(delay, Spread) else delay
 
 
 def typical(delay: Delay) -> timedelta:
-    """Return a fixed delay itself, or the median of a distribution."""
+    """Return a fixed delay, or the median of a distribution."""
     return delay.median if isinstance(delay, Spread) else delay

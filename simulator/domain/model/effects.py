@@ -18,19 +18,19 @@ class Outgoing(msgspec.Struct, frozen=True, gc=False):
 
 
 class AttemptEnd(StrEnum):
-    """How an attempt ended, which the control API calls its `ending`."""
+    """The ending of an attempt, which the control API calls `ending`."""
 
     ANSWERED = "answered"  # a status line arrived, even if the rest failed
     TIMEOUT = "timeout"
     CONNECTION = "connection"  # refused, reset or closed before a status line, not HTTP
     DNS = "dns"  # the name did not resolve
     BLOCKED = "blocked"  # the policy forbids this address
-    INTERRUPTED = "interrupted"  # the simulator ended meanwhile; the attempt is made again, and counts for no limit
+    INTERRUPTED = "interrupted"  # the simulator ended meanwhile; retried, without counting for a limit
 
 
 class AttemptResult(msgspec.Struct, frozen=True, gc=False):
-    """The result of one attempt. `status` is the receiver's HTTP status; `body` the start of its answer; `error` says
-    what failed, or what was wrong with the answer after its status line."""
+    """The result of an attempt. `status` is the receiver's HTTP status; `body` the start of its answer; `error`
+    describes the failure, or an error in the answer after its status line."""
 
     kind: AttemptEnd
     status: int | None = None
@@ -40,8 +40,8 @@ class AttemptResult(msgspec.Struct, frozen=True, gc=False):
 
 
 class Attempt(msgspec.Struct, gc=False):
-    """One attempt. `at` is sandbox time; `result` is None while it is in flight. `state` is the job's when this
-    attempt had ended, independent of later ones."""
+    """An attempt. `at` is sandbox time; `result` is None while it is in flight. `state` is the job's at the end of this
+    attempt, independent of later attempts."""
 
     number: int
     at: datetime
@@ -50,44 +50,44 @@ class Attempt(msgspec.Struct, gc=False):
 
 
 class Job(Protocol):
-    """What is delivered: a transaction callback or a webhook delivery. Jobs of one `lane` that are due together are
+    """A delivery job: a transaction callback or a webhook delivery. Jobs that share a `lane` and are due together are
     sent sequentially."""
 
     @property
     def id(self) -> str:
-        """Unique among all jobs of the sandbox."""
+        """Return the job's id, unique within the sandbox."""
         ...
 
     @property
     def url(self) -> str:
-        """The target: an http(s) URL or `inbox:NAME`."""
+        """Return the target: an http(s) URL or `inbox:NAME`."""
         ...
 
     @property
     def lane(self) -> str:
-        """Jobs of one lane keep their order."""
+        """Return the lane; jobs with the same lane keep their order."""
         ...
 
 
 class Send(msgspec.Struct, frozen=True):
-    """Effect: make this attempt now and report its result."""
+    """An effect: make this attempt now and report its result."""
 
     job: Job
     attempt: Attempt
 
 
 def counted(attempts: Iterable[Attempt]) -> int:
-    """How many attempts count for the limit of retries."""
+    """Return how many attempts count for the limit of retries."""
     return sum(one.result is None or one.result.kind is not AttemptEnd.INTERRUPTED for one in attempts)
 
 
 def is_accepted(result: AttemptResult) -> bool:
-    """True for any 2xx."""
+    """Return whether the result is any 2xx."""
     return result.kind is AttemptEnd.ANSWERED and result.status is not None and 200 <= result.status < 300
 
 
 class JobCounts(msgspec.Struct):
-    """Jobs that began, the `attempts` that have ended, and the jobs that ended by how they did."""
+    """The number of jobs begun, of ended `attempts`, and of ended jobs by ending."""
 
     begun: int = 0
     attempts: int = 0
@@ -96,11 +96,11 @@ class JobCounts(msgspec.Struct):
 
     @property
     def pending(self) -> int:
-        """Jobs that have not ended."""
+        """Return the number of jobs that have not ended."""
         return self.begun - self.delivered - self.failed
 
     def count_attempt(self, *, delivered: bool, failed: bool) -> None:
-        """Count an attempt that ended, and its job if that ended with it."""
+        """Count an attempt that ended, and its job if the job ended with it."""
         self.attempts += 1
         self.delivered += delivered
         self.failed += failed

@@ -1,5 +1,5 @@
-"""Faults: what a rule of the `faults` section does to the HTTP exchange instead of the business. Each
-failure mode is its own type; other modules apply it to answers."""
+"""Faults: effects of a rule of the `faults` section on the HTTP exchange instead of the business. Each failure mode is
+its own type; other modules apply it to answers."""
 
 from datetime import timedelta
 from typing import Final
@@ -12,8 +12,8 @@ JSON = "application/json"
 
 
 class ScriptedAnswer(msgspec.Struct, frozen=True):
-    """Replaces the service's answer. `body` is JSON, or text sent verbatim; None is a standard error. `type` is the
-    media type of the body."""
+    """A replacement of the service's answer. `body` is JSON, or text sent verbatim; None is a standard error. `type` is
+    the media type of the body."""
 
     status: int
     body: object = None
@@ -21,31 +21,32 @@ class ScriptedAnswer(msgspec.Struct, frozen=True):
 
 
 class ExtraHeaders(msgspec.Struct, frozen=True):
-    """Adds headers to the answer; one that it has is replaced, its `Content-Type` too. Names and values are ASCII."""
+    """Additional headers of the answer, which replace existing ones, including `Content-Type`. Names and values are
+    ASCII."""
 
     headers: tuple[tuple[bytes, bytes], ...]
 
 
 class NoAnswer(msgspec.Struct, frozen=True):
-    """Closes the connection before the first byte."""
+    """A connection that closes before the first byte."""
 
 
 class CutAnswer(msgspec.Struct, frozen=True):
-    """Closes the connection in the middle of the body."""
+    """A connection that closes in the middle of the body."""
 
 
 class MalformedAnswer(msgspec.Struct, frozen=True):
-    """Makes the body invalid JSON."""
+    """A body that is invalid JSON."""
 
 
 class DrippingAnswer(msgspec.Struct, frozen=True):
-    """Sends the body slowly, in sandbox time."""
+    """A body that is sent slowly, in sandbox time."""
 
     bytes_per_second: float
 
 
 class NonceServiceDown(msgspec.Struct, frozen=True):
-    """Nonces cannot be checked: 503 (SPEC 5.2)."""
+    """A failure to check nonces: 503 (SPEC 5.2)."""
 
 
 class InternalError(msgspec.Struct, frozen=True):
@@ -57,10 +58,10 @@ Failure = ScriptedAnswer | ExtraHeaders | NoAnswer | CutAnswer | MalformedAnswer
 
 
 class FaultThen(msgspec.Struct, frozen=True):
-    """What happens to a request: it waits for `delay`, a range or a distribution to draw from, then in the hold of this
-    name; authentication is denied; and its answer is damaged in these ways, in order. A virtual delay takes no time,
-    and may exceed the integration timeout. With `after_commit` it is executed first and then waits; a refusal is then
-    left unchanged."""
+    """The effect of a fault. In order: the request waits for `delay` (drawn from a range or a distribution), then in
+    the hold of this name; authentication is denied; the answer is damaged. A virtual delay takes no time, and may
+    exceed the integration timeout. With `after_commit`, the request is executed before it waits; a refusal is then left
+    unchanged."""
 
     failures: tuple[Failure, ...] = ()
     denial: Denial | None = None
@@ -71,14 +72,14 @@ class FaultThen(msgspec.Struct, frozen=True):
 
     @property
     def waits(self) -> bool:
-        """True when the request has to wait for something."""
+        """Return whether the request has to wait."""
         return self.delay is not None or bool(self.hold)
 
     @property
     def prevents_execution(self) -> bool:
-        """True when the request is not executed at all."""
+        """Return whether the request is not executed at all."""
         return not self.after_commit and any(isinstance(one, ScriptedAnswer | NoAnswer) for one in self.failures)
 
 
 WITHOUT_BODY: Final = (204, 304)
-"""Final statuses whose answers end with their head (RFC 9112 6.3)."""
+"""Final statuses whose answers have no body (RFC 9112 6.3)."""

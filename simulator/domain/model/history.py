@@ -1,6 +1,6 @@
-"""A reseller's transactions, with an index by day and totals by day, product and status for history (SPEC 4.14).
+"""The history of a reseller's transactions, indexed by day, with totals by day, product and status (SPEC 4.14).
 
-Totals are kept as payments happen, and a page is read from the list, so that it takes milliseconds beside a hundred
+Totals are updated with each payment, and pages are read from the list, so queries take milliseconds even with a hundred
 thousand payments.
 """
 
@@ -33,7 +33,7 @@ class Days:
         self._end = datetime.min.replace(tzinfo=UTC)  # of the latest day
 
     def add(self, at: datetime, place: int) -> int:
-        """Record the time of the next record. Return the index of its day. Times never decrease."""
+        """Record the time of the next record and return the index of its day. Times never decrease."""
         if at >= self._end:
             local = at.astimezone(SERVICE_ZONE)
             self._end = local.replace(hour=0, minute=0, second=0, microsecond=0) + DAY
@@ -64,8 +64,8 @@ def page_of(
     *,
     newest_first: bool,
 ) -> list[Record]:
-    """Return `limit` records that match, after the first `offset` of them, in the order that is asked for. Without
-    `matches` all match."""
+    """Return `limit` records that match, after the first `offset`, in the requested order. Without `matches`, all
+    match."""
     in_order = places[::-1] if newest_first else places
     if matches is None:
         return [records[place] for place in in_order[offset : offset + limit]]
@@ -95,8 +95,8 @@ ALL_STATUSES = frozenset(HistoryStatus)
 
 
 class HistoryQuery(msgspec.Struct, frozen=True):
-    """A query: transactions created from the day `first` to the day `last`, inclusive, with one of `statuses` and,
-    where given, this product and this account."""
+    """A query: transactions created from the day `first` to the day `last`, inclusive, with one of `statuses` and, if
+    set, this product and this account."""
 
     first: date
     last: date
@@ -106,11 +106,11 @@ class HistoryQuery(msgspec.Struct, frozen=True):
 
     @property
     def is_by_day_alone(self) -> bool:
-        """True when it asks for all transactions of its days."""
+        """Return whether the query asks for all transactions of its days."""
         return not (self.product or self.account) and self.statuses == ALL_STATUSES
 
     def matches(self, transaction: Transaction) -> bool:
-        """True when a transaction of its days is one that it asks for."""
+        """Return whether the query includes a transaction of its days."""
         return (
             self.account in ("", transaction.account)
             and self.product in ("", transaction.product)
@@ -119,7 +119,7 @@ class HistoryQuery(msgspec.Struct, frozen=True):
 
 
 class Figures(msgspec.Struct, frozen=True):
-    """Totals of a whole search: the count of each status, and the sums of the successful ones, in ringgit."""
+    """Totals of a whole search: the count of each status, and the sums of successful transactions, in ringgit."""
 
     counts: Mapping[HistoryStatus, int]
     amount: Decimal
@@ -127,7 +127,7 @@ class Figures(msgspec.Struct, frozen=True):
 
 
 class Total(msgspec.Struct, gc=False):
-    """How many transactions of one day, product and status there are; their amounts and prices if successful."""
+    """The number of transactions by day, product and status, with the sums of successful amounts and prices."""
 
     count: int = 0
     amount: Decimal = ZERO
@@ -138,8 +138,8 @@ Totals = dict[tuple[str, HistoryStatus], Total]
 
 
 class History:
-    """All transactions of a reseller in the order of their creation. `processing` counts those with that status, which
-    queries do not tell from `Accepted`."""
+    """All transactions of a reseller in creation order. `processing` counts those with that status, which queries treat
+    like `Accepted`."""
 
     __slots__ = ("_days", "_totals", "processing", "transactions")
 
@@ -147,7 +147,7 @@ class History:
         self.transactions: list[Transaction] = []
         self.processing = 0
         self._days = Days()
-        self._totals: list[Totals] = []  # of each day
+        self._totals: list[Totals] = []  # for each day
 
     def __len__(self) -> int:
         return len(self.transactions)
@@ -163,7 +163,7 @@ class History:
         _count(self._totals[-1], transaction, HISTORY_STATUSES[status], 1)
 
     def change_status(self, transaction: Transaction) -> None:
-        """Count a transaction by its latest status instead of the one before."""
+        """Count a transaction by its latest status instead of the previous status."""
         before, after = transaction.results[-2].status, transaction.results[-1].status
         self.processing += (after is PROCESSING) - (before is PROCESSING)
         old, new = HISTORY_STATUSES[before], HISTORY_STATUSES[after]
@@ -173,7 +173,7 @@ class History:
             _count(totals, transaction, new, 1)
 
     def products(self) -> list[str]:
-        """Return the codes of all products that were ever paid, in the order of their first payment."""
+        """Return the codes of all products ever paid, in the order of their first payment."""
         return list(dict.fromkeys(product for totals in self._totals for product, _ in totals))
 
     def find(

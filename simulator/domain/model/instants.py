@@ -1,4 +1,4 @@
-"""Parses points in time and days (ISO 8601), and bounds a sandbox's time.
+"""Points in time and days (ISO 8601), parsed within the bounds of a sandbox's time.
 
 Invalid input raises `ValueError`, worded to follow the name of the input.
 """
@@ -18,7 +18,7 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 
 def instant(text: str, zone: tzinfo | None = None) -> datetime:
-    """Parse a date-time; `zone` applies when it has no offset. Without either it is rejected."""
+    """Parse a date-time; `zone` applies when it has no offset. Raise `ValueError` without either."""
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
@@ -31,7 +31,7 @@ def instant(text: str, zone: tzinfo | None = None) -> datetime:
 
 
 def sandbox_time(text: str) -> datetime:
-    """Parse a date-time with offset that a sandbox's clock can show, in UTC."""
+    """Parse a date-time with an offset, within the range of a sandbox's clock. Return it in UTC."""
     at = instant(text)
     if not EARLIEST <= at < LATEST:
         raise ValueError(f"must be between {EARLIEST:%Y} and {LATEST:%Y}")
@@ -39,28 +39,28 @@ def sandbox_time(text: str) -> datetime:
 
 
 class Times(NamedTuple):
-    """All the times that a text may mean, from the one that it says to the `latest`."""
+    """The range of times that a text may mean, from its literal value to `latest`."""
 
     said: datetime
     latest: datetime
 
 
 def times_of(text: str) -> Times:
-    """The times that a text of `sandbox_time` may mean. A client that knows milliseconds alone has cut off the rest of
-    what it was told, so that its text means all of them; any other means just what it says."""
+    """Return the times that a text of `sandbox_time` may mean. A text in milliseconds, which a client may have
+    truncated, covers the whole millisecond; any other text means exactly its value."""
     at = sandbox_time(text)
     return Times(at, at + _REST if _MILLISECONDS.search(text) else at)
 
 
 def next_time_of_day(at: time, moment: datetime) -> datetime:
-    """The first time after `moment` that clocks in the service's zone show `at`, in the zone of `moment`."""
+    """Return the first time after `moment` at which clocks in the service's zone show `at`, in the zone of `moment`."""
     local = moment.astimezone(SERVICE_ZONE)
     found = datetime.combine(local.date(), at, SERVICE_ZONE)
     return (found if found > local else found + timedelta(days=1)).astimezone(moment.tzinfo)
 
 
 def looks_like_day(text: str) -> bool:
-    """True for the form of a day, even if the calendar does not have it."""
+    """Return whether the text has the form of a day, even if the day does not exist."""
     return _DAY.fullmatch(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""Which of several known names was probably meant."""
+"""Similarity of names, for suggestions of the intended name."""
 
 import re
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from functools import lru_cache
 from heapq import nlargest
 from itertools import islice
 
-# Comparing takes some microseconds a name; of more names, those with the longest common beginning are compared.
+# Comparing takes some microseconds a name; of many names, those with the longest common beginning are compared.
 COMPARED_MAX = 100
 NAMES_MAX = 5000
 CHARS_MAX = 64
@@ -19,7 +19,7 @@ _PARTS = re.compile(r"[^_\-. /]+")
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return the known name that is most like `word`, ignoring case; empty when none is similar."""
+    """Return the known name that is most similar to `word`, ignoring case; empty without a similar name."""
     by_folded = {name.casefold(): name for name in islice(known, NAMES_MAX)}
     folded = word.strip().casefold()
     if folded in by_folded or not folded or len(folded) > CHARS_MAX:
@@ -37,8 +37,8 @@ def _most_alike(word: str, names: tuple[str, ...]) -> str:
 
 
 def likeness(word: str, name: str) -> float:
-    """Return how alike two names are, from 0 to 1. `low_balance` is more like `low_balance_threshold`, which begins
-    with it, than like `balance`, which is a part of it."""
+    """Return the similarity of two names, from 0 to 1. `low_balance` is more similar to `low_balance_threshold`, which
+    begins with it, than to `balance`, a part of it."""
     ratio = SequenceMatcher(None, name, word).ratio()
     shorter, longer = sorted((_PARTS.findall(word), _PARTS.findall(name)), key=len)
     if sum(map(len, shorter)) >= SHARED_CHARS_MIN and len(shorter) < len(longer):

@@ -1,4 +1,4 @@
-"""The request rate of each address (SPEC 8), and spent nonces (SPEC 3.6), which expire."""
+"""Request rates of addresses (SPEC 8), and spent nonces with their expiry (SPEC 3.6)."""
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
@@ -13,18 +13,18 @@ ADDRESSES_MAX = 100_000
 
 
 class _Window(msgspec.Struct):
-    """The requests of one address until `ends`."""
+    """The request count of an address until `ends`."""
 
     ends: datetime
     requests: int = 1
 
 
 class RequestRates:
-    """Limits the requests of each address per interval, and blocks addresses that exceed the limit (SPEC 8).
+    """A limit on the requests of each address per interval, which blocks addresses that exceed it (SPEC 8).
 
-    An address's interval starts with its first request, the next with the first request after its end. Requests during
-    a block are not counted and do not extend it; after it the address starts afresh. Above `ADDRESSES_MAX` addresses
-    the oldest intervals and blocks are evicted, so that memory stays bounded.
+    An address's interval starts with its first request, the next interval with the first request after its end.
+    Requests during a block are not counted and do not extend it; after the block, the address starts from zero. Above
+    `ADDRESSES_MAX` addresses, the oldest intervals and blocks are evicted, so that memory stays bounded.
     """
 
     def __init__(self, requests_max: int, interval: timedelta, block: timedelta) -> None:
@@ -39,18 +39,17 @@ class RequestRates:
         return len(self._windows) + len(self._blocked)
 
     def kept(self) -> tuple[list[tuple[str, datetime, int]], list[tuple[str, datetime]]]:
-        """All of it, for a snapshot: each address with the end and the requests of its interval; each blocked one with
-        the end of its block."""
+        """Return the state for a snapshot: end and requests of each address's interval, and the end of each block."""
         windows = [(address, one.ends, one.requests) for address, one in self._windows.items()]
         return windows, list(self._blocked.items())
 
     def restore(self, windows: Iterable[tuple[str, datetime, int]], blocked: Iterable[tuple[str, datetime]]) -> None:
-        """Go on with what was kept."""
+        """Restore the state of a snapshot."""
         self._windows = OrderedDict((address, _Window(ends, requests)) for address, ends, requests in windows)
         self._blocked = OrderedDict(blocked)
 
     def allow(self, address: str, now: datetime) -> bool:
-        """Count one request; False when its address is blocked, by this or an earlier request."""
+        """Count a request; return False when its address is blocked, by this or an earlier request."""
         if self._blocked and self.blocked_until(address, now) is not None:
             return False
         window = self._windows.get(address)
@@ -65,7 +64,7 @@ class RequestRates:
         return False
 
     def blocked_until(self, address: str, now: datetime) -> datetime | None:
-        """When the block of the address ends; None when it is not blocked."""
+        """Return when the block of the address ends; None when it is not blocked."""
         until = self._blocked.get(address)
         if until is None or now < until:
             return until
@@ -89,8 +88,8 @@ class RequestRates:
 
 
 EXPIRED_AT_ONCE: Final = 2_000
-"""How many nonces a request removes at most, which takes ten milliseconds: the next request continues. More than one
-expires at once when the clock was moved, or when a scenario allows fewer."""
+"""The maximum number of nonces removed per request, which takes ten milliseconds; the next request continues. Many
+nonces expire at once when the clock was moved, or when a scenario lowers the limit."""
 
 
 class Spent(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -104,52 +103,53 @@ class Spent(msgspec.Struct, frozen=True, gc=False, array_like=True):
 class Nonces:
     """The recently spent nonces, by scope (a reseller or an API key), bounded by time and by count.
 
-    A nonce can be reused after the window in sandbox time, but only with a later timestamp. An entry expires only after
-    its timestamp, too, is too old to be accepted. So no request is accepted twice, however far the sandbox's clock and
-    the clock that timestamps are compared with diverge.
+    A nonce can be reused after the window in sandbox time, but only with a later timestamp. An entry expires only once
+    its timestamp is also too old to be accepted. So no request is accepted twice, however far the sandbox's clock and
+    the clock of the timestamps diverge.
 
-    Above `count_max` the oldest is evicted: it could be replayed, but memory stays bounded. One that has expired and is
-    still there refuses nothing that is not refused for its timestamp.
+    Above `count_max`, the oldest nonce is evicted: it could be replayed, but memory stays bounded. An expired nonce
+    that was not removed yet refuses only requests that their timestamp refuses anyway.
     """
 
     def __init__(self, window: timedelta, tolerance_s: float, count_max: int) -> None:
         self._spent: dict[bytes, Spent] = {}
-        self._order: deque[Spent] = deque()  # the oldest first; one that was spent again stays until it is the first
-        self._replaced: Spent | None = None  # by the latest one, which has the same key
+        self._order: deque[Spent] = deque()  # oldest first; a nonce that was spent again stays until it is first
+        self._replaced: Spent | None = None  # by the latest nonce, which has the same key
         self.bound(window, tolerance_s, count_max)
 
     def __len__(self) -> int:
         return len(self._spent)
 
     def __iter__(self) -> Iterator[Spent]:
-        """Yield all of them, the oldest first."""
+        """Yield all nonces, oldest first."""
         return (spent for spent in self._order if self._spent.get(spent.key) is spent)
 
     def bound(self, window: timedelta, tolerance_s: float, count_max: int) -> None:
-        """Change the bounds from now on; spent nonces stay."""
+        """Change the bounds from now on, keeping spent nonces."""
         self._window, self._tolerance_s, self._count_max = window, tolerance_s, count_max
         self._oldest_until = datetime.min.replace(tzinfo=UTC)
 
     def kept(self) -> tuple[datetime, Spent | None]:
-        """Return what a snapshot has beside the nonces: until when none expires, and which one the latest replaced."""
+        """Return the state for a snapshot besides the nonces: the time until which no nonce expires, and the nonce that
+        the latest replaced."""
         return self._oldest_until, self._replaced
 
     def restore(self, spent: Iterable[Spent], oldest_until: datetime, replaced: Spent | None) -> None:
-        """Replace all nonces by those of a snapshot."""
+        """Replace all nonces by the nonces of a snapshot."""
         self._order = deque(spent)
         self._spent = {one.key: one for one in self._order}
         self._oldest_until, self._replaced = oldest_until, replaced
 
     def is_spent(self, scope: str, nonce: bytes, timestamp_s: int, now: datetime) -> bool:
-        """True when `spend` would refuse this nonce."""
+        """Return whether `spend` would refuse this nonce."""
         spent = self._spent.get(_key(scope, nonce))
         return spent is not None and (now - spent.at < self._window or timestamp_s <= spent.timestamp_s)
 
     def spend(self, scope: str, nonce: bytes, timestamp_s: int, now: datetime, signing_s: float) -> bool:
-        """Check and spend atomically: False when `nonce` was spent in `scope` within the window, or with this timestamp
-        or a later one.
+        """Check and spend atomically. Return False when `nonce` was spent in `scope` within the window, or with this
+        timestamp or a later one.
 
-        `now` is the sandbox's time, `signing_s` the Unix time that `timestamp_s` was compared with.
+        `now` is the sandbox's time, `signing_s` the Unix time with which `timestamp_s` was compared.
         """
         key = _key(scope, nonce)
         known = self._spent.get(key)
@@ -164,7 +164,7 @@ class Nonces:
         return True
 
     def take_back(self, scope: str, nonce: bytes) -> None:
-        """Undo the spending of the latest nonce, which is this one."""
+        """Undo the spending of `nonce`, which must be the latest."""
         latest = self._order.pop()
         assert latest.key == _key(scope, nonce), "only the latest is taken back"
         del self._spent[latest.key]
@@ -189,5 +189,5 @@ class Nonces:
 
 
 def _key(scope: str, nonce: bytes) -> bytes:
-    """A header has no line break, so that no two nonces share a key."""
+    """Return a unique key: headers contain no line breaks."""
     return b"%b\n%b" % (scope.encode(), nonce)

@@ -11,8 +11,8 @@ CENT = Decimal("0.01")
 # GMT+8, without daylight saving.
 SERVICE_ZONE = timezone(timedelta(hours=8))
 
-# Bounds of an amount: 15 digits before the point keep every balance exact in any JSON reader, 8 after it are
-# more than any currency or unit price has.
+# Limits of an amount: 15 digits before the point keep every balance exact in any JSON reader; 8 after it exceed any
+# currency or unit price.
 DIGITS_BEFORE_MAX = 15
 DIGITS_AFTER_MAX = 8
 
@@ -40,14 +40,14 @@ def parse_amount(raw: object) -> Decimal | None:
     return value if value is not None and is_bounded(value) else None
 
 
-@lru_cache(maxsize=4096)  # the same few amounts come again and again
+@lru_cache(maxsize=4096)  # a few amounts recur
 def _parsed_text(text: str) -> Decimal | None:
     value = parse_number(text)
     return value if value is not None and is_bounded(value) else None
 
 
 def shared(amount: Decimal) -> Decimal:
-    """Return an equal amount with the same digits: one object for many payments, since amounts repeat."""
+    """Return an equal amount with the same digits, shared by many payments to save memory."""
     return _shared(str(amount))
 
 
@@ -60,7 +60,7 @@ def parse_number(raw: object) -> Decimal | None:
     """Parse an ordinary decimal of at most `TEXT_CHARS_MAX` characters: a JSON number (int or Decimal), or a string,
     which may have `BLANKS` around it, a sign, an exponent, and no digits on one side of its point.
 
-    Returns None for anything else, including thousands separators, non-ASCII digits, and numbers that need more than
+    Return None for anything else, including thousands separators, non-ASCII digits, and numbers that need more than
     `NUMBER_DIGITS_MAX` digits to write out. Trailing zeros do not count.
     """
     if isinstance(raw, str):
@@ -80,12 +80,12 @@ def parse_number(raw: object) -> Decimal | None:
 
 
 def spelling(raw: object) -> str:
-    """A string or JSON number as it was sent, but for the case, the sign and the leading zeros of an exponent."""
+    """Return a string or JSON number as it was sent, except for the case, sign and leading zeros of an exponent."""
     return str(raw) if isinstance(raw, str | int | Decimal) else ""
 
 
 def denotes_number(raw: object) -> bool:
-    """True for a number, including one with too many digits to be accepted."""
+    """Return whether the value is a number, including numbers with too many digits to be accepted."""
     if isinstance(raw, str):
         return _NUMBER.fullmatch(raw[:TEXT_CHARS_MAX].strip(BLANKS)) is not None
     return isinstance(raw, int | Decimal) and not isinstance(raw, bool)
@@ -104,7 +104,7 @@ def _written_out(value: Decimal) -> Decimal | None:
 
 
 def is_bounded(value: Decimal) -> bool:
-    """True for a finite amount within `DIGITS_BEFORE_MAX` and `DIGITS_AFTER_MAX` as written."""
+    """Return whether a finite amount is within `DIGITS_BEFORE_MAX` and `DIGITS_AFTER_MAX` as written."""
     if not value.is_finite():
         return False
     exponent = value.as_tuple().exponent
@@ -121,5 +121,5 @@ def decimal_text(amount: Decimal) -> str:
 
 
 def is_whole_cents(value: Decimal) -> bool:
-    """True when `value` has no more than two significant decimals."""
+    """Return whether `value` has at most two significant decimals."""
     return value == value.quantize(CENT, ROUND_HALF_UP)

@@ -17,7 +17,7 @@ NetworkTimeline = tuple[tuple[timedelta, NetworkStatus], ...]
 
 
 class Network:
-    """Every product's status at any time. A product without a timeline, or before its timeline starts, is healthy."""
+    """The status of products over time. A product without a timeline, or before its timeline starts, is healthy."""
 
     def __init__(self, timelines: Mapping[str, NetworkTimeline], started: datetime) -> None:
         self._timelines = timelines
@@ -25,7 +25,7 @@ class Network:
         self._set: dict[str, NetworkStatus] = {}
 
     def follow(self, timelines: Mapping[str, NetworkTimeline]) -> None:
-        """Replace the timelines; statuses set at run time stay where these do not differ."""
+        """Replace the timelines. Statuses set at run time stay for products whose timeline is unchanged."""
         self._set = {
             product: status
             for product, status in self._set.items()
@@ -39,15 +39,15 @@ class Network:
 
     @property
     def kept(self) -> Mapping[str, NetworkStatus]:
-        """The statuses that were set at run time."""
+        """Return the statuses that were set at run time."""
         return self._set
 
     def restore(self, kept: Mapping[str, NetworkStatus]) -> None:
-        """Have these statuses set, and no others."""
+        """Replace all statuses that were set at run time."""
         self._set = dict(kept)
 
     def status(self, product: str, now: datetime) -> NetworkStatus:
-        """A product's status at `now`."""
+        """Return a product's status at `now`."""
         if product in self._set:
             return self._set[product]
         current = NetworkStatus.HEALTHY

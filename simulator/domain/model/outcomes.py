@@ -1,7 +1,7 @@
-"""The outcomes that tests of a careful client should see at least once, and how each is recognised.
+"""The outcomes that tests of a careful client should see at least once, with their detection.
 
-There are two sources: the answers to requests, and the domain, which counts everything else as it happens. So a report
-costs the same for a thousand payments and for a million.
+There are two sources: the answers to requests, and the domain, which counts everything else as it happens. The cost of
+a report does not depend on the number of payments.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ PLAN_REASONS = (Reason.PLAN_REQUIRED, Reason.PLAN_UNKNOWN, Reason.PLAN_MISMATCH)
 
 
 class ConnectionEnd(StrEnum):
-    """How the exchange of a request ended on its connection."""
+    """The ending of a request's exchange on its connection."""
 
     WHOLE = ""
     ABORTED = "abort"  # without a byte of an answer
@@ -60,7 +60,7 @@ class Noted(StrEnum):
     __hash__ = str.__hash__  # the enum's own is slow Python code, and every callback hashes one
 
 
-# The outcome of a payment that is settled by its latest status, from all of its statuses by then.
+# The outcome of a settled payment, from all of its statuses.
 SETTLED_COURSES: Mapping[tuple[Status, ...], Noted] = MappingProxyType(
     {
         (Status.SUCCESSFUL,): Noted.SUCCESSFUL_AT_ONCE,
@@ -74,8 +74,8 @@ SETTLED_COURSES: Mapping[tuple[Status, ...], Noted] = MappingProxyType(
 
 
 class AnswerKind(NamedTuple):
-    """One kind of answer. `path` is as the contract writes it, `*` for an unknown one, and so is `method`; `ending` is
-    how the connection ended: `abort` or `cut` by a fault, `gone` when the client left."""
+    """A kind of answer. `path` and `method` are as the contract writes them, `*` if unknown; `ending` is the
+    connection's: `abort` or `cut` by a fault, `gone` when the client left."""
 
     method: str
     path: str

@@ -74,7 +74,7 @@ class Settings(msgspec.Struct):
 
 @dataclass(slots=True)
 class Reseller:
-    """All data of one reseller in one sandbox. `refids` never expires: idempotency is permanent."""
+    """All data of a reseller in a sandbox. `refids` never expires: idempotency is permanent."""
 
     code: str
     email: str
@@ -138,7 +138,7 @@ class SecretLog:
         return self._holders, self._former
 
     def restore(self, holders: Mapping[str, int], former: Iterable[str], version: int, replacements: int) -> None:
-        """Replace the contents by those of a snapshot."""
+        """Replace the contents with a snapshot's."""
         self._holders, self._former = Counter(holders), deque(former)
         self.version, self.replacements = version, replacements
 

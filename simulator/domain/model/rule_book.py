@@ -1,4 +1,4 @@
-"""The rule book of one section in one sandbox: finds the rule that a request meets, and counts matches."""
+"""The rule book of a section in a sandbox: finds the rule that a request meets, and counts matches."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -16,7 +16,7 @@ Rules = tuple[Rule[Then], ...]
 
 
 class MagicRules(Generic[Then]):
-    """The rules of one section by the last three digits of a magic account. Immutable."""
+    """The rules of a section by the last three digits of a magic account. Immutable."""
 
     def __init__(self, by_digits: Mapping[str, Rule[Then]]) -> None:
         self._by_digits = by_digits
@@ -54,7 +54,7 @@ WAITING: Choice[Any] = Choice(rule=None, waits=True)
 
 
 class RuleBook(Generic[Then]):
-    """The rules of one section in one sandbox, in evaluation order, with their counts.
+    """The rules of a section in a sandbox, in evaluation order, with their counts.
 
     The section's own rules come first, then the rules of magic accounts (found by a look-up), then fallbacks. Books
     share a `budget`.

@@ -117,7 +117,7 @@ class Rule(Generic[Then]):
 
 
 INDEXED = ("refid", "account", "product", "reseller")
-"""Facts by which rules are indexed, most selective first. A rule that tests several is indexed by the first."""
+"""The indexed facts of rules, most selective first. A rule that tests several is indexed by the first."""
 
 
 class RuleIndex(Generic[Then]):

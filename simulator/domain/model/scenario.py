@@ -41,7 +41,7 @@ def draw_key(seed: int, *identity: object) -> KeyStart:
 
 
 class ResellerStart(msgspec.Struct, frozen=True):
-    """A reseller as it is when the sandbox starts."""
+    """The initial state of a reseller."""
 
     code: str
     email: str
@@ -68,7 +68,7 @@ class ClockStart(msgspec.Struct, frozen=True):
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """The limits of SPEC 6.1 and 8, and those of our own memory. None: no limit."""
+    """The limits of SPEC 6.1 and 8, with limits on our own memory. None: no limit."""
 
     requests_per_interval: int | None = 30_000
     rate_limit_interval: timedelta = timedelta(minutes=5)
@@ -103,9 +103,9 @@ class Limits(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Scenario:
-    """All that a sandbox starts from. `environment` is `staging` or `production`; with `realistic_times` payments
-    take as long as their product says; `assume` holds the choices that differ from the register's defaults, by id.
-    `origin` is None for one that came in a request."""
+    """The initial values of a sandbox. `environment` is `staging` or `production`; with `realistic_times`, payments
+    take as long as their product specifies; `assume` holds the choices that differ from the register's defaults, by id.
+    `origin` is None for a scenario that came in a request."""
 
     name: str
     description: str = ""
@@ -134,12 +134,12 @@ class Scenario:
 
     @property
     def document(self) -> Mapping[str, Any]:
-        """The complete source document, inherited parts included, as plain values; rebuilt on each access."""
+        """Return the complete source document, including inherited parts, as plain values; rebuilt on each access."""
         return {key: value for key, value in self.written().items() if key != "extends"}
 
 
 class Compiler(Protocol):
-    """Raises its own error for an invalid document; nothing has changed then."""
+    """A compiler of documents. It raises its own error for an invalid document, and then changes nothing."""
 
     def rule(
         self,
@@ -150,10 +150,10 @@ class Compiler(Protocol):
         resellers: Collection[str],
         timelines: Mapping[str, tuple[Step, ...]],
     ) -> Rule[Any]:
-        """Compile a rule of a section; `rule_id` is its id when the document has none. It may name these products,
-        resellers and timelines."""
+        """Compile a rule of a section; `rule_id` is its id when the document has no id. The rule may name these
+        products, resellers and timelines."""
         ...
 
     def scenario(self, document: Mapping[str, Any], name: str) -> Scenario:
-        """Compile a whole scenario; `name` is its title when the document has none."""
+        """Compile a whole scenario; `name` is its title when the document has no title."""
         ...

@@ -1,4 +1,4 @@
-"""What a scenario schedules: changes that happen by themselves, each at its time."""
+"""The schedule of a scenario: automatic changes, each at its time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from simulator.domain.model.resellers import KeyState
 from simulator.domain.model.wallet import EntryType
 
 At = timedelta | time
-"""How long after the start of the sandbox, or the first such time of day after it in the service's zone."""
+"""A time since the start of the sandbox, or the first such time of day after the start in the service's zone."""
 
 
 class ScheduledDeposit(msgspec.Struct, frozen=True):
@@ -30,7 +30,7 @@ class ScheduledDeposit(msgspec.Struct, frozen=True):
 
 
 class ScheduledChange(msgspec.Struct, frozen=True):
-    """A product change; the other fields are a `ChangeProduct`'s."""
+    """A product change; the other fields are as in `ChangeProduct`."""
 
     at: At
     code: str
@@ -40,7 +40,7 @@ class ScheduledChange(msgspec.Struct, frozen=True):
 
 
 class ScheduledTreeChange(msgspec.Struct, frozen=True):
-    """A change of a category or group; the other fields are a `ChangeTree`'s."""
+    """A change of a category or group; the other fields are as in `ChangeTree`."""
 
     at: At
     kind: TreeKind
@@ -50,8 +50,8 @@ class ScheduledTreeChange(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class ScheduledKey:
-    """An API key that is added, or changed when the reseller has it. `secret` is Base64, empty to keep it; `state` None
-    keeps the state, and is active for a new key."""
+    """An API key that is added, or changed if it exists. `secret` is Base64, empty to keep it; `state` None keeps the
+    state of an existing key, and activates a new key."""
 
     at: At
     reseller: str
@@ -61,7 +61,7 @@ class ScheduledKey:
 
 
 class ScheduledSettings(msgspec.Struct, frozen=True):
-    """Changes of a reseller: `changes` are a `ChangeSettings`'; None keeps a value."""
+    """Changes of a reseller: `changes` are as in `ChangeSettings`; None keeps a value."""
 
     at: At
     reseller: str
@@ -79,7 +79,7 @@ class ScheduledNetwork(msgspec.Struct, frozen=True):
 
 
 class ScheduledRule(msgspec.Struct, frozen=True):
-    """A rule that is added; the other fields are an `AddRule`'s."""
+    """A rule that is added; the other fields are as in `AddRule`."""
 
     at: At
     section: str
@@ -87,7 +87,7 @@ class ScheduledRule(msgspec.Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """Its name, or its id; empty when it has neither."""
+        """Return the name, else the id; empty without either."""
         return str(self.document.get("name") or self.document.get("id") or "")
 
 
@@ -124,15 +124,15 @@ Scheduled = (
 
 
 def due(one: Scheduled, started: datetime) -> datetime:
-    """When it is due in a sandbox that `started` then."""
+    """Return the due time in a sandbox that `started` then."""
     return due_at(one.at, started)
 
 
 def due_at(at: At, started: datetime) -> datetime:
-    """The moment of a time in a sandbox that `started` then."""
+    """Return the moment of a time in a sandbox that `started` then."""
     return next_time_of_day(at, started) if isinstance(at, time) else started + at
 
 
 def written(at: At) -> str:
-    """The time in words."""
+    """Return the time in words."""
     return f"at {at:%H:%M:%S}" if isinstance(at, time) else f"{at.total_seconds():g} s after the start"

@@ -29,7 +29,7 @@ class Status(StrEnum):
     FAILED = "failed"
     REFUNDED = "refunded"
 
-    __hash__ = str.__hash__  # the enum's own is slow Python code, and every payment hashes a dozen
+    __hash__ = str.__hash__  # the enum's own is slow Python code; every payment uses a dozen
 
 
 # Member access on the enum runs Python code; every payment uses these.
@@ -37,8 +37,8 @@ PROCESSING, SUCCESSFUL, FAILED = Status.PROCESSING, Status.SUCCESSFUL, Status.FA
 
 
 class Reason(StrEnum):
-    """Why a payment was not created (SPEC 4.11); the value is the text of `remarks`, except for plan codes, where that
-    is a sentence."""
+    """The reason for not creating a payment (SPEC 4.11); the value is the text of `remarks`, except for plan codes,
+    whose remarks are a sentence."""
 
     REQUEST = "Invalid_Request"
     PRODUCT = "Invalid_Product"
@@ -82,20 +82,20 @@ STATUS_CODES: Mapping[str, int] = MappingProxyType(
     }
 )
 
-# No provider result can follow one of these.
+# The terminal statuses for provider results.
 SETTLED = frozenset({Status.SUCCESSFUL, Status.FAILED, Status.REFUNDED})
 
 
 def may_follow(before: Status | None, after: Status) -> bool:
-    """True when a transaction may go from `before` to `after`."""
+    """Return whether a transaction may go from `before` to `after`."""
     return after in TRANSITIONS[before]
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One dated status of a timeline. `after` and `requery` count from the creation; `at` is a time of day in the
-    service's zone, the first one after the dated step above. With a `spread` the time is drawn for each payment, and
-    `after` is its median. The first step has none of them, any other has one.
-    `texts` are the scenario's templates for a result's `sn`, `pin`, `remarks`, `note`, `voucherlink`."""
+    """One dated status of a timeline. The first step has no time; each other step has either `after` or `requery`,
+    which count from the creation, or `at`, the first such time of day (in the service's zone) after the dated step
+    above. With a `spread`, the time is drawn for each payment, and `after` is its median. `texts` are the scenario's
+    templates for a result's `sn`, `pin`, `remarks`, `note`, `voucherlink`."""
 
     status: Status
     after: timedelta | None = None
@@ -108,10 +108,10 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Distortion(msgspec.Struct, frozen=True):
-    """How a rule distorts the callbacks of its transactions. `duplicates` is the number of extra copies of each; after
-    `again_after` each is sent once more. The first attempt of each waits in the hold of this name. Callbacks that are
-    due at one time are sent at once when they are `concurrent`, else one after the other. The callbacks of a status in
-    `by_status` are distorted as it says instead."""
+    """The distortion of callbacks by a rule. `duplicates` is the number of extra copies of each callback; after
+    `again_after`, each is sent once more. The first attempt of each waits in the hold of this name. Callbacks that are
+    due at the same time are sent at once when `concurrent`, else sequentially. `by_status` overrides the distortion for
+    a status."""
 
     drop: bool = False
     duplicates: int = 0
@@ -123,12 +123,12 @@ class Distortion(msgspec.Struct, frozen=True):
     concurrent: bool = False
 
     def of(self, status: Status) -> "Distortion":
-        """How the callbacks of a status are distorted."""
+        """Return the distortion for the callbacks of a status."""
         return self if self.by_status is None else self.by_status.get(status, self)
 
 
 class Refusal(msgspec.Struct, frozen=True, gc=False):
-    """Why no payment is created; `code` and `remarks` default to the reason's own."""
+    """The refusal of a payment; `code` and `remarks` default to the reason's own."""
 
     reason: Reason
     code: int | None = None
@@ -137,8 +137,8 @@ class Refusal(msgspec.Struct, frozen=True, gc=False):
 
 
 class PaymentThen(msgspec.Struct, frozen=True):
-    """What a payment rule does: a timeline, whose first step is the answer to the creating request, and the handling of
-    its callbacks; or a refusal, and then nothing is created."""
+    """The effect of a payment rule: a timeline, whose first step is the answer to the creating request, with the
+    handling of its callbacks; or a refusal, which creates nothing."""
 
     steps: tuple[Step, ...]
     callbacks: Distortion = Distortion()
@@ -146,10 +146,10 @@ class PaymentThen(msgspec.Struct, frozen=True):
 
 
 class Result(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """A transaction's state from `at` on: the variable half of SPEC 2.3.
+    """The state of a transaction from `at` on: the variable half of SPEC 2.3.
 
-    `cost` is 0 once refunded; `balance` is the wallet's after this transaction's latest entry by then, unaffected by
-    other payments; `cause` is what caused the change: `creation`, `step`, `requery` or `void`.
+    `cost` is 0 after a refund; `balance` is the wallet's after this transaction's latest entry so far, unaffected by
+    other payments; `cause` is `creation`, `step`, `requery` or `void`.
     """
 
     at: datetime
@@ -166,12 +166,12 @@ class Result(msgspec.Struct, frozen=True, gc=False, array_like=True):
     voucherlink: str = ""
 
 
-class Transaction(msgspec.Struct, eq=False, gc=False):  # no cycle leads through it
+class Transaction(msgspec.Struct, eq=False, gc=False):  # not part of any reference cycle
     """A payment. `category`, `currency`, `product_name` and `face`, the amount in ringgit, are as of its creation.
-    `results` has one entry for each status, the last one is current; `entry_ids` are its ledger entries; `place` is its
-    index among its reseller's transactions, from 0, and `number` among the sandbox's; `bill` is the bill that it pays,
-    if any; `steps`, `ticket` and `requeries` drive the timeline until it is settled; the ticket is the agenda's for the
-    next dated step."""
+    `results` has an entry per status, the current status last; `entry_ids` are its ledger entries; `place` is its index
+    among its reseller's transactions, from 0, and `number` among the sandbox's; `bill` is the bill that it pays, if
+    any. `steps`, `ticket` and `requeries` drive the timeline until the payment is settled; `ticket` is the agenda's,
+    for the next dated step."""
 
     trxid: str
     refid: str
@@ -201,12 +201,12 @@ class Transaction(msgspec.Struct, eq=False, gc=False):  # no cycle leads through
 
     @property
     def result(self) -> Result:
-        """The current result."""
+        """Return the current result."""
         return self.results[-1]
 
     @property
     def is_settled(self) -> bool:
-        """True when no provider result can follow."""
+        """Return whether no provider result can follow."""
         return self.results[-1].status in SETTLED
 
 
@@ -228,14 +228,14 @@ class Transactions(dict[str, Transaction]):
 
 
 Spelling = Callable[[str], str]
-"""Maps refids that count as the same to one text."""
+"""A function that maps equivalent refids to the same text."""
 
 SPELLINGS: Mapping[object, Spelling] = {"case_insensitive": str.casefold, "trimmed": str.strip}
-"""How refids are compared that are not compared exactly, by the choice of `refid-comparison`."""
+"""The spellings for each choice of `refid-comparison` other than exact comparison."""
 
 
 class Refids(dict[str, Transaction]):
-    """The transactions of a reseller by refid, in the order of their creation. A refid is never free again."""
+    """The transactions of a reseller by refid, in creation order. A refid is never released."""
 
     __slots__ = ("_by_spelling", "_spelling")
 
@@ -251,7 +251,7 @@ class Refids(dict[str, Transaction]):
             self._by_spelling.setdefault(self._spelling(transaction.refid), transaction)
 
     def find_alike(self, refid: str, spelling: Spelling) -> Transaction | None:
-        """Return the transaction with this refid, else the first one whose refid has the same spelling."""
+        """Return the transaction with this refid, else the first transaction whose refid has the same spelling."""
         found = self.get(refid)
         if found is not None:
             return found

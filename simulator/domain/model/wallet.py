@@ -1,5 +1,5 @@
-"""The prepaid wallet, the ledger whose entries add up to it, and its statement (SPEC 2.5, 4.17), and its balance over
-time in few points, which keep the first and last balance and the extremes between them."""
+"""The prepaid wallet with its ledger and its statement (SPEC 2.5, 4.17), and a reduced curve of its balance, which
+keeps the first and last balance and the extremes between them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime
@@ -15,7 +15,7 @@ from simulator.domain.model.money import ZERO
 
 
 class EntryType(StrEnum):
-    """The four values that the statement's filter accepts (SPEC 4.17)."""
+    """The values of the statement's type filter (SPEC 4.17)."""
 
     DEPOSIT = "DEPOSIT"
     TRANSACTION = "TRANSACTION"
@@ -43,7 +43,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class StatementTotals(msgspec.Struct, gc=False):
-    """The count and the sum of one type's entries: of a day, or of a search."""
+    """The number and the sum of the entries of a type, for a day or a search."""
 
     entries: int = 0
     amount: Decimal = ZERO
@@ -67,7 +67,7 @@ class Wallet:
         self.balance = opening
         self.entries: list[Entry] = []
         self._days = Days()
-        self._totals: list[dict[EntryType, StatementTotals]] = []  # of each day
+        self._totals: list[dict[EntryType, StatementTotals]] = []  # for each day
         self.threshold = ZERO
         self.on_low: Callable[[Entry], None] | None = None
 
@@ -87,7 +87,7 @@ class Wallet:
         return entry
 
     def restore(self, entries: list[Entry], threshold: Decimal) -> None:
-        """Take over these entries, the balance after them, and the threshold."""
+        """Replace the entries and the threshold; the balance is that after the last entry."""
         for entry in entries:
             self._append(entry)
         self.threshold = threshold
@@ -121,7 +121,7 @@ class Wallet:
         return page_of(self.entries, places, matches, offset, limit, newest_first=newest_first), totals
 
     def newest_first(self, type_: EntryType | None, count: int) -> Iterator[Entry]:
-        """Yield those of the first `count` entries that have this type, or all, the latest first."""
+        """Yield the entries among the first `count` that have this type, or all of them, latest first."""
         in_order = map(self.entries.__getitem__, range(count - 1, -1, -1))
         return in_order if type_ is None else (entry for entry in in_order if entry.type is type_)
 
@@ -139,13 +139,13 @@ class Wallet:
 POINTS_MAX = 300
 SPANS_MAX = POINTS_MAX // 8 * 2  # of up to four points each; an even number
 SLICE = 2_000
-"""How many entries are looked at in one go, which takes a millisecond."""
+"""The number of entries in a slice, which takes a millisecond."""
 
 _balance = attrgetter("balance")
 
 
 class CurveSpan(NamedTuple):
-    """The entries of a part of the curve that stand for all of it."""
+    """The entries that represent a part of the curve."""
 
     first: Entry
     lowest: Entry
@@ -154,8 +154,8 @@ class CurveSpan(NamedTuple):
 
 
 class BalanceCurve:
-    """Looks at each entry once, when somebody asks, and never at what it has seen. A span has as many entries as every
-    other, the last one fewer; with too many spans each two become one."""
+    """A lazily computed curve that reads each entry once. All spans have the same number of entries, except the last;
+    when there are too many spans, adjacent spans are merged in pairs."""
 
     __slots__ = ("_entries", "_length", "_seen", "_spans")
 
@@ -166,7 +166,7 @@ class BalanceCurve:
         self._seen = 0
 
     def catch_up(self) -> Iterator[None]:
-        """Look at the entries that came since, a slice at a time; between two slices there may come more."""
+        """Add the entries since the last call, in slices; entries may be posted between two slices."""
         while self._seen < len(self._entries):
             end = min(len(self._entries), self._seen + SLICE)
             while self._seen < end:
@@ -176,7 +176,7 @@ class BalanceCurve:
             yield
 
     def points(self) -> list[Entry]:
-        """The entries to draw, oldest first: all of them while they are few."""
+        """Return the entries to draw, oldest first; all entries while there are few."""
         if len(self._entries) <= POINTS_MAX:
             return self._entries[:]
         return sorted({entry.id: entry for span in self._spans for entry in span}.values(), key=attrgetter("id"))

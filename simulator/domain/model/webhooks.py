@@ -1,8 +1,7 @@
-"""Webhooks as values: configuration (SPEC 2.11), events (SPEC 2.13, 6.4) and the jobs that deliver them (SPEC 2.12),
-with their log.
+"""Webhooks as values: configuration (SPEC 2.11), events (SPEC 2.13, 6.4) and their delivery jobs (SPEC 2.12), with
+their log.
 
-One event may have several jobs: the first, and one for each manual replay. They share the event, and with it the count
-of replays.
+An event may have several jobs: the first, and a job for each manual replay. They share the event and its replay count.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +23,8 @@ RESPONSE_CHARS_MAX = 4096
 
 @dataclass(slots=True)
 class Webhook:
-    """Where signed events go, and whether. An empty `url` means no webhook; `secret` has 64 hexadecimal digits."""
+    """The target of signed events, and whether it is enabled. An empty `url` means no webhook; `secret` has 64
+    hexadecimal digits."""
 
     url: str = ""
     secret: str = field(default="", repr=False)
@@ -36,7 +36,7 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class WebhookStart:
-    """A webhook that exists from the start; an empty `secret` is replaced by one drawn from the seed."""
+    """A webhook that exists from the start; an empty `secret` is replaced by a secret drawn from the seed."""
 
     url: str
     secret: str = field(default="", repr=False)
@@ -44,7 +44,7 @@ class WebhookStart:
 
 
 class Signature(msgspec.Struct, frozen=True):
-    """How events are signed. Without `header`: Standard Webhooks. With it, that header holds `prefix` and the
+    """The signature format of events. Without `header`: Standard Webhooks. With it, that header holds `prefix` and the
     hexadecimal HMAC of the body, keyed with the secret's 32 bytes, or with its 64 characters when `key` is `text`."""
 
     header: str = ""
@@ -53,10 +53,10 @@ class Signature(msgspec.Struct, frozen=True):
 
 
 class WebhookPolicy(msgspec.Struct, frozen=True):
-    """How events are delivered. `retry_after` are the waits before each retry, from the end of the previous attempt;
-    the last one repeats. `timeout` None is that of callbacks. `catalog` is the target of catalog events. The first
-    attempt of each delivery waits in the hold of this name. Each event is delivered `duplicate` times more, at the
-    same time."""
+    """The delivery of events. `retry_after` are the waits before each retry, from the end of the previous attempt; the
+    last wait repeats. `timeout` None means the callbacks' timeout. `catalog` is the target of catalog events. The first
+    attempt of each delivery waits in the hold of this name. Each event is delivered `duplicate` more times,
+    simultaneously."""
 
     retry_limit: int = 3
     retry_after: tuple[timedelta, ...] = (timedelta(seconds=10), timedelta(seconds=60), timedelta(seconds=300))
@@ -67,7 +67,7 @@ class WebhookPolicy(msgspec.Struct, frozen=True):
     duplicate: int = 0
 
     def wait(self, retry: int) -> timedelta:
-        """The wait before the retry with this number, counted from 1."""
+        """Return the wait before the retry with this number, from 1."""
         return self.retry_after[min(retry, len(self.retry_after)) - 1]
 
 
@@ -81,9 +81,9 @@ class BalanceAdded(msgspec.Struct, frozen=True):
 
 
 class CatalogEntry(msgspec.Struct, frozen=True):
-    """The resource of a catalog event, in the shape that was the default then. An option has its product and the field
-    that offers it; a change for a single reseller has that reseller's code. `has_loss_risk` is stored for a product,
-    whose options are not; `by_denomination` is the shape of 2026-09-16."""
+    """The resource of a catalog event, in the default shape at that time. An option has its product and the field that
+    offers it; a change for a single reseller has that reseller's code. `has_loss_risk` is stored for a product, whose
+    options are not; `by_denomination` selects the shape of 2026-09-16."""
 
     resource: Product | Option | Category | Group
     product: Product | None = None
@@ -97,7 +97,7 @@ EventData = BalanceAdded | CatalogEntry
 
 
 class Event(msgspec.Struct):
-    """A notification, sent once by each job. `replays` counts the manual ones."""
+    """A notification, sent once by each job. `replays` counts the manual jobs."""
 
     id: str
     type: str
@@ -115,7 +115,7 @@ class DeliveryState(StrEnum):
 
 
 class ReplayRefused(StrEnum):
-    """Why a job is not replayed; the value is its code in the control API."""
+    """The reason for not replaying a job; the value is its code in the control API."""
 
     UNKNOWN = "unknown_delivery"
     SUCCEEDED = "delivery_succeeded"
@@ -126,7 +126,7 @@ class ReplayRefused(StrEnum):
 
 
 class Delivery(msgspec.Struct):
-    """One job that delivers an event. Signing uses the current state of `webhook`; `url` is fixed at creation. `serial`
+    """A job that delivers an event. Signing uses the current state of `webhook`; `url` is fixed at creation. `serial`
     numbers jobs in order of creation, `n` in order of ending, 0 before; `original` is the replayed job."""
 
     id: str
@@ -146,19 +146,19 @@ class Delivery(msgspec.Struct):
 
     @property
     def lane(self) -> str:
-        """Each job is sent apart from all others."""
+        """Return the job's own lane: each job is sent independently."""
         return self.id
 
     @property
     def size(self) -> int:
-        """The approximate memory of an ended job, in bytes."""
+        """Return the approximate memory of an ended job, in bytes."""
         bodies = sum(len(attempt.result.body) for attempt in self.attempts if attempt.result)
         length = len(self.event.data.description) if isinstance(self.event.data, BalanceAdded) else 0
         return 2000 + 500 * len(self.attempts) + 4 * (bodies + length)
 
 
 class DeliveryLog:
-    """Jobs by id and by number; the oldest ended ones are evicted. `on_evicted`, if set, is told of each."""
+    """Jobs by id and by number; the oldest ended jobs are evicted. `on_evicted`, if set, receives each evicted job."""
 
     def __init__(self, count_max: int, bytes_max: int) -> None:
         self._count_max = count_max
@@ -175,7 +175,7 @@ class DeliveryLog:
         return len(self._by_id)
 
     def __iter__(self) -> Iterator[Delivery]:
-        """All jobs in order of creation."""
+        """Yield all jobs in order of creation."""
         return iter(self._by_id.values())
 
     def __reversed__(self) -> Iterator[Delivery]:
@@ -183,19 +183,19 @@ class DeliveryLog:
 
     @property
     def size(self) -> int:
-        """The approximate memory of the ended jobs, in bytes."""
+        """Return the approximate memory of the ended jobs, in bytes."""
         return self._bytes
 
     def find(self, id_: str) -> Delivery | None:
-        """The job with this id, if it is still in the log."""
+        """Return the job with this id, if it is still in the log."""
         return self._by_id.get(id_)
 
     def numbered(self, n: int) -> Delivery | None:
-        """The ended job with this number, if it is still in the log."""
+        """Return the ended job with this number, if it is still in the log."""
         return self._by_n.get(n)
 
     def ended(self, before: int | None = None) -> Iterator[Delivery]:
-        """Ended jobs, the latest first; with `before`, those with a lower number."""
+        """Yield ended jobs, latest first; with `before`, only jobs with a lower number."""
         n = self._last_n if before is None else before - 1
         while (delivery := self._by_n.get(n)) is not None:
             yield delivery
@@ -209,15 +209,15 @@ class DeliveryLog:
 
     @property
     def last(self) -> tuple[int, int]:
-        """The latest number in order of creation, and in order of ending."""
+        """Return the latest number in order of creation, and in order of ending."""
         return self._last_serial, self._last_n
 
     def after(self, serial: int) -> list[Delivery]:
-        """The jobs that were created behind the one with this number and are still in the log, the oldest first."""
+        """Return the jobs created after the job with this number that are still in the log, oldest first."""
         return list(takewhile(lambda one: one.serial > serial, reversed(self._by_id.values())))[::-1]
 
     def restore(self, deliveries: Iterable[Delivery], last: tuple[int, int], left_out: int) -> None:
-        """Have these in the place of all others, in order of creation; `left_out` were evicted before."""
+        """Replace all jobs, in order of creation; `left_out` counts earlier evictions."""
         self._by_id = {one.id: one for one in deliveries}
         ended = sorted((one for one in self._by_id.values() if one.n), key=lambda one: one.n)
         self._by_n = {one.n: one for one in ended}

@@ -1,6 +1,6 @@
-"""How often a sandbox used its rules, met each answer of the endpoints, and met each known outcome.
+"""Coverage of a sandbox: how often each rule, each answer of the endpoints, and each known outcome occurred.
 
-The coverage of several sandboxes can be added, so that a run in which each test has its own sandbox has one report.
+The coverage of several sandboxes can be added, to report on a run with a sandbox per test.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ PAYMENTS = "payments"
 
 
 class RuleKey(msgspec.Struct, frozen=True):
-    """A rule of a scenario; magic rules are counted separately."""
+    """The key of a rule in a scenario; magic rules are counted separately."""
 
     scenario: str
     section: str
@@ -32,15 +32,15 @@ class MagicCoverage(msgspec.Struct):
 
     @property
     def met(self) -> int:
-        """How often the outcome was met. A magic account that affects more than the payment counts only there: a
-        payment to an account whose void is refused is not yet a refused void."""
+        """Return how often the outcome occurred. A magic account that affects other sections than payments counts there
+        only: a payment to an account whose void is refused is not yet a refused void."""
         own = [count for section, count in self.chosen.items() if section != PAYMENTS]
         return max(own) if own else self.chosen[PAYMENTS]
 
 
 class Coverage(msgspec.Struct):
-    """How often each rule matched and was chosen, by key; each magic outcome by its digits; each kind of answer; each
-    outcome by its id. Zero counts have entries only for rules and magic outcomes."""
+    """How often each rule matched and was chosen, by key; each magic outcome, by its digits; each kind of answer; each
+    outcome, by its id. Only rules and magic outcomes have entries for zero counts."""
 
     sandboxes: int = 0
     rules: dict[RuleKey, RuleCount] = msgspec.field(default_factory=dict)
@@ -62,8 +62,8 @@ class Coverage(msgspec.Struct):
 
 
 def coverage(state: State, answers: Mapping[tuple[str, str, int, str, str], int]) -> Coverage:
-    """The coverage of one sandbox; `answers` counts its answers by the members of `AnswerKind`. Scans no records, since
-    everything is counted as it happens."""
+    """Return the coverage of a sandbox; `answers` counts its answers by the members of `AnswerKind`. Scans no records,
+    since everything is counted as it happens."""
     counted = Counter({AnswerKind(*key): count for key, count in answers.items()})
     return Coverage(1, _rules(state), _magic(state), counted, _outcomes(state, counted))
 

@@ -7,7 +7,7 @@ may take seconds, so commands may be applied between two slices. The result is s
   total with the wallet's balance at that moment.
 - Transactions are only appended, too. Each is compared with its own entries and cases within one slice, so no command
   intervenes; the invariants must hold after every command.
-- Callbacks and deliveries are checked one by one, as the log has them when the check reaches them.
+- Callbacks and deliveries are checked individually, as the log has them when the check reaches them.
 """
 
 from collections.abc import Iterable, Iterator
