@@ -37,7 +37,8 @@ class Identity:
     `url` is the base URL of its reseller API, `control_url` its address below the control API. `scenario` and `seed`
     describe the sandbox `id`. `resellers` have their credentials and first balances. `code`, `api_key`, `api_secret`
     (in Base64), and `username` and `password` for bearer tokens belong to the first reseller; they are empty if it
-    lacks them."""
+    lacks them.
+    """
 
     def __init__(self, control: Control, described: Mapping[str, Any]) -> None:
         self._control = control

@@ -6,7 +6,8 @@ such as the tests of `exec`, import the project's package.
 
 Run as a file, it is the child process of a test run. It also exits when its stdin ends, so it never outlives its
 parent. Python then puts this folder first on the path; the launcher replaces it with its parent folder while it finds
-our packages."""
+our packages.
+"""
 
 import os
 import signal

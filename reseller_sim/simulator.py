@@ -49,7 +49,8 @@ class Simulator:
     Without `url`, the address comes from RESELLER_SIM_URL, and the token from RESELLER_SIM_TOKEN or
     RESELLER_SIM_CONTROL_TOKEN. The default address is http://127.0.0.1:8080. Leaving `with` closes the simulator, which
     only ends a process that `start` started. `url` is the root of the simulator. `control_url` is the address of the
-    control API, ending in `/_sim`."""
+    control API, ending in `/_sim`.
+    """
 
     def __init__(self, url: Url | None = None, token: Header | None = None) -> None:
         own = os.environ if url is None else {}
@@ -79,7 +80,8 @@ class Simulator:
 
         `scenario`, `clock` and `seed` apply to its default sandbox; `arguments` are further flags of `reseller-sim
         serve`. Sandboxes may use scenario files below the folder `scenarios`, and the files that these extend. Raises
-        `NotStarted`."""
+        `NotStarted`.
+        """
         folder = None if "--scenarios" in arguments else scenarios
         flags = {"--clock": clock, "--seed": seed, "--scenarios": folder}
         wanted = [] if scenario is None else [str(scenario)]
@@ -130,7 +132,8 @@ class Simulator:
         exec --audit` skips the sandbox; use it for tests that violate obligations on purpose.
 
         With the file of a `tape`, the sandbox starts from the end of the tape or from a `mark`, with the tape's
-        scenario, seed, keys and users. Raises `SimulatorError`, and `OSError` for a file."""
+        scenario, seed, keys and users. Raises `SimulatorError`, and `OSError` for a file.
+        """
         if tape is not None or mark is not None:
             if tape is None:
                 raise ValueError("mark names a place on a tape: give the tape, too")

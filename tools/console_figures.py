@@ -47,7 +47,7 @@ def pay(shown: Console, first: int, payments: int, per_s: float = 0) -> None:
 
 
 def beside(work: Callable[[], None], shown: Console) -> None:
-    """Do the work in a thread while the page's loop runs in this one."""
+    """Do the work in a thread while this thread runs the page's loop."""
     done = threading.Event()
     with ThreadPoolExecutor(1) as worker:
         task = worker.submit(work)

@@ -1,7 +1,8 @@
-"""Mutation testing: apply a seeded sample of small changes to the source, and count those that the tests detect.
+"""Mutation testing: apply a seeded sample of small changes to the source, and count the mutants that the tests detect.
 
-A mutant changes one comparison, boolean, condition, arithmetic operator or number, but no annotation, f-string,
-assertion, decorator, class keyword or `__slots__`. It runs in a fork, in a copy of the project, with limited CPU time.
+A mutant changes a comparison, boolean, condition, arithmetic operator or number, but no annotation, f-string,
+assertion, decorator, class keyword or `__slots__`. It runs in a fork, in a copy of the project, with limited CPU
+time.
 """
 
 import argparse
@@ -36,7 +37,7 @@ OPERATORS: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
 SKIPPED_FIELDS = {"annotation", "returns", "decorator_list", "bases"}
 
 Mutant = tuple[str, str, str]
-"""What it changes, in which file, and the text of the whole changed module."""
+"""The change, its file, and the text of the whole changed module."""
 
 
 def sample(root: Path, sources: Sequence[str], seed: int, count: int) -> list[Mutant]:

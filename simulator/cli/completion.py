@@ -2,7 +2,8 @@
 running simulator.
 
 A shell waits for the answer, so the request to a simulator has a short timeout. Without an answer nothing is
-offered."""
+offered.
+"""
 
 import re
 from collections.abc import Callable, Iterable

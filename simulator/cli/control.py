@@ -59,7 +59,8 @@ class Control:
     Each method takes a path below the sandbox, or with `is_root` below `/_sim`, and returns the decoded answer, None
     when it has no body. Methods raise `Refused` when the simulator refuses, and `CannotStart` if anything but a
     simulator answers. An unusable URL is a usage error. With https, `certificate` is the file of the simulator's own
-    certificate, if known."""
+    certificate, if known.
+    """
 
     def __init__(
         self, url: str | None, sandbox: str, control_token: str | None, certificate: str | None = None
@@ -209,7 +210,8 @@ class Stream:
         sandbox.
 
         `greeting` is printed to stderr when the stream begins. Raises `CannotStart` when no simulator answers, when it
-        ends, or when it refuses."""
+        ends, or when it refuses.
+        """
         response = self._open()
         if greeting:
             print_to_stderr(greeting)

@@ -2,7 +2,8 @@
 
 The event loop renders the events at the end of each turn, and a daemon thread writes them. When the thread has a
 backlog, rendering pauses: events stay in their logs, and a line reports how many were evicted meanwhile. With a data
-folder a line is written after its events are committed, as an answer is."""
+folder a line is written after its events are committed, as an answer is.
+"""
 
 import asyncio
 import errno

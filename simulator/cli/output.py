@@ -2,7 +2,8 @@
 
 Texts come from servers, files, names and arguments. All control characters (C0, DEL, C1), controls of the writing
 direction, line separators and lone surrogates are escaped, so a text cannot move the cursor, look like another text or
-imitate a line of ours."""
+imitate a line of ours.
+"""
 
 import json
 import os

@@ -49,7 +49,8 @@ def tune_gc() -> None:
     repeatedly while every request waits (99th percentile 87 ms, tuned 5 ms). The objects that exist at start-up
     (modules, schemas, catalogs, hardly any garbage) are frozen. From then on the collector examines new objects after
     every 10,000 and again after 30,000, a millisecond each; smaller steps cost no more in sum. It examines all objects
-    only after three million have survived, if a quarter of all are new."""
+    only after three million have survived, if a quarter of all are new.
+    """
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)
 

@@ -105,8 +105,8 @@ def _parts(flags: ServerFlags, app: "App", server: "Server") -> "Iterator[tuple[
 
 
 class Reloader:
-    """Reads its parts beside the event loop, one after the other; what cannot be used changes nothing. Signals that
-    come meanwhile lead to one more round, however many there are."""
+    """Reloads the files outside the event loop, in sequence. An invalid file changes nothing. Signals that arrive
+    during a reload cause a single further reload."""
 
     def __init__(self, parts: dict[str, Callable[[], Apply]]) -> None:
         self._parts = parts

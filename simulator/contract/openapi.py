@@ -40,7 +40,8 @@ def bundled(document: str = OPENAPI) -> dict[str, Any]:
 
     A schema with `x-published` is published as that: the server checks some members in two steps, the first by this
     schema and the second as it reads a scenario file, so its messages match those for a file. Values that a payment
-    refuses by a status code of its own, such as an extra that is no text, are published as they should be sent."""
+    refuses by a status code of its own, such as an extra that is no text, are published as they should be sent.
+    """
     components: dict[str, Schema] = {}
     waiting: set[_Part] = set()
     done: set[_Part] = set()

@@ -14,7 +14,8 @@ class Assumption:
 
     `knob` is the scenario key that changes the choice, None without a knob. `values` are the knob's values, the default
     first. A single value represents any value of its kind. A knob that is a whole section of the scenario has no
-    values."""
+    values.
+    """
 
     id: str
     spec: str

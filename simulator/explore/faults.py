@@ -18,7 +18,8 @@ class Fault:
     scenario. It may also change the statuses of a `payment` (`steps`, or `refuse` to create none) or the delivery of
     its callbacks. With `decides_outcome` the payment may end otherwise or not be created, so the command may rightly
     fail. `wait_s` is the longest delay of the command, in the sandbox's time. Shrinking tries the `milder` faults of
-    the same kind."""
+    the same kind.
+    """
 
     words: str
     place: str

@@ -1,7 +1,8 @@
 """Races: answers and callbacks of a payment in an order, or at a time, that the client has not seen before.
 
 A race sets its own times: the statuses of its payment follow each other at intervals of `UNIT_WALL_S`. Answers are
-delayed by odd multiples of half an interval, so each arrives between two callbacks."""
+delayed by odd multiples of half an interval, so each arrives between two callbacks.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -175,7 +175,8 @@ class Workers:
 
         `following` returns the next job. It is called for each idle worker, and again after each outcome even if it
         returned None. The iteration ends when no time is left. If the caller stops iterating, runs that have begun
-        continue. Raises `CannotRun`."""
+        continue. Raises `CannotRun`.
+        """
         owner, held = object(), None
         while True:
             held = self._give(owner, held, following)

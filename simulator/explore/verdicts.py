@@ -78,7 +78,8 @@ def _paid_twice(baseline: Outcome, outcome: Outcome) -> list[Reason]:
 
     The simulator does not know the client's orders. Payments of the same product, account and amount belong to the same
     order if they did in the baseline. The command may draw new accounts: an account that is not in the baseline may be
-    paid as often as the most frequently paid account there."""
+    paid as often as the most frequently paid account there.
+    """
     usual = max(baseline.seen.kept.values(), default=1)
     found = []
     for order, count in outcome.seen.kept.items():

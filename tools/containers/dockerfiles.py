@@ -14,7 +14,7 @@ class Stage:
 
     base: str
     name: str
-    steps: list[tuple[str, str, str]] = field(default_factory=list)  # COPY or RUN, what, and in which folder
+    steps: list[tuple[str, str, str]] = field(default_factory=list)  # COPY or RUN, its arguments, and the folder
     variables: dict[str, str] = field(default_factory=dict)
     arguments: dict[str, str] = field(default_factory=dict)  # of the build, by their defaults
     labels: dict[str, str] = field(default_factory=dict)

@@ -59,7 +59,7 @@ class Network:
             "--no-new-privs",
             "--inh-caps=-all",
             "--bounding-set=-all",
-            "--pdeathsig=KILL",  # a change of user takes away the one that unshare has set
+            "--pdeathsig=KILL",  # changing the user clears the signal that unshare has set
         ]
         given = [f"{name}={value}" for name, value in (stage.variables | {"HOME": "/"} | variables).items()]
         started = [

@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 ROUNDS = 5
 SHORTEST_ROUND_S = 100
-"""Of both documents: what the coverage phase takes, so that the others have their turn."""
+"""The time of the coverage phase for both documents, so that the other phases have their turn."""
 
 
 def _report(found: list[str], totals: dict[str, Counter[str]]) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 SCENARIO_TYPED = ("createSandbox", "addRule", "addReseller")
-"""Operations whose body is a scenario or a large part of one."""
+"""The operations that take a scenario, or a large part of a scenario, as their body."""
 
 _CHOICES = ("anyOf", "oneOf", "allOf")
 _CONDITIONS = ("if", "then", "else")

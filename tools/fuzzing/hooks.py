@@ -69,7 +69,8 @@ schemathesis.auth.set_from_requests(Signing())  # type: ignore[attr-defined]  # 
 
 @schemathesis.hook
 def before_load_schema(context: Any, raw_schema: dict[str, Any]) -> None:
-    """Put the bodies of links where Schemathesis reads them; bound those of the coverage phase, if a run asks."""
+    """Put the bodies of links where Schemathesis reads them. If the run asks for it, bound the bodies of the coverage
+    phase."""
     restore_link_bodies(raw_schema)
     if "FUZZ_BOUNDED" in os.environ:
         bound_bodies(raw_schema)
@@ -138,7 +139,7 @@ def filter_failure(context: Any, failure: Any, case: Any, response: Any) -> bool
     """Drop failures that a reason explains."""
     check, operation = type(failure).__name__, _operation(context)
     if check == "JsonSchemaError" and response.headers.get("content-type", [""])[0].startswith("text/event-stream"):
-        return False  # it reads the events of a stream, whose schema is that of the text; tests of ours read them all
+        return False  # Schemathesis checks events against the schema of the text; our own tests check all events
     if check == LENIENT and _is_valid_without_nulls(case):
         COUNTS["reasons"][f"{operation}, {NULL_MEMBERS}: null stands for an absent member"] += 1
         return False

@@ -11,15 +11,15 @@ import jsonschema_rs
 from tools.fuzzing.refusals import CONTROL, RESELLER
 
 SUGGESTION = "; did you mean "
-"""What follows is a name that the sandbox has; no pattern of a refusal contains it."""
+"""A name that exists in the sandbox follows. No pattern of a refusal contains the suggestion."""
 
 
 @dataclass(frozen=True)
 class Reason:
-    """One kind of refusal of a request that its schema allows.
+    """A kind of refusal of a request that its schema allows.
 
-    `operations` and `said` are patterns for the operation id and for one text of the answer (`answered`). `where`
-    names a section of docs/service.md ("SPEC 4.11"), an assumption ("bill-400") or a section of docs/control-api.md
+    `operations` and `said` are patterns for the operation id and for a text of the answer (`answered`). `where` names a
+    section of docs/service.md ("SPEC 4.11"), an assumption ("bill-400") or a section of docs/control-api.md
     ("Sandboxes"). `names` is the term used there; `why` is a short explanation.
     """
 

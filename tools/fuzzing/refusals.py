@@ -84,8 +84,8 @@ RESELLER: list[Row] = [
     ),
 ]
 
-# What scenario files cannot say either: JSON Schema has no word for it.
-_PLACE = r"bad_scenario: ([^:]+: )?"  # of whatever keys were sent
+# Limits of scenario files that JSON Schema cannot express either.
+_PLACE = r"bad_scenario: ([^:]+: )?"  # with any keys
 _OF_ANY_VALUE = "(a number has at most 40 digits|text has no control characters but tab and line feed|a key is text)"
 _WRITTEN = "written as in a scenario"
 _SANDBOX = "unknown_sandbox: there is no sandbox '.*'; GET /_sim/sandboxes lists them"

@@ -18,7 +18,7 @@ TOKEN = "fuzz-control-token"
 SCENARIO = Path(__file__).parent / "scenario.yaml"
 SERVER_ARGUMENTS = (str(SCENARIO), "--port", "0", "--json", "--control-token", TOKEN)
 
-# Nothing is kept from run to run, and each check judges by the statuses that mean yes; REASONS explains the others.
+# Runs share no state. Each check accepts the statuses of success; REASONS explains all others.
 SETTINGS = """
 seed = {seed}
 color = false
@@ -68,8 +68,8 @@ def schemathesis(
 ) -> list[Run]:
     """Run all phases on a document of a server. All files are written below `folder`.
 
-    The run ends after `seconds`, between two cases, and repeats fuzzing until then; 0 is one pass of each phase. With
-    `bodies`, the operations of `BOUNDED` have a separate coverage run; without it they have none.
+    The run repeats fuzzing and ends after `seconds`, between two cases; 0 is a single pass of each phase. With
+    `bodies`, the operations of `BOUNDED` have a separate coverage run; otherwise they are left out of coverage.
     """
     settings = SETTINGS.format(seed=seed, examples=examples, chains=4 * examples, payments=4 * examples)
     url = server.ready["url"] + DOCUMENTS[document]

@@ -1,4 +1,5 @@
-"""What clients sent and which answers they received. Only acknowledged requests have to survive a kill."""
+"""The requests that clients sent and the answers that they received. Only acknowledged requests have to survive a
+kill."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -13,12 +14,12 @@ AFTER = {
     "Failed": {"Failed"},
     "Refund": {"Refund"},
 }
-"""The statuses that a payment can have later than one, that one included."""
+"""By status, the statuses that a payment can have later, including the status itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """The status, cost and balance of a payment in one answer."""
+    """The status, cost and balance of a payment in an answer."""
 
     status: str
     cost: Decimal
@@ -32,11 +33,11 @@ class Payment:
 
 @dataclass(slots=True)
 class ClientRecord:
-    """The requests and answers of all clients, in the order in which they arrived."""
+    """The requests and answers of all clients, in order of arrival."""
 
     orders: dict[str, dict[str, Any]] = field(default_factory=dict)  # by refid, whether they were answered or not
-    payments: dict[str, Payment] = field(default_factory=dict)  # by refid, the furthest that was told
-    created: dict[str, Payment] = field(default_factory=dict)  # by refid, when the answer was that of the creation
+    payments: dict[str, Payment] = field(default_factory=dict)  # by refid, the latest status that was reported
+    created: dict[str, Payment] = field(default_factory=dict)  # by refid, from the answer that created it
     voids: set[str] = field(default_factory=set)
     deposits: dict[int, tuple[Decimal, Decimal]] = field(default_factory=dict)  # by entry: amount, balance
     balances: list[Decimal] = field(default_factory=list)

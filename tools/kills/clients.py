@@ -17,7 +17,7 @@ RESELLER = "/_sim/sandboxes/default/resellers/RS001"
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The credentials and the server for which requests are signed."""
+    """The credentials and the server for signed requests."""
 
     key: str
     secret: str

@@ -146,7 +146,7 @@ class Episode:
         return await self._looked_at(server)
 
     async def _looked_at(self, server: Server) -> Books:
-        called = self.called.counted()  # what comes from now on is not of the one that was killed
+        called = self.called.counted()  # later callbacks do not come from the killed server
         books = await asyncio.to_thread(read_books, server.url)
         self.complaints += after_a_restart(self.told, called, self.before, books)
         if self.is_all_told:

@@ -25,8 +25,8 @@ class Traveller:
     def __init__(self, draw: random.Random, told: ClientRecord) -> None:
         self._draw = draw
         self._told = told
-        self._paid: Paid | None = None  # None as long as nobody has said that there is a sandbox
-        self._unanswered: Paid | None = None  # what it has if that was done of which there was no answer
+        self._paid: Paid | None = None  # None until an answer confirms the sandbox
+        self._unanswered: Paid | None = None  # the state if the unanswered request was executed
         self._marks: dict[str, Paid] = {}
         self._made = 0
 

@@ -46,7 +46,7 @@ def _bases() -> list[Any]:
 
 
 def _key(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of one knob: an enum of its values, or the schema that it `accepts`."""
+    """Return the schema of a knob: an enum of its values, or the schema that it `accepts`."""
     default = row["values"][0]
     if isinstance(default, dict):
         members = {

@@ -17,7 +17,7 @@ _GENERATED = re.compile(r"(<!-- generated: (\w+) ?(\S*) -->\n).*?(<!-- end -->)"
 _SENTENCE_END = re.compile(r"(?<=\.) ")
 _CELL_LENGTH = 300
 
-# Fields that the documentation is silent about, or of which it says less than the table: by table, the assumption.
+# Assumptions, by table and field, about fields that the documentation omits or describes in less detail.
 ASSUMED_FIELDS = {
     "delivery-answer": {
         "status": "delivery-under-way",
@@ -76,7 +76,7 @@ def _content(page: str, kind: str, name: str) -> str:
 
 
 def _marked(table: str, assumed: Mapping[str, str]) -> str:
-    """Return a table of fields in which assumed fields have a mark and their assumption."""
+    """Return a table whose assumed fields are marked with their assumption."""
     for field, id_ in assumed.items():
         row = re.compile(rf"^(\| (?:\*\*)?`{re.escape(field)}`(?:\*\*)? \|.*) \|$", re.MULTILINE)
         table, count = row.subn(rf"\1 *Assumed*: [{id_}](assumptions.md#{id_}). |", table)

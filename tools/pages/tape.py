@@ -14,7 +14,8 @@ PAGE = ROOT / "docs" / "tape.md"
 BEGIN = "<!-- Generated from simulator/domain/commands.py by `make docs`; change it there. -->\n"
 END = "<!-- End of what is generated. -->\n"
 BESIDE_REQUESTS = ("control", "runtime")
-"""The parts whose commands are entries of their own; those of requests are not on a tape, since the requests are."""
+"""The parts whose commands are entries of the tape. Commands of requests are not on the tape, since the requests
+are."""
 
 _INTRODUCTION = """
 The members of each `command`. Amounts are numbers, times are text.

@@ -13,7 +13,7 @@ from tools.site.llms import write_llms_files
 HERE = Path(__file__).parent
 BUILD_S = 600
 
-# What the theme leaves out for people who read by ear or by keys: levels, names of landmarks, and scrolling by keys.
+# Corrections of the theme for screen readers and keyboards: levels, names of landmarks, and scrolling by keys.
 _ACCESS = (
     ('role="heading">', 'role="heading" aria-level="2">'),
     ('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="All pages">'),

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-# What a browser fetches by itself; a link is followed by its reader alone.
+# The references that a browser fetches by itself, without links.
 _LOADED = {
     ("script", "src"),
     ("img", "src"),

@@ -8,7 +8,7 @@ extensions = ["myst_parser"]
 root_doc = "index"
 exclude_patterns = ["extra"]
 myst_heading_anchors = 6
-# A request or an answer of a page is often a part of one, which no lexer likes.
+# Requests and answers on the pages are often fragments, which lexers report as errors.
 suppress_warnings = ["misc.highlighting_failure"]
 html_theme = "furo"
 html_theme_options = {

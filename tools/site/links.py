@@ -67,7 +67,7 @@ def _lines(text: str, page: str, elsewhere: Callable[[str], str | None], anchors
 
 
 def _by_theme(found: re.Match[str]) -> str:
-    """Replace a `<picture>` by two images, of which the page shows the one of its theme."""
+    """Replace a `<picture>` by two images; the page shows the image for its theme."""
     first, dark, second, alt, light, third = found.groups()
     images = (f'<img class="only-{name}" alt="{alt}" src="{src}">' for name, src in (("dark", dark), ("light", light)))
     return f"<div>{first}{next(images)}{second}{next(images)}{third}</div>"

@@ -14,13 +14,13 @@ from tools.worlds.clients import Answered, Asked
 from tools.worlds.loop import VirtualLoop
 from tools.worlds.memory import Life, Payment
 
-ENDED_DELAY = b"during the delay of a fault"  # which ended with the life, in whatever time
+ENDED_DELAY = b"during the delay of a fault"  # the life of the sandbox ended during the delay, at any time
 CHECKED_EVERY = 40
 """One of so many answers is held against the contract, which takes as long as the answer itself."""
 
 # How far a payment is: its status never goes back, and a final one stays, but for a void.
 RANKS = {"Accepted": 0, "Processing": 1, "Succesful": 2, "Failed": 2, "Refund": 3}
-UNKNOWN = ("invalid_api_key", "invalid_token")  # of nobody, whose addresses are not looked at
+UNKNOWN = ("invalid_api_key", "invalid_token")  # without a known client, whose address is therefore not checked
 SHUT_OUT = ("ip_blocked", "ip_not_allowed")
 NEVER_CREATED = ("Invalid_Request", "Refid_Conflict")
 
@@ -57,7 +57,7 @@ class Answers:
             if answered.status >= MISTAKE:
                 self._object(asked, answered, "is a mistake of ours")
             return
-        if asked.live is None and (at_root := self._life_of("default")):  # which keeps what nobody else can
+        if asked.live is None and (at_root := self._life_of("default")):  # which records requests to unknown sandboxes
             self._number(at_root, asked, answered)
         life = self._life_of(asked.box)
         if life is None or asked.live is not life.live:  # it was deleted, or is another of this name

@@ -69,7 +69,7 @@ def requery(world: World, box: str, who: str, place: int) -> None:
 
 
 def again(world: World, box: str, who: str, refid: str) -> "asyncio.Task[Answered] | None":
-    """Repeat an acknowledged payment; return None when there is none."""
+    """Repeat an acknowledged payment; return None without such a payment."""
     life = world.life(box)
     account = None if life is None else life.accounts.get(who)
     known = None if account is None else account.acknowledged.get(refid)

@@ -1,8 +1,9 @@
-"""A crowd of clients of one data folder: they pay, rewind, fork, reset and delete sandboxes while snapshots are made.
+"""A crowd of clients that share a data folder: they pay, rewind, fork, reset and delete sandboxes during snapshots.
 
-A crowd runs in rounds of actions that begin at about the same virtual time, so each seed is one order of them. In
-every second crowd all actions use one sandbox. After each round the process is killed: its folder must restore every
-sandbox, payment by payment, and so must the tapes in memory. A copy from the middle of a round must be usable as well.
+A crowd runs in rounds of actions that begin at about the same virtual time, so each seed determines the order of the
+actions. In every second crowd all actions use the same sandbox. After each round the process is killed. Its folder and
+the tapes in memory must restore every sandbox, payment by payment. A copy from the middle of a round must be usable as
+well.
 """
 
 import asyncio
@@ -46,11 +47,11 @@ AT_ONCE_MAX = 8
 PATIENCE_S = 3600.0
 DELAYS_S = (0.0, 0.0, 0.0, 0.01, 0.3)
 KILLED_EVERY = 40
-"""The process is killed in one of so many commits, too."""
+"""The process is also killed at a commit with a probability of 1 in this number."""
 
 
 class Silent:
-    """A network in which every attempt fails."""
+    """A network whose attempts all fail."""
 
     def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
         return nullcontext()
@@ -116,7 +117,7 @@ class Crowd:
             self.problems += check(self._folder / "data").problems
         self.loop.bury()
 
-    # What happens
+    # Actions
 
     async def _all(self, acts: list[Any]) -> None:
         for error in await asyncio.gather(*acts, return_exceptions=True):
@@ -198,7 +199,7 @@ class Crowd:
             self.counts["snapshots"] = self.counts.get("snapshots", 0) + is_taken
 
     async def pieces(self, parts: Parts) -> AsyncIterator[tuple[str, bytes]]:
-        """Yield the parts of a snapshot one by one, all as of the same moment."""
+        """Yield the parts of a snapshot in sequence, all as of the same moment."""
         made = list(parts())
         for name, content in made:
             if self._delays.random() < 0.1:
@@ -206,7 +207,7 @@ class Crowd:
             if content:
                 yield name, content
 
-    # What it leaves
+    # State after a kill
 
     def _commit(self, done: Callable[[StoreError | None], object]) -> None:
         self._request(done)

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from tools.worlds.world import World
 
 COMMITS = 1_500
-"""Of the first so many, some are those around which the folder is copied, or snapshots are taken."""
+"""The folder is copied, and snapshots are taken, at some of the first commits up to this number."""
 FIRST = 20
-"""Snapshots are taken behind so many."""
+"""The number of commits before the first snapshot."""
 COPIES = 2
 SNAPSHOTS = 12
 
@@ -69,7 +69,7 @@ def kept(made: "World") -> list[str]:
 
 
 class Disk:
-    """Keep the sandboxes of one process of a world in a folder, new or left by an earlier process."""
+    """Keeps the sandboxes of a process of a world in a folder, which is new or left by an earlier process."""
 
     def __init__(self, world: "World", name: str, found: Killed | None) -> None:
         random = drawn_for(f"disk {name}", world.seed)
@@ -83,7 +83,7 @@ class Disk:
         self._before: dict[str, Sandbox] = {}
         self.kill_at: tuple[int, bool] | None = None  # the number of a commit, and whether just before it
         self.killed: list[Killed] = []
-        self.went_on: dict[str, dict[str, Any]] = {}  # what was seen of sandboxes before they went on
+        self.went_on: dict[str, dict[str, Any]] = {}  # the view of sandboxes before they continued
         self._store: Store = self._kept._store
         self._request = self._store.request_commit
         self._store.request_commit = self._commit  # type: ignore[method-assign]

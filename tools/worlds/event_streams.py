@@ -9,8 +9,8 @@ _EVENT = re.compile(rb"id: [0-9a-f]{8}\.([0-9]+)\.([0-9]+)\nevent: ([a-z_]+)\nda
 
 
 def gaps(stream: bytes, *, may_miss: bool) -> Iterator[str]:
-    """Yield the gaps of a stream. The stream of all sandboxes has the server's numbers, the stream of one sandbox
-    its own. It `may_miss` events when logs have evicted their records."""
+    """Yield the gaps of a stream. The stream of all sandboxes has the server's numbers, the stream of a sandbox its
+    own. With `may_miss`, events may be missing because logs have evicted their records."""
     last: int | None = None
     for serial, number, kind, data in _EVENT.findall(stream):
         n = int(number) or int(serial)

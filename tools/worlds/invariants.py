@@ -21,7 +21,7 @@ from tools.worlds.memory import Account, Life
 from tools.worlds.network import Network
 from tools.worlds.scenarios import SCHEDULED_DEPOSIT
 
-# What SPEC 6.1 and the default scenario say of retries, not read from where they might be wrong.
+# The retries according to SPEC 6.1 and the default scenario, independent of the code under test.
 RETRIES = 3
 CALLBACK_WAIT = timedelta(seconds=60)
 WEBHOOK_WAITS = (timedelta(seconds=10), timedelta(seconds=60), timedelta(seconds=300))
@@ -30,7 +30,7 @@ FINAL = (Status.SUCCESSFUL, Status.FAILED)
 
 
 class Invariants:
-    """The checks of one world. `asked` are the refids that clients asked for, by sandbox and reseller; problems are
+    """The checks of a world. `asked` are the refids that clients asked for, by sandbox and reseller. Problems are
     collected as sentences."""
 
     def __init__(self, network: Network) -> None:

@@ -1,7 +1,6 @@
 """An event loop with virtual time: it jumps from timer to timer and never waits.
 
-Ready callbacks run in the order in which they became ready, as in asyncio. The seed decides the order of timers that
-are due at the same instant.
+Ready callbacks run in order of readiness, as in asyncio. The seed decides the order of simultaneous timers.
 """
 
 import asyncio
@@ -19,7 +18,7 @@ from tools.worlds.randomness import drawn_for
 Ts = TypeVarTuple("Ts")
 
 TURNS_MAX = 100_000
-"""The callbacks of one instant: more are a circle that never ends."""
+"""The maximum number of callbacks at the same instant. More callbacks indicate an endless cycle."""
 
 
 class Stalled(AssertionError):
@@ -41,7 +40,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         self._is_closed = False
         self._is_running = False
 
-    # What asyncio itself, and what runs in it, ask of a loop.
+    # The interface for asyncio and the application
 
     def time(self) -> float:
         return self.now_us / 1e6
@@ -104,7 +103,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         error = context.get("exception")
         self.errors.append(f"{context.get('message')}: {error!r}")
 
-    # What the world asks of it.
+    # The interface for the world
 
     def settle(self) -> None:
         """Run what is ready or due, and what that makes so, without letting time pass. Raises `Stalled`."""
@@ -153,7 +152,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         return [task for task in asyncio.all_tasks(self) if id(task) not in dropped]
 
     def bury(self) -> None:
-        """Let every task end in whatever way."""
+        """End all tasks, with or without errors."""
         self.forget()
         for task in asyncio.all_tasks(self):
             task.cancel()

@@ -27,7 +27,7 @@ def go_on(world: "World", left: Killed) -> None:
             world.answers.problems += _interrupted(live, was.seen["begun"])
         if known is not None and (was is None or known.core is was.core):
             world.lives[live.id] = known.gone_on(live)
-        else:  # it began anew, and nobody looked at it yet
+        else:  # the sandbox started over, and no check has seen it yet
             world.renewed[live.id] -= 1
             if world.renewed[live.id] < 0:
                 world.answers.problems.append(f"{live.id} began anew, and nobody asked for it")

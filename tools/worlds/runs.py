@@ -95,7 +95,7 @@ def come_to_rest(made: World) -> None:
     """Make receivers succeed and let time pass until nothing is left to do. Raise `Stalled`."""
     made.network.usual_mood = "fine"
     made.network.moods.clear()
-    made.loop.pass_time(400.0)  # whoever waits for a body, a fault or a slow receiver
+    made.loop.pass_time(400.0)  # ends waits for bodies, faults and slow receivers
     for _ in range(3):  # what one sandbox does may be due to another's receiver
         for live in made.app.sandboxes:
             _advance(made, live)

@@ -42,7 +42,7 @@ def await_callbacks(world: World, box: str, more: int, timeout: int) -> None:
 
 @step(0.7, box=one_of("default", "default", "box-a", ""), timeout=one_of(5, 60, 300))
 def watch_events(world: World, box: str, timeout: int) -> None:
-    """Read the events of one sandbox or of all; they must be complete or say how many are missing."""
+    """Read the events of a sandbox or of all; they must be complete or report how many are missing."""
     path = f"/sandboxes/{box}/events" if box else "/events"
     life = world.life(box) if box else None
 

@@ -1,6 +1,6 @@
-"""The scenarios of the worlds: variants of one small shop, any of which may be loaded over another.
+"""The scenarios of the worlds: variants of a small shop. Any variant may be loaded over another.
 
-Each has one to three resellers besides the idle one of the default scenario.
+Each has the idle reseller of the default scenario and one to three others.
 """
 
 import base64

@@ -24,7 +24,7 @@ async def take(saver: SnapshotSchedule, sandboxes: list[LiveSandbox]) -> None:
 
 @contextmanager
 def taken_here(delay_s: Callable[[], float], objected: Object) -> Iterator[None]:
-    """Take snapshots in the loop, each half written for a while; `objected` gets the ones that fail."""
+    """Take snapshots in the loop, each half written for a while. `objected` gets the failures."""
 
     def apart(parts: Parts) -> Pieces:
         return _pieces(parts, delay_s())

@@ -1,6 +1,6 @@
-"""Steps of a world: values that are drawn before the run and can be left out one by one.
+"""Steps of a world: values that are drawn before the run and can be left out individually.
 
-The arguments of a step have a meaning in any world. A step that finds nothing to act on does nothing.
+The arguments of a step have a meaning in any world. A step without anything to act on does nothing.
 """
 
 from collections.abc import Callable, Sequence

@@ -16,7 +16,7 @@ def tapes(made: World) -> list[str]:
     """Return the differences after a rebuild from the tape in memory. This is a proof of a run."""
     problems = []
     for live in made.app.sandboxes:
-        if live.is_closed:  # its tape is that of its next life already, which has not begun
+        if live.is_closed:  # its tape already belongs to its next life, which has not begun
             continue
         player, difference = replayed(made.app, live)
         if difference is not None:

@@ -46,9 +46,9 @@ START = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Setting:
-    """The setting of a world, drawn from its seed: variant of the scenario, clock mode, work for one turn of the
-    loop (small in some worlds), idle time after which sandboxes are deleted, whether the process is stopped in the
-    middle of its work, and whether it has a disk."""
+    """The setting of a world, drawn from its seed: variant of the scenario, clock mode, work per turn of the loop
+    (small in some worlds), idle time after which sandboxes are deleted, whether the process is stopped in the middle of
+    its work, and whether it has a disk."""
 
     variant: int
     mode: str
@@ -88,7 +88,7 @@ class World:
         self.awaited: list[Awaited] = []
         self.renewed: Counter[str] = Counter()
         self.bytes: list[tuple[str, bytes]] | None = [] if keeps_bytes else None
-        self.disks: list[Disk] = []  # the last one is that of the process that runs
+        self.disks: list[Disk] = []  # the last disk belongs to the running process
         self._digest = hashlib.blake2b()
         self._mistakes = reported()
         self.network = Network(seed, lambda owner: self.app.sandboxes.find(owner))
@@ -187,7 +187,7 @@ class World:
         answered: Answered = self.loop.run(answer(), PATIENCE_S)
         return answered
 
-    # What is seen of it
+    # Observation
 
     def log(self, what: str, content: bytes) -> None:
         """Add bytes that left the application to the digest."""
@@ -272,6 +272,6 @@ def world(seed: int, setting: Setting, *, keeps_bytes: bool = False) -> Iterator
             made.spare()
             with suppress(Stalled):
                 made.loop.bury()
-            for disk in reversed(made.disks):  # one that goes on has the folder of the one before
+            for disk in reversed(made.disks):  # a later disk uses the folder of an earlier disk
                 disk.remove()
             logging.disable(before)

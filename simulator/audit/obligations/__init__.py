@@ -28,6 +28,7 @@ def audited(
 
     `until` is the time of the audit on the clock of the calls; the default is the time of the last call. `rate` is the
     limit of requests, None for no limit. Without `sees_callbacks`, obligations that a callback may have fulfilled are
-    not judged."""
+    not judged.
+    """
     traffic = Traffic(calls, notifications, until, rate, sees_callbacks)
     return [judged(clause, traffic) for clause in all_clauses()]

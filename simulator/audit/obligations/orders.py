@@ -115,7 +115,8 @@ def no_double_payment(traffic: Traffic) -> Iterator[Occasion]:
     asking for.
 
     Two equal orders are two purchases if the client follows both to their end, or has asked about neither yet.
-    Repeating an unanswered request is not a re-query, since the client may not know that the payment exists."""
+    Repeating an unanswered request is not a re-query, since the client may not know that the payment exists.
+    """
     abandoned = _abandoned(traffic)
     for asked in traffic.by_refid.values():
         first = asked[0]

@@ -122,7 +122,8 @@ class Reports:
     def show(self, suites: Sequence[Suite], *, is_after_others: bool = False) -> None:
         """Print the annotations. Write the files first, since stdout may be closed.
 
-        The command's own output may lack a final line end, so an empty line comes first; GitHub ignores it."""
+        The command's own output may lack a final line end, so an empty line comes first; GitHub ignores it.
+        """
         lines = list(annotations(suites)) if self.format == "github" else []
         if lines and is_after_others:
             echo("")
