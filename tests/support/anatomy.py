@@ -1,4 +1,4 @@
-"""Everything that an object holds, as plain values that can be compared, whatever classes it is made of."""
+"""The content of any object as plain, comparable values."""
 
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping

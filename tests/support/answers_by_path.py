@@ -1,4 +1,4 @@
-"""A server in a thread that is no simulator: one answer for each method and path, whatever it is asked."""
+"""A server in a thread with a fixed answer for each method and path."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

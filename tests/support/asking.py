@@ -1,4 +1,4 @@
-"""Verbs in this process that ask a running simulator, for one of its sandboxes."""
+"""Verbs that run in this process and call a running simulator, for a sandbox of their own."""
 
 import json
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Asking:
 
     @classmethod
     def of_new_sandbox(cls, url: str, *arguments: str) -> "Asking":
-        """Make a sandbox whose clock stands; arguments are those of `sandbox new`."""
+        """Create a sandbox with a manual clock. `arguments` are passed to `sandbox new`."""
         made = invoke("sandbox", "new", *arguments, "--clock", "manual", "--json", "--url", url)
         assert made.exit_code == 0, made.output
         return cls(url, json.loads(made.stdout)["id"])
@@ -28,7 +28,7 @@ class Asking:
         return invoke(*arguments, body=body, RESELLER_SIM_URL=f"{self.url}/_sim", RESELLER_SIM_SANDBOX=self.sandbox)
 
     def json(self, *arguments: str, status: int = 0) -> Any:
-        """What a verb prints with `--json`."""
+        """Return the output of a verb with `--json`."""
         done = self.verb(*arguments, "--json")
         assert (done.exit_code, done.stderr) == (status, ""), done.output
         assert done.stdout.endswith("\n")

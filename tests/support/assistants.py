@@ -1,4 +1,4 @@
-"""Hosts of an assistant: the official client of the protocol, and our server in this process or in one of its own."""
+"""Hosts of an assistant: the official client of the protocol, with our server in this process or in a child process."""
 
 import asyncio
 import sys
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Result(NamedTuple):
-    """What a tool answered."""
+    """The answer of a tool."""
 
     text: str
     structured: dict[str, Any]

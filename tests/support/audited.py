@@ -25,7 +25,8 @@ BILL = "/v2/bill-presentment?product=ELECTRIC&account="
 
 @dataclass
 class Played:
-    """What two clients do about one obligation, each in a sandbox of this scenario."""
+    """Two clients for an obligation, each with its own sandbox of the scenario: the first violates it, the second keeps
+    it."""
 
     sins: Play
     keeps: Play
@@ -45,7 +46,7 @@ def judged(client: Client, id_: str) -> Any:
 
 
 def violated(client: Client) -> dict[str, Any]:
-    """What is violated, with its findings."""
+    """Return the findings of the violated obligations by id."""
     return {one["id"]: one["findings"] for one in audit(client)["obligations"] if one["state"] == "violated"}
 
 
@@ -104,7 +105,7 @@ def passing(seconds: float) -> Play:
 
 
 def again(times: int, play: Play, seconds: float = 0) -> Play:
-    """The same several times, so far apart."""
+    """Repeat a play with this many seconds in between."""
     return in_order(*(one for _ in range(times) for one in (play, passing(seconds))))
 
 
@@ -146,12 +147,13 @@ def reading(target: str, name: str, *numbers: int) -> Play:
 
 
 def paying_often(count: int) -> Play:
-    """So many payments of one order each."""
+    """Pay this many orders, each once."""
     return in_order(*(paying(f"ref-{number}", account=f"012345678{number}") for number in range(count)))
 
 
 def reading_deliveries(*, asks_again: bool = False, begins_anew: bool = False) -> Play:
-    """Of three events' deliveries, a page each; the second page comes only when it is asked for again."""
+    """Read the first page of the deliveries of three events, then the second. With `asks_again` request the second page
+    twice, with `begins_anew` read the whole list at the end."""
 
     def played(client: Client) -> None:
         webhooks.put(client)
@@ -168,7 +170,7 @@ def reading_deliveries(*, asks_again: bool = False, begins_anew: bool = False) -
 
 
 def failing(path: str, nth: int, then: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The scenario in which one request fails."""
+    """Return a scenario that makes a single request fail."""
     return {"faults": [{"when": {"path": path}, "nth": nth, "then": then or {"status": 500}}]}
 
 

@@ -1,8 +1,9 @@
-"""Helpers for tables of bad requests: how one is sent, what its answer comes down to, what must not change.
+"""Helpers for tables of bad requests: how a request is sent, how its answer is summarised, and which state must not
+change.
 
-A table is a list of tuples: what it is, what is sent, and what `said` makes of the answer. To cover one case more is to
-add a line. The same nastiness goes to every endpoint of the contract (`operations`), so that one that is added there is
-covered without a line here. That no request changes anything is the business of `conftest`.
+A table is a list of tuples: a name, the request, and the summary of its answer by `said`. To cover another case, add a
+line. Every endpoint of the contract (`operations`) gets each bad input, so new endpoints are covered without a new
+line. `conftest` checks that no request changes anything.
 """
 
 import asyncio
@@ -78,9 +79,10 @@ def ask(
     *,
     signed: bool = True,
 ) -> Response:
-    """Send one request and see that it is answered in time, within the contract, and journaled once if it should be.
+    """Send a request and check that the answer is in time and in the contract, and that the journal has it once if it
+    should.
 
-    A request of the reseller API is signed by default; headers of one name replace those of the signature.
+    A request of the reseller API is signed by default. `headers` override headers of the signature by name.
     """
     path, _, query = target.partition("?")
     is_control = is_of_control(path)
@@ -182,9 +184,9 @@ def _signature(client: Client, method: str, query: str, body: bytes) -> Headers:
     }
 
 
-# What must not change
+# State that must not change
 
-# Of a sandbox's state: what a refused request may leave behind, and what is shared and frozen.
+# The parts of a sandbox's state that a refused request may change, and the shared, frozen parts.
 _EXPECTED = frozenset({"compiler", "noted", "nonces", "rates", "now", "scenario", "catalog", "_magic"})
 
 

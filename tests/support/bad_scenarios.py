@@ -798,7 +798,7 @@ SECTION_MISTAKES = [
 FAILS = "then: [{status: Failed}]"
 FAILS_LATER = "then: [{status: Accepted}, {after: 1s, status: Failed}]"
 KEY = "resellers: [{code: A, api_keys: [{key: k, secret: "
-# name, text behind `extends: default`, so that it begins in line 2; where what is reported
+# name, text after `extends: default` (so it begins in line 2), places of the findings
 USELESS_PARTS: list[tuple[str, str, list[str]]] = [
     (
         "a rule behind one that takes everything",

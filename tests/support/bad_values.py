@@ -3,7 +3,7 @@
 import json
 from urllib.parse import quote
 
-# Raw, as they stand behind "name=".
+# Raw values, as they follow "name=".
 VALUES: list[tuple[str, str]] = [
     ("empty", ""),
     ("a blank", "+"),

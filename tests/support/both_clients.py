@@ -1,4 +1,4 @@
-"""The synchronous client and the asynchronous one behind one face, so that each test is of both."""
+"""A common interface of the synchronous and the asynchronous client, so that each test covers both."""
 
 import asyncio
 import inspect

@@ -92,7 +92,7 @@ class Exchange:
         self.writer.close()
 
     def write_at_once(self, data: bytes) -> None:
-        """Send bytes now, without waiting for the event loop's turn, at the end of which some loops write."""
+        """Send bytes at once. Some event loops write only at the end of a turn."""
         with socket.socket(fileno=os.dup(self.writer.get_extra_info("socket").fileno())) as same:
             same.sendall(data)
 
@@ -121,7 +121,8 @@ def post(url: str, body: bytes = b"{}") -> Outgoing:
 
 
 def proof(folder: Path) -> SSLContext:
-    """What a receiver at localhost proves itself with; `receiver.pem` in the folder is who has to be believed."""
+    """Return the TLS context of a receiver at localhost. Clients have to trust the file `receiver.pem` in the
+    folder."""
     pem = folder / "receiver.pem"
     pem.write_text(_PROOF)
     context = create_default_context(Purpose.CLIENT_AUTH)
@@ -130,7 +131,7 @@ def proof(folder: Path) -> SSLContext:
 
 
 class SenderInTurn(HttpSender):
-    """One whose attempts wait for their turn, as those of a sandbox do."""
+    """A sender whose attempts wait for their turn, as a sandbox's attempts do."""
 
     async def send(self, outgoing: Outgoing, timeout_s: float, owner: str = "") -> AttemptResult:
         async with self.turn(outgoing.url, owner):

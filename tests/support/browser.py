@@ -1,4 +1,4 @@
-"""A headless Chromium for tests of web pages. What a page logs as an error, or fails to load, is collected."""
+"""A headless Chromium for tests of web pages. It collects the errors and failed loads of a page."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,6 +54,6 @@ def collect_mistakes(page: "Page", mistakes: list[str]) -> None:
 
 
 def _failed(request: "Request") -> list[str]:
-    """What to say of a request that failed. A page gives up reading when it, or a view of it, is left."""
+    """Describe a failed request. Requests that a page aborts when it, or its view, is left are no failures."""
     is_left = request.failure == "net::ERR_ABORTED" and request.resource_type != "document"
     return [] if is_left else [f"{request.url}: {request.failure}"]

@@ -19,7 +19,7 @@ class Pair(NamedTuple):
     key: Path
 
     def into(self, folder: Path, name: str = "") -> "Pair":
-        """Copy the pair to `cert.pem` and `key.pem` of a folder, in place of what is there."""
+        """Copy the pair to `cert.pem` and `key.pem` of a folder, replacing existing files."""
         copied = Pair(folder / f"{name}cert.pem", folder / f"{name}key.pem")
         shutil.copy(self.certificate, copied.certificate)
         shutil.copy(self.key, copied.key)
@@ -27,7 +27,7 @@ class Pair(NamedTuple):
 
     @property
     def client(self) -> ssl.SSLContext:
-        """What trusts this certificate alone."""
+        """A TLS context that trusts this certificate alone."""
         return ssl.create_default_context(cafile=str(self.certificate))
 
 
@@ -83,6 +83,6 @@ def openssl(*words: str) -> None:
 
 
 def name_of(peer: "ssl.SSLSocket | ssl.SSLObject") -> str:
-    """What the certificate that a server showed is called."""
+    """Return the common name of the certificate that a server showed."""
     shown: Any = peer.getpeercert()
     return str(dict(pairs[0] for pairs in shown["subject"])["commonName"])

@@ -157,7 +157,7 @@ class Client:
         return response.json
 
     def inbox(self, name: str = "callbacks") -> list[Any]:
-        """What an inbox of the default sandbox received, on all pages."""
+        """Return the messages of an inbox of the default sandbox, from all pages."""
         items: list[Any] = []
         cursor: str | None = "0"
         while cursor is not None:

@@ -29,7 +29,7 @@ RELOAD, DATA, BILL, FAILING, LOAN, GAME = (
 )
 Sender = Callable[[Request], Answer]
 Damage = Callable[[Sender, Request], Answer]
-"""What stands between `conform` and the simulator: it passes a request on, or does not, and changes what comes back."""
+"""A proxy between `conform` and the simulator, which may drop requests and change answers."""
 
 
 class InProcess:

@@ -1,4 +1,4 @@
-"""Connections that are gone when their test is, whatever was left unsent, and a port where nobody listens."""
+"""Connections that are closed at the end of their test, even with unsent data, and a port where nothing listens."""
 
 import asyncio
 import socket

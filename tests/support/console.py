@@ -51,7 +51,7 @@ class Console:
         return answer.json if answer.body else None
 
     def mine(self, method: str, path: str, body: object = None) -> Any:
-        """The same below the sandbox: `mine("POST", "clock/advance", {"seconds": 5})`."""
+        """Call the control API below the sandbox: `mine("POST", "clock/advance", {"seconds": 5})`."""
         return self.control(method, f"sandboxes/{self.sandbox}/{path}".rstrip("/"), body)
 
     def call(self, method: str, path: str, body: object = None) -> Response:
@@ -81,7 +81,7 @@ class Console:
         ask(f"{self.url}/_sim/inbox/{self.sandbox}/{name}", "POST", body, headers)
 
     def forgive(self, status: int) -> None:
-        """Take out what the browser logged of one refusal with this status, which the test asked for."""
+        """Remove the browser's log entry about a refusal with this status, which the test provoked."""
         said = f"Failed to load resource: the server responded with a status of {status}"
         found = [one for one in self.mistakes if one.startswith(said)]
         assert found, self.mistakes
@@ -95,7 +95,8 @@ class Console:
             self.page.wait_for_timeout(20)
 
     def forget_refusals(self) -> None:
-        """What the browser logs of each answer that is no success is no mistake of a page that shows the answer."""
+        """Remove the browser's log entries about refusals (4xx), which are no mistakes of a page that shows the
+        answer."""
         self.mistakes[:] = [one for one in self.mistakes if "the server responded with a status of 4" not in one]
 
     def row(self, text: str) -> "Locator":

@@ -1,4 +1,4 @@
-"""The actions of the console: by which clicks each is done, and what it needs before."""
+"""The actions of the console: the clicks of each action, and its preconditions."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,8 +12,8 @@ Steps = list[Callable[[Console], None]]
 
 
 class Action(NamedTuple):
-    """`where` is the module that does it, `steps` are the clicks, `count` how many lines they leave; `before` is done
-    to the other sandboxes, too. `of` is added to the sandbox's id for the one that is looked at."""
+    """An action of the module `where`. `steps` are the clicks, and `count` is the number of lines that they leave.
+    `before` also runs in the other sandboxes. `of` is appended to the id of the sandbox that is viewed."""
 
     where: str
     view: str

@@ -12,7 +12,7 @@ BELOW_PAGES = ("/_sim/docs/", "/_sim/console/", "/_sim/s/", "/_sim/ui/")
 INBOX_PREFIX = "/_sim/inbox/"
 SANDBOX_PREFIX = "/s/"
 
-# What a fault makes of an answer is the scenario's business, except where the contract says how it looks.
+# Answers that a fault has damaged are checked only for statuses whose damage the contract describes.
 FAULTS_IN_CONTRACT = (401, 503, 504)
 
 

@@ -1,4 +1,4 @@
-"""The operations of a bundled document, those of its callbacks included."""
+"""The operations of a bundled document and of its callbacks."""
 
 from typing import Any
 

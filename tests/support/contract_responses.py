@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import jsonschema_rs
 
 EVENT_STREAM = "text/event-stream"
-"""The media type of server-sent events; the schema is that of each event's data, in JSON."""
+"""The media type of server-sent events. The schema describes the JSON data of each event."""
 
 FILE = "application/octet-stream"
 """The media type of compressed files, which no schema describes."""
@@ -63,7 +63,7 @@ def response_problems(
 
 
 def _data_of_events(stream: bytes) -> list[bytes]:
-    """What each event of a stream says; a stream that was cut off may end with a part of one."""
+    """Return the data of each complete event of a stream. The end of an interrupted stream is ignored."""
     whole = stream[: stream.rfind(b"\n\n") + 1]
     return [line.removeprefix(b"data: ") for line in whole.split(b"\n") if line.startswith(b"data:")]
 

@@ -48,7 +48,8 @@ class Listener:
                 connection.sendall(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
 
     def run(self, command: str | bytes) -> Sent | None:
-        """What a command of bash sends to this port, for which `PORT` stands in it; None when it sends nothing."""
+        """Return the request that a bash command sends to this port, None without a request. `PORT` in the command is
+        replaced by the port."""
         script = os.fsencode(command).replace(b"PORT", str(self.port).encode())
         self._got.clear()
         subprocess.run(

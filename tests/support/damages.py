@@ -26,7 +26,8 @@ UTC_SHIFT = {f"{hour:02}": f"{(hour - 8) % 24:02}" for hour in range(24)}
 
 @dataclass(frozen=True)
 class Row:
-    """What is wrong, the check that finds it, the field that it names (`*` stands for anything), and the damage."""
+    """A mistake of a service, the check that finds it, the field in the finding (`*` stands for anything), and the
+    damage."""
 
     what: str
     check: str
@@ -79,7 +80,7 @@ def _below(part: Any, name: str) -> list[Any]:
 
 
 def answered(path: str, status: int, body: bytes = BALANCED, *, method: str = "", when: int = 0) -> Damage:
-    """Answer a path with something else; with `when`, only in place of that status."""
+    """Replace the answer of a path; with `when` only an answer with that status."""
 
     def damage(send: Sender, request: Request) -> Answer:
         answer = send(request)

@@ -1,4 +1,4 @@
-"""Applications whose sandboxes are kept in a folder, and what is told of them, before and after a kill."""
+"""Applications whose sandboxes are kept in a folder, and the state that they report before and after a kill."""
 
 import asyncio
 import re
@@ -28,7 +28,7 @@ UNTOLD = re.compile(rb'"duration_us":[^,}]*|"receivers":\[[^]]*|"place":(null|\{
 
 
 def told(client: Client, sandbox: str = "default") -> dict[str, bytes]:
-    """What the control API says of a sandbox, but for what is measured and where rules are written."""
+    """Return the answers of the control API about a sandbox, without measurements and the places of rules."""
     return {name: UNTOLD.sub(b"", client.sim("GET", f"/sandboxes/{sandbox}/{name}").body) for name in LISTS}
 
 
@@ -64,7 +64,7 @@ def folder_of(client: Client) -> DataFolder:
 
 
 def saving_of(client: Client) -> SnapshotSchedule:
-    """Who takes the snapshots of an application."""
+    """Return the schedule of an application's snapshots."""
     assert isinstance(client.app.kept, DataFolder)
     found = client.app.kept._schedule
     assert found is not None
@@ -79,8 +79,8 @@ def killed(client: Client, tmp_path: Path) -> Path:
 
 
 class Held:
-    """What the keeper does first by its method of this name waits until the test lets it, before it is done or
-    `is_behind` that."""
+    """Suspends the first call of a keeper's method until the test resumes it: before the method runs, or after it with
+    `is_behind`."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, name: str, *, is_behind: bool = False) -> None:
         self._is_there, self._may_go = asyncio.Event(), asyncio.Event()
@@ -101,7 +101,7 @@ class Held:
         return result if self._is_behind else await work
 
     async def meeting(self, slow: Awaitable[Response], meanwhile: Callable[[], Awaitable[object]]) -> Response:
-        """The answer to a request, in the middle of which something else happens."""
+        """Return the answer to a request, and run `meanwhile` while the request is suspended."""
         answer = asyncio.ensure_future(slow)
         await self._is_there.wait()
         await meanwhile()

@@ -90,7 +90,7 @@ async def play(client: Client, sandbox: str) -> list[bytes]:
 
 
 def main() -> None:
-    """Print what one sandbox tells."""
+    """Print the answers of a sandbox."""
     with running(SCENARIO) as client:
         for body in client.run(play(client, "default")):
             print(body.decode())

@@ -237,7 +237,7 @@ class Client:
         await self.close()
 
     async def close(self) -> None:
-        """Leave, whatever is unsent or unread."""
+        """Close the connection, discarding unsent and unread data."""
         await hang_up(self.writer)
 
     async def send(self, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""A server between a client and the simulator that changes the answers of one path after the other."""
+"""A proxy between a client and the simulator that changes the answers of each path in turn."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping

@@ -16,7 +16,7 @@ BUILT_WITHIN_S = 240.0
 
 
 def run(command: Sequence[str], folder: Path, **variables: str) -> str:
-    """What a program prints that has to succeed, in a folder."""
+    """Run a program in a folder and return its output. The program has to succeed."""
     done = subprocess.run(
         command,
         cwd=folder,
@@ -76,7 +76,7 @@ def link_libraries(folder: Path) -> Path:
 
 
 def copy_of_the_checkout(folder: Path) -> Path:
-    """What git knows of the checkout, or would, in another place."""
+    """Copy the files of the checkout that git tracks or does not ignore."""
     listed = run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"], ROOT).split("\0")
     for name in filter(None, listed):
         if (ROOT / name).is_file():

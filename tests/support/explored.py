@@ -1,4 +1,4 @@
-"""What the tests of `explore` explore with: a setting, and what a baseline may have seen."""
+"""Inputs for tests of `explore`: a setting, and the observation of a baseline."""
 
 import sys
 from collections import Counter, deque
@@ -24,7 +24,7 @@ AT_ONCE = (SeenStep("Succesful", 20, 0, is_final=True),)
 
 
 def seen() -> Seen:
-    """A run with pages, a balance, two payments of one order, and one that succeeds at once."""
+    """Return a run with pages, a balance, two payments of the same order, and a payment that succeeds at once."""
     exchanges = {("GET", "/v2/options"): 4, ("GET", "/v2/balance"): 1, ("POST", "/v2/topup"): 5}
     exchanges["POST", "/v2/balance-webhook/deliveries/*/replay"] = 1
     reported = ("Processing", "Succesful")
@@ -43,7 +43,7 @@ def outcome(of: Seen, exit_code: int | None = 0) -> Outcome:
 
 @contextmanager
 def trials(folder: Path, *command: str) -> Iterator[Trials]:
-    """Those of a command of Python that has been seen in baseline."""
+    """Yield the trials of a Python command after its baseline."""
     setting = Setting((sys.executable, *command), Options(), "127.0.0.1", 0, folder)
     with closing(Record(folder, {}, resumes=False)) as record, Workers(setting, 2) as workers:
         made = Trials(workers, FAST, record, rate=100)

@@ -1,4 +1,4 @@
-"""A stand-in for the real service: canned answers by path, with whatever shape a test gives them."""
+"""A stand-in for the real service: canned answers by path, of any shape."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""A stand-in for `python -m simulator serve`: canned answers to whatever is properly signed, as slow as it likes."""
+"""A stand-in for `python -m simulator serve`: canned, optionally slow answers to signed requests."""
 
 import base64
 import hashlib

@@ -56,7 +56,7 @@ class FedTransport(asyncio.Transport):
 
 
 class FedServer:
-    """Connections that share the limits of one server."""
+    """Connections that share the limits of a server."""
 
     def __init__(self, app: Echo | None = None, limits: HttpLimits | None = None) -> None:
         self.app = app or EchoAtOnce()

@@ -1,8 +1,8 @@
-"""What `check` finds in valid files: minimal ones, each with every line that is printed of it."""
+"""The findings of `check` in valid files: minimal files, each with all lines that are printed about it."""
 
 from tests.support.bad_scenarios import FAILS, FAILS_LATER
 
-# name, text behind `extends: default`, so that it begins in line 2; what is reported
+# name, text after `extends: default` (so it begins in line 2), findings
 FINDINGS: list[tuple[str, str, list[str]]] = [
     ('a wider prefix above, with a name', f'payments:\n- {{name: wide, when: {{account: {{prefix: "01"}}}}, {FAILS}}}\n- {{when: {{account: {{prefix: "012"}}}}, {FAILS}}}\n', ["4:3: unreachable this rule never applies: rule 'wide' on line 3 matches everything that it matches; put this one above it"]),
     ('a wider list above', f'payments:\n- {{when: {{product: {{in: [GAME, DATA]}}}}, {FAILS}}}\n- {{when: {{product: GAME}}, {FAILS}}}\n', ['4:3: unreachable this rule never applies: the one on line 3 matches everything that it matches; put this one above it']),
@@ -116,7 +116,7 @@ FINDINGS: list[tuple[str, str, list[str]]] = [
     ("a foreign adjustment of the schedule", "schedule: [{at: 1m, product: {code: RELOAD, set: {price_adjustment: {type: fixed, value: 5, currency: USD}}}}]\n", ["2:103: foreign_currency prices of RELOAD are in MYR: an adjustment in USD is added without conversion"]),
 ]  # fmt: skip
 
-# What might look vain and is not.
+# Parts that look useless but have an effect.
 MEANT: list[tuple[str, str]] = [
     ("a callback to an inbox of this server", 'resellers: [{code: RS001, callback: {url: "http://127.0.0.1:8080/_sim/inbox/default/callbacks"}}]\n'),
     ('timelines for others to use', 'timelines:\n  slow: [{status: Accepted}, {after: 1s, status: Failed}]\n'),

@@ -1,4 +1,4 @@
-"""Follows a stream of events while other things happen, and reads what it told."""
+"""A reader that follows a stream of events while other actions run."""
 
 import asyncio
 import json

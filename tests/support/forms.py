@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from tests.support.client import Client
 
 NEW = {"X-API-Version": "2026-09-16"}
-# What a person might type; the first one that the field takes is typed.
+# Typical inputs. The first input that the field accepts is used.
 TYPED = ("0123456789", "900101145678", "you@example.com", "12345678", "A-1", "10")
 
 Form = dict[str, Any]
@@ -42,7 +42,7 @@ def fill(
     headers: Mapping[str, str] = NEW,
     **more: str,
 ) -> Form:
-    """What stands in each field. `given` are values by field id, `choose` picks the option of a select field."""
+    """Return the value of each field. `given` are values by field id; `choose` picks the option of a select field."""
     form: Form = {}
     for field in sorted(product["fields"], key=lambda field: (_depth(field, product), field["order"])):
         if given and field["id"] in given:
@@ -111,7 +111,7 @@ def read(source: Json, form: Form) -> Any:
 
 
 def _depth(field: Json, product: Json) -> int:
-    """How many fields have to be filled before this one."""
+    """Return the length of the longest chain of fields that have to be filled before this field."""
     by_id = {each["id"]: each for each in product["fields"]}
     before = field.get("data_source", {}).get("depends_on", ())
     return 1 + max((_depth(by_id[each], product) for each in before), default=-1)

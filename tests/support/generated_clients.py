@@ -17,7 +17,7 @@ PAGE = (ROOT / "docs" / "generate-a-client.md").read_text("utf-8")
 STEPS = [block for block in blocks(PAGE) if block.language != "console"]
 PYTHON, TYPESCRIPT = "python", "typescript"
 
-# Nothing is fetched or reported by npm and the tools that it runs, and a developer's settings do not count.
+# npm and its tools must not fetch or report anything, or read a developer's settings.
 QUIET = {
     "NPM_CONFIG_USERCONFIG": "none",
     "NPM_CONFIG_OFFLINE": "true",
@@ -33,15 +33,15 @@ _PYTHON_COMMANDS = ("python ", "openapi-python-client ")
 
 
 def side(block: Block) -> str:
-    """Which language a block of the page is about, after those that fetch the documents."""
+    """Return the language of a block that follows the steps that fetch the documents."""
     if block.action:
         return PYTHON if block.name.endswith(_PYTHON_NAMES) else TYPESCRIPT
     return PYTHON if any(command in block.text for command in _PYTHON_COMMANDS) else TYPESCRIPT
 
 
 def play(folder: Path, language: str, prepare: Callable[[Path], None] | None = None) -> None:
-    """Print the documents into `folder/empty`, `prepare` it, do there what the page says of a language. What the
-    commands printed is in its `printed.json`, command by command."""
+    """Print the documents into `folder/empty`, run `prepare`, then follow the page's steps for a language.
+    `printed.json` has the output of each command."""
     work, shown, all_shown = empty_folder(folder), "", {}
     _commands(folder / "bin", work)
     fetching, rest = STEPS[:1], STEPS[1:]
@@ -62,7 +62,7 @@ def play(folder: Path, language: str, prepare: Callable[[Path], None] | None = N
 
 
 def _commands(programs: Path, work: Path) -> None:
-    """What the page installs: commands of this environment, and packages of npm."""
+    """Provide the programs that the page installs: commands of this environment, and npm packages."""
     (programs / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     (programs / "python").chmod(0o755)
     for name in ("openapi-python-client", "ruff"):

@@ -54,14 +54,14 @@ def play(client: Client, example: Example, known: dict[str, Any]) -> None:
 
 
 def message(text: str) -> Shown:
-    """What a block says."""
+    """Parse a block into the first line, the headers and the body."""
     head, _, body = text.partition("\n\n")
     first, *lines = head.strip().splitlines()
     return Shown(first, dict(line.split(": ", 1) for line in lines), body.strip())
 
 
 def missing(wanted: Any, received: Any, place: str) -> Iterator[str]:
-    """What is shown and was not received; members that are not shown do not count."""
+    """Yield the members that are shown but were not received. Members that are not shown are ignored."""
     if isinstance(wanted, dict) and isinstance(received, dict):
         for name, value in wanted.items():
             if name in received:

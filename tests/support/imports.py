@@ -18,8 +18,8 @@ def run_import(url: str, folder: Path, *flags: str, key: str = KEY, secret: str 
 
 
 def imported(url: str, folder: Path, *flags: str, facts: Sequence[str] = ()) -> Path:
-    """The file of an import that succeeded, in which `check` finds just these facts that the account shows of
-    itself."""
+    """Return the file of a successful import. `check` must accept it with exactly these facts, which come from the
+    account."""
     result = run_import(url, folder, *flags)
     assert result.exit_code == 0, result.stderr
     path = folder / "mine.yaml"

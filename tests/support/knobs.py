@@ -25,10 +25,10 @@ ABSENT: Any = object()
 
 @dataclass(frozen=True)
 class Probe:
-    """What to look at: the answers of `ask` differ for each of the knob's values.
+    """A probe of a knob: the answers of `ask` differ for each of the knob's values.
 
-    `values` are those of a knob for which the register has none, or a single one for any other of its kind; `world` is
-    the rest of the scenario.
+    `values` are the values of a knob that has no values in the register, or a single value that represents its kind.
+    `world` is the rest of the scenario.
     """
 
     ask: Callable[[Client], Any]
@@ -146,7 +146,7 @@ def alerted_at_setting(client: Client) -> int:
 
 
 def signed_as(client: Client, path: str, sent: str, *canonical: str) -> tuple[int, ...]:
-    """What a query is answered that was signed as each of `canonical`."""
+    """Return the status of a query for each of the signed forms `canonical`."""
     statuses = []
     for number, query in enumerate(canonical):
         stamp, nonce = str(int(client.wall().timestamp())), f"signed-as-{number:06}"
@@ -289,7 +289,7 @@ def event_shape(client: Client) -> Any:
 
 
 def allowed(*waits_s: float) -> Callable[[Client], Any]:
-    """The statuses of one request more than there are waits, each after its wait on the sandbox's clock."""
+    """Return the statuses of an initial request and of a further request after each wait on the sandbox's clock."""
 
     def ask(client: Client) -> Any:
         statuses = [client.call("GET", "/v2/balance").status]

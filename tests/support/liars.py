@@ -15,10 +15,13 @@ HONEST: Any = object()
 
 @dataclass
 class Liar:
-    """How it lies. `pays` says whether a POST takes money: "first" of a refid, "every" one, or "later", all from the
-    third one of a refid. `cost` and `status` replace those of its answers. The wallet is honest, or frozen; from the
-    `deaf_from`th reading after the first POST on it is 500. The POSTs whose numbers are in `lost` take money, and are
-    not answered. `taken` is the truth."""
+    """A service that lies about money.
+
+    `pays` says which POSTs take money: "first" of a refid, "every" POST, or "later", from the third of a refid on.
+    `cost` and `status` override the answers. The balance is honest or frozen; after `deaf_from` readings since the
+    first POST it is answered with 500. The POSTs whose numbers are in `lost` take money without an answer. `taken` is
+    the true amount.
+    """
 
     pays: str = "every"
     cost: Any = HONEST

@@ -1,9 +1,10 @@
-"""The longest turn: how much processor time the longest callback of an event loop took, the simulator's own work only.
+"""The longest turn: the processor time of the longest callback of an event loop, counting only the simulator's own
+work.
 
-One process answers all, so whatever runs for long holds everybody up. Processor time of the thread is measured, which
-the load of the machine does not change, and without collections of garbage, which the heap of a whole test run makes
-long. Steps of coroutines that tests, their helpers and the campaign wrote do not count, nor does what drives a browser:
-there a test itself runs within a callback of Playwright's loop.
+A single process serves all requests, so a long callback delays all of them. The processor time of the thread is
+measured, since it does not depend on the load of the machine. Garbage collections are excluded, since the heap of a
+whole test run makes them long. Steps of coroutines from tests, their helpers and the campaign are excluded, too, and so
+is the driver of a browser, since there a test itself runs within a callback of Playwright's loop.
 """
 
 import asyncio
@@ -26,7 +27,7 @@ def _file(of: object, member: str) -> str:
 
 
 class LongestTurn:
-    """Measures from `install` on; `begin` starts anew."""
+    """Measures after `install`; `begin` restarts the measurement."""
 
     def __init__(self) -> None:
         self._collected_s = self._collection_began_s = 0.0

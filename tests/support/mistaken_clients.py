@@ -24,7 +24,7 @@ OTHER_NONCE = "00000000-7425-40de-944b-e07fc1f90ae7"
 
 @dataclass(frozen=True)
 class Request:
-    """What is sent."""
+    """The request to sign."""
 
     method: str = "POST"
     path: str = "/v2/topup"
@@ -48,7 +48,7 @@ def sha256(body: bytes) -> str:
 
 @dataclass(frozen=True)
 class Signer:
-    """The steps of signing, each of which can be replaced. The right ones do what the documentation says."""
+    """The steps of signing, each replaceable. The default steps follow the documentation."""
 
     timestamp: Callable[[], str] = lambda: str(NOW)
     nonce: Callable[[], str] = lambda: NONCE

@@ -14,7 +14,7 @@ from tests.support.programs import NODE_COMMANDS, node_command, program
 CLIENT = ROOT / "clients" / "js"
 STEP_S = 120.0  # compiling takes seconds of processor time, on a machine that may be busy
 
-# Of what is installed for the tests, what a project has beside the package.
+# The installed packages that a project has in addition to our package.
 BESIDE = (
     *("@types/node", "undici-types", "typescript", "vite", "vitest", "jest"),
     *("msw", "nock", "nock-15", "standardwebhooks", "svix", "undici"),
@@ -22,7 +22,7 @@ BESIDE = (
 
 
 def ran(folder: Path, *command: str, status: int = 0, variables: Mapping[str, str] | None = None) -> str:
-    """What a command printed, which ended with this status."""
+    """Return the output of a command, which has to exit with this status."""
     names = os.pathsep.join([str(NODE_COMMANDS), os.environ["PATH"]])
     command_of_ours = f"{sys.executable} -m simulator"
     ours = {"PATH": names, "PYTHONPATH": str(ROOT), "RESELLER_SIM_COMMAND": command_of_ours, "NO_COLOR": "1"}

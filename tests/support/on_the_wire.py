@@ -46,7 +46,7 @@ class WiredSandbox:
                 return b""
 
     def pay(self, body: dict[str, Any], nonce: str = "n" * 16) -> bytes:
-        """What a payment is answered, to the last byte."""
+        """Return the raw answer to a payment."""
         return asyncio.run(self.exchange(self.request("POST", "/v2/topup", body, nonce)))
 
     @property

@@ -39,7 +39,7 @@ print(answer.read().decode(), end="")
 
 
 class Block(NamedTuple):
-    """A block of a page; `action` is `file`, `append` or empty, `name` that of the file."""
+    """A block of a page. `action` is `file`, `append` or empty, and `name` names the file."""
 
     action: str
     name: str
@@ -48,7 +48,7 @@ class Block(NamedTuple):
 
 
 def blocks(page: str) -> list[Block]:
-    """The blocks of a page or of a part of one."""
+    """Return the blocks of a page, or of a part of a page."""
     return [Block(*found) for found in _BLOCK.findall(page)]
 
 
@@ -70,7 +70,7 @@ def _program(path: Path, text: str) -> None:
 
 
 def printed(commands: str, folder: Path, url: str, deadline_s: float = 4 * DEADLINE_S) -> str:
-    """What a terminal would show of some commands; those that fail go on."""
+    """Return the terminal output of some commands. A failed command does not stop the others."""
     done = subprocess.run(
         _shell(commands, url),
         cwd=folder,
@@ -84,7 +84,7 @@ def printed(commands: str, folder: Path, url: str, deadline_s: float = 4 * DEADL
 
 
 def printed_on_terminal(commands: str, folder: Path, url: str) -> str:
-    """The same as people see it: tables, and indented JSON."""
+    """Return the output on a terminal, which has tables and indented JSON."""
     variables = {**_variables(folder, url), "NO_COLOR": "1"}
     shown = shown_on_terminal(_shell(commands, url), variables, folder=folder, deadline_s=12 * DEADLINE_S)
     return _with_address(shown, url)
@@ -101,12 +101,12 @@ def _variables(folder: Path, url: str) -> dict[str, str]:
 
 
 def _with_address(shown: str, url: str) -> str:
-    """With the address of the pages in place of the server's own."""
+    """Replace the server's address by the address that the pages use."""
     return shown.replace(url.removeprefix("http://"), ADDRESS.removeprefix("http://")) if url else shown
 
 
 def assert_shown(expected: str, shown: str) -> None:
-    """Each line is in what was shown, behind the line before it; `…` stands for anything within a line."""
+    """Assert that the lines appear in order in the output; `…` stands for anything within a line."""
     behind = 0
     for line in expected.splitlines():
         found = re.compile(".*?".join(map(re.escape, line.split("…")))).search(shown, behind)

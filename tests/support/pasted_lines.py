@@ -23,8 +23,8 @@ PARTS = (
     "magic",
 )
 PRESENT = re.compile(r"\b20[0-3]\d-\d\d-\d\dT[\d:.]+Z")  # the scenario of the tests is of later
-# What differs between two sandboxes to which the same was done: ids and secrets by chance, the note of a trigger, and
-# where a scenario is written, which a verb reads from a file.
+# The differences between two sandboxes with the same history: random ids and secrets, the note of a trigger, and the
+# place of a scenario, which a verb reads from a file.
 _BY_CHANCE = re.compile(
     r'"(?:secret_last_four|api_secret|id|event_id|original|first_n|timestamp|nonce|signature|request_id)": "[^"]*"'
     r'|"(?:n|request|last_n|requests)": \d+'
@@ -59,14 +59,14 @@ def run_pasted(line: str, folder: Path, token: str = "") -> "subprocess.Complete
 
 
 def state(page: Console, sandbox: str) -> dict[str, Any]:
-    """What can be seen of a sandbox, without what chance gives it; its parts are None where there is none."""
+    """Return the visible state of a sandbox without random values. Its parts are None if the sandbox does not exist."""
     token = page.server.ready["control_token"]
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     found: dict[str, Any] = {}
     for part in PARTS:
         answer = ask(f"{page.url}/_sim/sandboxes/{sandbox}/{part}".rstrip("/"), "GET", None, headers)
         value = answer.json if answer.status == 200 else None
-        if value and "inboxes" in value:  # one that is only looked at is there, too
+        if value and "inboxes" in value:  # reading an inbox creates it
             value["inboxes"] = [one for one in value["inboxes"] if one["count"] or one["replies"]["count"]]
         text = json.dumps(value, sort_keys=True)
         found[part] = json.loads(_BY_CHANCE.sub(_blank, PRESENT.sub("…", text.replace(sandbox, "SANDBOX"))))
@@ -74,7 +74,7 @@ def state(page: Console, sandbox: str) -> dict[str, Any]:
 
 
 def states(page: Console, *sandboxes: str) -> list[dict[str, Any]]:
-    """The same of several in which the same was done, once what is in the air at one of them has come down."""
+    """Return the states of several sandboxes with the same history, after waiting for pending work."""
     for _ in range(50):
         found = [state(page, sandbox) for sandbox in sandboxes]
         if all(one == found[0] for one in found):

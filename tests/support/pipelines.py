@@ -34,7 +34,7 @@ class Job:
     keys: list[str] = field(default_factory=list)
 
     def use(self, action: Path, **inputs: str) -> Done:
-        """Run the steps of an action: the first that fails ends it, but for those that run always."""
+        """Run the steps of an action. After a failed step only steps run that always run."""
         read = yaml.safe_load(action.read_text("utf-8"))
         known = {name: str(one.get("default", "")) for name, one in read["inputs"].items()}
         assert set(inputs) <= set(known)
@@ -88,7 +88,7 @@ class Job:
 
 
 def moved(environment: Path, to: Path) -> Path:
-    """A copy of a folder with a virtual environment somewhere in it, of which our command runs where it is now."""
+    """Copy a folder with a virtual environment, and correct the path in our command."""
     copy = Path(shutil.copytree(environment, to, symlinks=True))
     for command in copy.glob("**/bin/reseller-sim"):
         if not command.is_symlink():
@@ -130,12 +130,12 @@ def gitlab_job(name: str) -> dict[str, Any]:
 
 
 def script_of(job: Mapping[str, Any]) -> str:
-    """What a runner puts into one shell."""
+    """Return the script that a runner passes to a shell."""
     return "\n".join([*job.get("before_script", []), *job["script"]]) + "\n"
 
 
 def run_gitlab(job: Mapping[str, Any], folder: Path, installed: Path | None = None, **variables: str) -> Done:
-    """Run a job in an empty folder; variables of a project win over those of the template. What `installed` has is not
+    """Run a job in an empty folder. A project's variables override the template's. The content of `installed` is not
     installed again."""
     folder.mkdir(exist_ok=True)
     if installed is not None:

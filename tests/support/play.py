@@ -1,4 +1,4 @@
-"""What the tests of the library do again and again: pay, wait, and look at what came of it."""
+"""Common steps of the library's tests: pay, wait, and check the result."""
 
 import itertools
 from typing import Any

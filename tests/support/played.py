@@ -24,7 +24,7 @@ from tests.support.contract_responses import FILE
 
 METHODS = ("get", "put", "post", "delete", "patch")
 MEASURED = {"duration_us": 850, "time": 0.85, "wait": 0.85}  # what differs each time
-SIGNED_ANEW = re.compile("(X-Nonce: explained-|X-Signature: v1=)[^']+")  # another one each time
+SIGNED_ANEW = re.compile("(X-Nonce: explained-|X-Signature: v1=)[^']+")  # a new value each time
 EVENT_ID = re.compile(r"^[0-9a-f]{8}\.([0-9]+\.[0-9]+)$")
 EXAMPLE_VERSION = "0.1.0"
 LISTED_MAX = 3  # of a longer list an example shows the beginning
@@ -34,7 +34,7 @@ DEFAULT = "/sandboxes/default"
 
 @dataclass(frozen=True)
 class Exchange:
-    """A request and its response, with the operation that they are of; bodies are None where there are none."""
+    """A request and its response, with their operation. Bodies are None if they are missing."""
 
     document: str
     template: str
@@ -49,7 +49,7 @@ class Exchange:
 
     @property
     def operation(self) -> dict[str, Any]:
-        """What the document says of the operation; nothing of a method that the path does not have."""
+        """The operation in the document; empty for a method that the path does not support."""
         found: dict[str, Any] = load(self.document)["paths"][self.template].get(self.method, {})
         return found
 

@@ -25,8 +25,8 @@ REQUEST_ID = "x-sim-request-id"
 SERVED_S = 900.0  # a server may be shared by all tests of a module, on a machine that is busy
 
 
-# What a shell starts in the background ignores interrupts, what nohup starts ignores hang-ups, and so would all that
-# either starts in turn.
+# A shell's background processes ignore interrupts, and the processes of nohup ignore hang-ups. Their children would
+# inherit this.
 for number, default in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, default)
@@ -34,7 +34,7 @@ for number, default in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
 
 @dataclass(frozen=True)
 class Done:
-    """What became of a process."""
+    """The result of a process."""
 
     status: int
     out: str
@@ -49,7 +49,7 @@ class Done:
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that nobody has at the moment."""
+    """Return a free port of 127.0.0.1."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])
 

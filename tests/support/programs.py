@@ -57,10 +57,10 @@ PREPARED = {
     "site-tools": ".venv/.site-ready",
     "wheelhouse": "wheelhouse/hatchling-*.whl",
 }
-"""What a `make` target of that name leaves behind, as a glob from the project's root."""
+"""By the name of a `make` target, its result as a glob from the project's root."""
 
 FOLDERS = {"tests/browser/": ("chromium",), "tests/interop/": ("node", "npm", "interop-tools")}
-"""What every module of a folder needs."""
+"""The requirements of all modules of a folder."""
 
 _NEEDS = re.compile(r"\bneeds\(([^)]*)\)")
 _NAME = re.compile(r'"([^"]+)"')
@@ -127,7 +127,7 @@ def _found(name: str) -> str | None:
 
 
 def _path(name: str) -> str | None:
-    """Return where a program is found, or a library of Java, which nobody runs."""
+    """Return the path of a program or of a Java library, which is not executable."""
     return (name if Path(name).is_file() else None) if name.endswith(".jar") else shutil.which(name)
 
 

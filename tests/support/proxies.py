@@ -54,7 +54,8 @@ class Proxied:
         return await self.raw("\r\n".join(head).encode("latin-1") + b"\r\n\r\n" + body)
 
     async def sim(self, path: str, *lines: str) -> Any:
-        """What the proxy's control API says, held against its contract; `path` follows the sandbox's."""
+        """Return an answer of the proxy's control API after a check against its contract. `path` follows the sandbox's
+        path."""
         target = f"/_sim/sandboxes/default{path}"
         head = f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
         answer = await self.raw(head.encode())

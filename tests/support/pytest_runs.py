@@ -28,7 +28,7 @@ class Run:
         return " ".join(sorted(set(found)))
 
     def report(self, test: str) -> str:
-        """What is shown below the headings of a test that failed, errors before and after it first."""
+        """Return the output about a failed test: errors before and after it, then the failure."""
         headed = re.split(r"^_{3,} (.+?) _{3,}$", self.shown, flags=re.MULTILINE)
         found = [text for name, text in zip(headed[1::2], headed[2::2], strict=True) if name.split(" ")[-1] == test]
         return "\n".join(re.split(r"^={3,} ", text, flags=re.MULTILINE)[0] for text in found)

@@ -16,7 +16,7 @@ Answer = int | bytes | None  # a status, raw bytes, or silence
 
 
 class Reset(bytes):
-    """What is answered before the connection ends with a RST instead of a FIN."""
+    """An answer that is followed by a RST instead of a FIN."""
 
 
 @dataclass
@@ -104,6 +104,6 @@ class Receiver:
 
 @contextmanager
 def refused_url() -> Iterator[str]:
-    """An address where nobody listens, nor will while the test runs."""
+    """Yield an address where nothing listens during the test."""
     with closed_port() as port:
         yield f"http://127.0.0.1:{port}/hook"

@@ -1,4 +1,4 @@
-"""A refusal leaves nothing behind: what every test of one asserts."""
+"""A refusal has no side effects: the common assertions of its tests."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ def pay(client: Client, body: dict[str, Any], **more: Any) -> Response:
 
 
 def footprint(client: Client) -> tuple[Any, ...]:
-    """What a refusal must not touch: transactions, refids, ledger, wallet, agenda, callbacks."""
+    """Return the state that a refusal must not change: transactions, refids, ledger, wallet, agenda, callbacks."""
     state = client.live.core.state
     resellers = state.resellers.values()
     return (

@@ -32,8 +32,8 @@ def play(player: Player, entries: Iterable[Entry]) -> Difference | None:
 
 
 def _play_next(player: Player, entry: Entry) -> Difference | None:
-    """Play an entry. The times of entries never fall, but where little is done in one turn, so that who came waits for
-    turns and has the time at which it came."""
+    """Play an entry, and report a time before the previous entry's. With small turns the times of entries may fall,
+    since a waiting request keeps the time of its arrival."""
     before = player.now
     found = player.play(entry)
     if found is None and player.now < before and driver.ITEMS_PER_TURN_MAX == ITEMS_PER_TURN_MAX:

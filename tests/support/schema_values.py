@@ -82,7 +82,7 @@ class Maker:
         self._words = words
 
     def value(self, wanted: Any, depth: int = 0) -> Any:
-        """A value such as `wanted` asks for, as far as one pass can tell."""
+        """Return a value for the schema `wanted`, as far as a single pass allows."""
         if not isinstance(wanted, dict):
             return self._chance.choice(ODD)
         wanted = self._flat(wanted)

@@ -1,4 +1,4 @@
-"""Several real servers behind a real HAProxy, as `shard-config` writes its configuration."""
+"""Several real servers and a real HAProxy with the configuration of `shard-config`."""
 
 import json
 import signal
@@ -51,10 +51,10 @@ class Proxy:
             awaited -= {text for text in awaited if text in line}
 
     def reload(self) -> None:
-        """Let it read its files anew, as `systemctl reload` does.
+        """Reload the files, as `systemctl reload` does.
 
-        A signal that comes just after it has said that it listens is lost, since it takes signals a little later. And
-        the process that read the old files takes connections until it says that it has stopped.
+        HAProxy loses a signal that arrives just after it reports that it listens, since it installs its signal handlers
+        a little later. The process with the old files accepts connections until it reports that it has stopped.
         """
         for _ in range(RELOADS):
             self._process.send_signal(signal.SIGUSR2)
@@ -104,7 +104,7 @@ class Sharded:
         return self.send(method, path, content, {**(JSON if content else {}), **headers})
 
     def send(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Response:
-        """The same with a body as it is."""
+        """Send a request with a raw body."""
         return ask(self.url + path, method, body, headers)
 
     def call(
@@ -156,7 +156,7 @@ class Sharded:
         self.proxy.await_said(*(f"Server anywhere/{name} is {'UP' if up else 'DOWN'}" for name in names))
 
     def servers(self) -> dict[str, Any]:
-        """What the list of all sandboxes says of each server."""
+        """Return the entry of each server in the list of all sandboxes, by name."""
         return {one["name"]: one for one in self.ask("GET", "/_sim/sandboxes").json["servers"]}
 
 

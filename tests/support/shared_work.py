@@ -1,4 +1,4 @@
-"""What takes long to make is made once in a test run, by the first worker that needs it."""
+"""Expensive artefacts, which the first worker that needs them makes for the whole test run."""
 
 import fcntl
 import os
@@ -12,7 +12,7 @@ from tests.support.watchdog import WATCHDOG
 
 def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
     """A folder that the first worker to need it fills, while others wait."""
-    WATCHDOG.leave()  # the bound of a test is too near; each command has one of its own
+    WATCHDOG.leave()  # the test's timeout is too short; each command has its own
     base = factory.getbasetemp().parent if "PYTEST_XDIST_WORKER" in os.environ else factory.getbasetemp()
     folder, done = base / name, base / f"{name}.done"
     with (base / f"{name}.lock").open("w") as lock:

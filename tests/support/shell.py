@@ -10,7 +10,7 @@ from tests.support.processes import DEADLINE_S
 
 @dataclass
 class Parsed:
-    """What curl would send."""
+    """The request that curl would send."""
 
     method: str = "GET"
     url: str = ""
@@ -44,7 +44,7 @@ def parse_curl(command: str) -> Parsed:
 
 
 def paste(command: str) -> str | None:
-    """What the shell makes of a command, stdout as text; None on a machine without curl."""
+    """Return the stdout of a shell command as text; None on a machine without curl."""
     if shutil.which("curl") is None:
         return None
     done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, timeout=DEADLINE_S, check=True)

@@ -117,7 +117,7 @@ def shell(name: str, folder: Path, variables: Mapping[str, str], deadline_s: flo
 
 
 def _wait(written: Path, lines: int, terminal: int) -> None:
-    """Until so many lines are written down; what the shell shows meanwhile is read, so that it can go on."""
+    """Wait until a file has this many lines. Meanwhile read the shell's output, so that the shell does not block."""
     shown = b""
     while not written.exists() or len(written.read_text().splitlines()) < lines:
         if select.select([terminal], [], [], 0.02)[0]:

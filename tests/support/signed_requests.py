@@ -23,7 +23,7 @@ RULES = QueryRules()
 
 
 def facts(request: Request, sent: str, rules: QueryRules = RULES) -> Facts:
-    """What the autopsy is made of."""
+    """Return the input of the autopsy."""
     return Facts(
         timestamp=str(NOW).encode(),
         nonce=NONCE.encode(),
@@ -44,7 +44,7 @@ def facts(request: Request, sent: str, rules: QueryRules = RULES) -> Facts:
 
 
 def header(request: Request, sent: str, rules: QueryRules = RULES) -> str:
-    """What X-Sim-Diagnosis says of it."""
+    """Return the header X-Sim-Diagnosis about the request."""
     held = signing.KeyRecord("active", b64decode(SECRET))
     sent_headers = {
         b"host": b"sim.test",

@@ -14,7 +14,7 @@ NONCE = "nonce-0123456789"
 
 @dataclass(frozen=True)
 class KeyRecord:
-    """What a server knows of a key."""
+    """A server's record of a key."""
 
     state: str
     secret_bytes: bytes = SECRET

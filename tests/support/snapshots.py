@@ -1,4 +1,4 @@
-"""Cuts a tape by a snapshot: what is made of the snapshot goes on as what has played everything."""
+"""Snapshots along a tape: a sandbox restored from a snapshot must continue exactly as the original."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -19,13 +19,13 @@ from simulator.scenario.build import ScenarioCompiler
 from tests.support.anatomy import anatomy
 
 INDEXES = ("_totals", "curve", "categories", "by_code", "active", "inactive", "personal", "_parts", "by_denomination")
-"""What is made of other members when somebody asks for it."""
+"""Indexes that are derived from other members on demand."""
 
 ORDERLESS = ("_by_size", "_heap", "counts", "added", "_by_trxid")
 """Looked at for themselves, since their order does not matter."""
 
 COPIES = ("transaction",)
-"""What was taken when it was settled does not see what changes it later; looked at for themselves."""
+"""Copies from the time of settlement, which later changes do not affect. Tests compare them separately."""
 
 OF_SERVERS = ("serial", "compiler", "publish", "_serials")
 
@@ -52,7 +52,7 @@ def insides(live: LiveSandbox) -> Any:
 
 
 def _about(live: LiveSandbox) -> list[Any]:
-    """Which transactions jobs, cases and the agenda are about. Of an open one there is only one object."""
+    """Return the transactions of jobs, cases and the agenda. An open transaction must be a single shared object."""
     state = live.core.state
     jobs = [(one.id, one.transaction.number) for one in state.callbacks]
     cases = [(one.id, one.transaction.number) for ones in state.cases.values() for one in ones]
@@ -109,8 +109,8 @@ def taken(player: Player) -> Snapshot | None:
 
 
 def assert_goes_on(app: App, tape: ReadTape, places: Iterable[int]) -> int:
-    """What is made of a snapshot at each place plays the rest without a difference, and is at last what has played
-    everything. Answers how many there were."""
+    """Assert that a sandbox restored from a snapshot at each place plays the rest of the tape without a difference, and
+    ends in the state of the whole replay. Return the number of snapshots."""
     found, whole = snapshots_at(app, tape, places)
     inside, end = insides(whole.live), taken(whole)
     for snapshot in found:

@@ -1,4 +1,4 @@
-"""What a store holds, as plain values that can be compared; and folders as a crash leaves them."""
+"""The content of a store as plain, comparable values, and folders in the state after a crash."""
 
 import shutil
 from contextlib import closing
@@ -18,7 +18,7 @@ def held(store: Store) -> dict[str, Any]:
 
 
 def held_of(store: Store, sandbox: str) -> dict[str, Any]:
-    """All that was committed of one sandbox."""
+    """Return all committed data of a sandbox."""
     reading = store.reader
     found = reading.sandbox(sandbox)
     return {
@@ -47,7 +47,7 @@ def filled(folder: Path, entries: int = 20) -> dict[str, Any]:
 
 
 def fill(store: Store, sandbox: str, entries: int = 20) -> None:
-    """Give a store a sandbox with some of everything, in commits of one entry."""
+    """Add a sandbox with all kinds of data to a store. Each commit has a single entry."""
     writing = store.writer
     writing.new_life(sandbox, b"head of " + sandbox.encode())
     for number in range(1, entries + 1):
@@ -68,7 +68,7 @@ def put_mark(store: Store, sandbox: str, name: str, n: int | None = None, note: 
 
 
 def rows(store: Store, statement: str) -> list[Any]:
-    """What a statement finds in the database of a store."""
+    """Return the rows that a statement selects from the database of a store."""
     return store.reader._rows(statement)
 
 
@@ -79,7 +79,8 @@ def put_head(store: Store, sandbox: str, head: bytes) -> None:
 
 
 def change_entries(folder: Path, before: bytes, after: bytes) -> int:
-    """Replace text in all entries of a folder that nobody has open, each with its checksum. Returns in how many."""
+    """Replace text in all entries of a folder that is not open, and update their checksums. Return the number of
+    changed entries."""
     with closing(connect(folder / DATABASE)) as db:
         rows = [(key, data) for key, data in db.execute("SELECT id, data FROM entries").fetchall() if before in data]
         for key, data in rows:

@@ -78,7 +78,7 @@ def payments(p: Player) -> None:
 
 
 def catalog(p: Player) -> None:
-    """What is sold, and how it changes."""
+    """Read the catalog, and change it."""
     p.call("GET", "/v2/catalog?product_code=DATA", headers={"X-API-Version": "2026-09-16"})
     p.call("GET", "/v2/catalog", key="unknown_key")
     p.call("GET", "/v2/options?product_code=DATA&field_id=plan&account_number=0123456789&limit=2&page=1")
@@ -264,7 +264,7 @@ def rules(p: Player) -> None:
 
 
 def faults(p: Player) -> None:
-    """What only a fault causes, and what happens to a request whose sandbox is reset while its body arrives."""
+    """Answers that only a fault causes, and a request whose sandbox is reset while its body arrives."""
     p.call("GET", "/v2/balance")
     p.call("GET", "/v2/catalog")
     reset = f"{DEFAULT}/reset"
@@ -325,7 +325,7 @@ def _sent(story: Story) -> frozenset[tuple[str, str, str]]:
 
 
 def stories_with(document: str, method: str, path: str) -> list[tuple[Story, dict[str, Any]]]:
-    """Those that use an operation."""
+    """Return the stories that use an operation."""
     return [(story, needed) for story, needed in STORIES if (document, method, path) in _sent(story)]
 
 

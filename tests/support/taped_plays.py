@@ -1,4 +1,4 @@
-"""What happens in a sandbox whose tape is replayed afterwards: loads, clocks, refusals, rules, drawn outcomes."""
+"""Plays for a sandbox whose tape is replayed afterwards: loads, clocks, refusals, rules, drawn outcomes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -190,8 +190,8 @@ PLAYS: list[Callable[[Client], None]] = [
 
 
 def parts(box: Sandbox) -> tuple[Any, Any]:
-    """The state and its scenario, each for itself: whether they share objects depends on what was compiled before, and
-    so do the caches of its catalog. Where a rule is written is told to people; nothing that happens depends on it."""
+    """Return the state and its scenario as separate values. Earlier compilations determine whether they share objects,
+    and so do the caches of the catalog. The place of a rule is left out, since it is only shown to people."""
     told = (SourceLine, Origin)
     return anatomy(box.state, left_out=("compiler", "scenario", "publish", "categories"), told=told), anatomy(
         box.state.scenario, left_out=("catalog",), told=told

@@ -33,7 +33,7 @@ def shown_on_terminal(
 
 
 def _all_of(terminal: int) -> bytes:
-    """What comes until the last process has closed it, which is an error on Linux."""
+    """Return the output until the last process has closed the terminal, which is an error on Linux."""
     read = bytearray()
     while True:
         try:

@@ -33,7 +33,7 @@ def is_in_quarter(file: str, commit: str) -> bool:
 
 
 def slow_files(commit: str = "") -> Iterator[Path]:
-    """Yield the modules that have slow tests; with a commit's hash those of its quarter."""
+    """Yield the modules that have slow tests; with a commit's hash only the modules in its quarter."""
     for file in sorted((ROOT / "tests").rglob("test_*.py")):
         name = str(file.relative_to(ROOT))
         if "mark.slow" in file.read_text("utf-8") and (not commit or is_in_quarter(name, commit)):

@@ -1,4 +1,4 @@
-"""Requests with legacy tokens in place of a signature."""
+"""Requests with legacy tokens instead of a signature."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What passes between a test's client and the simulator, as a proxy would see it; and the same once more elsewhere."""
+"""The traffic between a test's client and the simulator, as a proxy would see it, and its repetition elsewhere."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ Step = float | Ask
 
 @dataclass
 class Traffic:
-    """Calls and notifications of one sandbox, and the answers as the client got them."""
+    """The calls and notifications of a sandbox, and the answers as the client got them."""
 
     calls: list[Call] = field(default_factory=list)
     notifications: list[Notification] = field(default_factory=list)
@@ -107,7 +107,8 @@ def notifications(client: Client) -> Iterable[Notification]:
 
 
 def outcomes(traffic: Traffic) -> list[tuple[int, Any]]:
-    """What a client makes of the answers: the status, of payments, voids and disputes also what became of them."""
+    """Return the outcomes that a client reads from the answers: the status, and the result of payments, voids and
+    disputes."""
     found: list[tuple[int, Any]] = []
     for call, answer in zip(traffic.calls, traffic.answers, strict=True):
         said: Any = None
@@ -127,7 +128,7 @@ def tellings(traffic: Traffic) -> list[tuple[datetime, str, str]]:
 
 
 def checked(text: str, folder: Path, *facts: str) -> str:
-    """The path of a scenario in which `check` finds just these facts that the service shows of itself."""
+    """Return the path of a scenario. `check` must accept it with exactly these facts, which come from the service."""
     path = folder / "recorded.yaml"
     path.write_text(text)
     expect_accepted(path, *facts)
@@ -135,6 +136,6 @@ def checked(text: str, folder: Path, *facts: str) -> str:
 
 
 def replayed(text: str, steps: Sequence[Step], folder: Path) -> Traffic:
-    """The same steps with the scenario that was recorded."""
+    """Play the same steps against the recorded scenario."""
     with running(checked(text, folder)) as client:
         return play(client, steps)

@@ -1,4 +1,4 @@
-"""Payments of which only a part comes: their senders leave, or send more than is read."""
+"""Payments with incomplete bodies: the sender leaves, or sends more than the server reads."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -14,8 +14,8 @@ async def unfinished(
     leaves: bool = False,
     meanwhile: Callable[[], Awaitable[Any]] | None = None,
 ) -> None:
-    """A request with a body of the `announced` length, in chunks if that is None, of which `body` comes; then its
-    sender leaves, or it is whole. `meanwhile` happens before the last message."""
+    """Send a payment with a body of the `announced` length, or in chunks if that is None. Only `body` is sent; then the
+    sender leaves, or the body is complete. `meanwhile` runs before the last message."""
     length = (b"content-length", announced) if announced else (b"transfer-encoding", b"chunked")
     pairs = [(b"host", b"x"), length]
     pairs += [(name.lower().encode(), value.encode()) for name, value in client.signature("POST", "", b"").items()]

@@ -1,4 +1,4 @@
-"""All that can be read on a tape: its lines, and what is in them once they are decoded, in whatever way."""
+"""The readable content of a tape: its lines, and their parts after any decoding."""
 
 import json
 import re

@@ -1,8 +1,8 @@
-"""Ends a run in which a test hangs, and says where: one timer for many tests.
+"""A watchdog that names the test that hangs, and ends the run: a single timer for many tests.
 
-pytest's own `faulthandler_timeout` starts a thread for each test and waits for its end, which on a busy machine takes
-longer than most tests. Here a thread looks every few seconds whether another test runs than before, and only then
-sets the timer of `faulthandler` anew, which is one in C and so fires whatever holds the interpreter.
+pytest's own `faulthandler_timeout` starts a thread for each test and waits for its end. On a busy machine that takes
+longer than most tests. Here a thread checks every few seconds whether another test is running, and only then resets the
+timer of `faulthandler`. This timer is written in C, so it also fires when the interpreter is blocked.
 """
 
 import faulthandler

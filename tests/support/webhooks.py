@@ -43,7 +43,7 @@ def answering(client: Client, *statuses: int, inbox: str = "webhooks") -> None:
 
 
 def failed_job(client: Client) -> str:
-    """A delivery that has spent its retries; the inbox goes on to answer 500."""
+    """Return a delivery that has used up its retries. The inbox keeps answering 500."""
     answering(client, 500)
     deposit(client)
     client.advance()

@@ -1,4 +1,4 @@
-"""What the racing shops of Python have in common: signed requests that are repeated, and a receiver of callbacks."""
+"""Common code of the racing Python shops: signed requests with retries, and a receiver of callbacks."""
 
 import base64
 import hashlib
@@ -42,7 +42,7 @@ def send(method: str, path: str, query: str = "", body: bytes = b"") -> Any:
 
 
 def sure(method: str, path: str, query: str = "", body: bytes = b"") -> Any:
-    """The same until there is an answer."""
+    """Send a request until it is answered."""
     for _ in range(20):
         try:
             return send(method, path, query, body)

@@ -1,4 +1,4 @@
-"""A shop that compares its books with the history, and asks only once for the pages behind the first two."""
+"""A shop that compares its books with the history, and requests the pages after the first two only once."""
 
 import sys
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,7 @@ INSISTS_UNTIL = 2
 
 
 class ForgetsHistory(Shop):
-    """What does not come was, it thinks, not there."""
+    """Takes payments on pages that fail for missing."""
 
     def pay(self, order: Order) -> None:
         for account in ACCOUNTS:
@@ -22,7 +22,7 @@ class ForgetsHistory(Shop):
         self.read_history()
 
     def read_history(self) -> None:
-        """Of yesterday and today, a payment a page."""
+        """Read the history of yesterday and today, with a payment a page."""
         today = datetime.now(UTC) + ZONE
         span = f"{today - timedelta(days=1):%Y-%m-%d}%20-%20{today + timedelta(days=1):%Y-%m-%d}"
         for offset in range(len(ACCOUNTS)):

@@ -1,4 +1,4 @@
-"""A shop that asks only once for the fourth page of its plans and those behind it."""
+"""A shop that requests the fourth page of its plans, and all later pages, only once."""
 
 import sys
 
@@ -8,7 +8,7 @@ INSISTS_UNTIL = 3
 
 
 class ForgetsPage(Shop):
-    """What does not come is as if it were empty."""
+    """Takes pages that fail for empty."""
 
     def page(self, number: int) -> Answer:
         return super().page(number) if number <= INSISTS_UNTIL else self.send("GET", f"{PLANS}{number}")

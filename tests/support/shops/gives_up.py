@@ -8,7 +8,7 @@ ROUNDS = 6
 
 
 class GivesUp(Shop):
-    """It tells the customer so, and never looks again."""
+    """Reports the payment as failed to the customer, and never asks again."""
 
     def pay(self, order: Order) -> None:
         for _ in range(ROUNDS):

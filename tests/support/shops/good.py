@@ -1,6 +1,6 @@
-"""A shop without known mistakes: it sells one order, learns what became of it, and closes its books.
+"""A shop without known mistakes: it sells an order, learns its result, and closes its books.
 
-Its waits are those of a sandbox that runs a hundred times as fast as the wall.
+Its waits suit a sandbox whose clock runs a hundred times as fast as wall time.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ PLANS = "/v2/options?product_code=DATA&field_id=plan&account_number=0123456780&l
 
 
 class Answer(NamedTuple):
-    """An answer of the service; status 0 when there was none that could be read."""
+    """An answer of the service; status 0 without a readable answer."""
 
     status: int
     members: dict[str, Any]
@@ -41,7 +41,7 @@ class Answer(NamedTuple):
 
 @dataclass
 class Order:
-    """What a customer wants; `refid` is stored before it is sent."""
+    """An order of a customer. `refid` is stored before the order is sent."""
 
     refid: str
     product: str = "RELOAD"
@@ -96,7 +96,7 @@ class Shop:
                 return
             self.rest(pause_s)
             pause_s = min(pause_s * 1.2, PAUSE_MAX_S)
-            if order.status in FINAL:  # a callback told
+            if order.status in FINAL:  # set by a callback
                 return
         raise SystemExit(f"{order} does not end")
 
@@ -109,11 +109,11 @@ class Shop:
             self.on_told(order.refid, answer.data)
 
     def on_refused(self, order: Order) -> None:
-        """Nothing was created."""
+        """Record that the service created no payment."""
         order.status = "refused"
 
     def on_told(self, refid: str, data: dict[str, Any]) -> None:
-        """An answer or a callback tells the status of a payment: a final one stays."""
+        """Record the status from an answer or a callback. A final status does not change any more."""
         with self.lock:
             order = self.orders.get(refid)
             if order is None or order.status in FINAL:
@@ -143,7 +143,7 @@ class Shop:
         return self.insist("GET", f"{PLANS}{number}")
 
     def balance(self) -> Decimal:
-        """What the wallet holds."""
+        """Return the balance of the wallet."""
         return Decimal(str(self.insist("GET", "/v2/balance").data["balance"]))
 
     def insist(self, method: str, target: str) -> Answer:

@@ -1,4 +1,4 @@
-"""A shop that delivers whenever it is told that an order is paid."""
+"""A shop that delivers at every report of a paid order."""
 
 import sys
 from typing import Any
@@ -7,7 +7,7 @@ from tests.support.shops.good import FINAL, Order, Shop
 
 
 class NoDedup(Shop):
-    """That it was told the same before does not matter to it."""
+    """Does not detect repeated callbacks."""
 
     def on_told(self, refid: str, data: dict[str, Any]) -> None:
         with self.lock:
@@ -16,7 +16,7 @@ class NoDedup(Shop):
                 self.note(order, data)
 
     def ask(self, order: Order) -> None:
-        if order.status == "new":  # callbacks tell the rest
+        if order.status == "new":  # callbacks report all later statuses
             super().ask(order)
 
 

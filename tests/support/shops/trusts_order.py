@@ -10,7 +10,7 @@ class TrustsOrder(Shop):
     """A late Processing makes an open order of a paid one."""
 
     def ask(self, order: Order) -> None:
-        if order.status == "new":  # callbacks tell the rest
+        if order.status == "new":  # callbacks report all later statuses
             super().ask(order)
 
     def on_callback(self, data: dict[str, Any]) -> None:
