@@ -31,7 +31,7 @@ _configured_target = lru_cache(maxsize=512)(parse_target)
 
 
 def _target(url: str) -> InboxTarget | HttpTarget:
-    """Parse a target, cached for URLs of configurable length, since most recur."""
+    """Parse a target. Results for URLs of configurable length are cached, since most recur."""
     return _configured_target(url) if len(url) <= MAX_TARGET_CHARS else parse_target(url, MAX_URL_CHARS)
 
 

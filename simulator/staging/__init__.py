@@ -1,1 +1,1 @@
-"""Work with a real deployment of the service: check it, import an account, pass requests on, record what passes."""
+"""Work with a real deployment of the service: check it, import an account, relay requests, record traffic."""

@@ -1,4 +1,4 @@
-"""A deployment of the service over HTTP: one request after another, each sent once, and whole answers."""
+"""A deployment of the service over HTTP: requests in sequence, each sent once, with whole answers."""
 
 import asyncio
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _MISSING: Any = object()
 
 
 class NoAnswer(Exception):
-    """There was no complete answer; the text says why, on one line. Whether the request had an effect is unknown."""
+    """No complete answer; the text says why, on a single line. Whether the request had an effect is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Request:
 
     @property
     def path(self) -> str:
-        """The target without its query."""
+        """Return the target without its query."""
         return self.target.partition("?")[0]
 
 
@@ -51,14 +51,14 @@ class Answer:
 
     @cached_property
     def json(self) -> Any:
-        """The body's value, with decimals as Decimal. Raises `Departs` for what is not JSON."""
+        """Return the body's value, with decimals as Decimal. Raises `Departs` for invalid JSON."""
         try:
             return decode_any(self.body, outline_max=len(self.body))
         except BadJson as bad:
             raise Departs("the body", "JSON", str(bad)) from None
 
     def at(self, dotted: str) -> Any:
-        """The member at a path such as `data.balance`. Raises `Departs` where there is none."""
+        """Return the member at a path such as `data.balance`. Raises `Departs` if it is missing."""
         value = self.json
         for name in dotted.split("."):
             value = value.get(name, _MISSING) if isinstance(value, dict) else _MISSING
@@ -67,7 +67,7 @@ class Answer:
         return value
 
     def rows(self, dotted: str = "data") -> list[dict[str, Any]]:
-        """A list of objects. Raises `Departs`."""
+        """Return a list of objects. Raises `Departs`."""
         value = self.at(dotted)
         if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
             raise Departs(dotted, "a list of objects", value)
@@ -75,7 +75,7 @@ class Answer:
 
     @cached_property
     def members(self) -> dict[str, Any]:
-        """The members of the object in the body; none of anything else."""
+        """Return the members of the object in the body; empty for other bodies."""
         try:
             value = self.json
         except Departs:
@@ -84,18 +84,18 @@ class Answer:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The member `data`; empty where it is no object."""
+        """Return the member `data`; empty if it is not an object."""
         found = self.members.get("data")
         return found if isinstance(found, dict) else {}
 
     @property
     def auth_code(self) -> str:
-        """Why who asks was not let in (SPEC 5.2); empty for any other answer."""
+        """Return why authentication failed (SPEC 5.2); empty for any other answer."""
         code = self.members.get("error") if self.status in (401, 403) else None
         return code if isinstance(code, str) else ""
 
     def __str__(self) -> str:
-        """Status, request and the beginning of the body, for departures."""
+        """Return status, request and the beginning of the body, for departures."""
         text = shortened(self.body.decode("utf-8", "replace"), 160)
         return f"{self.status} of {self.request.method} {self.request.path}: {text}"
 
@@ -103,17 +103,17 @@ class Answer:
 
 
 class Service(Protocol):
-    """Sends requests. Tests have one in this process."""
+    """Sends requests. Tests use an implementation within the process."""
 
     def send(self, request: Request) -> Answer:
-        """Raises `NoAnswer`."""
+        """Send a request. Raises `NoAnswer`."""
         ...
 
 
 class HttpService:
-    """The service at an address, over one connection that is kept while it lasts. Redirects are not followed, no proxy
-    is used, and certificates are verified. `timeout_s` is for a whole exchange. Raises `CannotSign` for an address that
-    cannot be used."""
+    """The service at an address, over a persistent connection. Redirects are not followed, no proxy is used, and
+    certificates are verified. `timeout_s` is for a whole exchange. Raises `CannotSign` for an address that cannot be
+    used."""
 
     def __init__(self, base_url: str, timeout_s: float) -> None:
         base = split_base(base_url)
@@ -126,7 +126,7 @@ class HttpService:
         self._client: Client | None = None
 
     def send(self, request: Request) -> Answer:
-        """Send one request, once: it is never repeated, since a payment may be among them. Raises `NoAnswer`."""
+        """Send a request without retries, since it may be a payment. Raises `NoAnswer`."""
         return self._runner.run(self._answer(request))
 
     async def _answer(self, request: Request) -> Answer:
@@ -151,7 +151,6 @@ class HttpService:
         return Answer(request, reader.head.status, fields, reader.take())
 
     def close(self) -> None:
-        """Close the connection."""
         if self._client is not None:
             self._runner.run(self._client.close())
         self._runner.close()

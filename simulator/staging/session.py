@@ -1,4 +1,4 @@
-"""Signed requests at a bounded pace: all requests to a deployment go through here."""
+"""Signed requests at a bounded pace: all requests to a deployment use this session."""
 
 import secrets
 import time
@@ -24,10 +24,10 @@ _WALLET = ("/v2/balance", "/v2/balance-statement", "/v2/transactions")
 
 
 class Clock(Protocol):
-    """The time, and waiting. Tests have one that moves the sandbox instead."""
+    """A clock with waiting. Tests use an implementation that advances the sandbox instead."""
 
     def now(self) -> float:
-        """Unix seconds."""
+        """Return Unix seconds."""
         ...
 
     def wait(self, seconds: float) -> None:
@@ -39,24 +39,23 @@ class WallClock:
     """The time of this machine."""
 
     def now(self) -> float:
-        """Unix seconds."""
+        """Return Unix seconds."""
         return time.time()
 
     def wait(self, seconds: float) -> None:
-        """Sleep."""
         time.sleep(seconds)
 
 
 class Pace:
-    """Turns at most `per_second` times a second, for one who takes them one after another."""
+    """A rate limit of `per_second` requests, for sequential use."""
 
     def __init__(self, per_second: float) -> None:
         self._pause_s = 1 / per_second
         self._next_s = 0.0
 
     def wait_s(self, now: float) -> float:
-        """Take the next turn, and answer how many seconds after `now` it is: at most one pause, also when the clock was
-        set back."""
+        """Take the next turn, and return how many seconds after `now` it is: at most one pause, also after the clock
+        was set back."""
         wait = min(max(self._next_s - now, 0.0), self._pause_s)
         self._next_s = now + wait + self._pause_s
         return wait
@@ -64,7 +63,7 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """The parts that are signed instead of the request's own; None stands for the request's."""
+    """The signed parts that replace the request's own; None keeps the request's part."""
 
     method: str | None = None
     query: str | None = None
@@ -72,7 +71,7 @@ class Signed:
 
 
 class Session:
-    """Signs, paces, counts and remembers. `per_second` and `requests_max` bound what the service is asked."""
+    """A session that signs, paces, counts and caches requests. `per_second` and `requests_max` limit the requests."""
 
     def __init__(
         self, service: Service, credentials: Credentials, clock: Clock, per_second: float, requests_max: int
@@ -86,23 +85,23 @@ class Session:
         self._pace = Pace(per_second)
         self._requests_max = requests_max
         self._is_restoring = False
-        self._stopped_by = 0  # a signal that came meanwhile
+        self._stopped_by = 0  # a signal received during a restore
         self._known: dict[tuple[str, str], Answer] = {}
 
     def get(self, target: str, headers: Mapping[str, str] | None = None) -> Answer:
-        """A signed GET; the same one is sent once in a run, and answered from memory then."""
+        """Return the answer to a signed GET; equal GETs are sent once in a run, and cached."""
         key = (target, repr(sorted((headers or {}).items())))
         if key not in self._known:
             self._known[key] = self.call("GET", target, headers=headers)
         return self._known[key]
 
     def forget(self) -> None:
-        """Forget the answers about the wallet, which a payment has changed."""
+        """Drop the cached answers about the wallet, which a payment has changed."""
         self._known = {key: answer for key, answer in self._known.items() if answer.request.path not in _WALLET}
 
     @contextmanager
     def restoring(self) -> Iterator[None]:
-        """Put changes back, also beyond the limit of requests."""
+        """Allow requests that restore the configuration, even beyond the limit of requests."""
         self._is_restoring = True
         try:
             yield
@@ -112,7 +111,7 @@ class Session:
             self.stop(self._stopped_by)
 
     def stop(self, number: int, _: object = None) -> None:
-        """End the run by a signal; while something is put back, after that. Raises SystemExit."""
+        """End the run on a signal, after any running restore. Raises SystemExit."""
         if not self._is_restoring:
             raise SystemExit(128 + number)
         self._stopped_by = number
@@ -129,8 +128,8 @@ class Session:
         age_s: float = 0,
         secret: str | None = None,
     ) -> Answer:
-        """A signed request. `headers` replace those of the signature, or remove them (None); the rest changes what is
-        signed: another request, another nonce, a timestamp that is `age_s` old, another secret."""
+        """Send a signed request. `headers` replace signature headers, or remove them (None). The other arguments change
+        the signed values: another request, another nonce, a timestamp that is `age_s` old, another secret."""
         content = body if isinstance(body, bytes) else b"" if body is None else dumps(body).encode()
         other = signed or Signed()
         query = canonical_query(target.partition("?")[2].encode()) if other.query is None else other.query.encode()
@@ -148,7 +147,7 @@ class Session:
         return self.plain(method, target, content, {name: value for name, value in made.items() if value is not None})
 
     def plain(self, method: str, target: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Answer:
-        """A request as it is, without a signature."""
+        """Send a request without a signature."""
         if self.sent >= self._requests_max and not self._is_restoring:
             raise NotExercised(f"the limit of {self._requests_max} requests was reached")
         if self._unanswered >= UNANSWERED_MAX and not self._is_restoring:
@@ -166,11 +165,11 @@ HISTORY_DAYS = 30
 
 
 def target(path: str, **query: Any) -> str:
-    """A path with an encoded query; a blank is %20, not +."""
+    """Return a path with an encoded query; a blank is %20, not +."""
     return f"{path}?{urlencode(query, doseq=True).replace('+', '%20')}" if query else path
 
 
 def recent_days(now_s: float) -> str:
-    """The last month and tomorrow, in case the clocks differ, as `date` of history and statement (SPEC 4.14)."""
+    """Return the last month and tomorrow, in case the clocks differ, as `date` of history and statement (SPEC 4.14)."""
     today = datetime.fromtimestamp(now_s, UTC).astimezone(SERVICE_ZONE).date()
     return f"{today - timedelta(days=HISTORY_DAYS)}{RANGE_DASH}{today + timedelta(days=1)}"

@@ -1,4 +1,4 @@
-"""Signs one request by SPEC 5.1, with a fresh nonce, and builds its URL."""
+"""Signs requests by SPEC 5.1, with a fresh nonce, and builds their URLs."""
 
 import binascii
 import secrets
@@ -71,7 +71,7 @@ def sign(
 def signature_headers(
     credentials: Credentials, timestamp: str, nonce: str, method: str, query: bytes, body: bytes
 ) -> tuple[bytes, dict[str, str]]:
-    """The canonical string, and the four headers of SPEC 5.1 with its signature; `query` is canonical. Raises
+    """Return the canonical string, and the four headers of SPEC 5.1 with its signature; `query` is canonical. Raises
     `CannotSign`."""
     canonical = canonical_string(timestamp.encode(), nonce.encode(), method.encode(), query, body_hash(body))
     return canonical, {
@@ -89,7 +89,7 @@ def with_bearer(request: SignedRequest, token: str) -> SignedRequest:
 
 
 def split_base(base_url: str) -> SplitResult:
-    """The parts of a base URL. Raises `CannotSign` for an invalid one."""
+    """Return the parts of a base URL. Raises `CannotSign` for an invalid URL."""
     try:
         parts = urlsplit(base_url)
         is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -118,7 +118,7 @@ def _is_visible(text: str) -> bool:
 
 
 def secret_bytes(secret: str) -> bytes:
-    """The HMAC key that a secret stands for. Raises `CannotSign`."""
+    """Return the HMAC key of a secret. Raises `CannotSign`."""
     try:
         return b64decode(secret, validate=True)
     except (binascii.Error, ValueError):

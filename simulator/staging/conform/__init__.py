@@ -1,2 +1,2 @@
-"""The contract suite against any deployment of the service: what departs from SPEC, and what it does where SPEC is
+"""The contract suite for any deployment of the service: departures from SPEC, and the service's choices where SPEC is
 silent."""

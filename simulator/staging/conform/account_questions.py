@@ -1,4 +1,4 @@
-"""Questions about the wallet, the history, the webhook and the payments of the checks: none makes a payment."""
+"""Questions about the wallet, the history, the webhook and the checks' payments. No question makes a payment."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -17,7 +17,7 @@ MOMENT_S = 2.0
 
 
 def _after_payments(read: Callable[..., Answer], run: Run, at_least: int = 1) -> Answer:
-    """The history or the statement once the payments were made, where they are allowed, so that there is something."""
+    """Read the history or the statement after the payments, if they are allowed, so that it has entries."""
     if run.allows("payments"):
         run.runner.make()
     return read(run, at_least)

@@ -37,12 +37,12 @@ ASSUMED = (
     ("parameter-400", _NOT_SHOWN_400, 400, ".*", False),
     ("delivery-404", "/v2/balance-webhook.*", 404, ".*", False),
 )
-"""Parts of the contract that SPEC does not show: assumption, path, status and field, and whether this holds for members
-that are texts alone. A departure from such a part is only noted."""
+"""Parts of the contract that SPEC does not show: assumption, path, status and field, and whether only text members are
+concerned. A departure from such a part is only noted."""
 
 
 def _assumption(answer: Answer, found: FromContract) -> str:
-    """The assumption that a departure is about; empty without one."""
+    """Return the assumption that a departure is about, or an empty text."""
     for assumption, path, status, field, is_text in ASSUMED:
         is_meant = answer.status == status and re.fullmatch(path, answer.request.path) and found.expected != "JSON"
         if is_meant and re.fullmatch(field, found.field) and (found.actual.startswith("'") or not is_text):
@@ -74,7 +74,7 @@ class Permissions:
 
 
 class Run:
-    """The context of the checks. `note` keeps remarks that are no departures."""
+    """The context of the checks. `note` records remarks that are no departures."""
 
     def __init__(self, session: Session, permissions: Permissions | None = None) -> None:
         self.session = session
@@ -87,22 +87,22 @@ class Run:
         self._notes: list[str] = []
 
     def note(self, text: str) -> None:
-        """Keep this for the result of the check that is being made."""
+        """Add a note to the result of the running check."""
         if text not in self._notes:
             self._notes.append(text)
 
     def hidden(self, text: str) -> str:
-        """A text without the secrets of this run."""
+        """Return a text without the secrets of this run."""
         return redact(text, (self.secrets,))
 
     def take_notes(self) -> tuple[str, ...]:
-        """The notes since the last time."""
+        """Return and clear the notes."""
         taken, self._notes = self._notes, []
         more = len(taken) - NOTES_MAX
         return (*taken[:NOTES_MAX], f"and {more} more") if more > 0 else tuple(taken)
 
     def allows(self, need: Need) -> bool:
-        """Whether the caller allows what a check needs."""
+        """Return whether the caller allows what a check needs."""
         allowed = {
             "": True,
             "payments": self._runner is not None,
@@ -117,24 +117,24 @@ class Run:
 
     @property
     def runner(self) -> PaymentRunner:
-        """The payments; only for checks that need them."""
+        """Return the runner; only for checks that need payments."""
         assert self._runner is not None
         return self._runner
 
     def get(self, path: str, version: str = "", **query: Any) -> Answer:
-        """A signed GET with a query; the same one is sent once in a run. Raises `NotExercised` for no answer."""
+        """Send a signed GET with a query; equal GETs are sent once in a run. Raises `NotExercised` for no answer."""
         headers = {"X-API-Version": version} if version else None
         return self.session.get(target(path, **query), headers)
 
     def good(self, path: str, version: str = "", **query: Any) -> Answer:
-        """The same, which has to be a 200 for the check to go on. Raises `Departs`."""
+        """Send a signed GET that must return 200 for the check to continue. Raises `Departs`."""
         answer = self.get(path, version, **query)
         if answer.status != 200:
             raise Departs("the status", 200, str(answer))
         return answer
 
     def expected(self, answer: Answer, status: int) -> Iterator[Departure]:
-        """Yield departures from the contract when this status should have come; only the status if it is another.
+        """Yield departures from the contract for an answer that should have this status, only the status if it differs.
         Unknown members, and departures from an assumption alone, are noted."""
         if answer.status != status:
             yield Departure("the status", str(status), str(answer))
@@ -150,7 +150,7 @@ class Run:
 
     @cached_property
     def products(self) -> dict[str, Any]:
-        """The active products by code. Raises `Departs` when the catalog is no catalog."""
+        """Return the active products by code. Raises `Departs` for an invalid catalog."""
         products = self.good("/v2/catalog").at("products")
         if not isinstance(products, dict) or not all(isinstance(one, dict) for one in products.values()):
             raise Departs("products", "an object of products by code", products)
@@ -158,7 +158,7 @@ class Run:
 
     @cached_property
     def days(self) -> str:
-        """The range of days that is looked at: the last month, and tomorrow, in case the clocks differ."""
+        """Return the range of days to query: the last month, and tomorrow, in case the clocks differ."""
         return recent_days(self.session.clock.now())
 
 
@@ -174,7 +174,7 @@ MISSING: dict[Need, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that SPEC says. `function` yields departures, or raises `Departs` or `NotExercised`."""
+    """A single requirement of SPEC. `function` yields departures, or raises `Departs` or `NotExercised`."""
 
     id: str
     section: str
@@ -185,8 +185,8 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One thing that SPEC leaves open: `function` returns the value of the knob `assume.<id>` that does as the service
-    does, and the evidence; it raises `NotExercised` when nothing shows it."""
+    """A choice that SPEC leaves open. `function` returns the value of the knob `assume.<id>` that matches the service,
+    and the evidence; it raises `NotExercised` without evidence."""
 
     id: str
     needs: Need
@@ -223,14 +223,14 @@ Field = dict[str, Any]
 
 
 def products_of(run: Run) -> list[str]:
-    """The codes of the active products. Raises `NotExercised` without any."""
+    """Return the codes of the active products. Raises `NotExercised` without any."""
     if not run.products:
         raise NotExercised("the catalog has no products")
     return list(run.products)
 
 
 def selects(run: Run, role: str = "", kind: str = "") -> Iterator[tuple[dict[str, Any], Field]]:
-    """The products' select fields of a role, whose data source is of a kind."""
+    """Yield the products' select fields of a role, whose data source is of a kind."""
     for product in run.products.values():
         for field in product["fields"]:
             is_wanted = field["type"] == "select" and role in ("", field["role"])
@@ -239,14 +239,14 @@ def selects(run: Run, role: str = "", kind: str = "") -> Iterator[tuple[dict[str
 
 
 def lists(run: Run, role: str = "") -> list[dict[str, str]]:
-    """The queries of the options of select fields that anybody may read."""
+    """Return the queries of options that need no account number, for select fields of a role."""
     return [
         {"product_code": product["code"], "field_id": field["id"]} for product, field in selects(run, role, "reference")
     ]
 
 
 def known_lists(run: Run, role: str = "") -> list[dict[str, str]]:
-    """The same, and options that depend on an account which the caller named for a payment."""
+    """Return the queries of `lists`, and those for accounts that the caller specified for a payment."""
     found = lists(run, role)
     orders = run.runner.orders if run.allows("payments") else ()
     for product, field in selects(run, role, "dynamic"):
@@ -269,7 +269,7 @@ def _entered(order: Order, product: dict[str, Any], field: str) -> str:
 
 
 def an_option_list(run: Run, role: str = "") -> dict[str, str]:
-    """The first of them. Raises `NotExercised` without any."""
+    """Return the first query of `known_lists`. Raises `NotExercised` without any."""
     found = lists(run, role)
     if not found:
         raise NotExercised("no product of the catalog has a select field with static options")
@@ -277,8 +277,8 @@ def an_option_list(run: Run, role: str = "") -> dict[str, str]:
 
 
 def a_dynamic_list(run: Run) -> tuple[dict[str, str], Field, dict[str, Any]]:
-    """The query of options that depend on an account, without it, with the field that the account is entered in, and
-    the product. Raises `NotExercised`."""
+    """Return the query of options that depend on an account, without the account, with the field that the account is
+    entered in, and the product. Raises `NotExercised`."""
     for product, field in selects(run, kind="dynamic"):
         source = field["data_source"].get("params", {}).get("account_number", {}).get("from_field")
         entered = next((one for one in product["fields"] if one["id"] == source), None)
@@ -288,6 +288,6 @@ def a_dynamic_list(run: Run) -> tuple[dict[str, str], Field, dict[str, Any]]:
 
 
 def categories(run: Run) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Group and category, in the order of the tree."""
+    """Return group and category, in the order of the tree."""
     groups = run.good("/v2/catalog").at("tree.groups")
     return [(group, category) for group in groups for category in group["categories"]]

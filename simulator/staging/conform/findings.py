@@ -16,7 +16,7 @@ Outcome = Literal["passed", "departs", "not exercised"]
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """The service does something else than the contract says: where, what was expected, what came."""
+    """A difference between service and contract: its place, the expected and the actual value."""
 
     field: str
     expected: str
@@ -27,7 +27,7 @@ class Departure:
 
 
 class Departs(Exception):
-    """Ends a check with one departure, since the rest of it has nothing to look at."""
+    """Ends a check with a single departure that makes the rest of the check impossible."""
 
     def __init__(self, field: str, expected: object, actual: object) -> None:
         self.departure = Departure(field, shown(expected), shown(actual))
@@ -40,8 +40,8 @@ class NotExercised(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a check. `section` is SPEC's; `why` is given for one that was not exercised; `notes` are of
-    interest, and no departures."""
+    """The result of a check. `section` is SPEC's; `why` is the reason of a check that was not exercised; `notes` are
+    remarks, not departures."""
 
     id: str
     section: str
@@ -55,7 +55,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """The service's choice for a knob of `assume`: the knob's value, and the evidence in one line."""
+    """The service's choice for a knob of `assume`: the knob's value, and the evidence on a single line."""
 
     knob: str
     value: Any
@@ -75,33 +75,33 @@ class Report:
 
     @property
     def departed(self) -> tuple[Result, ...]:
-        """The results that depart."""
+        """Return the results with departures."""
         return self.of("departs")
 
     def of(self, outcome: Outcome) -> tuple[Result, ...]:
-        """The results with an outcome, in their order."""
+        """Return the results with an outcome, in their order."""
         return tuple(result for result in self.results if result.outcome == outcome)
 
 
 def differ(field: str, expected: Any, actual: Any) -> Iterator[Departure]:
-    """A departure unless both are equal. A boolean equals no number."""
+    """Yield a departure unless both are equal. A boolean equals no number."""
     if expected != actual or isinstance(expected, bool) != isinstance(actual, bool):
         yield Departure(field, shown(expected), shown(actual))
 
 
 def unless(is_met: bool, field: str, expected: str, actual: object) -> Iterator[Departure]:
-    """A departure unless a condition is met."""
+    """Yield a departure unless a condition is met."""
     if not is_met:
         yield Departure(field, expected, shown(actual))
 
 
 def shown(value: object) -> str:
-    """A value as a report shows it: a text as it is, what is decoded from JSON as JSON."""
+    """Return a value as a report shows it: a text unchanged, decoded JSON as JSON."""
     is_json = value is None or isinstance(value, dict | list | tuple | bool | int | Decimal)
     return shortened(encode(value).decode() if is_json else str(value), SHOWN_CHARS_MAX)
 
 
 def assume_block(learned: Iterable[Learned]) -> str:
-    """YAML with one line for each knob; empty when nothing was learned."""
+    """Return YAML with a line for each knob; empty without learned knobs."""
     lines = [line for one in learned for line in (f"  # {one_line(one.evidence)}", f"  {one.knob}: {flow(one.value)}")]
     return "\n".join(["assume:", *lines]) + "\n" if lines else ""

@@ -1,7 +1,7 @@
-"""The payments of a run: named by the caller, bounded by a spending limit, never made twice.
+"""The payments of a run: specified by the caller, bounded by a spending limit, never made twice.
 
-A payment whose answer is lost is asked for by the same refid (SPEC 4.11), never by another. When the wallet falls
-because a refid was sent again, nothing more is paid.
+A payment whose answer is lost is re-queried by the same refid (SPEC 4.11), never by another. If the wallet falls
+because a refid was sent again, the run makes no more payments.
 """
 
 import secrets
@@ -27,8 +27,8 @@ TRIES_MAX = 4
 
 @dataclass(slots=True)
 class Payment:
-    """One refid: `answers` are those of all its POSTs in their order, `balances` the wallet before and after the
-    first of them; `lost` says how an answer was lost."""
+    """A payment with its refid. `answers` are the answers to all its POSTs in order, `balances` the wallet before and
+    after the first POST; `lost` says how an answer was lost."""
 
     order: Order
     body: dict[str, Any]
@@ -38,55 +38,54 @@ class Payment:
 
     @property
     def refid(self) -> str:
-        """Its refid."""
         return str(self.body["refid"])
 
     @property
     def first(self) -> Answer:
-        """The answer to its creation."""
+        """Return the answer to its creation."""
         return self.answers[0]
 
     @property
     def last(self) -> dict[str, Any]:
-        """What was answered last."""
+        """Return the data of the latest answer."""
         return self.answers[-1].data
 
     @property
     def is_created(self) -> bool:
-        """True when the service took it."""
+        """Return True if the service accepted the payment."""
         return bool(self.answers) and self.first.status == 200
 
     @property
     def is_final(self) -> bool:
-        """True when it changes no more, but for a void."""
+        """Return True if only a void can change the payment."""
         return self.last.get("status") not in PENDING
 
     @property
     def cost(self) -> Decimal:
-        """The cost in the first answer; 0 without any."""
+        """Return the cost in the first answer; 0 without an answer."""
         cost = self.first.data.get("cost")
         return Decimal(cost) if isinstance(cost, int | Decimal) and not isinstance(cost, bool) else Decimal(0)
 
 
 class PaymentRunner:
-    """Makes the payments when a check first asks for them, and remembers them. `products` is the catalog."""
+    """Makes the payments when a check first needs them, and caches them. `products` is the catalog."""
 
     def __init__(
         self, session: Session, orders: tuple[Order, ...], limit: Decimal, products: Mapping[str, Any], wait_s: float
     ) -> None:
         self.orders, self.wait_s, self.limit = orders, wait_s, SpendingLimit(limit)
         self.paid_twice = ""
-        self.pending_names: set[str] = set()  # what the history called payments that were pending
+        self.pending_names: set[str] = set()  # statuses in the history of payments that were pending
         self._session, self._products = session, products
         self._payments: list[Payment] | None = None
 
     def ceiling(self, order: Order, amount: Decimal | None = None) -> Decimal:
-        """The most that an order may cost. Raises `BadOrder`."""
+        """Return the maximum cost of an order. Raises `BadOrder`."""
         return ceiling(order.product, amount or order.amount, self._products)
 
     def check_plan(self) -> None:
         """Raise `BadOrder` when the plan may cost more than the limit: each order once, and the dearest once more, in
-        case the service pays a refid again when it is asked for."""
+        case the service pays a refid again when it is re-queried."""
         ceilings = [self.ceiling(order) for order in self.orders]
         total = sum(ceilings, max(ceilings))
         if total > self.limit.most:
@@ -94,11 +93,11 @@ class PaymentRunner:
             raise BadOrder(f"{text}; --spend-at-most allows {self.limit.most}")
 
     def balance(self) -> Decimal:
-        """The wallet's balance now. Raises `NotExercised` where it cannot be read."""
+        """Return the wallet's current balance. Raises `NotExercised` if it cannot be read."""
         return self.limit.see(balance_of(self._session.call("GET", "/v2/balance")))
 
     def post(self, body: dict[str, Any], ceiling: Decimal) -> Answer:
-        """Send something that may pay up to `ceiling`. Raises `NotExercised` beyond the limit, and after a refid was
+        """Send a request that may pay up to `ceiling`. Raises `NotExercised` beyond the limit, and after a refid was
         paid twice."""
         if self.paid_twice:
             raise NotExercised(self.paid_twice)
@@ -119,8 +118,8 @@ class PaymentRunner:
         return answer
 
     def make(self) -> list[Payment]:
-        """All planned payments, those that were refused or lost included: made once, and followed until they are final
-        or the wait is over."""
+        """Return all planned payments, including refused and lost ones. Each is made once, and followed until it is
+        final or the wait is over."""
         if self._payments is None:
             self._payments = []
             for order in self.orders:
@@ -132,21 +131,21 @@ class PaymentRunner:
 
     @property
     def payments(self) -> list[Payment]:
-        """The payments that were created. Raises `NotExercised` without any."""
+        """Return the payments that were created. Raises `NotExercised` without any."""
         created = [payment for payment in self.make() if payment.is_created]
         if not created:
             raise NotExercised("no payment was made: see the check pay-created")
         return created
 
     def body(self, order: Order, **changes: Any) -> dict[str, Any]:
-        """The request of a payment with a refid of its own; a change to None leaves a member out."""
+        """Return the request of a payment with its own refid. A change to None removes a member."""
         refid = f"conform-{secrets.token_hex(6)}"
         made = {"refid": refid, "product": order.product, "account": order.account, "amount": str(order.amount)}
         extras = {"extras": dict(order.extras)} if order.extras else {}
         return {name: value for name, value in (made | extras | changes).items() if value is not None}
 
     def again(self, payment: Payment) -> Answer:
-        """Ask for a payment by sending its request. Raises `NoAnswer`, also for a failure of the service."""
+        """Re-query a payment by sending its request. Raises `NoAnswer`, also for a failure of the service."""
         answer = self.post(payment.body, self.ceiling(payment.order))
         if answer.status >= 500:
             raise NoAnswer(str(answer))
@@ -154,7 +153,7 @@ class PaymentRunner:
         return answer
 
     def records(self, payment: Payment) -> list[dict[str, Any]]:
-        """Read the payment's records in the history. Raises `Departs` when it cannot be read."""
+        """Return the payment's records in the history. Raises `Departs` when it cannot be read."""
         days, order = recent_days(self._session.clock.now()), payment.order
         where = target("/v2/transactions", date=days, limit=100, account=order.account, product=order.product)
         answer = self._session.call("GET", where)
@@ -169,7 +168,7 @@ class PaymentRunner:
             payment.lost.append(str(error))
 
     def _pay(self, payment: Payment) -> None:
-        """Send it until there is an answer, a few times at most, and then once more."""
+        """Send the payment until the service answers, a few times at most, and then once more."""
         for _ in range(TRIES_MAX):
             try:
                 self.again(payment)
@@ -184,7 +183,7 @@ class PaymentRunner:
                 self.pending_names |= {str(row.get("status_name")) for row in self.records(payment)}
 
     def _follow(self, payments: list[Payment]) -> None:
-        """Ask for what is not final, every few seconds."""
+        """Re-query pending payments every few seconds."""
         waited_s = 0.0
         while waited_s < self.wait_s and (pending := [one for one in payments if not one.is_final]):
             self._session.clock.wait(POLL_S)

@@ -23,7 +23,7 @@ from simulator.staging.session import Signed, target
 
 
 def _accepts(run: Run, sent: str, signed: str) -> bool:
-    """Whether a request with one query is accepted with the signature of another."""
+    """Return whether a request with one query string is accepted with the signature of another."""
     answer = run.session.call("GET", sent, signed=Signed(query=signed))
     if answer.status not in (200, 401):
         raise NotExercised(f"neither 200 nor 401: {answer}")
@@ -61,7 +61,7 @@ def _word(is_accepted: bool) -> str:
 
 
 def _judged(run: Run, body: bytes, media: str, values: tuple[str, str]) -> tuple[Any, str]:
-    """What the login of an unknown user says of a body: the credentials are wrong (401), or the body is (400)."""
+    """Return how the login of an unknown user judges a body: wrong credentials (401), or a bad body (400)."""
     answer = post(run, TOKEN, body, media)
     if answer.status not in (400, 401):
         raise NotExercised(f"neither 400 nor 401: {answer}")
@@ -115,7 +115,7 @@ TOO_SHORT = "12"
 
 
 def accepted(answer: Answer, if_200: str, if_400: str) -> tuple[str, str]:
-    """The value that a 200 or a 400 stands for. Raises `NotExercised` for any other status."""
+    """Return the value that a 200 or a 400 stands for. Raises `NotExercised` for any other status."""
     values = {200: if_200, 400: if_400}
     if answer.status not in values:
         raise NotExercised(f"neither 200 nor 400: {answer}")
@@ -179,7 +179,7 @@ def options_account_number(run: Run) -> tuple[Any, str]:
 
 
 def category_of(run: Run, rows: list[dict[str, Any]], by_name: str, by_id: str) -> tuple[str, str]:
-    """How rows name the category of their product, with the evidence. Raises `NotExercised`."""
+    """Return how rows name the category of their product, with the evidence. Raises `NotExercised`."""
     for row in rows:
         for _, category in categories(run):
             if row["product_code"] in category["product_codes"] and category["name"] != category["id"]:

@@ -1,4 +1,4 @@
-"""A run against a deployment: make every check and ask every question, for answers of any shape."""
+"""A run against a deployment: makes every check and asks every question, for answers of any shape."""
 
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
@@ -14,17 +14,17 @@ DEPARTURES_MAX = 20
 # Errors of arithmetic and look-ups on an answer of an unexpected shape.
 UNEXPECTED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
 MISHAP = "an answer"
-"""The field of the departure that is made of one of them: no check named what departs."""
+"""The field of the departure for such an error, since no check named a field."""
 
 
 def all_questions() -> list[Question]:
-    """The questions; questions about payments come last."""
+    """Return the questions; questions about payments come last."""
     modules = (questions.__name__, account_questions.__name__)
     return [one for name in modules for one in QUESTIONS.values() if one.function.__module__ == name]
 
 
 def known_names() -> set[str]:
-    """The names of all checks and questions."""
+    """Return the names of all checks and questions."""
     return {check.id for check in all_checks()} | {question.id for question in all_questions()}
 
 
@@ -40,7 +40,7 @@ def run_checks(run: Run, only: Collection[str] = (), on_result: Callable[[Result
 
 
 def ask_questions(run: Run, only: Collection[str] = ()) -> tuple[list[Learned], dict[str, str]]:
-    """Ask every question, or the named questions; return what was learned, and why the rest was not."""
+    """Ask every question, or the named questions. Return the learned knobs, and why the rest was not learned."""
     found: list[Learned] = []
     unlearned: dict[str, str] = {}
     for question in all_questions():
@@ -75,8 +75,8 @@ def report(
 
 
 def _with_late_payments(run: Run, results: list[Result], on_result: Callable[[Result], None] | None) -> list[Result]:
-    """Read the wallet once more, so that what it lost is in the report; a payment that was seen to be paid again after
-    its check was made departs, too."""
+    """Read the wallet once more, so that the report has all losses; a payment that was paid again after its check
+    departs, too."""
     with suppress(NoAnswer, NotExercised):
         run.runner.balance()
     text = run.runner.paid_twice
@@ -109,7 +109,7 @@ def _result(run: Run, check: Check) -> Result:
 
 
 def _collected(departures: Iterable[Departure]) -> list[Departure]:
-    """All departures, also the one that ended the check; a check that was not exercised after one departs."""
+    """Return all departures, also from the final exception. `NotExercised` passes only without a departure."""
     found: list[Departure] = []
     try:
         found.extend(departures)

@@ -1,7 +1,7 @@
 """The spending limit of a run: the orders that the caller allows, the ceiling of each, and the limit of all together.
 
-All that a request may cost is reserved before it is sent, and no request is sent that the limit does not cover. What
-was reserved is free again where the wallet shows that less was paid; a wallet that never falls shows nothing.
+The maximum cost of a request is reserved before it is sent, and no request is sent that the limit does not cover. A
+reservation is reduced when the wallet shows that less was paid; a wallet that never falls proves nothing.
 """
 
 from collections.abc import Mapping
@@ -16,12 +16,12 @@ CENT = Decimal("0.01")
 
 
 class BadOrder(ValueError):
-    """An order that cannot be understood, or a plan that cannot be afforded; the text says why."""
+    """An invalid order, or a plan that cannot be afforded; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One payment that the caller allows: `amount` is what is sent."""
+    """A payment that the caller allows; `amount` is sent as is."""
 
     product: str
     account: str
@@ -30,7 +30,7 @@ class Order:
 
     @staticmethod
     def parse(text: str) -> "Order":
-        """`PRODUCT:ACCOUNT:AMOUNT`, and `:name=value` for each extra. Raises `BadOrder`."""
+        """Parse `PRODUCT:ACCOUNT:AMOUNT`, and `:name=value` for each extra. Raises `BadOrder`."""
         product, account, amount, *extras = [*text.split(":"), "", "", ""][: max(3, text.count(":") + 1)]
         value = _number(amount)
         pairs = [extra.partition("=") for extra in extras]
@@ -40,7 +40,7 @@ class Order:
 
 
 def _number(value: Any) -> Decimal:
-    """The finite number that a value is; below every price for any other value."""
+    """Return a finite number; for any other value a number below every price."""
     try:
         number = Decimal(value)
     except (InvalidOperation, TypeError, ValueError):
@@ -49,8 +49,8 @@ def _number(value: Any) -> Decimal:
 
 
 def ceiling(code: str, amount: Decimal, products: Mapping[str, Any]) -> Decimal:
-    """The most that a payment may cost: the amount, its face value, or its cost, whichever is most. Raises `BadOrder`
-    for a product that the catalog does not have, or whose price is none."""
+    """Return the maximum cost of a payment: its amount, its face value, or its cost, whichever is highest. Raises
+    `BadOrder` for a product that is not in the catalog, or without a usable price."""
     if (product := products.get(code)) is None:
         raise BadOrder(f"the catalog has no product {code!r}")
     pricing = product["pricing"]
@@ -64,41 +64,41 @@ def ceiling(code: str, amount: Decimal, products: Mapping[str, Any]) -> Decimal:
 
 
 class SpendingLimit:
-    """The most that a run may spend, against what it has reserved and what the wallet has lost."""
+    """The most that a run may spend, compared with its reservations and the wallet's losses."""
 
     def __init__(self, limit: Decimal) -> None:
         self.most = limit
         self._reserved = self._fallen = Decimal(0)
-        self._balance: Decimal | None = None  # as it was seen last
+        self._balance: Decimal | None = None  # latest known balance
 
     @property
     def spent(self) -> Decimal:
-        """The most that was spent: by the reservations, or by what the wallet lost where that is more."""
+        """Return the highest possible spending: the reservations, or the wallet's losses if they are higher."""
         return max(self._reserved, self._fallen)
 
     def see(self, balance: Decimal) -> Decimal:
-        """Take note of the wallet's balance, and return it."""
+        """Record the wallet's balance, and return it."""
         if self._balance is not None:
             self._fallen += max(Decimal(0), self._balance - balance)
         self._balance = balance
         return balance
 
     def reserve(self, ceiling: Decimal) -> None:
-        """Reserve what a request may cost. Raises `NotExercised` when the limit does not cover it."""
+        """Reserve the maximum cost of a request. Raises `NotExercised` when the limit does not cover it."""
         if self.spent + ceiling > self.most:
             left = max(self.most - self.spent, Decimal(0))
             raise NotExercised(f"it may cost {ceiling} MYR, and {left} of --spend-at-most are left")
         self._reserved += ceiling
 
     def settle(self, ceiling: Decimal, fall: Decimal, *, is_free: bool) -> None:
-        """Replace a reservation by what the wallet lost. A request that should be free, and costs nothing, releases it
+        """Replace a reservation by the wallet's loss. A request that should be free, and costs nothing, releases it
         only when the wallet has fallen before."""
         if fall > 0 or (self._fallen > 0 and is_free):
             self._reserved += max(fall, Decimal(0)) - ceiling
 
 
 def balance_of(answer: Answer) -> Decimal:
-    """The balance in either shape of the register (`balance-record`). Raises `NotExercised` for any other."""
+    """Return the balance in either shape of the register (`balance-record`). Raises `NotExercised` for any other."""
     value = answer.members
     inner = value.get("data", value)
     balance = inner.get("balance") if isinstance(inner, dict) else None

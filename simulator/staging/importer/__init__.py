@@ -1,1 +1,1 @@
-"""Imports a real account: reads its read-only endpoints, and writes a scenario that serves the same."""
+"""Import of a real account: reads its read-only endpoints, and writes an equivalent scenario."""

@@ -1,4 +1,4 @@
-"""Reads an account: its catalog, then what each product needs, then the rest. Only GET is used."""
+"""Reads an account with GET requests only: its catalog, then the options of each product, then the rest."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ ACCOUNT_NUMBER = "account_number"
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The items of a select field for an account number, empty for everybody's. `inactive` ones are sold no more."""
+    """The items of a select field for an account number; empty for all accounts. `inactive` ones are not sold."""
 
     account: str
     active: Sequence[Any]
@@ -25,8 +25,8 @@ class Offer:
 
 @dataclass(slots=True)
 class ProductAnswers:
-    """A product and all that was answered about it. `unasked` are the fields whose options depend on inputs that
-    nobody named."""
+    """A product and all answers about it. `unasked` are the fields whose options depend on inputs that the caller did
+    not provide."""
 
     body: dict[str, Any]
     listed: dict[str, Any] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class ProductAnswers:
 
 @dataclass(slots=True)
 class Account:
-    """All that was read."""
+    """All answers of an account."""
 
     updated: str
     groups: list[Any]
@@ -52,9 +52,9 @@ class Account:
 def read_account(
     answers: Answers, state: State, accounts: Mapping[str, Sequence[str]], progress: Callable[[str], None]
 ) -> Account:
-    """Read everything. `accounts` are account numbers by product, for fields whose options depend on one.
+    """Read the whole account. `accounts` are account numbers by product, for fields whose options depend on an account.
 
-    Raises `AccountRefused`, and what `Answers.ask` raises.
+    Raises `AccountRefused`, and the errors of `Answers.ask`.
     """
     catalog = as_dict(answers.ask("/v2/catalog?include_inactive=true", is_kept=False))
     if not isinstance(catalog.get("products"), dict):
@@ -83,7 +83,7 @@ def read_account(
 
 
 def _with_codes(answers: Answers, products: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The products of a catalog that have a code of their own; others are noted as missing."""
+    """Return the products of a catalog that have their own code; others are noted as missing."""
     found: dict[str, dict[str, Any]] = {}
     for key, one in products.items():
         code = as_text(as_dict(one).get("code"))
@@ -177,5 +177,5 @@ def biller_field(body: dict[str, Any]) -> str:
 
 
 def subproduct_field(body: dict[str, Any]) -> str:
-    """The field of a product whose options the legacy endpoints call sub-products; empty when there is none."""
+    """Return the field of a product whose options the legacy endpoints call sub-products; empty without any."""
     return _extra(body, "subproduct_code") or biller_field(body)

@@ -1,7 +1,7 @@
-"""The answers of an account, asked once each: what was answered before an interruption comes from a state file.
+"""The answers of an account, requested once each: a state file has the answers from before an interruption.
 
-The file has one line of JSON for each answer, below a first one that says whose answers they are. A line that was cut
-off is asked again. Credentials are never in it.
+The first line of the file identifies the account, each further line is an answer as JSON. A truncated line is requested
+again. The file never contains credentials.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from simulator.staging.service import Answer, NoAnswer
 from simulator.staging.session import Session
 from simulator.wire.money import encode
 
-API_VERSION = "2026-09-16"  # the shape with denominations and plan codes, from which the older one follows (SPEC 9)
+API_VERSION = "2026-09-16"  # the shape with denominations and plan codes; the older shape follows from it (SPEC 9)
 FORMAT = "reseller-sim import 1"
 HEADERS = {"Accept": "application/json", "X-API-Version": API_VERSION}
 TRIES_MAX = 5
@@ -30,20 +30,20 @@ class AccountRefused(Exception):
 
 
 class LongPause(Exception):
-    """The service asks for a longer pause than this client waits; the text says how long."""
+    """The service requests a longer pause than this client waits; the text says how long."""
 
 
 class ForeignStateFile(Exception):
-    """The state file is another program's, or cannot be used; the text says which."""
+    """The state file belongs to another program, or cannot be used; the text says which."""
 
 
 def fingerprint(base_url: str, key: str) -> str:
-    """Identifies an account without telling its key."""
+    """Return an identifier of an account that does not reveal its key."""
     return hashlib.sha256(f"{base_url.rstrip('/')}\n{key}".encode()).hexdigest()[:16]
 
 
 class State:
-    """Answers by target, in a file; `begin` it. `account` is a fingerprint; `mask` hides what must not be written."""
+    """Answers by target, in a file; call `begin` first. `account` is a fingerprint; `mask` hides secrets."""
 
     def __init__(self, path: Path, account: str, mask: Callable[[str], str]) -> None:
         self._path, self._account, self._mask = path, account, mask
@@ -53,8 +53,8 @@ class State:
         return len(self._found)
 
     def begin(self, updated: str) -> None:
-        """Take up the answers of the same account about a catalog that was last updated then; forget all others. Only
-        the file's owner may read it. Raises `ForeignStateFile`."""
+        """Load the answers of the same account and the same catalog update, and drop all others. Only the file's owner
+        may read it. Raises `ForeignStateFile`."""
         header = self._line({"format": FORMAT, "account": self._account, "updated": updated})
         try:
             content = self._path.read_bytes() if self._path.exists() else b""
@@ -74,11 +74,11 @@ class State:
             raise ForeignStateFile(f"the state file {str(self._path)!r} cannot be written: {error.strerror}") from None
 
     def get(self, target: str) -> tuple[int, Any] | None:
-        """The status and the decoded body of an earlier answer."""
+        """Return the status and the decoded body of an earlier answer."""
         return self._found.get(target)
 
     def put(self, target: str, status: int, body: Any) -> None:
-        """Keep an answer."""
+        """Store an answer."""
         self._found[target] = (status, body)
         with self._path.open("ab") as file:
             file.write(self._line({"target": target, "status": status, "body": body}))
@@ -87,12 +87,11 @@ class State:
         return self._mask(encode(value).decode()).encode() + b"\n"
 
     def remove(self) -> None:
-        """Delete the file."""
         self._path.unlink(missing_ok=True)
 
 
 class Answers:
-    """Asks an account, each question once. `missing` names what it did not answer, for people."""
+    """Sends each request to an account only once. `missing` describes unanswered requests for users."""
 
     def __init__(self, session: Session, state: State) -> None:
         self.missing: list[str] = []
@@ -100,9 +99,9 @@ class Answers:
         self._state = state
 
     def ask(self, target: str, *, is_kept: bool = True) -> Any:
-        """The decoded body of a 200; None for other answers, which are noted in `missing`.
+        """Return the decoded body of a 200; None for other answers, which are noted in `missing`.
 
-        Raises `AccountRefused` when the account cannot be read at all, and `NoAnswer` for what may be answered later.
+        Raises `AccountRefused` when the account cannot be read at all, and `NoAnswer` for a temporary failure.
         """
         found = self._state.get(target) if is_kept else None
         if found is None:
@@ -127,8 +126,8 @@ class Answers:
         return answer.status, body if answer.status == 200 else None
 
     def _get(self, target: str) -> Answer:
-        """A 429, and a 503, is asked again after its Retry-After, else after 1, 2, 4, 8 seconds; the last one is
-        returned. Raises `LongPause`."""
+        """Repeat a request after a 429 or 503, when its Retry-After has passed, else after 1, 2, 4, 8 seconds. Return
+        the last answer. Raises `LongPause`."""
         for tries in range(TRIES_MAX):
             answer = self._session.call("GET", target, headers=HEADERS)
             if answer.status not in (TOO_MANY_REQUESTS, UNAVAILABLE) or tries == TRIES_MAX - 1:
@@ -141,8 +140,8 @@ class Answers:
 
 
 def retry_after(answer: Answer, now: float) -> float | None:
-    """The seconds that an answer's Retry-After names, as a number or as a date; None without a usable one. `now` is in
-    Unix seconds."""
+    """Return the seconds in an answer's Retry-After, a number or a date; None without a usable value. `now` is in Unix
+    seconds."""
     text = answer.headers.get("retry-after", "").strip()
     if text.isascii() and text.isdigit():
         return float(text[:9])

@@ -1,4 +1,4 @@
-"""The section `catalog` of what was read or seen: products and tree as far as a scenario holds them, with comments."""
+"""The section `catalog` from recorded answers: products and tree as far as a scenario can hold them, with comments."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from simulator.wire.options import label_without_validity
 
 MYR = "MYR"
 ALWAYS_SENT = ("product_code", "field_id")
-# What a successful payment brings is in no catalog; these are ours.
+# No catalog contains the receipt of a successful payment; these are examples.
 RECEIPTS: Mapping[str, dict[str, str]] = {
     "pin": {"sn": "{digits:12}", "pin": "{digits:16}", "valid_for": "365d"},
     "link": {"sn": "{digits:12}", "voucherlink": "https://vouchers.example.com/{trxid}/{alnum:12}"},
@@ -28,7 +28,7 @@ INPUT_MODES = {"text": "text", "number": "numeric", "select": "text", "money": "
 
 
 def product_item(answers: ProductAnswers) -> dict[str, Any]:
-    """The item of `catalog.products`."""
+    """Return the item of `catalog.products`."""
     body = answers.body
     pricing = as_dict(body.get("pricing"))
     currency = as_text(pricing.get("currency")) or MYR
@@ -57,7 +57,7 @@ def product_item(answers: ProductAnswers) -> dict[str, Any]:
 
 
 def money(value: object, currency: str) -> Any:
-    """`"10.50"`, or an object where the currency is another one; None for none."""
+    """Return `"10.50"`, or an object for a foreign currency; None for None."""
     amount, other = as_dict(value).get("amount"), as_dict(value).get("currency")
     if amount is None or other in (None, currency):
         return amount
@@ -168,7 +168,7 @@ def _option(item: dict[str, Any], legacy: Mapping[str, dict[str, Any]], currency
 
 
 def _label(item: dict[str, Any], rest: dict[str, Any]) -> object:
-    """The whole label where the legacy list has it: that of an option may lack its validity (SPEC 2.2)."""
+    """Return the whole label if the legacy list has it: the label of an option may lack its validity (SPEC 2.2)."""
     whole, validity = as_text(rest.get("display_name")), as_text(item.get("validity"))
     if whole and label_without_validity(Option("", whole, validity=validity or None)) == item.get("label"):
         return whole
@@ -200,8 +200,8 @@ def _without_none(values: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class FittedProduct:
-    """A product, its item of the file, and what was built of that; None for one that cannot be written. One that is
-    `ours` was in no answer, so that there is nothing to compare."""
+    """A product, its item of the file, and the product built from the item; None if it cannot be written. An `ours`
+    product was in no answer, so it cannot be compared."""
 
     answers: ProductAnswers
     item: dict[str, Any]
@@ -211,14 +211,13 @@ class FittedProduct:
 
     @property
     def code(self) -> str:
-        """Its code, on one line."""
+        """Return its code, on a single line."""
         return one_line(as_text(self.answers.body.get("code")))
 
 
 @dataclass(slots=True)
 class FittedCatalog:
-    """All products, and the tree as the account has it, as the file has it, and as it was built; None for a tree that
-    cannot be written."""
+    """All products, and the tree of the account, of the file, and as built; None for a tree that cannot be written."""
 
     products: list[FittedProduct]
     groups: list[Any]
@@ -227,12 +226,12 @@ class FittedCatalog:
 
     @property
     def built(self) -> Mapping[str, Product]:
-        """The products that were built, by code."""
+        """Return the products that were built, by code."""
         return {one.built.code: one.built for one in self.products if one.built is not None}
 
     @property
     def network(self) -> dict[str, str]:
-        """The products that are interrupted."""
+        """Return the products that are interrupted."""
         interruption = str(NetworkStatus.INTERRUPTION)
         return {
             one.code: interruption
@@ -242,7 +241,7 @@ class FittedCatalog:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The section as values."""
+        """Return the section as values."""
         groups = {"groups": self.written} if self.tree is not None else {}
         return groups | {"products": [one.item for one in self.products if one.built is not None]}
 
@@ -256,7 +255,7 @@ def fit_catalog(products: Sequence[ProductAnswers], groups: list[Any]) -> Fitted
 
 
 def catalog_lines(fitted: FittedCatalog, hint: str) -> Iterator[str]:
-    """The lines of the section. `hint` says how the options of a dynamic field are got; it may name `{product}`."""
+    """Yield the lines of the section. `hint` says how to get a dynamic field's options; it may name `{product}`."""
     whole = None if fitted.tree is None else Catalog(fitted.tree.groups, fitted.built)
     yield "catalog:"
     if whole is not None:

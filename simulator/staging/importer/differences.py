@@ -1,7 +1,7 @@
 """Compares the bodies of the account and of the simulator, and describes their differences.
 
-So nothing that a scenario cannot express is lost in silence. Differences of the same kind, in all
-items of a list, are one line.
+So the import reports everything that a scenario cannot express. Differences of the same kind, in all items of a list,
+share a line.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ Difference = tuple[str, Any, Any]
 
 
 def product_differences(answers: ProductAnswers, product: Product) -> list[str]:
-    """A line for each kind of difference in all that is answered about a product, but for the legacy product list."""
+    """Return a line for each kind of difference in all answers about a product, except the legacy product list."""
     found: list[str] = []
     found += _lines("catalog", _differences(answers.body, _ours(catalog.product_body(product))))
     for field_id, offers in answers.offers.items():
@@ -38,7 +38,7 @@ def product_differences(answers: ProductAnswers, product: Product) -> list[str]:
 
 
 def list_differences(answers: ProductAnswers, product: Product, whole: Catalog) -> list[str]:
-    """A line for each difference in the legacy product list, which names group and category."""
+    """Return a line for each difference in the legacy product list, which names group and category."""
     if not answers.listed:
         return []
     ours = _ours(legacy.product_list(whole, [product]))["data"][0]
@@ -46,7 +46,7 @@ def list_differences(answers: ProductAnswers, product: Product, whole: Catalog) 
 
 
 def tree_differences(groups: list[Any], whole: Catalog) -> list[str]:
-    """A line for each kind of difference in the tree."""
+    """Return a line for each kind of difference in the tree."""
     ours = [_ours(catalog.tree_part(group)) for group in whole.groups]
     return _lines("tree", _differences({"groups": groups}, {"groups": ours}))
 
@@ -74,12 +74,12 @@ def _of_offer(answers: ProductAnswers, product: Product, field_id: str, offer: O
 
 
 def _ours(body: Any) -> Any:
-    """As a client decodes it."""
+    """Return a body as a client decodes it."""
     return _decode(encode(body))
 
 
 def _by_code(theirs: Sequence[Any], ours: Sequence[Any], key: str) -> Iterator[Difference]:
-    """The differences of two lists of items with a code each, then of their order and number."""
+    """Yield the differences of two lists of items with a code each, then of their order and number."""
     left, right = ({as_text(as_dict(item).get(key)): item for item in items} for items in (theirs, ours))
     for code, item in left.items():
         yield from ((f"[{code}]{place}", a, b) for place, a, b in _differences(item, right.get(code, _ABSENT), "."))
@@ -115,7 +115,7 @@ def _lines(what: str, found: Iterable[Difference]) -> list[str]:
 
 
 def _kind(place: str) -> str:
-    """The place without indexes and codes."""
+    """Return the place without indexes and codes."""
     parts = place.split("[")
     return "[".join([parts[0], *(part.partition("]")[2] for part in parts[1:])])
 

@@ -1,6 +1,6 @@
-"""Makes an item of a catalog fit a scenario: builds it, removes what the builder complains of, and builds it again.
+"""Fits a catalog item to a scenario: builds it, removes the values that the builder rejects, and rebuilds it.
 
-What has to be there and cannot be kept gets a usual value, a code or an id takes its object with it.
+A required value that cannot be kept gets a default; an invalid code or id removes its object.
 """
 
 import re
@@ -38,14 +38,14 @@ class _Place:
 
 
 def fit_product(item: dict[str, Any]) -> Product | None:
-    """Remove from a product what a scenario cannot hold; the product as built, or None when nothing is left of it."""
+    """Remove invalid parts of a product. Return the built product, or None when no valid part is left."""
     catalog = {"products": [item]}
     found = _fit(catalog, "catalog.products")
     return next(iter(found.products.values()), None) if found is not None else None
 
 
 def fit_groups(groups: list[Any], codes: Iterable[str]) -> Catalog | None:
-    """Remove from the tree what a scenario cannot hold; `codes` are those of the products."""
+    """Remove invalid parts of the tree, and return the built catalog; `codes` are the product codes."""
     return _fit({"groups": groups, "products": [STUB | {"code": code} for code in codes]}, "catalog.groups")
 
 
@@ -65,7 +65,7 @@ def _fit(catalog: dict[str, Any], within: str) -> Catalog | None:
 
 
 def _complete(product: dict[str, Any]) -> None:
-    """Give a product, and its fields, what they have to have."""
+    """Add missing required values to a product and its fields."""
     if "code" in product:
         for key, usual in {**STUB, "name": product["code"]}.items():
             product.setdefault(key, usual)
@@ -75,7 +75,7 @@ def _complete(product: dict[str, Any]) -> None:
 
 
 def _fit_options(catalog: dict[str, Any]) -> None:
-    """Fit each option by itself: those of a large list have more problems than one report holds."""
+    """Fit each option separately, since a large list may have more problems than a report holds."""
     for product in catalog["products"]:
         for form in product.get("fields", ()):
             for option in list(form.get("options", ())):
@@ -90,14 +90,14 @@ def _below(name: str, problem: Problem) -> Problem:
 
 
 def remove_problems(document: dict[str, Any], problems: Sequence[Problem]) -> None:
-    """Remove the value of each problem. Of a list, later ones first, so that the indexes of the others stay true."""
+    """Remove the value of each problem. Later list items go first, so that the other indexes stay valid."""
     found = {(id(place.holder), place.key): place for one in problems if (place := _place(document, one.path))}
     for place in sorted(found.values(), key=lambda one: one.key if isinstance(one.key, int) else 0, reverse=True):
         del place.holder[place.key]
 
 
 def _place(value: Any, path: str) -> _Place | None:
-    """The place of a path such as `catalog.products[0].fields`; None when it is gone."""
+    """Return the place of a path such as `catalog.products[0].fields`; None if it no longer exists."""
     place = None
     while path:
         key = _first(value, path)
@@ -110,7 +110,7 @@ def _place(value: Any, path: str) -> _Place | None:
 
 
 def _first(value: Any, path: str) -> str | int | None:
-    """The key or index with which a path begins. Keys may have dots in them: the longest one counts."""
+    """Return the key or index with which a path begins. Keys may have dots in them: the longest key wins."""
     if isinstance(value, list):
         index = path[1:].partition("]")[0]
         return int(index) if path.startswith("[") and index.isdigit() and int(index) < len(value) else None
@@ -136,7 +136,7 @@ class Probe:
         self._count = 0
 
     def refusal(self, product: str, account: str, amount: object, extras: dict[str, Any]) -> Reason | None:
-        """Why this payment is refused, whatever the wallet has; None when it is created."""
+        """Return why this payment is refused regardless of the wallet; None when it is created."""
         self._count += 1
         members: dict[str, Any] = {
             "refid": f"probe-{self._count}",
@@ -152,14 +152,14 @@ class Probe:
         return answer.reason if isinstance(answer, PaymentRefused) else None
 
     def is_too_dear(self, product: str, amount: object, balance: object) -> bool:
-        """Whether a wallet with this balance cannot pay for it; True as well when that is not known."""
+        """Return whether a wallet with this balance cannot pay for it; True as well for an unknown balance."""
         sold, asked, held = self._products.get(product), parse_amount(amount), parse_number(balance)
         if sold is None or asked is None or held is None:
             return True
         return pricing.cost(sold, asked) > held
 
     def bill_error(self, query: dict[str, str]) -> str | None:
-        """Why this look-up finds no bill; None when it finds one."""
+        """Return why this look-up finds no bill; None when it finds a bill."""
         names = ("account", "biller_code", "ref2", "amount")
         asked = (
             LookUpBill(
@@ -177,14 +177,14 @@ class Probe:
 ROUNDS_OF_RULES_MAX = 15
 SECTIONS = ("payments", "voids", "disputes", "bills")
 _RULE = re.compile(rf"({'|'.join(SECTIONS)})\[([0-9]+)\]")
-# Findings about facts that a service shows of itself: a recording keeps those facts.
+# Findings about a service's real properties, which a recording keeps.
 _FACTS = frozenset({"foreign_currency", "always_interrupted"})
-# Without them a rule still does what it is for.
+# A rule still works without these details.
 _DETAIL = re.compile(r"\.(statusCode|remarks|message|error_message|callbacks)(\[[0-9]+\])?(\.[a-z_]+)?$")
 
 
 def fit(document: dict[str, Any]) -> int:
-    """Remove from a scenario what `check` complains of, in place; how many rules went."""
+    """Remove the values that `check` rejects from a scenario, in place. Return how many rules were removed."""
     removed = 0
     for _ in range(ROUNDS_OF_RULES_MAX):
         problems = _problems(document)
@@ -216,7 +216,7 @@ def _problems(document: dict[str, Any]) -> list[Problem]:
 
 
 def _tidy(document: dict[str, Any]) -> None:
-    """Drop what became empty."""
+    """Remove empty values."""
     for rule in document.get("payments", ()):
         variants = rule["then"]["one_of"] if isinstance(rule["then"], dict) and "one_of" in rule["then"] else ()
         for one in (rule, *variants):

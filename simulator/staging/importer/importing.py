@@ -1,4 +1,4 @@
-"""One import: asks the account, and makes a scenario with comments of its answers."""
+"""The import of an account: requests its answers, and writes a commented scenario from them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -39,7 +39,7 @@ No endpoint that only reads tells these, so they are ours:
 
 
 def scenario_lines(account: Account, host: str, *, keep_urls: bool) -> Iterator[str]:
-    """The lines of the file. `keep_urls` makes callbacks and webhooks go to the addresses of the account."""
+    """Yield the lines of the file. With `keep_urls`, callbacks and webhooks go to the addresses of the account."""
     updated = one_line(account.updated) or "at an unknown time"
     first = (
         f"Imported by reseller-sim {__version__} from {host}: {len(account.products)} products, last updated {updated}."
@@ -92,7 +92,7 @@ def _is_usable(name: str, value: dict[str, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ImportRequest:
-    """A request to import an account. `accounts` are account numbers by product; `keep_urls` see `scenario_lines`."""
+    """An import request. `accounts` are account numbers by product; for `keep_urls` see `scenario_lines`."""
 
     base_url: str
     credentials: Credentials = field(repr=False)
@@ -105,7 +105,7 @@ class ImportRequest:
 
 
 def import_account(wanted: ImportRequest, clock: Clock, progress: Callable[[str], None]) -> str:
-    """The text of the scenario. The state file is deleted when it is complete.
+    """Return the text of the scenario. The state file is deleted after a complete import.
 
     Raises `AccountRefused`, `ForeignStateFile`, `NoAnswer`, `LongPause`, `CannotSign`, and `NotExercised` when the
     requests are used up.
@@ -123,5 +123,5 @@ def import_account(wanted: ImportRequest, clock: Clock, progress: Callable[[str]
 
 
 def masking(credentials: Credentials) -> Callable[[str], str]:
-    """A function that hides the key and the secret in a text."""
+    """Return a function that hides the key and the secret in a text."""
     return partial(redact, secrets=(Secrets(credentials),))

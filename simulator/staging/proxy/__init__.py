@@ -1,3 +1,2 @@
-"""A proxy in front of a real deployment: changes nothing on the way, keeps what it saw, and says what departs from the
-contract.
-"""
+"""A proxy in front of a real deployment: relays traffic unchanged, records it, and reports departures from the
+contract."""

@@ -1,4 +1,4 @@
-"""The proxy as an ASGI application: what is not its own goes to the upstream."""
+"""The proxy as an ASGI application: requests outside its own paths go to the upstream."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -24,8 +24,8 @@ wall_clock: Callable[[], datetime] = partial(datetime.now, UTC)
 
 
 class Proxy:
-    """Passes requests to `upstream`, and what comes to `CALLBACKS_PATH` to `callbacks_to`. `on_stop` is awaited when
-    everything was answered and looked at."""
+    """Relays requests to `upstream`, and requests to `CALLBACKS_PATH` to `callbacks_to`. `on_stop` is awaited after all
+    messages were answered and inspected."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Proxy:
             await self._calls.pass_on(scope, receive, send, target, self.watcher.note_call)
 
     async def _call_back(self, scope: Any, receive: Any, send: Any, rest: bytes) -> None:
-        """Pass a callback on to where the operator said; `rest` is what follows the path of callbacks."""
+        """Relay a callback to the operator's address; `rest` follows the callbacks' path."""
         if self._callbacks is None or self._callbacks_to is None:
             words = "this proxy passes no callbacks on: it was started without --callbacks-to"
             await error(404, "no_callbacks", words)(scope, receive, send)
@@ -101,19 +101,19 @@ class Proxy:
         await send({"type": "lifespan.shutdown.complete"})
 
     def end_waits(self) -> None:
-        """End what control requests wait for, since the server stops."""
+        """Cancel the waits of control requests, since the server stops."""
         log = self.watcher.log
         for ring in (log.calls, log.notifications, log.departures):
             ring.notifier.close()
 
 
 def _refuse(why: str) -> Response:
-    """Refuse a request without passing it on or writing it to the journal."""
+    """Refuse a request without relaying it or writing it to the journal."""
     return error(404, "not_passed_on", f"reseller-sim proxy, not the service: {why}")
 
 
 def _target(scope: Any) -> bytes:
-    """The request's target as it came; another server than ours may have lost an empty query."""
+    """Return the request's target as received; a server other than ours may have lost an empty query."""
     responder = responder_of(scope)
     if responder is not None:
         return responder.request.target

@@ -1,4 +1,4 @@
-"""`/_sim` of the proxy: journal, stories, callbacks, departures and audit of what went by, read only."""
+"""`/_sim` of the proxy: read-only journal, payment stories, callbacks, departures and audit of the relayed traffic."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -54,7 +54,7 @@ UNKNOWN_PATH = "the proxy has no such path; see docs/proxy.md, or `reseller-sim 
 ONE = f"/_sim/sandboxes/{shown.SANDBOX}"
 
 Audit = Callable[[Sequence[Call], Sequence[Notification]], dict[str, Any]]
-"""Gives `{"ok", "obligations"}` for what was seen."""
+"""The endpoint that returns `{"ok", "obligations"}` for the relayed traffic."""
 
 Record = TypeVar("Record", bound=RingRecord)
 
@@ -80,7 +80,7 @@ _OF_DEPARTURE: dict[str, Callable[[SeenDeparture], Any]] = {
 
 
 class ProxyControl:
-    """The control API over what `watcher` keeps; `facts` is what the list of sandboxes says of the proxy."""
+    """The control API over the records of `watcher`; `facts` describe the proxy in the list of sandboxes."""
 
     def __init__(self, watcher: Watcher, guard: Guard, audit: Audit, facts: dict[str, Any]) -> None:
         self._watcher, self._guard, self._audit, self._facts = watcher, guard, audit, facts
@@ -119,7 +119,7 @@ class ProxyControl:
         self._app.router.redirect_slashes = False
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request that the guard accepts; everybody may read what is open."""
+        """Answer a request that the guard accepts; open paths need no token."""
         if scope["path"] not in OPEN_PATHS:
             refusal = self._guard.check(Headers(scope=scope))
             if refusal is not None:
@@ -136,7 +136,7 @@ class ProxyControl:
             report(failure, "a control request")
 
     async def _reply(self, body: dict[str, Any]) -> Response:
-        """Answer without secrets; rows are lines, and each is masked in a turn of its own."""
+        """Answer without secrets. Rows are lines, each masked in a separate loop iteration."""
         mask = self._watcher.secrets.mask
         masked = []
         for line in encode(body).split(b"\n"):
@@ -149,7 +149,7 @@ class ProxyControl:
         return reply({"sandboxes": [{"id": shown.SANDBOX, **self._facts}]})
 
     async def _as_har(self, request: Request) -> Response:
-        """The latest requests that match as HAR 1.2."""
+        """Return the latest requests that match as HAR 1.2."""
         query = _journal_query(request, "observed-har-query")
         asked, mask, url = page_of(query), self._watcher.secrets.mask, base_url(request)
         found = filtered(_OF_CALL, query, _before(self._watcher.log.calls, asked.cursor))
@@ -163,14 +163,14 @@ class ProxyControl:
         )
 
     async def _as_curl(self, request: Request) -> Response:
-        """One request as a command for a POSIX shell."""
+        """Return a request as a command for a POSIX shell."""
         seen, mask = self._found(request), self._watcher.secrets.mask
         if seen is None:
             return _unknown_request()
         return PlainTextResponse(pasted(base_url(request), shown.sent(seen, mask), mask))
 
     def _found(self, request: Request) -> SeenCall | None:
-        """The call whose number is in the path; None when the journal does not have it."""
+        """Return the call whose number is in the path; None when the journal does not have it."""
         number = request.path_params["n"]
         is_number = number.isascii() and number.isdigit() and len(number) <= DIGITS_MAX
         return self._watcher.log.calls.find(int(number)) if is_number else None
@@ -183,7 +183,7 @@ class ProxyControl:
         row: Callable[[Record, Mask], dict[str, Any]],
         read_query: Callable[[Request], dict[str, Any]],
     ) -> Callable[[Request], Awaitable[Response]]:
-        """Return an endpoint for pages of a log, newest first; with `wait_for` it waits until so many match."""
+        """Return an endpoint for pages of a log, newest first; with `wait_for` it waits for that many matches."""
 
         async def listed(request: Request) -> Response:
             query, mask = read_query(request), self._watcher.secrets.mask
@@ -199,7 +199,7 @@ class ProxyControl:
         return listed
 
     async def _transactions(self, request: Request) -> Response:
-        """Payments that were seen, newest first."""
+        """Return observed payments, newest first."""
         query = query_of(request, "observed-payments-query")
         asked, mask = page_of(query), self._watcher.secrets.mask
         wanted = [(name, query[name]) for name in ("refid", "trxid") if name in query]
@@ -209,7 +209,7 @@ class ProxyControl:
         return await self._reply(answer | {"left_out": self._watcher.payments.left_out})
 
     async def _transaction(self, request: Request) -> Response:
-        """The story of one payment, by trxid or refid: what was asked, answered and called back, in order."""
+        """Return the story of a payment, by trxid or refid: its requests, answers and callbacks, in order."""
         refuse_other_parameters(request)
         one = self._watcher.payments.find(request.path_params["trxid"])
         if one is None:
@@ -245,8 +245,8 @@ def _before(log: Ring[Record], cursor: int) -> list[Record]:
 
 
 def _journal_query(request: Request, schema: str) -> dict[str, Any]:
-    """The query of a list with the journal's filters, which something can match. Raises `InvalidInput`."""
-    refuse_impossible(request, [name for name in _OF_CALL if name != "trxid"])  # a deployment's may be any text
+    """Return the query of a list with the journal's filters. Raises `InvalidInput` for filters that never match."""
+    refuse_impossible(request, [name for name in _OF_CALL if name != "trxid"])  # a deployment's codes may be any text
     query = query_of(request, schema)
     refuse_contradictions(query, _OF_CALL)
     return query

@@ -1,4 +1,4 @@
-"""The payment that a message is about, and departures of answers and notifications from contract and request."""
+"""Departures of answers and notifications from contract and request, and the payment of a message."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,11 +19,11 @@ JUDGED_BYTES_MAX: Final = 1024 * 1024
 """The largest unpacked body that is compared with the contract."""
 
 OUTLINE_BYTES_MAX: Final = 384 * 1024
-"""Of a body that is decoded, the bytes outside its strings, as `contract.outline` counts them: some fifty milliseconds'
+"""The maximum size of a decoded body without its strings, as `contract.outline` counts it: about fifty milliseconds of
 work."""
 
 KEPT_OUTLINE_BYTES_MAX: Final = 2 * 1024 * 1024
-"""The same limit for bodies that are kept, and that the audit and a recorder may read."""
+"""The corresponding limit for bodies that are stored, and that the audit and a recorder may read."""
 
 TOPUP_PATH = "/v2/topup"
 HISTORY_PATH = "/v2/transactions"
@@ -31,24 +31,24 @@ _REFERENCE_CHARS_MAX = 200
 
 
 class About(NamedTuple):
-    """The payment that something is about; empty where that is not known."""
+    """The payment of a message; empty when unknown."""
 
     refid: str = ""
     trxid: str = ""
 
 
 def members(body: bytes) -> dict[str, Any]:
-    """The members of a JSON object; none for anything else, nor for one with too much in it."""
+    """Return the members of a JSON object; empty for other values, and for an object that is too large."""
     return as_dict(decoded(body)) if body and outline(body, OUTLINE_BYTES_MAX) is None else {}
 
 
 def is_judged(body: bytes) -> bool:
-    """Whether a body is small enough to be held against the contract."""
+    """Return whether a body is small enough to be compared with the contract."""
     return len(body) <= JUDGED_BYTES_MAX and outline(body, OUTLINE_BYTES_MAX) is None
 
 
 def is_kept(body: bytes) -> bool:
-    """Whether reading a body would not take long."""
+    """Return whether a body can be read quickly."""
     return outline(body, KEPT_OUTLINE_BYTES_MAX) is None
 
 
@@ -60,26 +60,26 @@ def about(query: bytes, body: bytes, answer: bytes) -> About:
 
 
 def reference(found: Mapping[str, Any], name: str) -> str:
-    """A reference, empty when there is none that a payment could have."""
+    """Return a reference; empty unless it is a text that a payment could have."""
     value = found.get(name)
     return value if isinstance(value, str) and len(value) <= _REFERENCE_CHARS_MAX else ""
 
 
 def result_of(answer: bytes) -> Mapping[str, Any]:
-    """The payment result in an answer to `POST /v2/topup`, or in a callback's body (SPEC 2.3)."""
+    """Return the payment result in an answer to `POST /v2/topup`, or in a callback's body (SPEC 2.3)."""
     data = as_dict(members(answer).get("data"))
     return data if isinstance(data.get("status"), str) else {}
 
 
 def callback_result(query: bytes) -> Mapping[str, Any]:
-    """The payment result in the query of a GET callback (SPEC 6.1)."""
+    """Return the payment result in the query of a GET callback (SPEC 6.1)."""
     sent = parameters(query)
     result = members(sent.get("message", "").encode("utf-8", "surrogatepass"))
     return result if isinstance(result.get("status"), str) else {}
 
 
 def records(answer: bytes) -> Iterator[Mapping[str, Any]]:
-    """The records of a transaction history (SPEC 2.4)."""
+    """Yield the records of a transaction history (SPEC 2.4)."""
     yield from dicts(members(answer).get("data"))
 
 
@@ -87,7 +87,7 @@ CATALOG_PATH = "/v2/catalog"
 _CHARS_MAX = 100
 _PRODUCTS_MAX = 1000
 
-# Of each endpoint: what was sent, and where the answer repeats it (SPEC 4.11, 4.5, 4.13).
+# For each endpoint: the parameter, and its place in the answer (SPEC 4.11, 4.5, 4.13).
 _REPEATED: Mapping[tuple[str, str], tuple[tuple[str, str], ...]] = {
     ("POST", TOPUP_PATH): (("refid", "data.refid"),),
     ("GET", "/v2/options"): (("product_code", "product_code"), ("field_id", "field_id")),
@@ -96,7 +96,7 @@ _REPEATED: Mapping[tuple[str, str], tuple[tuple[str, str], ...]] = {
 
 
 def of_echoes(method: str, path: str, query: bytes, body: bytes, answer: bytes) -> Iterator[Departure]:
-    """Where an answer is about something else than its request, or a product of the catalog about another."""
+    """Yield departures of an answer that is not about its request, or of a product under another code."""
     if (method, path) == ("GET", CATALOG_PATH):
         yield from _of_catalog(members(answer).get("products"))
     elif repeated := _REPEATED.get((method, path)):
@@ -126,7 +126,7 @@ def _at(found: Any, place: str) -> Any:
 
 
 DEPARTURES_MAX = 50
-"""Of one message; the rest would say the same of other items of a list."""
+"""The limit for a message. Further departures would repeat these for other items of a list."""
 
 _CALLBACK_PARAMETERS = ("refid", "status", "price", "message")
 _CODE = re.compile(r"[0-9]{1,5}", re.ASCII)
@@ -136,8 +136,8 @@ _SHOWN_CHARS = 200
 
 
 def of_answer(method: str, path: str, status: int, headers: Headers, answer: bytes) -> Iterator[Departure]:
-    """Yield departures of an answer whose body is unpacked. The contract has no HEAD, whose answer
-    has no body."""
+    """Yield departures of an answer whose body is unpacked. HEAD is exempt: the contract lacks it, and its answer has
+    no body."""
     if method == "HEAD":
         return
     if path_item(load(OPENAPI), path) is None and status < _ERRORS_FROM:
@@ -180,7 +180,7 @@ def _of_parameters(sent: Mapping[str, str]) -> Iterator[Departure]:
 
 
 def _same(name: str, sent: str | int | Decimal, told: object) -> Iterator[Departure]:
-    """A parameter that is not what the message has in its place; a message that lacks it is judged by itself."""
+    """Yield a departure for a parameter that differs from the message, unless the message lacks its value."""
     is_known = isinstance(told, str) if isinstance(sent, str) else _is_number(told)
     if is_known and sent != told:
         yield Departure(name, f"as in message: {str(told)[:_SHOWN_CHARS]}", str(sent)[:_SHOWN_CHARS])

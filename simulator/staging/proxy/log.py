@@ -1,4 +1,4 @@
-"""The proxy's log: the latest calls, notifications and departures, within limits of count and bytes; and payments."""
+"""The proxy's log: the latest calls, notifications and departures, limited in count and bytes; and payments."""
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Mapping
@@ -21,9 +21,9 @@ DEPARTURES_BYTES_MAX: Final = 8 * 1024 * 1024
 
 
 class SeenCall(msgspec.Struct, kw_only=True):
-    """A call, and what is known beside it. `status` is what the client got: the proxy's own when there was no answer, 0
-    when its connection was cut. `error` is a code of the proxy's, or the one in the answer. The bodies of the call are
-    unpacked; the counts are those on the wire."""
+    """A call with its findings. `status` is the client's: the proxy's own when there was no answer, 0 when the client's
+    connection was cut. `error` is the proxy's code, or the code in the answer. The bodies of the call are unpacked; the
+    counts are bytes on the wire."""
 
     call: Call
     client: str
@@ -36,13 +36,13 @@ class SeenCall(msgspec.Struct, kw_only=True):
 
     @property
     def size(self) -> int:
-        """The approximate memory, in bytes."""
+        """Return the approximate memory, in bytes."""
         return seen_size(self)
 
 
 class SeenNotification(msgspec.Struct, kw_only=True):
-    """A notification, and what is known beside it; `signature` is what `webhook_signatures.judged` says, `reported` the
-    status that a callback reports."""
+    """A notification with its findings. `signature` is the result of `webhook_signatures.judged`, `reported` the status
+    that a callback reports."""
 
     notification: Notification
     departures: tuple[Departure, ...]
@@ -53,12 +53,12 @@ class SeenNotification(msgspec.Struct, kw_only=True):
 
     @property
     def size(self) -> int:
-        """The approximate memory, in bytes."""
+        """Return the approximate memory, in bytes."""
         return seen_size(self)
 
 
 class SeenDeparture(msgspec.Struct, kw_only=True):
-    """A departure with its place: `request` or `callback` is the number of what departs, the other is 0."""
+    """A departure with its place: `request` or `callback` is the number of the message, the other is 0."""
 
     at: datetime
     operation: str
@@ -69,12 +69,12 @@ class SeenDeparture(msgspec.Struct, kw_only=True):
 
     @property
     def size(self) -> int:
-        """The approximate memory, in bytes."""
+        """Return the approximate memory, in bytes."""
         return seen_size(self)
 
 
 class SeenLog:
-    """All of it."""
+    """The complete log of the proxy."""
 
     def __init__(self, calls_max: int = CALLS_MAX, bytes_max: int = CALLS_BYTES_MAX) -> None:
         self.calls: Ring[SeenCall] = Ring(calls_max, bytes_max)
@@ -82,7 +82,7 @@ class SeenLog:
         self.departures: Ring[SeenDeparture] = Ring(calls_max, DEPARTURES_BYTES_MAX)
 
     def add_call(self, seen: SeenCall) -> Call:
-        """Number a call, and its departures; returns it with its number."""
+        """Number a call, and its departures; return it with its number."""
         seen.call = msgspec.structs.replace(seen.call, n=self.calls.last_n + 1)
         operation = f"{seen.call.method} {seen.call.path}"
         for one in seen.departures:
@@ -102,7 +102,7 @@ class SeenLog:
 
 
 def seen_size(value: Any) -> int:
-    """The approximate memory of a message and what is in it, in bytes."""
+    """Return the approximate memory of a message with its parts, in bytes."""
     if isinstance(value, str | bytes):
         return getsizeof(value)
     if isinstance(value, tuple):
@@ -116,7 +116,7 @@ _TEXT_CHARS_MAX: Final = 200
 
 
 class SeenStatus(msgspec.Struct, frozen=True):
-    """A status that was observed: when, by which message, and the number of that."""
+    """An observed status: its time, and the kind and number of the message that reported it."""
 
     at: datetime
     status: str
@@ -126,7 +126,7 @@ class SeenStatus(msgspec.Struct, frozen=True):
 
 
 class Payment(msgspec.Struct, kw_only=True):
-    """One payment. `calls` and `callbacks` are numbers, the latest ones; `calls_left_out` counts those before."""
+    """A payment. `calls` and `callbacks` are the latest numbers; `calls_left_out` counts earlier calls."""
 
     serial: int
     refid: str
@@ -145,7 +145,7 @@ class Payment(msgspec.Struct, kw_only=True):
 
 
 class Payments:
-    """At most `count_max`; the oldest are forgotten."""
+    """At most `count_max` payments; the oldest are evicted."""
 
     def __init__(self, count_max: int = PAYMENTS_MAX) -> None:
         self._count_max = count_max
@@ -155,15 +155,15 @@ class Payments:
         self.left_out = 0
 
     def newest_first(self) -> list[Payment]:
-        """All of them."""
+        """Return all payments."""
         return list(reversed(self._by_refid.values()))
 
     def find(self, reference_: str) -> Payment | None:
-        """The payment with this trxid, or else this refid."""
+        """Return the payment with this trxid, or else this refid."""
         return self._by_refid.get(self._refids.get(reference_, reference_))
 
     def note_call(self, call: Call, result: Mapping[str, Any]) -> None:
-        """Note a call that is about a payment; `result` is the payment result in its answer, if any."""
+        """Record a call about a payment; `result` is the payment result in its answer, if any."""
         one = self.find(call.trxid) if call.trxid else None
         if one is None and call.refid and (call.path == TOPUP_PATH or call.refid in self._by_refid):
             one = self._payment(call.refid, call.at)
@@ -175,7 +175,7 @@ class Payments:
                 self._observe(one, call.at, result, "answer", call.n)
 
     def note_history(self, call: Call, found: Iterable[Mapping[str, Any]]) -> None:
-        """Take trxids and statuses of payments that are known from the records of a transaction history."""
+        """Update trxids and statuses of known payments from the records of a transaction history."""
         for record in found:
             one = self._by_refid.get(reference(record, "refid"))
             if one is not None:
@@ -184,7 +184,7 @@ class Payments:
                 self._observe(one, call.at, said, "history", call.n)
 
     def note_callback(self, refid: str, at: datetime, result: Mapping[str, Any], n: int) -> None:
-        """Note a callback about a payment, with what it reports."""
+        """Record a callback about a payment, with its reported status."""
         one = self._payment(refid, at)
         one.callbacks_left_out += len(one.callbacks) == SHOWN_MAX
         one.callbacks.append(n)
@@ -216,7 +216,7 @@ class Payments:
         one.amount = _number(result.get("amount"), one.amount)
         one.cost = _number(result.get("cost"), one.cost)
         last = one.statuses[-1] if one.statuses else None
-        # The history has spellings of its own, so the code alone says whether something changed.
+        # The history spells statuses differently, so only the code shows a change.
         is_same = last is not None and last.status_code == code and (source == "history" or last.status == status)
         if status and not is_same:
             one.statuses.append(SeenStatus(at, status, code, source, n))

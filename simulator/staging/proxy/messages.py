@@ -1,4 +1,4 @@
-"""A message on its way through the proxy: where it goes, which fields it has, and what is kept of it."""
+"""A message on its way through the proxy: its destination, its header fields, and its stored body."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class BadAddress(ValueError):
-    """The text is no address to pass requests to; it says why, without repeating the text."""
+    """An invalid upstream address; the text says why, without repeating the address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,23 +27,23 @@ class Address:
 
     @property
     def authority(self) -> str:
-        """The value of Host: without the port where it is the scheme's own (RFC 9110 7.2)."""
+        """Return the value of Host: without the scheme's default port (RFC 9110 7.2)."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def scheme(self) -> str:
-        """`http` or `https`."""
+        """Return `http` or `https`."""
         return "https" if self.is_tls else "http"
 
     @property
     def url(self) -> str:
-        """The address as text."""
+        """Return the address as text."""
         return f"{self.scheme}://{self.authority}{self.base}"
 
 
 def parse_address(text: str) -> Address:
-    """The address in `http(s)://HOST[:PORT][/PATH]`. Raises `BadAddress`."""
+    """Parse an address `http(s)://HOST[:PORT][/PATH]`. Raises `BadAddress`."""
     try:
         parts = urlsplit(text)
         port = parts.port
@@ -65,12 +65,12 @@ _DOTS = (b".", b"..")
 
 
 def has_dots(path: bytes) -> bool:
-    """True when a segment is `.` or `..`: below a base path it could lead out of it."""
+    """Return True if a segment is `.` or `..`, which could lead out of a base path."""
     return any(segment in _DOTS for segment in _segments(path))
 
 
 def is_control(path: bytes) -> bool:
-    """True for what a simulator may take for its control API: escapes undone, dot segments and empty ones resolved."""
+    """Return True for a path that, decoded and resolved, a simulator may take for its control API."""
     kept: list[bytes] = []
     for segment in _segments(path):
         if segment == b"..":
@@ -81,7 +81,7 @@ def is_control(path: bytes) -> bool:
 
 
 def _segments(path: bytes) -> Iterator[bytes]:
-    """As servers may read them: some take a backslash for a slash, and cut parameters off at a semicolon."""
+    """Yield segments as servers may read them: some split at a backslash, and cut parameters at a semicolon."""
     for segment in unquote_to_bytes(path).replace(b"\\", b"/").split(b"/"):
         yield segment.partition(b";")[0]
 
@@ -91,7 +91,7 @@ IN_FLIGHT_BYTES_MAX: Final = 128 * 1024 * 1024
 
 
 class BodyBudget:
-    """The bytes that are kept of all messages in flight, at most `bytes_max`."""
+    """The stored bytes of all messages in flight, at most `bytes_max`."""
 
     def __init__(self, bytes_max: int = IN_FLIGHT_BYTES_MAX) -> None:
         self.bytes_max = bytes_max
@@ -99,7 +99,7 @@ class BodyBudget:
 
 
 class BufferedBody:
-    """A body on its way. `total` counts its bytes; `body` is empty when it was too long to be kept."""
+    """A body on its way. `total` counts its bytes; `body` is empty if it was too long to store."""
 
     def __init__(self, budget: BodyBudget, bytes_max: int = MESSAGE_BYTES_MAX) -> None:
         self.total = 0
@@ -110,7 +110,7 @@ class BufferedBody:
         self._held = 0
 
     def add(self, piece: bytes) -> None:
-        """Keep one more piece, or give up and let go of those before it."""
+        """Store another piece, or drop the whole body when a limit is reached."""
         self.total += len(piece)
         budget = self._budget
         if not self.is_whole or not piece:
@@ -125,11 +125,11 @@ class BufferedBody:
 
     @property
     def body(self) -> bytes:
-        """What was kept."""
+        """Return the stored bytes."""
         return b"".join(self._pieces)
 
     def release(self) -> None:
-        """Let go of it."""
+        """Return the stored bytes to the budget."""
         self._budget.used -= self._held
         self._held = 0
         self._pieces = []
@@ -150,12 +150,12 @@ _HOP_BY_HOP = frozenset(
 )
 # The proxy's own server has answered it with 100 Continue, and the body is on its way (RFC 9110 10.1.1).
 _ANSWERED_HERE = frozenset({b"expect"})
-# Connection may not name what the message cannot do without.
+# Connection may not name the fields that a message needs.
 _END_TO_END = frozenset({b"content-length", b"content-type", b"host", b"authorization"})
 
 
 def passed_on(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """The end-to-end fields, in their order, each as it came."""
+    """Return the end-to-end fields, unchanged and in order."""
     fields = tuple(headers)
     named = b",".join(value for name, value in fields if name.lower() == b"connection").split(b",")
     dropped = _HOP_BY_HOP | ({name.strip().lower() for name in named} - _END_TO_END)
@@ -163,7 +163,7 @@ def passed_on(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def to_upstream(headers: Iterable[tuple[bytes, bytes]], authority: str, *, is_chunked: bool) -> Headers:
-    """A request's fields with the upstream's Host in the place of the client's; `is_chunked` frames its body again."""
+    """Return a request's fields with the upstream's Host; `is_chunked` frames its body again."""
     fields = tuple((name, value) for name, value in passed_on(headers) if name.lower() not in _ANSWERED_HERE)
     host = authority.encode()
     if not any(name.lower() == b"host" for name, _ in fields):  # HTTP/1.0 may omit it
@@ -173,15 +173,15 @@ def to_upstream(headers: Iterable[tuple[bytes, bytes]], authority: str, *, is_ch
 
 
 def value_of(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes:
-    """The last value of a field, whose `name` is in lower case; empty when there is none."""
+    """Return the last value of a field, whose `name` is in lower case; empty if it is absent."""
     return next((value for each, value in reversed(tuple(headers)) if each.lower() == name), b"")
 
 
 @dataclass(frozen=True, slots=True)
 class PassedExchange:
-    """An exchange that was passed on. `headers` and `answer_headers` are as received; `status` is 0 when no
-    answer came. `error` is a code of ours and `words` say what failed; the client then has the `own_status`, 0 when its
-    connection was cut. The counts are of the whole bodies, which are kept unless they were too long."""
+    """A relayed exchange. `headers` and `answer_headers` are as received; `status` is 0 without an answer. `error` is
+    the proxy's code and `words` describe the failure; the client then gets `own_status`, or 0 when its connection was
+    cut. The counts cover the whole bodies, which are stored unless they were too long."""
 
     at: datetime
     method: str
@@ -202,15 +202,15 @@ class PassedExchange:
 
     @property
     def path(self) -> str:
-        """The target without its query."""
+        """Return the target without its query."""
         return self.target.partition(b"?")[0].decode("latin-1")
 
     @property
     def query(self) -> bytes:
-        """The query of the target."""
+        """Return the query of the target."""
         return self.target.partition(b"?")[2]
 
     @property
     def answered(self) -> int:
-        """The status of a whole answer; 0 without one."""
+        """Return the status of a complete answer; 0 without such an answer."""
         return self.status if not self.error else 0

@@ -1,4 +1,4 @@
-"""Writes what was seen as a scenario: every minute while something changed, and at the end."""
+"""Writes observed traffic as a scenario: every minute while it changes, and at the end."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,15 +17,15 @@ WAITING_BYTES_MAX: Final = 128 * 1024 * 1024
 
 
 Write = Callable[[Path, str], None]
-"""Replaces a file as a whole, or raises."""
+"""A function that replaces a file atomically, or raises."""
 
 
 class Unusable(Exception):
-    """The text is no scenario that `check` accepts; it says why."""
+    """The text is no scenario that `check` accepts; the error says why."""
 
 
 class Records(Protocol):
-    """Makes a scenario of traffic. A single thread uses it, not the event loop's."""
+    """Makes a scenario of traffic, in a single thread outside the event loop."""
 
     def note_call(self, call: Call) -> None: ...
     def note_notification(self, one: Notification) -> None: ...
@@ -33,8 +33,8 @@ class Records(Protocol):
 
 
 class Recording:
-    """Feeds `recorder` beside the event loop, and lets `write` replace the file `path` by what it makes. `complain`
-    gets a line when that fails: by `OSError`, or by `Unusable`; the file stays as it was."""
+    """Feeds `recorder` outside the event loop, and periodically replaces the file `path` with its scenario through
+    `write`. `complain` gets a line after `OSError` or `Unusable`; the file then stays unchanged."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Recording:
         self._task: asyncio.Task[None] | None = None
 
     def note(self, one: Call | Notification) -> None:
-        """Take one more message; one that finds too much waiting is left out."""
+        """Queue a message; it is left out if the queue is full."""
         size = seen_size(one)
         if self._waiting_bytes + size > WAITING_BYTES_MAX:
             self.left_out += 1
@@ -62,11 +62,11 @@ class Recording:
         self._waiting_bytes += size
 
     def start(self) -> None:
-        """Begin to write now and then; needs a running event loop."""
+        """Start writing periodically; needs a running event loop."""
         self._task = asyncio.get_running_loop().create_task(self._write_for_ever())
 
     async def end(self) -> None:
-        """Write the last time."""
+        """Write for the last time."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -92,7 +92,7 @@ class Recording:
             self._complain(f"{self._path} was not written: {report(mistake, 'recording')}")
 
     def _make(self, batch: list[Call | Notification]) -> None:
-        for came in sorted(batch, key=attrgetter("at")):  # they came in the order of their ends
+        for came in sorted(batch, key=attrgetter("at")):  # the messages arrived in the order of their ends
             one = without_secrets(came, self._secrets.secrets)
             if isinstance(one, Call):
                 self._recorder.note_call(one)

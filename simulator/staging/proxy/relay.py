@@ -1,7 +1,7 @@
-"""Passes one request to an upstream and its answer back, byte for byte, and notes what went by.
+"""Relays a request to an upstream and its answer back, byte for byte, and records the exchange.
 
-Nothing is sent twice: a request of this service carries a nonce, and may be a payment. When there is no answer to pass
-on, the proxy answers itself, and says so; when an answer breaks off, so does the connection to the client.
+No request is sent twice: each carries a nonce, and may be a payment. Without a valid answer, the proxy answers with its
+own error. If an answer is interrupted, the proxy also interrupts the client's connection.
 """
 
 import asyncio
@@ -31,13 +31,13 @@ from simulator.wire.traffic import Headers
 
 CONNECT_TIMEOUT_S: Final = 10.0
 IN_FLIGHT_MAX: Final = 128
-BODY_TIMEOUTS_MAX: Final = 20  # an answer's body may take so many times the limit, with no pause above it
+BODY_TIMEOUTS_MAX: Final = 20  # how often the limit of an answer's body may be exceeded before reading pauses
 BOUNDS: Final = AnswerBounds(head_bytes=256 * 1024, fields=65_536, body_bytes=None)
 BAD_GATEWAY, UNAVAILABLE, GATEWAY_TIMEOUT = 502, 503, 504
 
 
 class RelayFailure(Exception):
-    """There is no answer to pass on, or no more of it: the status and code of our own, and why in words."""
+    """The answer is missing or incomplete: the proxy's own status and code, and the reason."""
 
     def __init__(self, status: int, code: str, words: str) -> None:
         super().__init__(words)
@@ -45,8 +45,8 @@ class RelayFailure(Exception):
 
 
 class Relay:
-    """Passes requests to one upstream, at the `address` that the operator gave; `whom` is what messages call it.
-    `timeout_s` is for each part of an exchange, and for whoever waits for a connection."""
+    """Relays requests to an upstream at the operator's `address`; messages call it `whom`. `timeout_s` limits each part
+    of an exchange, and the wait for a connection."""
 
     def __init__(
         self, address: Address, timeout_s: float, whom: str, wall: Callable[[], datetime], budget: BodyBudget
@@ -58,7 +58,7 @@ class Relay:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        """A connection for one exchange. Raises `RelayFailure`."""
+        """Open a connection for an exchange. Raises `RelayFailure`."""
         try:
             async with asyncio.timeout(self.timeout_s):
                 await self._free.acquire()
@@ -75,15 +75,14 @@ class Relay:
             self._free.release()
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._client.close()
 
     async def pass_on(
         self, scope: Any, receive: Any, send: Any, target: bytes, note: Callable[[PassedExchange], None]
     ) -> None:
-        """Pass a request of ASGI on to `target` at the upstream, and answer it.
+        """Relay a request of ASGI to `target` at the upstream, and answer it.
 
-        `note` is called once, before the client has the last byte where its place is known.
+        `note` is called once, if possible before the client has the last byte.
         """
         passing = _Passing(self, scope, receive, send, target, note)
         try:
@@ -93,7 +92,7 @@ class Relay:
 
 
 class _Passing:
-    """One request on its way."""
+    """A request on its way."""
 
     def __init__(
         self, relay: Relay, scope: Any, receive: Any, send: Any, target: bytes, note: Callable[[PassedExchange], None]
@@ -110,8 +109,8 @@ class _Passing:
         self._is_noted = False
 
     async def run(self) -> None:
-        """Pass it on, once a part of its body is there: until then it takes no connection from others. What fails is
-        answered, and noted."""
+        """Relay the request once a part of its body has arrived, so that a slow client holds no connection. Failures
+        are answered and recorded."""
         try:
             first = await self._piece()
             async with self._relay.connection() as connection:
@@ -120,7 +119,7 @@ class _Passing:
             await self._fail(failed)
 
     def finish(self) -> None:
-        """Note what was not noted, since the proxy stops; let go of the bodies."""
+        """Record the exchange if the proxy stopped before its end; release the bodies."""
         if not self._is_noted:
             self._finish("proxy_stopped", "the proxy was stopped before the exchange was complete")
         self._sent.release()
@@ -137,14 +136,15 @@ class _Passing:
             uploading.cancel()
             await asyncio.wait({uploading})
             if uploading.cancelled() or uploading.exception() is not None:
-                connection.abort()  # a part of the request is missing on it
+                connection.abort()  # the request on it is incomplete
 
     # The request
 
     async def _upload(self, connection: Connection, piece: bytes) -> None:
         """Send the request, whose body begins with `piece`.
 
-        Raises `RelayFailure`; `TimeoutError` and `ConnectionError` when the upstream does not take it."""
+        Raises `RelayFailure`; `TimeoutError` and `ConnectionError` when the upstream does not take it.
+        """
         is_chunked = value_of(self._headers, b"transfer-encoding") != b""
         fields = to_upstream(self._headers, self._relay.address.authority, is_chunked=is_chunked)
         line = b"%b %b HTTP/1.1\r\n" % (
@@ -162,7 +162,7 @@ class _Passing:
             await self._write(connection, b"0\r\n\r\n")
 
     async def _piece(self) -> bytes:
-        """The next piece of the body, noted; empty for the end. Raises `RelayFailure`."""
+        """Return and record the next piece of the body; empty at the end. Raises `RelayFailure`."""
         message = await self._receive()
         if message["type"] == "http.disconnect":
             raise RelayFailure(0, "client_left", "the client left before its request was complete")
@@ -178,7 +178,7 @@ class _Passing:
     # The answer
 
     async def _first(self, connection: Connection, uploading: "asyncio.Task[None]") -> AnswerHead:
-        """The head of the answer, which may come before the request is complete, or although it was not taken."""
+        """Return the head of the answer, which may come before the request is complete, or after its upload failed."""
         whom, limit = self._relay.whom, self._relay.timeout_s
         heading = asyncio.create_task(connection.head())
         try:
@@ -206,7 +206,7 @@ class _Passing:
         return head
 
     def _check(self, head: AnswerHead) -> None:
-        """Refuse what cannot be passed on. Raises `RelayFailure`."""
+        """Refuse an answer that cannot be relayed. Raises `RelayFailure`."""
         problem = ""
         if head.status == SWITCHING_PROTOCOLS:
             problem = f"has the status {head.status}, which nobody asked for"
@@ -218,7 +218,7 @@ class _Passing:
             raise RelayFailure(BAD_GATEWAY, "upstream_not_http", f"the answer of {self._relay.whom} {problem}")
 
     def _no_answer(self, broke_off: str, status: int = 0) -> RelayFailure:
-        """Why the reader has no answer, or no more of it."""
+        """Return why the reader has no answer, or an incomplete answer."""
         if self._reader.problem:
             return RelayFailure(status, "upstream_not_http", f"the answer of {self._relay.whom} {self._reader.problem}")
         return RelayFailure(status, "upstream_broke_off", broke_off)

@@ -1,4 +1,4 @@
-"""The secrets that the proxy knows: those given to it, and those that went by. They are hidden in all that it shows."""
+"""The secrets that the proxy knows, from the operator and from observed traffic. All its output hides them."""
 
 import binascii
 import hmac
@@ -27,15 +27,15 @@ from simulator.wire.webhook_signature import STANDARD_HEADERS
 
 WEBHOOK_PATH: Final = "/v2/balance-webhook"
 _WEBHOOKS_MAX: Final = 20
-CHARS_MAX: Final = 4096  # tokens are shorter; of a longer text the beginning is recognized
+CHARS_MAX: Final = 4096  # tokens are shorter; a longer text is recognized by its beginning
 OF_BODY_MAX: Final = 50
 SEARCHED_BYTES_MAX: Final = 64 * 1024  # a login is shorter
 SEEN_CHARS_MAX: Final = 4 * 1024 * 1024
 
 
 class SeenSecrets:
-    """`given` are those of the operator; `keys` are API keys, which may be shown whole. `webhooks` are the latest
-    secrets that the service gave out for webhooks."""
+    """The known secrets. The operator provides the `given` secrets; `keys` are API keys, which may be shown whole.
+    `webhooks` are the latest webhook secrets from the service."""
 
     def __init__(self, given: Iterable[str] = (), keys: Iterable[str] = ()) -> None:
         self.webhooks: deque[str] = deque(maxlen=_WEBHOOKS_MAX)
@@ -45,12 +45,12 @@ class SeenSecrets:
 
     @property
     def mask(self) -> Mask:
-        """What hides them all."""
+        """Return a mask that hides all secrets."""
         return Mask((), self._keys, self.secrets)
 
     @property
     def secrets(self) -> tuple[Secrets, ...]:
-        """Their indexes."""
+        """Return the indexes of all secrets."""
         return (self._given, *self._seen.generations)
 
     def learn(self, path: str, body: bytes, answer: bytes) -> None:
@@ -68,7 +68,7 @@ _WORD: Final = re.compile(r"\w*")
 
 
 def without_secrets(one: Call | Notification, secrets: Iterable[Secrets]) -> Call | Notification:
-    """The message with secrets hidden in its query, body and answer; those of a recording read nothing else."""
+    """Return the message with secrets hidden in its query, body and answer, the only parts that a recording reads."""
     known = tuple(secrets)
     body, answer = _body(one.body, known), _body(one.answer, known)
     if isinstance(one, Call):
@@ -106,7 +106,7 @@ _WORDS = ("sign", "hmac", "digest")
 
 
 def judged(headers: Headers, body: bytes, secrets: Iterable[str]) -> str:
-    """`right`, `wrong`, `unknown` when no secret was seen, or empty when no header looks like a signature."""
+    """Return `right`, `wrong`, `unknown` without known secrets, or an empty text without a signature header."""
     fields = {name.lower().decode("latin-1"): value.decode("latin-1") for name, value in headers}
     given = {name: value for name, value in fields.items() if any(word in name for word in _WORDS)}
     if not given:
@@ -119,7 +119,7 @@ def judged(headers: Headers, body: bytes, secrets: Iterable[str]) -> str:
 
 
 def _parts(value: str) -> Iterator[str]:
-    """The signatures in a header: several are divided by blanks, and each may have a scheme's name in front."""
+    """Yield the signatures in a header: several are divided by blanks, and each may be prefixed by a scheme's name."""
     for one in value.split()[:10]:
         yield one
         for divider in (",", "="):
@@ -139,7 +139,7 @@ def _expected(secret: str, fields: dict[str, str], body: bytes) -> Iterator[str]
 
 
 def _keys(secret: str) -> Iterator[bytes]:
-    """A secret as text, as hexadecimal digits and as Base64."""
+    """Yield a secret as text, as hexadecimal digits and as Base64."""
     yield secret.encode()
     for decode in (bytes.fromhex, b64decode):
         try:
@@ -151,11 +151,11 @@ def _keys(secret: str) -> Iterator[bytes]:
 TOLERANCE_S: Final = 300.0
 NONCES_MAX: Final = 10_000
 _DIAGNOSED_BYTES_MAX: Final = 10 * 1024 * 1024
-_RULES = QueryRules()  # whatever SPEC 5.1 allows
+_RULES = QueryRules()  # all queries that SPEC 5.1 allows
 
 
 class GivenKey(NamedTuple):
-    """The key that the operator gave with its secret, as the signature check wants it."""
+    """The operator's key with its secret, in the form of the signature check."""
 
     secret_bytes: bytes
     state: str = "active"
@@ -165,7 +165,7 @@ _WITHOUT_SECRET = GivenKey(b"")
 
 
 class Signatures:
-    """Says of each signed request what is wrong with it. `key` and `secret` are None when none were given."""
+    """Diagnoses signed requests. `key` and `secret` are None if the operator gave none."""
 
     def __init__(self, key: str | None = None, secret: bytes | None = None) -> None:
         self._key = None if key is None else key.encode()
@@ -173,7 +173,7 @@ class Signatures:
         self._nonces: OrderedDict[tuple[bytes, bytes], str] = OrderedDict()
 
     def diagnosis(self, one: PassedExchange, answer: bytes) -> str:
-        """Why the service refused the request, or should have; empty for nothing. `answer` is unpacked."""
+        """Return why the service refused the request, or should have; empty without a finding. `answer` is unpacked."""
         sent, status = _joined(one.headers), one.answered
         code = members(answer).get("error") if status == 401 else None
         refused = code if isinstance(code, str) and code in MESSAGES else ""
@@ -195,7 +195,7 @@ class Signatures:
         return doubt or f"the service refused it with {refused}, though by the contract headers and signature are right"
 
     def _denied(self, one: PassedExchange, sent: dict[bytes, bytes]) -> tuple[Denied | None, str]:
-        """Return the refusal by the contract, and what cannot be known, in words."""
+        """Return the refusal by the contract, and a reason why the result is uncertain."""
         is_given = self._held is not None and sent.get(names.API_KEY) == self._key
         held = self._held if is_given and self._held is not None else _WITHOUT_SECRET
         claim = check_headers(sent, held, one.at.timestamp(), TOLERANCE_S)
@@ -213,7 +213,7 @@ class Signatures:
         return denied, ""
 
     def _earlier(self, sent: dict[bytes, bytes], at: datetime, refused: str) -> str:
-        """When this nonce was sent before, as far as it is remembered; remembers it from now on."""
+        """Return when this nonce was sent before, if known, and remember it."""
         nonce = sent.get(names.NONCE, b"")
         pair = sent.get(names.API_KEY, b"")[:200], nonce[:200]
         earlier = self._nonces.get(pair, "")
@@ -225,7 +225,7 @@ class Signatures:
 
 
 def _joined(headers: Headers) -> dict[bytes, bytes]:
-    """Names in lower case; the values of a repeated one joined, as the signature check expects."""
+    """Return fields with names in lower case; values of repeated fields are joined, as the signature check expects."""
     joined: dict[bytes, bytes] = {}
     for name, value in headers:
         lower = name.lower()

@@ -1,4 +1,4 @@
-"""The proxy's log as its control API shows it: in the shapes of the simulator's, without secrets."""
+"""JSON of the proxy's log for its control API: in the simulator's shapes, without secrets."""
 
 from typing import Any
 from urllib.parse import quote
@@ -15,7 +15,7 @@ RECEIVER_BODY_CHARS_MAX = 16 * 1024
 
 
 def request(seen: SeenCall, mask: Mask) -> dict[str, Any]:
-    """One row of the journal."""
+    """Return a row of the journal."""
     call = seen.call
     return {
         "n": call.n,
@@ -38,7 +38,7 @@ def request(seen: SeenCall, mask: Mask) -> dict[str, Any]:
 
 
 def exchange(seen: SeenCall, mask: Mask) -> dict[str, Any]:
-    """A call with its request and the service's response."""
+    """Return a call with its request and the service's response."""
     call = seen.call
     return request(seen, mask) | {
         "sandbox": SANDBOX,
@@ -49,13 +49,13 @@ def exchange(seen: SeenCall, mask: Mask) -> dict[str, Any]:
 
 
 def exported(url: str, seen: SeenCall, mask: Mask) -> dict[str, Any]:
-    """A call as `har_parts` takes it, with the address at the proxy, which is at `url`."""
+    """Return a call as `har_parts` takes it, with the address at the proxy, which is at `url`."""
     target = quote(_target(seen, mask).decode("latin-1"), safe=SAFE_IN_URL, encoding="latin-1")
     return exchange(seen, mask) | {"url": url + target, "unread": _unread(seen)}
 
 
 def sent(seen: SeenCall, mask: Mask) -> SentRequest:
-    """A call as `pasted` takes it. A body that came packed is unpacked, so that nothing says it is packed."""
+    """Return a call as `pasted` takes it. A compressed body is unpacked, and its Content-Encoding removed."""
     call = seen.call
     is_packed = seen.body_bytes != len(call.body)
     headers = [pair for pair in call.headers if not (is_packed and pair[0].lower() == b"content-encoding")]
@@ -74,7 +74,7 @@ def sent(seen: SeenCall, mask: Mask) -> SentRequest:
 
 
 def _target(seen: SeenCall, mask: Mask) -> bytes:
-    """The target as it was sent, without secrets."""
+    """Return the target as it was sent, without secrets."""
     path, query = seen.call.path, mask.query(seen.call.path, seen.call.query)
     sent_path = quote(mask.path(path), safe=SAFE_IN_PATH, encoding="latin-1")
     return (sent_path + (f"?{query}" if query else "")).encode("latin-1")
@@ -86,14 +86,14 @@ def _unread(seen: SeenCall) -> str:
 
 
 def _message(mask: Mask, path: str, headers: Headers, body: bytes, body_bytes: int) -> dict[str, Any]:
-    """As the simulator's journal shows it; `body_bytes` is the length on the wire."""
+    """Return a message as the simulator's journal shows it; `body_bytes` is the length on the wire."""
     named = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers)
     shown = [[mask.text(name), mask.header(name, value)] for name, value in named]
     return {"headers": shown, "body": mask.body(path, body), "body_bytes": body_bytes}
 
 
 def departure_of(found: Any, mask: Mask) -> dict[str, Any]:
-    """A departure without its place."""
+    """Return a departure without its place."""
     return {
         "field": mask.text(found.field),
         "expected": mask.text(found.expected),
@@ -103,7 +103,7 @@ def departure_of(found: Any, mask: Mask) -> dict[str, Any]:
 
 
 def departure(seen: SeenDeparture, mask: Mask) -> dict[str, Any]:
-    """One row of the departures."""
+    """Return a row of the departures."""
     place = {
         "n": seen.n,
         "at": render.moment(seen.at),
@@ -115,7 +115,7 @@ def departure(seen: SeenDeparture, mask: Mask) -> dict[str, Any]:
 
 
 def notification(seen: SeenNotification, mask: Mask) -> dict[str, Any]:
-    """One callback or webhook, and what the receiver answered."""
+    """Return a callback or webhook, and the receiver's answer."""
     one = seen.notification
     path, _, query = one.url.partition("?")
     shown_query = mask.query(path, query.encode("latin-1", "replace"))
@@ -140,7 +140,7 @@ def notification(seen: SeenNotification, mask: Mask) -> dict[str, Any]:
 
 
 def payment(one: Payment, mask: Mask) -> dict[str, Any]:
-    """A payment as far as it was seen."""
+    """Return a payment as far as it was observed."""
     last = one.statuses[-1] if one.statuses else None
     return {
         "trxid": mask.text(one.trxid),
@@ -157,7 +157,7 @@ def payment(one: Payment, mask: Mask) -> dict[str, Any]:
 
 
 def status(one: SeenStatus, mask: Mask) -> dict[str, Any]:
-    """A status that was observed; `source` and `n` name the message that reported it."""
+    """Return an observed status; `source` and `n` name the message that reported it."""
     return {
         "at": render.moment(one.at),
         "status": mask.text(one.status),

@@ -1,6 +1,6 @@
-"""Looks at what went by: what it is about, what departs from the contract, what the signature lacks; then keeps it.
+"""Inspects relayed messages: finds their payment, departures from the contract and signature errors, then logs them.
 
-A large message is looked at beside the event loop; it appears in the log a moment after its client has it.
+A large message is inspected outside the event loop; it appears in the log a moment after its client has it.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _WINDOW = {b"gzip": 31, b"x-gzip": 31, b"deflate": 15}
 
 
 def unpacked(headers: Headers, body: bytes) -> bytes | None:
-    """The body without its Content-Encoding; None for one that is not known here, is broken, or too large."""
+    """Return the body without its Content-Encoding; None if it is unknown or invalid, or the body too large."""
     coding = value_of(headers, b"content-encoding").strip().lower()
     if not body or coding in (b"", b"identity"):
         return body
@@ -59,13 +59,13 @@ NOT_READABLE: Final = "its Content-Encoding cannot be undone, so that its body w
 
 
 def is_small(one: PassedExchange) -> bool:
-    """Whether its bodies together are small enough to be looked at in the event loop."""
+    """Return whether the bodies together are small enough to be inspected in the event loop."""
     is_packed = any(value_of(headers, b"content-encoding") for headers in (one.headers, one.answer_headers))
     return len(one.body) + len(one.answer) <= (PACKED_AT_ONCE_BYTES_MAX if is_packed else AT_ONCE_BYTES_MAX)
 
 
 class ReadBodies(NamedTuple):
-    """The unpacked bodies of an exchange, which of them are held against the contract, and why the others are not."""
+    """The unpacked bodies of an exchange, which of them are compared with the contract, and why the others are not."""
 
     body: bytes
     answer: bytes
@@ -75,7 +75,7 @@ class ReadBodies(NamedTuple):
 
 
 def read(one: PassedExchange) -> ReadBodies:
-    """Unpack the bodies. A body with too much in it is dropped, since decoding it later would block the event loop."""
+    """Unpack the bodies. A body that is too complex is dropped, since decoding it later would block the event loop."""
     found = unpacked(one.headers, one.body), unpacked(one.answer_headers, one.answer)
     body, answer = (each if each is not None and is_kept(each) else b"" for each in found)
     if not one.is_whole or None in found:
@@ -104,8 +104,8 @@ class _Findings(NamedTuple):
 
 
 class Watcher:
-    """Keeps exchanges in `log` and `payments`, and calls `on_call` and `on_notification`. `receiver` is the
-    address that notifications go to, without a slash at its end."""
+    """Keeps exchanges in `log` and `payments`, and calls `on_call` and `on_notification`. Notifications go to the
+    address `receiver`, without a slash at its end."""
 
     def __init__(self, signatures: Signatures, secrets: SeenSecrets, receiver: str = "") -> None:
         self.log = SeenLog()
@@ -118,15 +118,15 @@ class Watcher:
         self._waiting: set[asyncio.Task[None]] = set()
 
     def note_call(self, one: PassedExchange) -> None:
-        """Keep a call, now or when it was looked at."""
+        """Record a call, immediately or after its inspection."""
         self._look(one, _look_at_call, self._keep_call)
 
     def note_notification(self, one: PassedExchange) -> None:
-        """Keep a callback or a webhook, now or when it was looked at."""
+        """Record a callback or a webhook, immediately or after its inspection."""
         self._look(one, _look_at_notification, self._keep_notification)
 
     async def close(self) -> None:
-        """Wait until all was looked at."""
+        """Wait until all messages are inspected."""
         await asyncio.gather(*self._waiting, return_exceptions=True)
 
     def _look(
@@ -218,7 +218,7 @@ class Watcher:
 
 
 def _safely(look: Callable[[PassedExchange], _Findings], one: PassedExchange) -> _Findings:
-    """Return the findings; a mistake of ours must not cost the exchange, nor its place in the log."""
+    """Return the findings. A bug in the inspection must not lose the exchange, or its place in the log."""
     try:
         return look(one)
     except Exception as mistake:

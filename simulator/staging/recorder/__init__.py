@@ -1,1 +1,1 @@
-"""Writes what was seen between a client and the service as a scenario that plays it again."""
+"""Recording of traffic between a client and the service as a scenario that replays it."""

@@ -1,6 +1,6 @@
-"""The account as it was seen: first balance, deposits, threshold, receivers; and how often the service failed.
+"""The observed account: first balance, deposits, threshold, receivers; and how often the service failed.
 
-Addresses of receivers are not kept, nor is the owner's e-mail.
+Addresses of receivers and the owner's e-mail are not stored.
 """
 
 import re
@@ -23,7 +23,7 @@ _PARAMETER = re.compile(r"\{[^{}]*\}")
 
 
 class Account:
-    """The known facts of an account; None is unknown. `source` says where the balance was seen."""
+    """The known facts of an account; None is unknown. `source` says where the balance was observed."""
 
     def __init__(self) -> None:
         self.balance: Decimal | None = None
@@ -46,7 +46,7 @@ class Account:
         """`GET /v2/balance-statement`: the balance after its latest entry."""
         entries = [one for one in dicts(call.answer.get("data")) if short(one.get("date"))]
         latest = max((one["date"] for one in entries), default="")
-        # Entries of one moment stand in the order of the page, whichever that is.
+        # Entries with the same time are in the order of the page, whichever that is.
         same = [one for one in entries if one["date"] == latest]
         if same:
             newest = same[0] if entries[0]["date"] == latest else same[-1]
@@ -88,7 +88,7 @@ class Account:
         self.webhook_enabled = None
 
     def note_event(self, one: Notification, at_s: float) -> None:
-        """A webhook: a `balance.added` is a deposit."""
+        """Record a webhook: a `balance.added` is a deposit."""
         event = as_dict(decoded(one.body))
         amount, id_ = parse_amount(as_dict(event.get("data")).get("amount")), short(event.get("id"))
         if event.get("type") != "balance.added":
@@ -100,15 +100,15 @@ class Account:
 
 
 class Failures:
-    """How often each endpoint was called, and how often it failed: the service's own errors, too many requests,
-    connections that ended."""
+    """How often each endpoint was called, and how often it failed: the service's own errors, too many requests, broken
+    connections."""
 
     def __init__(self) -> None:
         self.calls: Counter[Endpoint] = Counter()
         self.failed: Counter[tuple[Endpoint, int]] = Counter()
 
     def note(self, call: Call) -> None:
-        """Any call."""
+        """Record any call."""
         found = (one for one in endpoints() if one.method == call.method and one.has_path(call.path))
         if (endpoint := next(found, None)) is None:
             return

@@ -1,5 +1,5 @@
-"""Bill look-ups as they were answered. Which fields a biller returns is kept, and between which amounts its bills are;
-names, addresses and the bills themselves are not."""
+"""Observed bill look-ups. Only the fields of a biller and the range of its amounts are stored; names, addresses and the
+bills themselves are not."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ class SeenLookUp:
 
 
 class Bills:
-    """All look-ups that were seen."""
+    """All observed look-ups."""
 
     def __init__(self) -> None:
         self.billers: dict[str, SeenBiller] = {}
@@ -79,7 +79,7 @@ class Bills:
             biller.highest = owed if biller.highest is None else max(biller.highest, owed)
 
     def biller(self, product: str) -> dict[str, Any] | None:
-        """`bill` of a product; None when nothing says that it has bills."""
+        """Return `bill` of a product; None without evidence that it has bills."""
         seen = self.billers.get(product)
         if seen is None:
             mine = [one.error for one in self._lookups if one.query["product"] == product]
@@ -99,14 +99,14 @@ class Bills:
     def rules(
         self, products: set[str], probe: Probe, notes: Notes, *, names_accounts: bool
     ) -> Iterator[dict[str, Any]]:
-        """The rules of the section `bills` for these products; errors that catalog and form cause need none."""
+        """Yield the rules of the section `bills` for these products. Errors from catalog and form need no rules."""
         for product in sorted(products):
             lookups = [one for one in self._lookups if one.query["product"] == product]
             yield from _of_product(product, lookups, probe, notes, names_accounts=names_accounts)
 
 
 def _shape(value: Any, depth: int = 3) -> Any:
-    """A value without what may be somebody's: texts are hidden, an identity number is drawn."""
+    """Return a value without personal data: texts are hidden, an identity number is drawn."""
     if isinstance(value, dict) and depth:
         return {plain_line(short(name)): _shape(one, depth - 1) for name, one in list(value.items())[:CUSTOM_MAX]}
     if isinstance(value, list) and depth:
@@ -119,8 +119,8 @@ def _shape(value: Any, depth: int = 3) -> Any:
 def _of_product(
     product: str, lookups: list[SeenLookUp], probe: Probe, notes: Notes, *, names_accounts: bool
 ) -> Iterator[dict[str, Any]]:
-    """The rules of one product. They come before the checks of catalog and form, so a look-up that these decide needs
-    none; and so does a bill, unless a rule for all others finds none."""
+    """Yield the rules of a product. Rules precede the checks of catalog and form, so a look-up that these decide needs
+    no rule. A bill needs no rule either, unless a catch-all rule finds no bill."""
     usual = Counter((one.error, one.label) for one in lookups).most_common(1)
     is_found = bool(usual) and usual[0][0] == FOUND_ONE
     own = [_outcome(one, probe) if is_found else (one.error, one.label) for one in lookups]
@@ -141,7 +141,7 @@ def _of_product(
 
 
 def _outcome(one: SeenLookUp, probe: Probe) -> tuple[str, str]:
-    """Return the outcome that needs a rule; a bill where catalog and form decide."""
+    """Return the outcome that needs a rule; a bill if catalog and form decide."""
     return FOUND_ONE if one.error == probe.bill_error(one.query) else (one.error, one.label)
 
 

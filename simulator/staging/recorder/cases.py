@@ -1,5 +1,5 @@
-"""Voids and disputes as they were answered, and what became of voids. Requests about payments that were not successful
-are refused without a rule, and so are repeated ones."""
+"""Observed voids and disputes, and the ends of voids. The simulator refuses requests about payments that were not
+successful, and repeated requests, without a rule."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from simulator.staging.recorder.payments import Payments, SeenPayment
 from simulator.staging.recorder.rules import Observed, comment_of, explain, rule_of
 from simulator.staging.recorder.values import Notes, SeenCall, counted, duration, plain_line, short, template
 
-USUAL_S = 60.0  # until an accepted void is refunded, when nothing else is said
+USUAL_S = 60.0  # the default time from an accepted void to its refund
 ACCEPTED, REFUSED = "Success", "Failed"
 
 
@@ -35,7 +35,7 @@ class _Outcome:
 
 
 class Cases:
-    """The first request about each successful payment, of one kind: `voids` or `disputes`."""
+    """The first void or dispute of each successful payment; `section` is `voids` or `disputes`."""
 
     def __init__(self, section: str, payments: Payments) -> None:
         self.section = section
@@ -61,7 +61,7 @@ class Cases:
         return {one.payment.product for one in self._seen.values() if one.status == ACCEPTED}
 
     def rules(self, products: set[str] | None, notes: Notes, *, names_accounts: bool) -> Iterator[dict[str, Any]]:
-        """The rules of the section, for these products alone; None for all."""
+        """Yield the rules of the section, for these products only; None means all."""
         cases = sorted(self._seen.values(), key=lambda one: (one.payment.product, one.payment.at_s, one.at_s))
         for product in dict.fromkeys(one.payment.product for one in cases):
             if products is None or product in products:
@@ -92,7 +92,7 @@ class Cases:
         return len(outcomes) - 1
 
     def _end(self, one: SeenCase) -> tuple[str, float]:
-        """How an accepted void ended, and after which time; nothing when it was not seen to."""
+        """Return how an accepted void ended, and after which time; empty if its end was not observed."""
         if self.section != "voids" or one.status == REFUSED:
             return "", 0.0
         refund = next((seen for seen in one.payment.statuses if seen.status is Status.REFUNDED), None)

@@ -1,6 +1,6 @@
-"""The catalog as it was seen: the latest answer about each product, the pages of options put together.
+"""The observed catalog: the latest answer about each product, and the pages of options combined into lists.
 
-Answers in the older shape are read as those of `X-API-Version: 2026-09-16`, from which the importer makes a scenario.
+Answers in the older shape are converted to `X-API-Version: 2026-09-16`, from which the importer makes a scenario.
 """
 
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class SeenOptions:
 
 
 class Catalogs:
-    """All that was answered about the catalog. `updates` has the `last_updated` of the catalogs that were seen."""
+    """All answers about the catalog. `updates` has the `last_updated` of each observed catalog."""
 
     def __init__(self) -> None:
         self.groups: list[Any] = []
@@ -125,7 +125,7 @@ class Catalogs:
                 changes.append((max(0.0, call.at_s), status))
 
     def products(self) -> list[ProductAnswers]:
-        """The products in the order of the fullest catalog, as the importer takes them."""
+        """Return the products in the order of the fullest catalog, as the importer takes them."""
         order = dict.fromkeys([*(code for code in self._order if code in self._bodies), *self._bodies])
         return [self._product(code) for code in order]
 
@@ -148,7 +148,7 @@ class Catalogs:
         return found
 
     def _options_of(self, code: str) -> dict[str, dict[str, SeenOptions]]:
-        """The options of a product by field and account."""
+        """Return the options of a product by field and account."""
         found: dict[str, dict[str, SeenOptions]] = {}
         for (product, field_id, account), seen in self.options.items():
             if product == code:
@@ -156,7 +156,7 @@ class Catalogs:
         return found
 
     def _from_billers(self, found: ProductAnswers) -> None:
-        """Billers that were listed by the older endpoint alone."""
+        """Return billers that only the older endpoint listed."""
         name = biller_field(found.body)
         if name not in found.offers and found.billers:
             items = [
@@ -167,12 +167,12 @@ class Catalogs:
 
 
 def _has_pricing(body: dict[str, Any]) -> bool:
-    """True when the form has a pricing field, which only the older shape may leave without a mapping."""
+    """Return True if the form has a pricing field, which only the older shape may leave without a mapping."""
     return any(form.get("role") == "pricing" for form in dicts(body.get("fields")))
 
 
 def _whole(items: dict[int, dict[str, Any]], body: dict[str, Any], field_id: str) -> list[dict[str, Any]]:
-    """The items in order; those of an older shape get the denomination that their price comes from."""
+    """Return the items in order. Pricing items of the older shape get a denomination computed from their price."""
     found = {as_text(items[place].get("code")): items[place] for place in sorted(items, reverse=True)}
     forms = {form.get("id"): form for form in dicts(body.get("fields"))}
     is_pricing = as_dict(forms.get(field_id)).get("role") == "pricing"
@@ -190,7 +190,7 @@ def _with_denomination(item: dict[str, Any], body: dict[str, Any]) -> dict[str, 
 
 
 def _denomination(item: dict[str, Any], body: dict[str, Any]) -> Any:
-    """The denomination of an item that has a price alone: the price without the account's adjustment (SPEC 2.1)."""
+    """Return the denomination of an item with only a price: the price without the account's adjustment (SPEC 2.1)."""
     pricing = as_dict(body.get("pricing"))
     price, unit = (
         parse_amount(as_dict(item.get("price")).get("amount")),
@@ -216,7 +216,7 @@ def _plan(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def network_item(changes: list[tuple[float, str]]) -> Any:
-    """The item of `network`: a status, or several with their times."""
+    """Return the item of `network`: a status, or several with their times."""
     if len(changes) == 1:
         return changes[0][1]
     return [{"at": "0s" if n == 0 else duration(at_s), "status": status} for n, (at_s, status) in enumerate(changes)]

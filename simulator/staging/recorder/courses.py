@@ -1,6 +1,6 @@
-"""The courses that the payments of a product took: payments whose statuses and callbacks came alike share one.
+"""The courses of a product's payments: payments with similar statuses and callbacks share a course.
 
-Times that differ by less than a second and a half, or by less than a third, are alike; a course has their medians.
+Times that differ by less than a second and a half, or by less than a third, are similar; a course has their medians.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,16 +17,16 @@ STAMP_S = 1.0  # the service says its times to the second
 ALIKE_S = 1.5
 ALIKE_SHARE = 0.33
 COURSES_MAX = 20
-PROMPT_S = 1.5  # a callback that comes sooner than that was not held up
-COPIES_S = 5.0  # copies that come sooner than that are duplicates, later ones repetitions
-RETRY_S = 10.0  # an attempt that follows a failed one later than that is another attempt of the same callback
-WAITED_S = 120.0  # a callback that did not come in that time was not sent
+PROMPT_S = 1.5  # a callback that arrives sooner was not delayed
+COPIES_S = 5.0  # copies that arrive sooner are duplicates, later copies are repetitions
+RETRY_S = 10.0  # an attempt that follows a failed attempt later is another attempt of the same callback
+WAITED_S = 120.0  # a callback that did not arrive within this time was not sent
 
 
 @dataclass(frozen=True, slots=True)
 class CallbackTiming:
-    """How the callbacks of a status came: how many at once, after how many seconds, and how long until one came again.
-    `count` is -1 where nothing is known, 0 for a callback that never came."""
+    """The arrival of a status's callbacks: how many at once, after how many seconds, and the time until a repetition.
+    `count` is -1 if unknown, 0 for a callback that never arrived."""
 
     count: int = -1
     delay_s: float = 0.0
@@ -40,7 +40,7 @@ class CallbackTiming:
 
 @dataclass(slots=True)
 class Step:
-    """A status of one payment at its time, as well as that is known; `is_said` when service or callback said it."""
+    """A status of a payment at its best known time; `is_said` if the service or a callback reported the time."""
 
     status: Status
     code: int | None
@@ -53,24 +53,24 @@ class Step:
 
 @dataclass(slots=True)
 class Course:
-    """The statuses of payments, and all of them. `steps` are those of the first payment; see `medians`."""
+    """Payments with similar statuses. `steps` are the statuses of the first payment, `members` of all payments."""
 
     steps: list[Step]
     last_s: float
     members: list[list[Step]] = field(default_factory=list)
 
     def times(self, place: int) -> list[float]:
-        """The times at which its payments had the status at `place`, in order; those that were said, if any were."""
+        """Return the sorted times of the status at `place` in all payments: only reported times, if there are any."""
         status = self.steps[place].status
         of = [step for steps in self.members for step in steps if step.status is status]
         return sorted([step.at_s for step in of if step.is_said] or [step.at_s for step in of])
 
     def after(self, place: int) -> float:
-        """The median of them."""
+        """Return the median of `times`."""
         return median(self.times(place)) if place else 0.0
 
     def timing(self, place: int) -> CallbackTiming:
-        """How its callbacks of the status at `place` came; delays are medians."""
+        """Return how callbacks of the status at `place` arrived; delays are medians."""
         status = self.steps[place].status
         known = [
             step.timing for one in self.members for step in one if step.status is status and step.timing.count >= 0
@@ -82,8 +82,8 @@ class Course:
 
 
 def courses_of(payments: Sequence[SeenPayment], *, has_callbacks: bool) -> tuple[list[Course], dict[int, int]]:
-    """The courses, the fullest first, and the place of each payment's by the payment's number. `has_callbacks` is
-    True when callbacks were seen at all. Payments without any status, and those beyond `COURSES_MAX`, have none."""
+    """Return the courses, the fullest first, and the index of each payment's course by payment number. `has_callbacks`
+    is True if any callbacks were observed. Payments without a status, or beyond `COURSES_MAX`, have no course."""
     courses: list[Course] = []
     of: dict[int, int] = {}
     for one in sorted(payments, key=_fullest_first):
@@ -106,7 +106,7 @@ def _fullest_first(one: SeenPayment) -> tuple[bool, int, int]:
 
 
 def _steps(one: SeenPayment, *, has_callbacks: bool) -> list[Step]:
-    """The statuses in the order in which they may follow each other; the first is the answer to the creation."""
+    """Return the statuses in a valid order; the first is the answer to the creation."""
     steps: list[Step] = []
     for seen in sorted(one.statuses, key=lambda seen: (_time(seen)[0], list(Status).index(seen.status))):
         if seen.status is Status.REFUNDED or (steps and not may_follow(steps[-1].status, seen.status)):
@@ -118,8 +118,8 @@ def _steps(one: SeenPayment, *, has_callbacks: bool) -> list[Step]:
 
 
 def _time(seen: SeenStatus) -> tuple[float, bool]:
-    """When a status began, and whether that was said. The service's word counts; a callback is more exact than its
-    seconds, and what was seen more than both."""
+    """Return when a status began, and whether that time was reported. The service's time wins; a callback is more exact
+    than its whole seconds, and an observation more exact than both."""
     arrived = min((one.at_s for one in seen.arrivals), default=None)
     said = seen.stamp_s
     if said is None:
@@ -153,7 +153,7 @@ def _callback_timing(seen: SeenStatus, at_s: float, one: SeenPayment, *, has_cal
 
 
 def _fits(steps: list[Step], last_s: float, course: Course) -> bool:
-    """Whether a payment may have taken this course, as far as it was seen."""
+    """Return whether a payment may have taken this course, as far as it was observed."""
     place = 0
     for step in steps:
         while place < len(course.steps) and course.steps[place].status is not step.status:
@@ -183,7 +183,7 @@ def _tolerance(at_s: float) -> float:
 
 
 def spread(times: Iterable[float]) -> str:
-    """`2s`, or `2s to 3s, mostly 2.4s`, for people."""
+    """Return `2s`, or `2s to 3s, mostly 2.4s`, for users."""
     known = sorted(times)
     low, middle, high = (_short(one) for one in (known[0], median(known), known[-1]))
     return middle if low == high else f"{middle} ({low} to {high})"
@@ -194,7 +194,6 @@ def _short(value: float) -> str:
 
 
 def timeline(course: Course) -> list[dict[str, Any]]:
-    """The timeline."""
     made: list[dict[str, Any]] = []
     latest = 0.0
     for place, step in enumerate(course.steps):
@@ -211,7 +210,7 @@ def timeline(course: Course) -> list[dict[str, Any]]:
 
 
 def distorted_callbacks(course: Course) -> Any:
-    """How its callbacks are distorted; None when they are not."""
+    """Return the distortion of the course's callbacks; None without a distortion."""
     entries = []
     for place, step in enumerate(course.steps):
         shown = _distorted(course.timing(place)) if place else {}
@@ -234,7 +233,7 @@ def _distorted(timing: CallbackTiming) -> dict[str, Any]:
 
 
 def described(course: Course) -> str:
-    """Statuses with their times as they were seen: the median, and from when to when."""
+    """Return the statuses with their observed times: the median, and the range."""
     parts = [STATUS_NAMES[course.steps[0].status]]
     parts += [f"{STATUS_NAMES[one.status]} after {spread(course.times(n))}" for n, one in enumerate(course.steps) if n]
     text = f"{counted(len(course.members), 'payment')}: {', '.join(parts)}"

@@ -1,6 +1,6 @@
-"""Payments as they were seen: who paid what, which statuses followed when, and which requests were refused.
+"""Observed payments: who paid what, the statuses with their times, and refused requests.
 
-Of an answer only status, code, remarks and the shape of a receipt are kept.
+Only status, code, remarks and the shape of a receipt are stored of each answer.
 """
 
 from collections.abc import Mapping
@@ -38,8 +38,8 @@ class CallbackArrival:
 
 @dataclass(slots=True)
 class SeenStatus:
-    """A status of a payment; times are seconds after its creation. Another status was seen last at `after_s`, this one
-    first at `seen_s`; `stamp_s` is what the service says, to the second."""
+    """A status of a payment; times are seconds after its creation. The previous status was last observed at `after_s`,
+    this status first at `seen_s`; `stamp_s` is the service's time, in whole seconds."""
 
     status: Status
     code: int | None
@@ -52,8 +52,8 @@ class SeenStatus:
 
 @dataclass(slots=True)
 class SeenPayment:
-    """A payment; `number` counts all requests to pay. `at_s` is its creation since the record began, `stamp` that by
-    the clock of the service; `last_s` is when it was seen last, after its creation."""
+    """A payment; `number` counts all requests to pay. `at_s` is its creation since the start of the record, `stamp` the
+    same by the service's clock; `last_s` is its last observation, after its creation."""
 
     number: int
     refid: str
@@ -68,7 +68,7 @@ class SeenPayment:
     last_s: float = 0.0
 
     def see(self, at_s: float, status: Status, said: Mapping[str, Any], stamp_s: float | None) -> SeenStatus:
-        """Note that it has this status at that moment, with the code and the remarks of what said so."""
+        """Record a status at this time, with the code and the remarks of its message."""
         now_s = max(0.0, at_s - self.at_s)
         found = next((one for one in self.statuses if one.status is status), None)
         if found is None:
@@ -85,18 +85,18 @@ class SeenPayment:
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        """The facts that its texts may name, by placeholder."""
+        """Return the facts that its texts may contain, by placeholder."""
         return ("refid", self.refid), ("account", self.account)
 
     @property
     def is_settled(self) -> bool:
-        """True when the provider has decided."""
+        """Return True if the provider has decided."""
         return any(one.status in SETTLED for one in self.statuses)
 
 
 @dataclass(slots=True)
 class SeenRefusal:
-    """A request to pay that was refused; `number` is as that of payments, `balance` the wallet's by then."""
+    """A refused request to pay. `number` counts as for payments; `balance` is the wallet's at the time."""
 
     number: int
     product: str
@@ -110,7 +110,7 @@ class SeenRefusal:
 
 @dataclass(frozen=True, slots=True)
 class Sale:
-    """A payment of a product: its name, how much, and what it cost."""
+    """A sold product: its name, amount, and cost."""
 
     name: str
     amount: Decimal
@@ -118,8 +118,8 @@ class Sale:
 
 
 class Payments:
-    """All that were seen; `older` counts those that began before the record. `receipts` are the shapes of what the
-    first success of each product brought."""
+    """All observed payments; `older` counts requests about earlier payments. `receipts` are the receipt shapes of the
+    first success of each product."""
 
     def __init__(self) -> None:
         self.followed: dict[str, SeenPayment] = {}
@@ -133,11 +133,11 @@ class Payments:
         self._first_stamp: datetime | None = None
 
     def by_trxid(self, trxid: str) -> SeenPayment | None:
-        """The payment that has this id."""
+        """Return the payment with this id."""
         return self.followed.get(self._refid_of.get(trxid, "")) if trxid else None
 
     def note_topup(self, call: SeenCall) -> None:
-        """A payment or a re-query."""
+        """Record a payment or a re-query."""
         refid = short(call.asked.get("refid"))
         known, status = self.followed.get(refid), STATUSES.get(short(call.data.get("status")))
         if not refid:
@@ -207,7 +207,7 @@ class Payments:
         self.refusals.append(refusal)
 
     def note_callback(self, one: Notification, at_s: float) -> None:
-        """An attempt of a transaction callback."""
+        """Record an attempt of a transaction callback."""
         data = callback_result(one)
         self.callbacks += 1
         found = self.followed.get(short(data.get("refid")) or short(one.refid))
@@ -220,7 +220,7 @@ class Payments:
         last_s = found.last_s
         seen = found.see(at_s, status, data, offset_s(stamp(data.get("timestamp")), found.stamp))
         if seen is not found.statuses[-1]:
-            found.last_s = last_s  # a stale one says nothing of the present
+            found.last_s = last_s  # a stale callback says nothing about the present
         if len(seen.arrivals) < ARRIVALS_MAX:
             is_retried = one.status == 0 or one.status in (408, 429) or one.status >= 500  # SPEC 6.1
             seen.arrivals.append(CallbackArrival(max(0.0, at_s - found.at_s), is_retried))
@@ -228,7 +228,7 @@ class Payments:
         self._refid_of[one.trxid] = found.refid
 
     def note_history(self, call: SeenCall) -> None:
-        """A page of the history, which has the times of payments exactly (SPEC 2.4)."""
+        """Record a page of the history, which has the exact times of payments (SPEC 2.4)."""
         for row in dicts(call.answer.get("data")):
             one, status = (
                 self.followed.get(short(row.get("refid"))),
@@ -242,14 +242,14 @@ class Payments:
 
 
 def _code(value: object) -> int | None:
-    """A code of at most five digits, as a number or, as the history has it, as a text."""
+    """Return a code of at most five digits, as a number or, as in the history, as a text."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 5:
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 99_999 else None
 
 
 def _plain(value: object) -> object:
-    """An amount as it was sent, unless it is no plain value or too long for one."""
+    """Return an amount as it was sent, unless it is not a plain value, or too long."""
     is_plain = isinstance(value, str | int | Decimal) and not isinstance(value, bool) and len(str(value)) <= 40
     return value if is_plain else None
 
@@ -259,7 +259,7 @@ def _extras(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shape(text: str) -> str:
-    """`{digits:12}` for twelve digits."""
+    """Return `{digits:12}` for twelve digits."""
     if not 0 < len(text) <= LENGTH_MAX:
         return ""
     return f"{{{'digits' if text.isascii() and text.isdigit() else 'alnum'}:{len(text)}}}"

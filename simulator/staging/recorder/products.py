@@ -1,5 +1,5 @@
-"""The products of a recording: those of the catalog as the importer writes them, with what payments showed beside it,
-and those that were paid and never seen in a catalog."""
+"""The products of a recording: catalog products as the importer writes them, completed from payments, and products that
+were paid for without an observed catalog."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
@@ -23,7 +23,7 @@ _HUNDRED = Decimal(100)
 def fitted_products(
     catalogs: Catalogs, payments: Payments, bills: Bills, voids: Cases, *, names_accounts: bool
 ) -> FittedCatalog:
-    """All products, as a scenario holds them. `names_accounts` as for the recorder."""
+    """Return all products, as a scenario holds them. `names_accounts` as for the recorder."""
     by_product: dict[str, list[SeenPayment]] = {}
     for one in payments.followed.values():
         if one.statuses:
@@ -48,8 +48,8 @@ def fitted_products(
 
 
 def _offers(one: ProductAnswers, catalogs: Catalogs, *, names_accounts: bool) -> Iterator[str]:
-    """Offer to everybody what every account was offered, and name accounts only where they are not offered the same;
-    comments about it."""
+    """Merge the offers of a product: options that all accounts share become common, different options keep their
+    account numbers. Yield comments."""
     code = as_text(one.body.get("code"))
     sources = {as_text(form.get("id")): as_dict(form.get("data_source")) for form in dicts(one.body.get("fields"))}
     for name, offers in one.offers.items():
@@ -70,7 +70,7 @@ def _offers(one: ProductAnswers, catalogs: Catalogs, *, names_accounts: bool) ->
 
 
 def _labels_for_all(one: ProductAnswers, offer: Offer) -> None:
-    """The legacy list of the same account has the whole labels of its items (SPEC 2.16)."""
+    """Use the legacy list of the same account, which has the whole labels of its items (SPEC 2.16)."""
     if offer.account in one.subproducts:
         one.subproducts = {"": one.subproducts[offer.account], **one.subproducts}
 
@@ -80,7 +80,7 @@ def _of_accounts(offers: Sequence[Offer], alike: Sequence[Offer]) -> str:
 
 
 def _joined(offers: Sequence[Offer]) -> Offer:
-    """The items of a field that offers the same to everybody, whatever number was sent along."""
+    """Return the items of a field with the same offer for all accounts."""
     active, inactive = (
         {as_text(item.get("code")): item for items in lists for item in items}
         for lists in ([one.active for one in offers], [one.inactive for one in offers])
@@ -116,7 +116,7 @@ def _unseen(one: ProductAnswers, form: dict[str, Any], name: str, paid: list[See
 
 
 def _with_plan(one: ProductAnswers, paid: list[SeenPayment]) -> None:
-    """In the older shape no catalog says that a product has plan codes; payments do."""
+    """Infer plan codes from payments, since catalogs of the older shape do not have them."""
     fulfillment = as_dict(one.body.get("fulfillment"))
     extras, pricing = fulfillment.get("extras"), _pricing(one.body)
     has_plans = any("subproduct_code" in payment.extras for payment in paid)
@@ -143,7 +143,7 @@ def _paid_options(
 
 
 def _listed_options(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The amounts of a text such as `5,10,20`."""
+    """Yield the amounts of a text such as `5,10,20`."""
     amounts = [parse_amount(part) for part in as_text(body.get("denomination")).split(",")]
     if None not in amounts:
         yield from (_option(body, "", amount) for amount in amounts)
@@ -158,7 +158,7 @@ def _option(body: dict[str, Any], code: str, amount: Decimal | None) -> dict[str
 
 
 def _minimal(code: str, payments: Payments, *, is_hidden: bool) -> FittedProduct | None:
-    """A product of which only payments are known: any account, any amount."""
+    """Return a product that is only known from payments: any account, any amount."""
     sale = payments.sales.get(code)
     discount = Decimal(0)
     if sale is not None and 0 < sale.cost <= sale.amount:
@@ -183,7 +183,7 @@ def _minimal(code: str, payments: Payments, *, is_hidden: bool) -> FittedProduct
 
 
 def _add(product: FittedProduct, payments: Payments, bills: Bills, voids: Cases) -> None:
-    """Add what no catalog says of a product: bills, voids, what a success brings."""
+    """Add facts that no catalog contains: bills, voids, receipts."""
     if product.built is None:
         return
     code = product.built.code

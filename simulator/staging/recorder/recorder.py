@@ -1,4 +1,4 @@
-"""Records what passes between a client and the service, and makes a scenario of it that plays it again."""
+"""Recorder of traffic between a client and the service, which makes a scenario that replays the traffic."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -30,11 +30,11 @@ What nobody asked for while it was recorded is ours: see docs/record.md."""
 
 
 class Recorder:
-    """Takes calls and notifications in the order of their times, whatever they have in them: the first 50,000, so that
-    its memory is bounded; later ones are counted.
+    """Takes calls and notifications of any content in the order of their times. The first 50,000 are recorded, so that
+    the memory is bounded; later ones are counted.
 
-    `names_accounts` allows account numbers in the rules, where an account's outcomes differ from those of its product;
-    without it such outcomes are played in the order in which they came.
+    `names_accounts` allows account numbers in the rules, where an account's outcomes differ from the product's usual
+    outcomes; without it such outcomes are replayed in their original order.
     """
 
     def __init__(self, *, names_accounts: bool = True) -> None:
@@ -66,14 +66,14 @@ class Recorder:
             ("POST", "/v2/transactions/void"): self._voids.note,
             ("POST", "/v2/transactions/check"): self._disputes.note,
         }
-        # These say something by a refusal, too.
+        # A refusal by these endpoints is recorded, too.
         self._takers_of_all: dict[tuple[str, str], Callable[[SeenCall], None]] = {
             ("POST", "/v2/topup"): self._note_topup,
             ("GET", "/v2/bill-presentment"): self._bills.note,
         }
 
     def note_call(self, call: Call) -> None:
-        """Take a request and its answer."""
+        """Record a request and its answer."""
         if (start := self._begin(call.at)) is None:
             return
         self._calls += 1
@@ -85,7 +85,7 @@ class Recorder:
             take(seen_call(call, start))
 
     def note_notification(self, one: Notification) -> None:
-        """Take an attempt of a callback or a webhook."""
+        """Record an attempt of a callback or a webhook."""
         if (start := self._begin(one.at)) is None:
             return
         self._notifications += 1
@@ -93,7 +93,7 @@ class Recorder:
         note(one, (one.at - start).total_seconds())
 
     def _begin(self, at: datetime) -> datetime | None:
-        """When the record began; None for a message that is too many."""
+        """Return when the record began; None for a message beyond the limit."""
         if self._calls + self._notifications >= MESSAGES_MAX:
             self._left_out += 1
             return None
@@ -108,7 +108,7 @@ class Recorder:
             self._account.note_payment(call, is_new=len(self._payments.followed) > before)
 
     def scenario_text(self) -> str:
-        """The scenario so far, as YAML that `check` accepts; the same for the same traffic."""
+        """Return the scenario so far, as YAML that `check` accepts; deterministic for the recorded traffic."""
         return "\n".join([*self._lines(), ""])
 
     def _lines(self) -> Iterator[str]:

@@ -19,14 +19,14 @@ from simulator.staging.recorder.courses import (
 from simulator.staging.recorder.payments import Payments, SeenPayment, SeenRefusal
 from simulator.staging.recorder.values import Notes, counted, plain_line, short
 
-VALUES_MAX = 50  # accounts or amounts that are named
-IN_ORDER_MAX = 40  # exceptions that are named by their place
+VALUES_MAX = 50  # accounts or amounts in conditions
+IN_ORDER_MAX = 40  # exceptions that `nth` selects
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9+@._-]{0,59}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One of them: whose it was, how much, and the place of its outcome among all outcomes."""
+    """An observed request: account, amount, and the index of its outcome among all outcomes."""
 
     account: str
     amount: str
@@ -35,7 +35,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A rule: conditions, counts beside them, outcomes with how often each was seen, and what it is for people."""
+    """A rule: conditions, counts beside them, outcomes with how often each occurred, and its description."""
 
     outcomes: Mapping[int, int]
     when: Mapping[str, Any] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Part:
 
 
 def rule_of(product: str, part: Part, does: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The rule of a part, which does one thing, or one of several by weight."""
+    """Return the rule of a part, with a single outcome, or several by weight."""
     head = {"when": {"product": product, **part.when}, **part.counts}
     if len(does) == 1:
         return {**head, **does[0]}
@@ -53,12 +53,12 @@ def rule_of(product: str, part: Part, does: Sequence[Mapping[str, Any]]) -> dict
 
 
 def comment_of(part: Part, words: Iterable[str]) -> list[str]:
-    """The comment above the rule of a part; one of many exceptions has none."""
+    """Return the comment above the rule of a part; empty for an `nth` exception."""
     return [] if "nth" in part.counts else [part.said] * bool(part.said) + list(words)
 
 
 def explain(observed: Sequence[Observed], *, names_accounts: bool, by_amount: bool = True) -> list[Part]:
-    """The rules of one product, in order. `names_accounts` allows accounts in them."""
+    """Return the rules of a product, in order. `names_accounts` allows accounts in them."""
     counts = Counter(one.outcome for one in observed)
     usual = max(counts, key=lambda outcome: (counts[outcome], -_first(observed, outcome)))
     if len(counts) == 1:
@@ -86,8 +86,8 @@ def _first(observed: Sequence[Observed], outcome: int) -> int:
 
 
 def _by_value(observed: Sequence[Observed], value_of: Callable[[Observed], str], usual: int) -> dict[str, int] | None:
-    """The outcome of each value that has another one than the usual; None when a value had several, when there are too
-    many of them, or when one cannot be written."""
+    """Return the outcome of each value that does not have the usual outcome. Return None if a value had several
+    outcomes or cannot be written, or there are too many values."""
     outcome_of: dict[Hashable, int] = {}
     for one in observed:
         if outcome_of.setdefault(value_of(one), one.outcome) != one.outcome:
@@ -133,7 +133,7 @@ class _Outcome:
 def payment_rules(
     seen: Payments, products: AbstractSet[str], probe: Probe, notes: Notes, *, names_accounts: bool
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """All rules of payments for these products, one after another, and what is said above the file."""
+    """Return all rules of payments for these products in order, and the comments for the head of the file."""
     scripted = [one for one in seen.refusals if not _follows(one, probe)]
     payments_of, refusals_of = _by_product(seen.followed.values()), _by_product(scripted)
     rules: list[dict[str, Any]] = []
@@ -150,8 +150,8 @@ def payment_rules(
 def _observed(
     payments: list[SeenPayment], refusals: list[SeenRefusal], outcomes: list[_Outcome], *, has_callbacks: bool
 ) -> list[Observed]:
-    """The payments and refusals of a product in their order, each with the place of its outcome in `outcomes`, to which
-    it is added."""
+    """Return the payments and refusals of a product in order, each with the index of its outcome in `outcomes`. New
+    outcomes are appended."""
     courses, course_of = courses_of(payments, has_callbacks=has_callbacks)
     places = {n: _place(_course(course), outcomes) for n, course in enumerate(courses)}
     of: dict[int, tuple[SeenPayment | SeenRefusal, int]] = {
@@ -162,7 +162,7 @@ def _observed(
 
 
 def _place(outcome: _Outcome, outcomes: list[_Outcome]) -> int:
-    """The place of an outcome; those that do the same are one."""
+    """Return the index of an outcome; equal outcomes share an index."""
     found = next((place for place, one in enumerate(outcomes) if one.does == outcome.does), len(outcomes))
     outcomes += [outcome] * (found == len(outcomes))
     return found
@@ -186,7 +186,7 @@ def _by_product(seen: Iterable[_Seen]) -> dict[str, list[_Seen]]:
 
 
 def _unpaid(seen: Payments, probe: Probe) -> int:
-    """How many payments were created there and are refused here."""
+    """Return how many payments the service created and this simulator refuses."""
     return sum(
         probe.refusal(one.product, one.account, one.amount, one.extras) is not None
         for one in seen.followed.values()
@@ -195,14 +195,14 @@ def _unpaid(seen: Payments, probe: Probe) -> int:
 
 
 def _follows(one: SeenRefusal, probe: Probe) -> bool:
-    """True for a refusal that catalog or wallet cause without a rule, and for one that no rule would be asked about."""
+    """Return True for a refusal that needs no rule, since catalog, form or wallet cause it."""
     if probe.refusal(one.product, one.account, one.amount, one.extras) is not None:
         return True
     return _reason(one) is Reason.BALANCE and probe.is_too_dear(one.product, one.amount, one.balance)
 
 
 def _reason(one: SeenRefusal) -> Reason:
-    """The reason of a refusal by its remarks, else by its code; one that nobody knows is `Invalid_Request`."""
+    """Return the reason of a refusal by its remarks, else by its code; `Invalid_Request` if both are unknown."""
     found = REASONS.get(one.remarks)
     if found is not None:
         return found

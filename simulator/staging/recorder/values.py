@@ -1,4 +1,4 @@
-"""Calls and notifications, each read once, and the texts that a recording writes."""
+"""Calls and notifications, each read once, and the text formats of a recording."""
 
 import re
 from collections.abc import Iterable
@@ -19,8 +19,8 @@ _CONTROL = re.compile(r"[^\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufdcf\ufdf0
 
 @dataclass(frozen=True, slots=True)
 class SeenCall:
-    """A call: the parameters of its query, what was sent and answered, and `data` of the answer, each empty where there
-    is none. `at_s` is in seconds since the record began; `status` is 0 without an answer."""
+    """A call: its query parameters, request and answer, and `data` of the answer; missing parts are empty. `at_s` is in
+    seconds since the record began; `status` is 0 without an answer."""
 
     at_s: float
     status: int
@@ -31,7 +31,7 @@ class SeenCall:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The member `data` of the answer."""
+        """Return the member `data` of the answer."""
         return as_dict(self.answer.get("data"))
 
 
@@ -42,7 +42,7 @@ def seen_call(call: Call, start: datetime) -> SeenCall:
 
 
 def callback_result(one: Notification) -> dict[str, Any]:
-    """The payment result in a callback, by POST or by GET."""
+    """Return the payment result in a callback, by POST or by GET."""
     if one.method != "GET":
         return as_dict(as_dict(decoded(one.body)).get("data"))
     try:
@@ -53,12 +53,12 @@ def callback_result(one: Notification) -> dict[str, Any]:
 
 
 def short(value: object) -> str:
-    """A text that is worth remembering: one that is longer than `TEXT_CHARS_MAX` is read as absent."""
+    """Return a text; empty if it is longer than `TEXT_CHARS_MAX`."""
     return value if isinstance(value, str) and len(value) <= TEXT_CHARS_MAX else ""
 
 
 def stamp(value: object) -> datetime | None:
-    """A time as payments and the history have it, in the service's zone (SPEC 1)."""
+    """Return a time as payments and the history have it, in the service's zone (SPEC 1)."""
     if not isinstance(value, str) or not _STAMP.fullmatch(value):
         return None
     try:
@@ -68,12 +68,12 @@ def stamp(value: object) -> datetime | None:
 
 
 def offset_s(later: datetime | None, earlier: datetime | None) -> float | None:
-    """The seconds between two times; None where one is not known."""
+    """Return the seconds between two times; None if either is unknown."""
     return None if later is None or earlier is None else (later - earlier).total_seconds()
 
 
 class Notes:
-    """Comments by the object that they stand above; the object is one that the document has."""
+    """Comments by the document's object that they stand above."""
 
     def __init__(self) -> None:
         self._notes: dict[int, tuple[Any, list[str]]] = {}
@@ -84,13 +84,13 @@ class Notes:
         return one
 
     def of(self, one: dict[str, Any]) -> list[str]:
-        """Its comments."""
+        """Return the comments of an object."""
         found = self._notes.get(id(one))
         return found[1] if found is not None else []
 
 
 def duration(seconds: float) -> str:
-    """A duration as scenarios write it: to the hundredth of a second below a minute, else to the tenth."""
+    """Return a duration as scenarios write it: in hundredths of a second below a minute, else in tenths."""
     step = 10 if seconds < 60 else 100
     ms = max(0, round(seconds * 1000 / step) * step)
     if ms % 1000:
@@ -103,12 +103,12 @@ def duration(seconds: float) -> str:
 
 
 def plain_line(text: str) -> str:
-    """A text on one line that a scenario takes."""
+    """Return a text on a single line that a scenario accepts."""
     return _CONTROL.sub(" ", text)
 
 
 def template(text: str, facts: Iterable[tuple[str, str]]) -> str:
-    """A text whose parts that are facts of its payment are placeholders, and whose braces are literal."""
+    """Return a text with placeholders for the facts of its payment, and escaped braces."""
     made = plain_line(text).replace("{", "{{").replace("}", "}}")
     for name, value in facts:
         if len(value) > 2:
@@ -117,5 +117,5 @@ def template(text: str, facts: Iterable[tuple[str, str]]) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """`1 payment`, `2 payments`."""
+    """Return `1 payment`, `2 payments`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"

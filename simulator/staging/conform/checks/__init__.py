@@ -1,5 +1,5 @@
-"""The checks, in the order in which they are made: what is only read first, then refusals; payments before the history
-and the statement, which then have something to show; the configuration last."""
+"""The list of checks in their order: reads first, then refusals; payments before the history and the statement, which
+need entries; the configuration last."""
 
 from simulator.staging.conform.checks import authentication, cases, catalog, configuration, payments, reads, wallet
 from simulator.staging.conform.context import CHECKS, Check
@@ -8,5 +8,5 @@ ORDER = (reads, catalog, authentication, payments, wallet, cases, configuration)
 
 
 def all_checks() -> list[Check]:
-    """Every check, in this order."""
+    """Return every check, in this order."""
     return [check for module in ORDER for check in CHECKS.values() if check.function.__module__ == module.__name__]

@@ -35,11 +35,11 @@ def auth_key(run: Run) -> Iterator[Departure]:
 
 ASKED: dict[str, Any] = {"method": "GET", "target": PATH}
 Change = tuple[str, dict[str, Any]]
-"""A change of a request, in words and as arguments of `Session.call`."""
+"""A change of a request: its description, and its arguments of `Session.call`."""
 
 
 def _changed(code: str, *changes: Change) -> Callable[[Run], Iterator[Departure]]:
-    """A check of signed requests, each with a change that has to be refused with `code`."""
+    """Return a check of signed requests, each with a change that has to be refused with `code`."""
 
     def made(run: Run) -> Iterator[Departure]:
         for what, change in changes:
@@ -155,7 +155,7 @@ TOKEN, REFRESH = "/v2/token", "/v2/token/refresh"  # paths
 
 
 def post(run: Run, path: str, body: Any, media: str = "application/json") -> Answer:
-    """An unsigned POST. Tokens of its answer are masked in the report."""
+    """Send an unsigned POST. Tokens of its answer are masked in the report."""
     content = body if isinstance(body, bytes) else dumps(body).encode()
     answer = run.session.plain("POST", path, content, {"Content-Type": media})
     if answer.status == 200:
@@ -164,7 +164,7 @@ def post(run: Run, path: str, body: Any, media: str = "application/json") -> Ans
 
 
 def result_of(answer: Answer) -> Mapping[str, Any]:
-    """The five members, in either shape of the register (`token-answer`). Raises `Departs`."""
+    """Return the five members, in either shape of the register (`token-answer`). Raises `Departs`."""
     value = answer.json
     inner = value.get("AuthenticationResult", value) if isinstance(value, dict) else None
     if not isinstance(inner, dict):
@@ -173,7 +173,7 @@ def result_of(answer: Answer) -> Mapping[str, Any]:
 
 
 def login(run: Run) -> Answer:
-    """The tokens of the caller's user, asked for once."""
+    """Return the tokens of the caller's user, requested only once."""
     if run.permissions.login is None:
         raise NotExercised("no user was named")
     name, password = run.permissions.login

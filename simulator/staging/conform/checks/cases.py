@@ -1,4 +1,4 @@
-"""Disputes and voids, of payments that this run made (SPEC 4.12, 4.13)."""
+"""Disputes and voids of payments that this run made (SPEC 4.12, 4.13)."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -17,7 +17,7 @@ WRONG_AMOUNT, OTHER_REASON = 1, 3
 
 
 def trxid_of(run: Run, payment: Payment) -> str:
-    """The id that the history has of a payment. Raises `NotExercised` without a record."""
+    """Return the id of a payment in the history. Raises `NotExercised` without a record."""
     rows = run.runner.records(payment)
     if not rows:
         raise NotExercised("the history has no record of the payment: see pay-history")
@@ -67,8 +67,8 @@ def dispute(run: Run) -> Iterator[Departure]:
 
 
 def voided(run: Run) -> tuple[Payment, list[Answer], Decimal]:
-    """A payment that was voided: the answers to its void and to the second one, and the balance before. The void is
-    made once, and followed until it is refunded. Raises `NotExercised`."""
+    """Return a voided payment, the answers to its first and second void, and the balance before. The void is made once,
+    and followed until the refund. Raises `NotExercised`."""
     if run.voided is None:
         rows = run.good("/v2/product-list").rows()
         refundable = {row["product_code"] for row in rows if row["is_refundable"]}
@@ -97,7 +97,7 @@ def _await_refund(run: Run, payment: Payment) -> None:
         waited_s += POLL_S
         try:
             run.runner.again(payment)
-        except NotExercised as why:  # it might pay, so nobody knows when it is refunded
+        except NotExercised as why:  # it might pay, and the time of its refund is unknown
             run.note(str(why))
             return
 

@@ -1,4 +1,4 @@
-"""The catalog agrees with itself, with its filters and with the older product list (SPEC 2.1, 4.4, 4.7, 9)."""
+"""The catalog is consistent with itself, with its filters and with the older product list (SPEC 2.1, 4.4, 4.7, 9)."""
 
 from collections.abc import Callable, Iterator
 from decimal import ROUND_HALF_UP, Decimal
@@ -142,7 +142,7 @@ VERSION = "2026-09-16"
 def pages_of(
     read: Callable[[int, int], Answer], total: int, dotted: str
 ) -> Iterator[tuple[int, int, Answer, list[Any]]]:
-    """Read `total` rows on about three pages: number, size, answer and rows of each."""
+    """Read `total` rows in about three pages. Yield number, size, answer and rows of each page."""
     size = max(1, -(-total // PAGES))
     for number in range(1, -(-total // size) + 1):
         answer = read(number, size)
@@ -150,7 +150,7 @@ def pages_of(
 
 
 def compared(field: str, whole: list[Any], paged: list[Any]) -> Iterator[Departure]:
-    """A departure unless the pages have what the whole list has, in its order."""
+    """Yield a departure unless the pages have the items of the whole list, in its order."""
     if whole == paged:
         return
     missing = [one for one in whole if one not in paged]
@@ -270,7 +270,7 @@ def billers_pages(run: Run) -> Iterator[Departure]:
 
 
 def paging(answer: Answer, number: int, size: int, total: int, rows: int) -> Iterator[Departure]:
-    """The meta and links of a page that has both (SPEC 2.5, 2.14)."""
+    """Yield departures in the meta and links of a page that has both (SPEC 2.5, 2.14)."""
     start = (number - 1) * size + 1
     meta = {"current_page": number, "from": start, "to": start + rows - 1, "total": total, "per_page": size}
     for name, wanted in meta.items():

@@ -1,4 +1,4 @@
-"""Configuration that can be put back: the callback URL, the balance webhook (SPEC 4.18 to 4.20). The low-balance
+"""Configuration that can be restored: the callback URL, the balance webhook (SPEC 4.18 to 4.20). The low-balance
 threshold cannot be read, so it is never changed."""
 
 from collections.abc import Callable, Iterator
@@ -17,8 +17,8 @@ NOBODY = "https://conform.invalid/events"
 
 
 def put_back(run: Run, what: str, send: Callable[[], Answer]) -> None:
-    """Put something back; when no answer comes, again, since nobody else knows what it was. It raises nothing: what
-    ended the check is of more interest, and the check reads afterwards what there is."""
+    """Restore a setting, and retry when no answer comes, since its old value is stored nowhere else. It raises no
+    error: the error that ended the check matters more, and the check reads the setting afterwards."""
     why = ""
     with run.session.restoring():
         for attempt in range(PUT_BACK_TIMES):
@@ -84,7 +84,7 @@ def _hide(run: Run, answer: Answer) -> None:
 
 @contextmanager
 def webhook_kept(run: Run) -> Iterator[str | None]:
-    """The URL of the webhook that exists, if one does; it is put back, or what was made in its place removed."""
+    """Yield the URL of the existing webhook, or None. Afterwards, restore it, or remove the new webhook."""
     present = run.session.call("GET", WEBHOOK)
     url, enabled = present.at("webhook_url"), present.at("enabled")
 
@@ -103,7 +103,7 @@ def webhook_kept(run: Run) -> Iterator[str | None]:
 
 
 def with_webhook(run: Run, made: Callable[[Run, str], Iterator[Departure]]) -> Iterator[Departure]:
-    """Do something with the webhook that exists, or with one that is made for it, and put everything back."""
+    """Run `made` with the existing webhook, or with a temporary webhook, and restore the configuration."""
     with webhook_kept(run) as url:
         if not url:
             put(run, NOBODY)

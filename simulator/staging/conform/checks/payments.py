@@ -1,4 +1,4 @@
-"""Payments: made once, followed to their end, and found in wallet, statement and history (SPEC 2.3, 3.1, 4.11)."""
+"""Payments are made once, followed to their end, and found in wallet, statement and history (SPEC 2.3, 3.1, 4.11)."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -17,7 +17,7 @@ KEPT = ("refid", "product", "account", "amount", "productName")
 
 
 def paid(run: Run) -> list[Payment]:
-    """The successful payments. Raises `NotExercised` without any."""
+    """Return the successful payments. Raises `NotExercised` without any."""
     found = [payment for payment in run.runner.payments if payment.last.get("status") == PAID]
     if not found:
         raise NotExercised("no payment was successful in time")
@@ -153,7 +153,7 @@ NEVER_SOLD = Decimal("0.37")
 
 
 def refused(run: Run, body: dict[str, Any], ceiling: Decimal) -> tuple[Answer, list[Departure]]:
-    """Send a payment that must be refused: the answer, and what departs from a refusal that creates nothing."""
+    """Send a payment that must be refused. Return the answer, and departures from a refusal that creates no payment."""
     before = run.runner.balance()
     answer = run.runner.post(body, ceiling)
     found = list(run.expected(answer, 400))
@@ -202,7 +202,7 @@ def refuse_amount(run: Run) -> Iterator[Departure]:
 
 
 def plan_order(run: Run) -> Order:
-    """A payment with a plan code. Raises `NotExercised` without one."""
+    """Return a payment with a plan code. Raises `NotExercised` without one."""
     codes = {product["code"] for product, _ in selects(run, "pricing")}
     for order in run.runner.orders:
         if order.product in codes and "subproduct_code" in order.extras:

@@ -1,4 +1,4 @@
-"""The answer of every endpoint that reads, held against the contract (SPEC 2, 4), and the notation of its times."""
+"""The answer of every read endpoint, compared with the contract (SPEC 2, 4), and the notation of its times."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -175,7 +175,7 @@ def _single(path: str, *fields: str, **query: Any) -> Callable[[Run], Iterator[D
     return made
 
 
-# What SPEC shows no shape for has to be a 400; its body is compared with what the register assumes.
+# A request that SPEC shows no shape for has to be a 400; its body is compared with the register's assumption.
 for _id, _section, _title, _made in (
     ("history-missing-limit", "4.14", "History without limit is refused", _single("/v2/transactions", date="")),
     ("history-missing-date", "4.14", "History without date is refused", _single("/v2/transactions", limit=10)),

@@ -1,4 +1,4 @@
-"""The transaction history: sorted, complete over its pages, its figures right (SPEC 2.4, 4.14)."""
+"""The transaction history is sorted, complete over its pages, and has the right figures (SPEC 2.4, 4.14)."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -13,12 +13,12 @@ from simulator.staging.service import Answer
 
 HISTORY_PATH = "/v2/transactions"
 LIMIT = 100
-# The names that a payment's status has in the history, by the filter that finds it.
+# The names of payment statuses in the history, by the filter that finds them.
 NAMES = {"SUCCESSFUL": {"Successful"}, "PENDING": {"Pending", "Accepted", "Processing"}, "FAILED": {"Failed"}}
 
 
 def recent(run: Run, at_least: int = 1) -> Answer:
-    """The newest or oldest hundred transactions of the last month. Raises `NotExercised` for fewer than are needed."""
+    """Return the newest or oldest hundred transactions of the last month. Raises `NotExercised` for too few."""
     answer = run.good(HISTORY_PATH, date=run.days, limit=LIMIT)
     if len(answer.rows()) < at_least:
         raise NotExercised(f"the history has fewer than {at_least} transactions in the last month")
@@ -114,7 +114,7 @@ SUMS = {"total_transactions": "TRANSACTION", "total_deposit": "DEPOSIT", "total_
 
 
 def entries(run: Run, at_least: int = 1) -> Answer:
-    """A hundred entries of the last month. Raises `NotExercised` for fewer than are needed."""
+    """Return a hundred entries of the last month. Raises `NotExercised` for fewer than `at_least`."""
     answer = run.good(STATEMENT_PATH, date=run.days, limit=LIMIT)
     if len(answer.rows()) < at_least:
         raise NotExercised(f"the statement has fewer than {at_least} entries in the last month")
@@ -122,7 +122,7 @@ def entries(run: Run, at_least: int = 1) -> Answer:
 
 
 def oldest_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The entries in the order in which they were made, in whichever order they are listed."""
+    """Return the entries in the order of their creation, for an ascending or a descending list."""
     dates = [str(row["date"]) for row in rows]
     if dates[0] == dates[-1]:
         return rows if rows[0]["id"] <= rows[-1]["id"] else rows[::-1]
