@@ -2,5 +2,5 @@
 
 try:
     from simulator._version import __version__ as __version__
-except ImportError:  # a checkout from which nothing was installed
+except ImportError:  # a checkout without installation
     __version__ = "0.1.0.dev0"

@@ -72,7 +72,7 @@ class App(Starlette):
         self.sandboxes = sandboxes
         self._default = sandboxes.get(DEFAULT)
         self._sender = sender
-        self.http: HttpSender | None = None  # to be closed at the end
+        self.http: HttpSender | None = None  # closed at the end
         self.wall = wall
         self._proxy_prefix = prefix = ProxyPrefix(options.trusted_forwarders, options.root_path)
         clients = ClientResolver(options.trust_forwarded, prefix.proxies, is_tls=options.is_tls)
@@ -81,8 +81,8 @@ class App(Starlette):
         self._control: ControlApp | None = None
         self._is_started = False
         self.operations = Operations(REFUSED)
-        self.kept: Kept | None = None  # where its sandboxes are kept, if anywhere
-        self.tokens: tuple[Token, ...] = ()  # beside the control token
+        self.kept: Kept | None = None  # the store of its sandboxes, if any
+        self.tokens: tuple[Token, ...] = ()  # besides the control token
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one ASGI request from any server."""
@@ -92,7 +92,7 @@ class App(Starlette):
                 self.operations.not_ready = None
             scope = below_mount(scope, self._proxy_prefix)
             if not self.user_middleware and not is_control(scope["path"]):
-                # As its mounts would; to try them one by one costs a third of an answer.
+                # Like the mounts, which would take a third of an answer.
                 await self._answer_reseller(scope, receive, send)
                 return
         await super().__call__(scope, receive, send)
@@ -105,7 +105,7 @@ class App(Starlette):
         await deliver(scope, send, await self._answer(scope["path"], request, scope[ROOT_KEY]))
 
     def answer_now(self, whole: HttpRequest, client: str) -> PendingAnswer | None:
-        """The answer to a complete request of the reseller API, which our own server can write at once."""
+        """Return the answer to a complete request of the reseller API, which our own server can write at once."""
         raw_path, _, query = whole.target.partition(b"?")
         path = self._proxy_prefix.below(raw_path.decode("ascii"))
         if is_control(path) or is_browser_at_root(whole.method, path, whole.by_name):
@@ -117,12 +117,12 @@ class App(Starlette):
             by_name=whole.by_name,
             client=client,
             source=whole,
-            body=whole.body,  # type: ignore[arg-type]  # bytes: a plain one came in one piece
+            body=whole.body,  # type: ignore[arg-type]  # bytes: a plain body is not chunked
         )
         return self._answer(path, request, self._proxy_prefix.root)
 
     def _answer(self, path: str, request: Incoming, root: str) -> Coroutine[Any, Any, EncodedReply]:
-        """Select the sandbox by path: one under its own prefix, or the default one at the root."""
+        """Select the sandbox by path: a sandbox under its own prefix, or the default sandbox at the root."""
         compare_machine(self.wall)  # else signatures of a client with the new time would be refused for a minute
         if path.startswith(SANDBOX_PREFIX):
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
@@ -143,7 +143,7 @@ class App(Starlette):
         return await self._pipeline.answer(owner, path, request, root, anonymous)
 
     async def _answer_control(self, scope: Any, receive: Any, send: Any) -> None:
-        scope["root_path"] = ""  # the control API has its routes by their whole paths
+        scope["root_path"] = ""  # the control API routes by whole paths
         if self._control is None:
             # Imported with the first control request, so that the server starts sooner.
             from simulator.control.access import Guard
@@ -154,7 +154,7 @@ class App(Starlette):
             unsigned = UnsignedJudge(PathTable(routes()))
             folder = self.options.scenarios
             rewinder = Rewinder(self.again, self.surroundings())
-            rewinder.forks.add_restored(self.sandboxes)  # nobody else has made a fork yet
+            rewinder.forks.add_restored(self.sandboxes)  # before any other fork
             self._control = ControlApp(
                 self.sandboxes,
                 self.scenario,
@@ -172,14 +172,14 @@ class App(Starlette):
         responder = responder_of(scope)
         if responder is not None:
             scope.update(cancel_when_left=responder.cancel_when_left, abort=responder.abort)
-            if scope["method"] == "GET":  # it changes nothing, but may wait for minutes
+            if scope["method"] == "GET":  # read-only, but may wait for minutes
                 responder.cancel_when_left()
         await self._control(scope, receive, send)
 
     async def _resend(
         self, sandbox: LiveSandbox, recorded_by: LiveSandbox, one: Exchange, headers: list[tuple[bytes, bytes]]
     ) -> tuple[int, bytes]:
-        """See `control.replays.Resend`."""
+        """Send a recorded request again; see `control.replays.Resend`."""
         request = Incoming(
             method=one.method,
             query=one.query,
@@ -197,7 +197,7 @@ class App(Starlette):
         return status, lines
 
     async def load(self, scenario: Scenario) -> tuple[str, ...]:
-        """Switch the default sandbox and all new ones to another scenario; see `runtime.loading`."""
+        """Switch the default sandbox and all new sandboxes to another scenario; see `runtime.loading`."""
         if self.options.callback is not None:
             scenario = with_callback(scenario, self.options.callback)
         deferred = await load(self._default, scenario)
@@ -207,7 +207,7 @@ class App(Starlette):
         return deferred
 
     def use_tokens(self, control_token: str | None, tokens: "tuple[Token, ...]") -> None:
-        """Ask for these in the control API from now on; what was hidden stays so."""
+        """Require these tokens in the control API from now on; former tokens stay redacted."""
         self.options = self.options._replace(control_token=control_token)
         self.tokens = tokens
         self.sandboxes.hide([*([control_token] if control_token else []), *(one.secret for one in tokens)])
@@ -221,13 +221,13 @@ class App(Starlette):
         self._default = self.sandboxes.get(DEFAULT)
 
     def surroundings(self) -> "Surroundings":
-        """What a sandbox needs of this server that is to be rebuilt in it."""
+        """Return the parts of this server that a rebuilt sandbox needs."""
         from simulator.persistence.replay.rebuilding import Surroundings
 
         return Surroundings(self.wall, self._sender, self.sandboxes.budgets)
 
     def _start(self) -> None:
-        """Start the sandboxes' clocks on the running loop, unless that was done."""
+        """Start the sandboxes' clocks on the running loop, unless already started."""
         if self._is_started:
             return
         self._is_started = True
@@ -238,7 +238,7 @@ class App(Starlette):
 
     @asynccontextmanager
     async def _lifespan(self) -> AsyncIterator[None]:
-        """Start, and stop at the end; an ASGI server, or `router.lifespan_context`, calls it."""
+        """Start, and stop at the end, when called by an ASGI server or `router.lifespan_context`."""
         self._start()
         if self.kept is not None:
             await self.kept.go_on()
@@ -266,10 +266,10 @@ def build_app(
     scenario: Scenario | None = None,
     through: Callable[[Sender], Sender] | None = None,
 ) -> App:
-    """Return the application. Raises `ScenarioError` for a scenario that cannot be loaded.
+    """Return the application. Raise `ScenarioError` for a scenario that cannot be loaded.
 
-    `clock` is the wall clock of all sandboxes, by default the machine's; `sender` delivers over the network;
-    `scenario` replaces the one that the options name; callbacks go `through` what is made of the sender.
+    `clock` is the wall clock of all sandboxes, by default the machine's; `sender` delivers over the network; `scenario`
+    replaces the scenario of the options; `through` wraps the sender for callbacks.
     """
     clock = clock or MachineTime(wall_clock)
     scenario = load_scenario(options.scenario) if scenario is None else scenario

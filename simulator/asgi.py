@@ -1,4 +1,4 @@
-"""Requests and answers as ASGI has them: from our own server, from any other, and below another application."""
+"""Requests and answers in ASGI's form: from our own server, from any other, and below another application."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -15,13 +15,13 @@ from simulator.wire.traffic import as_sent
 
 
 class AsgiEndpoint:
-    """A function as an ASGI application: Starlette takes a bare function for one of a request."""
+    """A function as an ASGI application, since Starlette treats a bare function as a request handler."""
 
     def __init__(self, answer: Callable[[Any, Any, Any], Awaitable[None]]) -> None:
         self._answer = answer
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """See ASGI."""
+        """Call the function, as ASGI specifies."""
         await self._answer(scope, receive, send)
 
 
@@ -33,9 +33,9 @@ def mounted(path: str, endpoint: AsgiEndpoint) -> Mount:
 
 
 def below_mount(scope: Any, prefix: ProxyPrefix) -> dict[str, Any]:
-    """Return a scope whose paths begin below what another application, or a proxy, has before them."""
+    """Return a scope whose paths start after the prefix of an enclosing application or a proxy."""
     below = dict(scope)
-    # Other servers than ours may have left blanks around values (RFC 9110 5.5).
+    # Other servers than ours may leave blanks around values (RFC 9110 5.5).
     below["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
     mount = scope.get("root_path", "")
     below["path"] = prefix.below(scope["path"].removeprefix(mount) or "/")
@@ -61,13 +61,13 @@ def incoming(scope: Any, receive: Any, prefix: ProxyPrefix) -> Incoming:
 
 
 def is_control(path: str) -> bool:
-    """True for what is not the service's: the control API, and the contract as a document."""
+    """Return whether the path is the simulator's own: the control API, or the contract as a document."""
     return path.startswith(CONTROL_PATH + "/") or path in (CONTROL_PATH, DOCUMENT_PATH)
 
 
 async def deliver(scope: Any, send: Any, answer: EncodedReply) -> None:
-    """Send an answer in the way that its ending says. On another server than ours it goes out by ASGI's two messages,
-    and what those cannot do is not done."""
+    """Send an answer with its ending. Other servers than ours send it in ASGI's two messages and ignore endings that
+    these cannot express."""
     status, lines, body, ending = answer
     responder = responder_of(scope)
     if responder is not None:

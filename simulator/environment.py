@@ -1,4 +1,4 @@
-"""The environment variables by which a command finds its simulator."""
+"""The environment variables through which a command finds its simulator."""
 
 import os
 from typing import TYPE_CHECKING
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def environment(app: "App", url: str) -> dict[str, str]:
-    """This process's environment with the simulator's variables set; those without a value are removed, so that a test
-    never uses credentials of another service. `url` is where the server listens."""
+    """Return this process's environment with the simulator's variables set. Variables without a value are removed, so
+    that a test never uses credentials of another service. `url` is where the server listens."""
     sandbox, token = app.sandboxes.get(DEFAULT), app.options.control_token
     resellers = [render.reseller(one) for one in sandbox.core.state.resellers.values()]
     first = resellers[0] if resellers else {}

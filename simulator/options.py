@@ -14,16 +14,16 @@ DOCUMENT_PATH = "/openapi.json"
 
 
 class Options(NamedTuple):
-    """`scenario` is a path or a bundled name. `mode`, `rate`, `start` and `seed` override the scenario's values.
+    """The options of a server. `scenario` is a path or a bundled name. `mode`, `rate`, `start` and `seed` override the
+    scenario's values.
 
     `control_token` None leaves the control API open, which is safe on a loopback address only. `url` is the address
-    that clients see. `keeps_coverage` preserves the figures of former sandboxes. `scenarios` is the folder whose files
-    clients may start sandboxes from. `callbacks_ca` has more authorities for receivers' certificates. `callback` is
-    where the callbacks of all the scenario's resellers go. Of `trusted_forwarders`, addresses and networks, it is
-    believed who the client is and how it came; `root_path` is what they have before our paths, such as `/sim`.
-    `shards` are the servers that share the sandboxes with this one. `quotas` of each sandbox are payments, bytes and
-    requests a second; `tapes_bytes_max` is for the tapes of all sandboxes, None for the usual. `is_tls` when the server
-    speaks TLS.
+    that clients see. `keeps_coverage` preserves the figures of former sandboxes. `scenarios` is the folder of the files
+    that clients may use to start sandboxes. `callbacks_ca` has more authorities for receivers' certificates. `callback`
+    is the URL for the callbacks of all the scenario's resellers. `trusted_forwarders` are addresses and networks whose
+    forwarded headers are trusted; `root_path` is their prefix of our paths, such as `/sim`. `shards` are the servers
+    that share the sandboxes with this server. `quotas` of each sandbox are payments, bytes and requests a second;
+    `tapes_bytes_max` limits the tapes of all sandboxes, None for the default. `is_tls` when the server speaks TLS.
     """
 
     scenario: str = "default"

@@ -1,5 +1,5 @@
-"""What the first request that needs it would import or read, which takes up to a fifth of a second: done soon after the
-start, beside the event loop. A request that comes earlier does it itself, with the same result."""
+"""Preparation of lazy imports and files soon after the start, in a thread, to save the first requests a fifth of a
+second. An earlier request loads them itself, with the same result."""
 
 import asyncio
 from collections.abc import Callable
@@ -24,8 +24,8 @@ STEPS: tuple[Callable[[], object], ...] = (
 
 
 async def prepare() -> None:
-    """Do all of it, step by step, so that it can be cancelled between them."""
+    """Prepare step by step, so that it can be cancelled between steps."""
     await asyncio.sleep(DELAY_S)
     for step in STEPS:
-        # In a thread that the process waits for: one that imports must not meet the interpreter's end.
+        # In a thread that the process waits for: an import must not run during the interpreter's exit.
         await asyncio.to_thread(step)

@@ -29,14 +29,14 @@ MASKED_IN_URL: Final = quote(MASKED, safe="()")
 FOUND_CHARS_MIN: Final = 8
 """A shorter secret, such as the password `1234`, would be found in harmless text."""
 CUT_CHARS_MIN: Final = 12
-"""So much of a longer secret is recognized, since a message may have cut off the rest."""
+"""The length of a longer secret's beginning that is recognized, since a message may have cut off the rest."""
 STRONG_CHARS_MIN: Final = 24
-"""A secret of letters alone, or of digits alone, is weak below this length: it is found only as a word of its own."""
+"""A secret of letters alone, or of digits alone, is weak below this length: it is found only as a separate word."""
 BODY_BYTES_MAX: Final = 256 * 1024
-"""How much of a body is shown. The rest is neither decoded nor searched."""
+"""The maximum size of a body that is shown. The rest is neither decoded nor searched."""
 SECRET_BYTES_MAX: Final = 16 * 1024
 FOREIGN_KEY_CHARS_SHOWN: Final = 8
-"""So much of an unknown `X-Api-Key` is shown. It may be a secret in the wrong place."""
+"""The number of characters of an unknown `X-Api-Key` that are shown. The key may be a misplaced secret."""
 
 SECRET_MEMBERS: Final = (
     "password", "passwd", "secret", "api_secret", "client_secret", "webhook_secret", "refresh_token", "access_token",
@@ -82,7 +82,7 @@ def _mask_in_url(_: str) -> str:
 
 
 class Found(NamedTuple):
-    """A spelling of a secret in a text, and where it begins and ends; the text may have cut it off."""
+    """A spelling of a secret in a text, with its start and end; the text may have cut it off."""
 
     start: int
     end: int
@@ -90,15 +90,15 @@ class Found(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the text has all of it."""
+        """Return whether the text contains the whole secret."""
         return self.end - self.start == len(self.spelling)
 
 
 class Secrets:
-    """Known secrets. They can be added to; one that was replaced is still hidden.
+    """Known secrets, including replaced ones. Secrets can be added.
 
-    A text takes the same time for one secret and for twenty thousand: four bytes at each fourth place of it are looked
-    up among the beginnings of all spellings. (`re` takes 26 s to compile an alternation of 5,000 secrets.)
+    The search time does not depend on the number of secrets: four bytes at every fourth place of a text are looked up
+    among the beginnings of all spellings. (`re` takes 26 s to compile an alternation of 5,000 secrets.)
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
@@ -143,7 +143,7 @@ class Secrets:
                     yield longest
 
     def _found(self, text: bytes, start: int, spelling: bytes, *, strong_only: bool) -> Found:
-        """A spelling at a place; it ends there when it does not stand there."""
+        """Return a spelling at a place; it ends there when the text differs."""
         end = start + len(spelling)
         is_whole = text.startswith(spelling, start)
         if is_whole and spelling in self._weak:
@@ -162,8 +162,8 @@ class Secrets:
 
 
 def spellings(secret: str) -> tuple[bytes, ...]:
-    """Return the forms in which a secret is found, always as many and in the same order; none of a short one. The
-    padding of Base64 may be missing in a text, so it is left out."""
+    """Return the searched forms of a secret, in a fixed number and order; empty for a short secret. The padding of
+    Base64 may be missing in a text, so it is left out."""
     if len(secret) < FOUND_CHARS_MIN:
         return ()
     core = secret.rstrip("=")
@@ -204,7 +204,7 @@ def redact(text: str, secrets: Iterable[Secrets], *, strong_only: bool = False, 
 
 
 def is_token(text: str) -> bool:
-    """Whether a text is a token that we issued."""
+    """Return whether a text is a token that we issued."""
     return _TOKEN.fullmatch(text.encode("utf-8", "surrogatepass")) is not None
 
 
@@ -224,12 +224,12 @@ def redact_strings(body: bytes, change: Callable[[str, bool], str]) -> bytes:
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether the value of a parameter or header of this name is a secret."""
+    """Return whether the value of a parameter or header of this name is a secret."""
     return bool(_SECRET_PART.search(name) or _CAMEL_WORD.search(name))
 
 
 def is_secret_header(name: str) -> bool:
-    """Whether the whole value of a header of this name is a secret."""
+    """Return whether the whole value of a header of this name is a secret."""
     return is_secret_name(name) and name.lower() not in HARMLESS_HEADERS
 
 
@@ -265,7 +265,7 @@ def redact_urls(text: str, put: Put = _mask_in_url) -> str:
 def _redact_url(url: str, put: Put) -> str:
     try:
         userinfo, sign, _ = urlsplit(url).netloc.rpartition("@")
-    except ValueError:  # such as an IPv6 address without its end
+    except ValueError:  # such as an unterminated IPv6 address
         userinfo, sign, _ = re.split("[/?#]", url.partition("//")[2], maxsplit=1)[0].rpartition("@")
     if sign:
         before, _, rest = url.partition("//")

@@ -1,4 +1,4 @@
-"""Files that are complete at once, or not touched: nobody finds half of one."""
+"""Atomically written files: complete, or not changed at all."""
 
 import os
 import stat
@@ -9,8 +9,8 @@ from pathlib import Path
 
 
 def write_whole(path: Path, content: bytes, check: Callable[[Path], None] = lambda _: None) -> None:
-    """Replace a file, or make it; its permissions stay. `check` may refuse what was written before it takes the place.
-    Raises `OSError`, also where there is a link, a device or anything else that is no regular file."""
+    """Replace or create a file; its permissions stay. `check` may refuse the written file before it replaces the old
+    one. Raise `OSError`, also for a link, a device or anything else that is not a regular file."""
     refuse_other_than_file(path)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
     try:
@@ -27,7 +27,7 @@ def write_whole(path: Path, content: bytes, check: Callable[[Path], None] = lamb
 
 
 def refuse_other_than_file(path: Path) -> None:
-    """Raise `OSError` when there is something, and it is no regular file. A link may lead anywhere."""
+    """Raise `OSError` when the path exists and is not a regular file. A link may lead anywhere."""
     if os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode):
         raise OSError(EINVAL, "it is no regular file", str(path))
 

@@ -1,4 +1,4 @@
-"""What an account asks and sets: balance, threshold, callback URL, balance webhook (SPEC 4.15, 4.16, 4.18, 4.19)."""
+"""The account endpoints: balance, threshold, callback URL, balance webhook (SPEC 4.15, 4.16, 4.18, 4.19)."""
 
 from urllib.parse import urlsplit
 
@@ -24,13 +24,13 @@ from simulator.wire.money import encode
 
 
 def balance(call: Call) -> Reply:
-    """200 with the wallet's balance."""
+    """Return 200 with the wallet's balance."""
     flat = call.sandbox.core.state.assumes("balance-record", "flat")
     return Reply(200, account.balance(call.owner.wallet.balance, flat=flat))
 
 
 def set_threshold(call: Call) -> Reply:
-    """200 with the value set; 400 for an invalid amount or threshold."""
+    """Return 200 with the value set; 400 for an invalid amount or threshold."""
     amount = parse_amount(call.fields["amount"])
     if amount is None:
         return _bad_threshold(call)
@@ -47,12 +47,12 @@ def _bad_threshold(call: Call) -> Reply:
 
 
 def read_url(call: Call) -> Reply:
-    """200 with the configuration, empty strings when there is none."""
+    """Return 200 with the callback configuration, empty strings without one."""
     return Reply(200, account.configuration(call.owner.callback, call.now))
 
 
 def set_url(call: Call) -> Reply:
-    """200 with the values set; 400 for a URL that cannot be called."""
+    """Return 200 with the values set; 400 for a URL that cannot be called."""
     url, method = call.fields["url"], call.fields["method"]
     if reason := reason_to_refuse(url):
         note(call, reason)
@@ -62,12 +62,12 @@ def set_url(call: Call) -> Reply:
 
 
 def read_webhook(call: Call) -> Reply:
-    """200 with the configuration, empty when there is none."""
+    """Return 200 with the webhook configuration, empty without a webhook."""
     return Reply(200, webhooks.configuration(call.owner.webhook))
 
 
 def put_webhook(call: Call) -> Reply:
-    """200 with the secret on creation, without it on an update; 400 for an address that cannot be called."""
+    """Return 200 with the secret on creation, without it on an update; 400 for an address that cannot be called."""
     url = call.fields["url"]
     if reason := reason_to_refuse(url) or _reason_in_production(call, url):
         note(call, reason)
@@ -78,7 +78,7 @@ def put_webhook(call: Call) -> Reply:
 
 
 def enable_webhook(call: Call) -> Reply:
-    """200 with what was set; 404 when there is no webhook."""
+    """Return 200 with the values set; 404 without a webhook."""
     wanted = call.fields["enabled"]
     if not call.sandbox.apply(EnableWebhook(call.owner.code, wanted), call.now):
         return _no_webhook(call)
@@ -86,14 +86,14 @@ def enable_webhook(call: Call) -> Reply:
 
 
 def rotate_secret(call: Call) -> Reply:
-    """200 with the new secret; 404 when there is no webhook."""
+    """Return 200 with the new secret; 404 without a webhook."""
     if not call.sandbox.apply(RotateWebhookSecret(call.owner.code), call.now):
         return _no_webhook(call)
     return _with_secret(call)
 
 
 def remove_webhook(call: Call) -> Reply:
-    """204, whether there was one or not."""
+    """Return 204, with or without a webhook."""
     call.sandbox.apply(RemoveWebhook(call.owner.code), call.now)
     return Reply(204, b"")
 
@@ -110,7 +110,7 @@ def _no_webhook(call: Call) -> Reply:
 
 
 def _reason_in_production(call: Call, url: str) -> str | None:
-    """Production wants https, but for inboxes of the simulator, which no network lies before."""
+    """Return why production refuses a URL: it requires https, except for inboxes of the simulator."""
     if call.sandbox.scenario.environment != "production" or url.startswith(("https://", INBOX_SCHEME)):
         return None
     parts = urlsplit(url)

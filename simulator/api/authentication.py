@@ -1,5 +1,5 @@
-"""Who is calling: the address and its allowlist, an API key or a bearer token, the signature, and last the nonce, which
-is checked and spent atomically (SPEC 5, 8)."""
+"""Authentication of a request: the address and its allowlist, an API key or a bearer token, the signature, and last the
+nonce, which is checked and spent atomically (SPEC 5, 8)."""
 
 from functools import cache
 from itertools import chain, islice
@@ -24,7 +24,7 @@ from simulator.runtime.live_sandbox import LiveSandbox
 
 DEFAULT_RULES = QueryRules()
 JOURNAL_SEARCHED_MAX = 2000
-"""The latest requests among which the one that spent a nonce is looked for."""
+"""The number of latest requests searched for the request that spent a nonce."""
 LOST = (ConnectionEnd.ABORTED, ConnectionEnd.CUT, ConnectionEnd.GONE)
 REPEATED = (
     "the answer to these very bytes was lost, and your HTTP library, as Java's HttpURLConnection and Go's transport "
@@ -41,7 +41,7 @@ ANONYMOUS = Bearer()
 
 
 def query_rules(sandbox: LiveSandbox) -> QueryRules:
-    """The sandbox's choices for what SPEC 5.1 leaves open about queries."""
+    """Return the sandbox's rules for queries, where SPEC 5.1 leaves a choice."""
     assume = sandbox.scenario.assume
     return _query_rules(
         str(assume.get("repeated-query-keys", "either")), str(assume.get("empty-query-values", "either"))
@@ -54,7 +54,7 @@ def _query_rules(repeated_keys: str, empty_values: str) -> QueryRules:
 
 
 def identify(call: Call) -> Reply | None:
-    """Validate who the headers say is calling, as far as possible before the body is read; stores it in `call.claim`.
+    """Validate the identity in the headers, as far as possible without the body; store it in `call.claim`.
 
     An API key takes precedence over a bearer token; an empty key counts as absent.
     """
@@ -74,13 +74,13 @@ def identify(call: Call) -> Reply | None:
 
 
 def note_token(call: Call) -> None:
-    """Mark the answer as deprecated when it is given before the token of the request is read (SPEC 9)."""
+    """Mark the answer as deprecated when it precedes the validation of the request's token (SPEC 9)."""
     if names.AUTHORIZATION in call.headers and not call.headers.get(names.API_KEY):
         call.is_deprecated = True
 
 
 def _identify_bearer(call: Call, endpoint: Endpoint) -> Reply | None:
-    """The same by the IdToken of a request without an API key (SPEC 5.4)."""
+    """Identify the caller by the IdToken of a request without an API key (SPEC 5.4)."""
     call.is_unsigned = call.is_deprecated = True
     reseller = holder_of(call.sandbox, endpoint.access, call.headers.get(names.AUTHORIZATION), call.now)
     if isinstance(reseller, Denied):
@@ -95,7 +95,7 @@ def _identify_bearer(call: Call, endpoint: Endpoint) -> Reply | None:
 
 
 def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: FaultThen | None) -> Reply | None:
-    """Verify the signature and spend the nonce; None on success."""
+    """Verify the signature and spend the nonce; return None on success."""
     if type(claim) is Bearer:
         return _accept_bearer(call, endpoint, claim, fault)
     assert isinstance(claim, Claim)
@@ -108,7 +108,7 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
     if fault is not None and (reply := refused_by(fault, call, endpoint)):
         call.reseller = reseller
         return reply
-    # The timestamp was checked at this very time; a nonce expires when its timestamp is too old.
+    # The timestamp was checked at the same time; a nonce expires when its timestamp is too old.
     spend = SpendNonce(
         reseller=reseller.code,
         api_key=key.key,
@@ -124,7 +124,7 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
 
 
 def _judged(call: Call, claim: Claim) -> Denied | None:
-    """Why the signature is refused; None when it is right."""
+    """Return the refusal of the signature, or None when it is valid."""
     exchange = call.exchange
     rules = query_rules(call.sandbox) if exchange.query else DEFAULT_RULES
     refusal = verify(claim, exchange.method.encode(), exchange.query, exchange.body, rules)
@@ -149,7 +149,7 @@ def _accept_bearer(call: Call, endpoint: Endpoint, bearer: Bearer, fault: FaultT
 
 
 def _nonce_reused(call: Call, claim: Claim) -> Denied:
-    """The refusal of a nonce, with the request that spent it if the journal has it."""
+    """Return the refusal of a nonce, with the request that spent it if the journal has it."""
     window_s = call.sandbox.scenario.limits.nonce_window.total_seconds()
     again = f"{window_s:g} s of the sandbox's time after its use, and with a later X-Timestamp, it is accepted again"
     text = f"each request needs a nonce of its own, one that is sent again too; {again}"
@@ -167,8 +167,8 @@ def _nonce_reused(call: Call, claim: Claim) -> Denied:
 
 
 def _spender(call: Call, claim: Claim) -> Exchange | None:
-    """The latest request that spent this nonce, among those that wait for a fault and then in the journal, but for its
-    oldest requests."""
+    """Return the latest request that spent this nonce. Unanswered requests are searched first, then the latest part of
+    the journal."""
     assert call.named is not None, "who claims something names a key that is known"
     latest = islice(reversed(call.sandbox.journal), JOURNAL_SEARCHED_MAX)
     for exchange in chain(reversed(call.sandbox.unanswered), latest):
@@ -183,7 +183,7 @@ def _spender(call: Call, claim: Claim) -> Exchange | None:
 
 
 def refused_by(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None:
-    """The refusal caused by an authentication fault, if any; unsigned requests have no nonce that could fail."""
+    """Return the refusal of an authentication fault, if any; unsigned requests have no nonce that could fail."""
     match fault.denial:
         case NonceServiceDown() if not call.is_unsigned:
             call.exchange.error = "nonce_service_unavailable"
@@ -195,8 +195,8 @@ def refused_by(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None
 
 
 def refuse_late(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None:
-    """The same for a fault found only after the nonce was spent: the nonce is released, and the journal
-    names no caller, as when the fault is found before."""
+    """Return the refusal of a fault found after the nonce was spent. Release the nonce, and remove the caller from the
+    journal entry."""
     reply = refused_by(fault, call, endpoint)
     if reply is not None and isinstance(call.claim, Claim):
         assert call.named is not None, "who claims something names a key that is known"

@@ -1,4 +1,4 @@
-"""`GET /v1/interbank/billers` (SPEC 4.6): who can be paid through the interbank scheme."""
+"""`GET /v1/interbank/billers` (SPEC 4.6): the billers of the interbank scheme."""
 
 from simulator.api.body_cache import BodyCache
 from simulator.api.call import Call, Reply
@@ -18,13 +18,13 @@ NONE = OptionList()
 
 
 class BillersEndpoint:
-    """The whole list, or a page of it; kept as encoded, since the whole list may be long."""
+    """The endpoint of the list, whole or in pages; encoded pages are cached, since the list may be long."""
 
     def __init__(self) -> None:
         self._cache = BodyCache()
 
     def __call__(self, call: Call) -> Reply:
-        """200 with the active billers; 400 for a page without a limit."""
+        """Return 200 with the active billers; 400 for a page without a limit."""
         fields, state = call.fields, call.sandbox.core.state
         if "page" in fields and "limit" not in fields:
             return invalid_parameters(call, {"page": ["must be used with limit"]})
@@ -51,7 +51,7 @@ class BillersEndpoint:
 
 
 def _billers(call: Call) -> tuple[Product | None, OptionList]:
-    """The product that is paid to billers and its active ones; none when this reseller does not sell it."""
+    """Return the product that is paid to billers and its active billers, if this reseller sells it."""
     state = call.sandbox.core.state
     product = biller_product(state.catalog)
     seen = product and call.owner.sees(state.catalog, product.code)
@@ -63,7 +63,7 @@ def _billers(call: Call) -> tuple[Product | None, OptionList]:
 
 
 def _note_no_match(call: Call, product: Product, found: OptionList) -> None:
-    """Say why no biller passes the filters."""
+    """Note why no biller passes the filters."""
     code, category = call.fields.get("biller_code"), call.fields.get("suggested_category")
     if code and code not in found.by_code:
         every = offered(call.sandbox.core.state.seed, product, biller_field(product) or "")

@@ -8,8 +8,8 @@ from collections.abc import Hashable
 class BodyCache:
     """Bodies by key, with LRU eviction.
 
-    A key may contain ids of objects: these are passed as `anchors` and stored with the body, so that an id cannot be
-    reused for another object. Sandboxes that are rebuilt in another thread use it, too.
+    A key may contain ids of objects: pass these objects as `anchors`, which are stored with the body so that their ids
+    cannot be reused. Thread-safe: other threads rebuild sandboxes.
     """
 
     def __init__(self, entries_max: int = 256, bytes_max: int = 32 * 1024 * 1024) -> None:
@@ -20,7 +20,7 @@ class BodyCache:
         self._changing = threading.Lock()
 
     def get(self, key: Hashable) -> bytes | None:
-        """The cached body, or None."""
+        """Return the cached body, or None."""
         with self._changing:
             found = self._bodies.get(key)
             if found is None:

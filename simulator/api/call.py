@@ -21,7 +21,7 @@ from simulator.runtime.live_sandbox import LiveSandbox
 
 
 class ConnectionFaults(Protocol):
-    """What our server can do to a connection, and ASGI cannot. `lines` are header lines with their ends."""
+    """The connection operations that ASGI lacks and our server offers. `lines` are header lines with their ends."""
 
     def abort(self) -> None: ...
     async def cut(self, status: int, lines: bytes, body: bytes, after_bytes: int) -> None: ...
@@ -29,7 +29,7 @@ class ConnectionFaults(Protocol):
 
 
 class Abort(msgspec.Struct, frozen=True):
-    """The connection is closed without a byte."""
+    """A connection that closes without a byte."""
 
     name: ClassVar[ConnectionEnd] = ConnectionEnd.ABORTED
 
@@ -42,13 +42,13 @@ class Abort(msgspec.Struct, frozen=True):
 
 
 class Gone(Abort, frozen=True):
-    """The client had left, and nothing is sent."""
+    """A client that left, so nothing is sent."""
 
     name: ClassVar[ConnectionEnd] = ConnectionEnd.GONE
 
 
 class Cut(msgspec.Struct, frozen=True):
-    """The connection is closed in the middle of the body."""
+    """A connection that closes in the middle of the body."""
 
     name: ClassVar[ConnectionEnd] = ConnectionEnd.CUT
 
@@ -61,7 +61,7 @@ class Cut(msgspec.Struct, frozen=True):
 
 
 class Drip(msgspec.Struct, frozen=True):
-    """The head is sent at once and the body at this pace."""
+    """An answer whose head is sent at once and its body at this pace."""
 
     bytes_per_second: float
     name: ClassVar[ConnectionEnd] = ConnectionEnd.WHOLE
@@ -94,9 +94,9 @@ class Source(Protocol):
 
 class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An incoming request. Header names are in lower case; `by_name` has the last of repeated headers. `client` is the
-    socket's address. `body` is None when it must be awaited from `receive`, ASGI's own. `target` and `replay_of` are
-    what `Exchange` calls so. `verdict` is that of the tape, on a signature that cannot be verified again. One that
-    `is_again` is on a tape already, and has the `scheme` of its record."""
+    socket's address. `body` is None when it must be awaited from `receive`, the ASGI callable. `target` and `replay_of`
+    are as in `Exchange`. `verdict` is the tape's, on a signature that cannot be verified again. `is_again` marks a
+    request that is already on a tape, whose record has the `scheme`."""
 
     method: str
     query: bytes
@@ -118,14 +118,14 @@ EncodedReply = tuple[int, bytes, bytes, Ending | None]
 
 
 class Verdict(msgspec.Struct, frozen=True, gc=False):
-    """What was found out about a signature whose secret is not at hand any more: its refusal, None if it was right."""
+    """The recorded result of a signature check that cannot be repeated: its refusal, or None if it was valid."""
 
     refusal: Denied | None
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False):
-    """What an endpoint answers. `body` is encoded as JSON unless it is bytes already; `ending` is how the connection
-    ends; `journaled` replaces, at equal length, a body with a secret in the journal."""
+    """The answer of an endpoint. `body` is encoded as JSON unless it is bytes already; `ending` is the ending of the
+    connection; `journaled`, which has the same length, replaces a body with a secret in the journal."""
 
     status: int
     body: Any
@@ -137,8 +137,8 @@ class Reply(msgspec.Struct, frozen=True, gc=False):
 class Access(Enum):
     """The authentication that an endpoint requires.
 
-    `SIGNED`: an API key's signature, or a bearer token unless the scenario restricts those to the legacy endpoints.
-    `LEGACY`: either of them. `OPEN`: neither.
+    `SIGNED`: an API key's signature, or a bearer token unless the scenario restricts tokens to the legacy endpoints.
+    `LEGACY`: either. `OPEN`: neither.
     """
 
     SIGNED = "signed"
@@ -147,8 +147,8 @@ class Access(Enum):
 
 
 class ChosenFault(msgspec.Struct, gc=False):
-    """The fault of a call: its rule, whether the request selected it by its name, the values by which it is counted,
-    whether its delay has passed, and whether that exceeded the timeout."""
+    """The fault of a call: its rule, whether the request selected it by name, the counted values, whether its delay has
+    passed, and whether the delay exceeded the timeout."""
 
     rule: Rule[FaultThen]
     is_selected: bool = False
@@ -158,19 +158,18 @@ class ChosenFault(msgspec.Struct, gc=False):
 
 
 class Bearer(msgspec.Struct, frozen=True, gc=False):
-    """The caller of an unsigned request; `reseller` is None where anybody may call."""
+    """The caller of an unsigned request; `reseller` is None for endpoints without authentication."""
 
     reseller: Reseller | None = None
 
 
 class Call(msgspec.Struct, kw_only=True, gc=False):
-    """One request in the pipeline. `now` is the sandbox's time, derived from the `wall` that is read once; `named` is
-    the API key in the headers and its owner, `reseller` is set by authentication; `fields` are the decoded and
-    validated body or query; `is_exact` unless a part of the body may be ignored; `is_unsigned` when no API key
-    authenticated it; `is_deprecated` when the answer must say so (SPEC 9); `has_body` once its body was read or was too
-    large; `prefix` is the part of the path that names
-    the sandbox, as `/s/mine` does; `caused` is what happened when it was executed; `tape` is where it began, once it
-    has waited."""
+    """One request in the pipeline. `now` is the sandbox's time, derived from `wall`, which is read once; `named` is the
+    API key in the headers and its owner, `reseller` is set by authentication; `fields` are the decoded and validated
+    body or query; `is_exact` unless a part of the body may be ignored; `is_unsigned` when no API key authenticated it;
+    `is_deprecated` when the answer must have the header (SPEC 9); `has_body` once its body was read or was too large;
+    `prefix` is the part of the path that names the sandbox, such as `/s/mine`; `caused` are the events of its
+    execution; `tape` is the tape where the call began, if it has waited."""
 
     sandbox: LiveSandbox
     now: datetime
@@ -199,12 +198,12 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
 
     @property
     def is_lost(self) -> bool:
-        """True when its sandbox was deleted or reset since the request came."""
+        """Return whether the call's sandbox was deleted or reset since the request came."""
         return self.sandbox.is_closed or self.sandbox.core is not self.core
 
     @property
     def has_waited(self) -> bool:
-        """True once it has waited for the delay of its fault."""
+        """Return whether the call has waited for the delay of its fault."""
         return self.fault is not None and self.fault.has_waited
 
     async def refresh(self, how: Resumption = Resumption.READY) -> None:
@@ -212,8 +211,8 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
         self.now, self.wall = await self.resume(how)
 
     async def resume(self, how: Resumption = Resumption.READY) -> tuple[datetime, datetime]:
-        """Note on the tape that it goes on now, behind what fell due meanwhile. Answers the sandbox's time and the
-        wall's; its own stay as they are."""
+        """Process what fell due during a wait, then record the resumption on the tape. Return the current times of
+        sandbox and wall clock, without changing the call's own."""
         clock, driver = self.sandbox.clock, self.sandbox.driver
         wall = clock.wall()
         now = clock.at(wall)
@@ -223,25 +222,25 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
         return now, wall
 
     def note_wait(self) -> None:
-        """Note on the tape that this call began, before it waits for the first time."""
+        """Record on the tape that this call began, before its first wait."""
         if self.tape is None and not self.is_lost:
             self.tape = self.sandbox.tape
             self.tape.add(RequestBegan(self.exchange))
 
     def _note_resumed(self, now: datetime, wall: datetime, how: Resumption) -> None:
-        """Note on the tape that it goes on, unless its sandbox is gone, and the tape with it."""
+        """Record the resumption on the tape, unless the sandbox is gone, and the tape with it."""
         if self.tape is self.sandbox.tape and not self.sandbox.is_closed:
             self.tape.add(RequestResumed(self.exchange, now, wall, how))
 
     @property
     def owner(self) -> Reseller:
-        """The authenticated reseller."""
+        """Return the authenticated reseller."""
         assert self.reseller is not None, "only after authentication"
         return self.reseller
 
     @property
     def key(self) -> str:
-        """The API key that authenticated it; "" with a bearer token."""
+        """Return the API key that authenticated the call; "" with a bearer token."""
         return "" if self.named is None else self.named[1].key
 
 
@@ -249,11 +248,11 @@ Problems = Mapping[str, list[str]]
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """One method of one path. `source` is where `schema` finds its input: `body` (JSON), `form` (a JSON or form body),
+    """A method of a path. `source` is where `schema` finds its input: `body` (JSON), `form` (a JSON or form body),
     `query`, or none.
 
-    `invalid` builds the answer to input that violates the schema, `denied` the one to failed authentication.
-    `may_want_key`: a reseller may close it to bearer tokens (SPEC 5.3). `is_deprecated`: its answers say so (SPEC 9).
+    `invalid` builds the answer to input that violates the schema, `denied` the answer to failed authentication.
+    `may_want_key`: a reseller may close it to bearer tokens (SPEC 5.3). `is_deprecated`: its answers have the header.
     """
 
     handle: Callable[[Call], Reply]

@@ -1,6 +1,6 @@
-"""The catalog, as it is and as old integrations read it (SPEC 4.4, 4.7, 4.8).
+"""The catalog endpoints, current and legacy (SPEC 4.4, 4.7, 4.8).
 
-Encoded catalogs are cached until something that they show changes.
+Encoded catalogs are cached until their contents change.
 """
 
 from simulator.api.body_cache import BodyCache
@@ -19,13 +19,13 @@ from simulator.wire.money import encode
 
 
 class CatalogEndpoint:
-    """Answers from encoded bodies, cached by catalog, reseller overlay, API version and filters."""
+    """The endpoint that answers from encoded bodies, cached by catalog, reseller overlay, API version and filters."""
 
     def __init__(self) -> None:
         self._cache = BodyCache()
 
     def __call__(self, call: Call) -> Reply:
-        """200 with the products that match the filters, and their tree."""
+        """Return 200 with the products that match the filters, and their tree."""
         state, owner = call.sandbox.core.state, call.owner
         newer = wants_denominations(call)
         updated = last_updated(state, call.now, owner)
@@ -46,7 +46,7 @@ class CatalogEndpoint:
 
 
 def _active(call: Call) -> bool | None:
-    """The filter on `is_active`: True by default, None for both; `include_inactive` overrides `is_active`."""
+    """Return the filter on `is_active`: True by default, None for both; `include_inactive` overrides `is_active`."""
     if flag(call.fields, "include_inactive"):
         if "is_active" in call.fields:
             note(call, "is_active was ignored, since include_inactive=true shows both")
@@ -55,20 +55,20 @@ def _active(call: Call) -> bool | None:
 
 
 def _listed(call: Call, active: bool | None) -> dict[str, Product]:
-    """Every product that matches, as the reseller sees it; never hidden ones."""
+    """Return every product that matches, as the reseller sees it; never hidden products."""
     catalog = call.sandbox.core.state.catalog
     seen = ((code, call.owner.sees(catalog, code)) for code in catalog.products)
     return {code: one for code, one in seen if one and not one.is_hidden and active in (None, one.is_active)}
 
 
 def _tree(groups: tuple[Group, ...], listed: dict[str, Product], products: list[Product]) -> tuple[Group, ...]:
-    """The tree of the products in the answer; when a `product_code` matches nothing, the tree without that filter, so
-    that it is preserved (SPEC 4.4)."""
+    """Return the tree of the products in the answer. When a `product_code` matches nothing, return the tree without
+    that filter, so that it is preserved (SPEC 4.4)."""
     return tree_of(groups, {product.code for product in products} or listed)
 
 
 def _note_no_match(call: Call, code: str, active: bool | None) -> None:
-    """Set a diagnosis when a `product_code` matches nothing."""
+    """Note when a `product_code` matches nothing."""
     catalog = call.sandbox.core.state.catalog
     product = call.owner.sees(catalog, code)
     if product is None or product.is_hidden or active not in (None, product.is_active):
@@ -76,7 +76,7 @@ def _note_no_match(call: Call, code: str, active: bool | None) -> None:
 
 
 def product_list(call: Call) -> Reply:
-    """200 with every product of the catalog as this reseller sees it, inactive ones included."""
+    """Return 200 with every product of the catalog as this reseller sees it, including inactive products."""
     state = call.sandbox.core.state
     seen = (call.owner.sees(state.catalog, code) for code in state.catalog.products)
     products = [product for product in seen if product is not None and not product.is_hidden]
@@ -84,7 +84,7 @@ def product_list(call: Call) -> Reply:
 
 
 def subproducts(call: Call) -> Reply:
-    """200 with the active sub-products, none when the product has no such thing; 400 for what cannot be looked up."""
+    """Return 200 with the active sub-products, empty for a product without sub-products; 400 for an invalid look-up."""
     fields, state = call.fields, call.sandbox.core.state
     product = call.owner.sees(state.catalog, fields["product_code"])
     if product is None or product.is_hidden or not product.is_active:

@@ -44,7 +44,7 @@ def _networks(allowlist: tuple[str, ...]) -> tuple[IPv4Network | IPv6Network, ..
 
 
 def _network(entry: str) -> IPv4Network | IPv6Network:
-    """A network of IPv4-mapped IPv6 addresses (RFC 4291 2.5.5.2) is normalized to the IPv4 network."""
+    """Parse a network; a network of IPv4-mapped IPv6 addresses (RFC 4291 2.5.5.2) is normalized to IPv4."""
     network = ip_network(entry, strict=False)
     if isinstance(network, IPv6Network) and (first := network[0].ipv4_mapped) and network.subnet_of(_MAPPED):
         return IPv4Network((first, network.prefixlen - _MAPPED.prefixlen))
@@ -52,7 +52,7 @@ def _network(entry: str) -> IPv4Network | IPv6Network:
 
 
 def named_address(entry: bytes) -> str | None:
-    """The address of one entry, with or without a port: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`,
+    """Return the address of an entry, with or without a port: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`,
     `[2001:db8::1]:4711`. None for anything else."""
     entry = entry.strip()
     if len(entry) > ADDRESS_CHARS_MAX:
@@ -66,7 +66,7 @@ def named_address(entry: bytes) -> str | None:
 
 
 def _canonical(text: str) -> str | None:
-    """The canonical text of an address, IPv4 for an IPv4-mapped one; None for anything else."""
+    """Return the canonical text of an address, IPv4 for an IPv4-mapped address; None for anything else."""
     try:
         address = ip_address(text)
     except ValueError:
@@ -130,8 +130,8 @@ class TrustedProxies:
 
 
 class ClientResolver:
-    """Resolves a client's address and scheme from the headers of trusted proxies, or with `trust_forwarded` from those
-    of any sender. `is_tls` when this server speaks TLS itself."""
+    """A resolver of clients' addresses and schemes from the headers of trusted proxies, or with `trust_forwarded` from
+    any sender's. `is_tls` when this server speaks TLS itself."""
 
     def __init__(
         self, trust_forwarded: bool = False, proxies: TrustedProxies | None = None, *, is_tls: bool = False

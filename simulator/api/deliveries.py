@@ -22,7 +22,7 @@ DEFAULTS = {"status": "all", "search": ""}
 
 
 def list_all(call: Call) -> Reply:
-    """200 with a page of deliveries that ended, the latest first; 400 for a time or cursor that cannot be."""
+    """Return 200 with a page of ended deliveries, latest first; 400 for an invalid time or cursor."""
     filters = {name: call.fields[name] for name in FILTERS if call.fields.get(name)}
     limit = int(call.fields.get("limit") or PAGE_DEFAULT)
     before: int | None = None
@@ -50,7 +50,7 @@ def list_all(call: Call) -> Reply:
 
 
 def show(call: Call) -> Reply:
-    """200 with one record, 404 when this reseller has none of this id."""
+    """Return 200 with a record; 404 when this reseller has no delivery with this id."""
     found = call.sandbox.core.state.deliveries.find(call.path_parameters["jobId"])
     if found is None or found.reseller != call.owner.code:
         note(call, no_delivery(call, call.path_parameters["jobId"]))
@@ -59,7 +59,7 @@ def show(call: Call) -> Reply:
 
 
 def replay(call: Call) -> Reply:
-    """200 with the new job; 404, 400 or 429 when there is none."""
+    """Return 200 with the new job; 404, 400 or 429 when the delivery is not replayed."""
     job = call.path_parameters["jobId"]
     outcome = _replayed(call, job)
     if isinstance(outcome, Delivery):
@@ -76,7 +76,7 @@ def replay(call: Call) -> Reply:
 
 
 def replay_bulk(call: Call) -> Reply:
-    """200 with one result for each job, in order; each is judged as if it came alone."""
+    """Return 200 with one result per job, in order; each is judged as if it came alone."""
     results, refused = [], []
     for job in call.fields["job_ids"]:
         outcome = _replayed(call, job)
@@ -100,7 +100,7 @@ def _replayed(call: Call, job: str) -> Delivery | ReplayRefused:
 
 
 def _explained(call: Call, job: str, refused: ReplayRefused) -> str:
-    """The refusal for the diagnosis, which tells more than the answer may."""
+    """Return the refusal for the diagnosis, which may have more details than the answer."""
     if refused is ReplayRefused.UNKNOWN:
         return no_delivery(call, job)
     if refused is ReplayRefused.LIMIT:
@@ -121,7 +121,7 @@ def _unknown() -> Reply:
 
 
 def _resume(call: Call, cursor: str, filters: dict[str, str]) -> PageEnd:
-    """Where the page before ended. Raises `BadCursor` when that is gone, or was under filters of another meaning."""
+    """Return the end of the previous page. Raise `BadCursor` when it is gone or its filters differ."""
     place = decode_cursor(call, cursor)
     last = call.sandbox.core.state.deliveries.numbered(place.n)
     if last is None or last.id != place.job:
@@ -133,7 +133,7 @@ def _resume(call: Call, cursor: str, filters: dict[str, str]) -> PageEnd:
 
 
 def _normalized(filters: dict[str, str], name: str) -> str | datetime | None:
-    """The value of a filter, the same for every notation; its default when it is omitted. Raises `_BadTime`."""
+    """Return the value of a filter, the same for every notation; its default when it is omitted. Raise `_BadTime`."""
     if name in ("from", "to"):
         return _moment(filters, name)
     return filters.get(name, DEFAULTS[name])
@@ -142,7 +142,7 @@ def _normalized(filters: dict[str, str], name: str) -> str | datetime | None:
 def _matching(
     call: Call, filters: dict[str, str], span: tuple[datetime | None, datetime | None], before: int | None
 ) -> Iterator[Delivery]:
-    """Deliveries of this reseller that ended, under the filters; `span` is what `from` and `to` say."""
+    """Yield deliveries of this reseller that ended, under the filters; `span` has the values of `from` and `to`."""
     begin, end = span
     status, search = (filters.get(name, default) for name, default in DEFAULTS.items())
     code = call.owner.code
@@ -158,7 +158,7 @@ def _matching(
 
 
 def _to_milliseconds(at: datetime) -> datetime:
-    """Whole milliseconds, as `createdAt` shows them, so that a time that was read finds its delivery."""
+    """Round down to milliseconds, as `createdAt` shows, so that a returned time finds its delivery."""
     return at.replace(microsecond=at.microsecond // 1000 * 1000)
 
 
@@ -169,7 +169,7 @@ class _BadTime(ValueError):
 
 
 def _moment(filters: dict[str, str], name: str) -> datetime | None:
-    """A date or date-time, UTC without an offset; the end of the day for a date that is `to`."""
+    """Parse a date or date-time, UTC without an offset; the end of the day for a date in `to`."""
     text = filters.get(name)
     if text is None:
         return None

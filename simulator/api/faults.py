@@ -1,4 +1,4 @@
-"""Applies faults to a call: one ordered list, the first rule that matches wins and alone is counted.
+"""Faults applied to a call: the first matching rule of an ordered list wins, and is counted alone.
 
 The list is evaluated as soon as the endpoint is known. Where a rule needs the body, or applies only to executed
 requests, and no earlier rule matches, the evaluation resumes just before the call is executed.
@@ -41,7 +41,7 @@ DOCUMENTED_TIMEOUT = timedelta(seconds=29)  # SPEC 8
 
 
 def choose_fault(call: Call, before_body: bool = False) -> None:
-    """Choose the fault of this call, unless that is decided already; stores it in `call.fault`."""
+    """Choose the fault of this call, unless already decided; store it in `call.fault`."""
     exchange, book = call.exchange, call.sandbox.core.state.faults
     account = None if before_body else call.fields.get("account")
     if call.fault is not None or not call.awaits_fault:
@@ -66,7 +66,7 @@ def choose_fault(call: Call, before_body: bool = False) -> None:
 
 
 async def with_failures(call: Call, reply: Reply) -> Reply:
-    """The answer that replaces `reply`. A refusal executed nothing, so a fault after the commit leaves it unchanged."""
+    """Return the answer that replaces `reply`. A fault after the commit leaves refusals unchanged."""
     met = call.fault
     assert met is not None, "only a call that met a fault has failures"
     if met.rule.then.after_commit:
@@ -100,7 +100,7 @@ def _closed(call: Call, reply: Reply, failure: NoAnswer) -> Reply:
 
 def _cut(call: Call, reply: Reply, failure: CutAnswer) -> Reply:
     if not reply.body or reply.status in WITHOUT_BODY:
-        return Reply(0, b"", ending=ABORT)  # it has no middle, so nothing of it is sent
+        return Reply(0, b"", ending=ABORT)  # a body without a middle is not sent at all
     return msgspec.structs.replace(reply, ending=CUT)
 
 
@@ -110,7 +110,7 @@ def _malformed(call: Call, reply: Reply, failure: MalformedAnswer) -> Reply:
 
 
 def _dripping(call: Call, reply: Reply, failure: DrippingAnswer) -> Reply:
-    """The pace is divided by the rate of a faster clock, like any wait."""
+    """Return a slow answer, whose pace is divided by the rate of a faster clock, like any wait."""
     pace = failure.bytes_per_second / call.sandbox.clock.wall_seconds(ONE_SECOND)
     return msgspec.structs.replace(reply, ending=Drip(pace))
 
@@ -134,7 +134,7 @@ def _answer(scripted: ScriptedAnswer) -> Reply:
 
 
 def _broken(content: bytes) -> bytes:
-    """The first half and a comma, which is never valid JSON."""
+    """Return the first half and a comma, which is never valid JSON."""
     return content[: len(content) // 2] + b","
 
 
@@ -168,6 +168,6 @@ def _facts(call: Call) -> Fields:
 
 
 def _query(raw: bytes) -> Mapping[str, str]:
-    """The first value of each parameter. What is not encoded as it has to be is left out."""
+    """Return the first value of each parameter, skipping invalid encodings."""
     values = decode_query(raw)[0] if raw else {}
     return {name: sent if isinstance(sent, str) else sent[0] for name, sent in values.items()}

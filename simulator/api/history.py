@@ -18,7 +18,7 @@ HISTORY_LIMIT_MAX = 1000
 
 
 def transactions(call: Call) -> Reply:
-    """200 with a page of the reseller's transactions and the figures of the whole search."""
+    """Return 200 with a page of the reseller's transactions and the figures of the whole search."""
     state, records = call.sandbox.core.state, call.owner.history
     days, problems = days_of(call)
     limit, too_large = page_size(call, "limit", HISTORY_LIMIT_MAX, "history-limit")
@@ -56,7 +56,7 @@ def transactions(call: Call) -> Reply:
 
 
 ACCOUNTS_MAX = 1000
-"""The latest transactions among which the account is looked for that was probably meant."""
+"""The number of latest transactions searched for a similar account."""
 
 
 def _note_account(call: Call, number: str, others: list[str]) -> None:
@@ -67,7 +67,7 @@ def _note_account(call: Call, number: str, others: list[str]) -> None:
 
 
 def _local_number(number: str) -> str:
-    """The digits of a number without the code of Malaysia and the zero before it."""
+    """Return the digits of a number without the country code of Malaysia and the zero before it."""
     digits = "".join(filter(str.isdecimal, number))
     return digits.removeprefix("60").lstrip("0")
 
@@ -91,7 +91,7 @@ STATEMENT = "/v2/balance-statement"
 
 
 def balance_statement(call: Call) -> Reply:
-    """200 with a page of the wallet's ledger and the totals of the whole search."""
+    """Return 200 with a page of the wallet's ledger and the totals of the whole search."""
     state = call.sandbox.core.state
     days, problems = days_of(call)
     limit, too_large = page_size(call, "limit", STATEMENT_LIMIT_MAX, "statement-limit")
@@ -123,7 +123,7 @@ def balance_statement(call: Call) -> Reply:
 
 
 def _address(call: Call) -> str:
-    """The statement's own address, as links begin with it."""
+    """Return the statement's own address, for its links."""
     state = call.sandbox.core.state
     if state.assumes("statement-links", "unprefixed"):
         return STATEMENT

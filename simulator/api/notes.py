@@ -1,4 +1,4 @@
-"""Adds sentences to X-Sim-Diagnosis and the journal: none twice, and of many similar ones only the first."""
+"""Notes for X-Sim-Diagnosis and the journal: no duplicates, and only the first of many similar sentences."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
@@ -20,8 +20,8 @@ from simulator.wire.diagnoses import sentence, shown
 
 
 def note(call: Call, text: str, told: str = "") -> None:
-    """Add a sentence to a request's diagnosis, unless it is there already. The header says `told` in its place, if that
-    is given: for a caller who has not proved who it is."""
+    """Add a sentence to a request's diagnosis, unless already present. The header has `told` instead, if set: for a
+    caller who has not proved their identity."""
     exchange = call.exchange
     if told or exchange.told:
         exchange.told = _with(exchange.told or exchange.diagnosis, told or text)
@@ -35,8 +35,8 @@ def _with(noted: str, text: str) -> str:
 
 
 def hide_secrets(exchange: Exchange, own: Secrets) -> None:
-    """Let what is noted of a request have no secrets of its own sandbox. A replay knows only those, and has to note the
-    same: see `diagnosis_for_client` for the others."""
+    """Redact the secrets of a request's own sandbox from its diagnosis. A replay knows no others and must produce the
+    same text; `diagnosis_for_client` redacts the others."""
     if exchange.diagnosis and not _is_in_own_words(exchange.diagnosis):
         exchange.diagnosis = redact_urls(redact(exchange.diagnosis, (own,)))
     if exchange.told:
@@ -44,7 +44,7 @@ def hide_secrets(exchange: Exchange, own: Secrets) -> None:
 
 
 def diagnosis_for_client(exchange: Exchange, others: Iterable[Secrets]) -> str:
-    """What is told of a request in the header of its answer: without the secrets of `others` either."""
+    """Return the diagnosis for the header of an answer, without the secrets of `others` either."""
     told = exchange.told or exchange.diagnosis
     return told if not told or _is_in_own_words(told) else redact(told, others)
 
@@ -62,8 +62,8 @@ def note_problems(call: Call, problems: Problems) -> None:
 
 
 def note_some(call: Call, said: Iterable[str], count: int, what: str) -> None:
-    """Note the first of `count` sentences, which are generated lazily, and how many more there are; `what` says what
-    they have in common."""
+    """Note the first of `count` lazily generated sentences, and the number of the others; `what` is what they have in
+    common."""
     for text in islice(said, NAMES_MAX):
         note(call, text)
     if count > NAMES_MAX:
@@ -71,17 +71,17 @@ def note_some(call: Call, said: Iterable[str], count: int, what: str) -> None:
 
 
 def hint(wrong: str, known: Iterable[str], sent: Collection[str] = ()) -> str:
-    """`; did you mean X?` when one of `known` is similar and was not sent already, else nothing."""
+    """Return `; did you mean X?` when one of `known` is similar and was not sent already, else nothing."""
     return suggestion(nearest(wrong, known), sent)
 
 
 def suggestion(likely: str, sent: Collection[str] = ()) -> str:
-    """`; did you mean X?` for a likely name, unless it is empty or was sent already."""
+    """Return `; did you mean X?` for a likely name, unless it is empty or was sent already."""
     return f"; did you mean {likely}?" if likely and likely not in sent else ""
 
 
 def explain(call: Call, detail: Detail | None, rule: str = "") -> None:
-    """Note the domain's detail; without one, the name of the rule that refused, if any."""
+    """Note the domain's detail; without a detail, the name of the rule that refused, if any."""
     if detail is not None:
         note(call, sentence(detail))
     elif rule:
@@ -89,12 +89,12 @@ def explain(call: Call, detail: Detail | None, rule: str = "") -> None:
 
 
 def no_product(call: Call, code: str) -> str:
-    """Say that no product has this code, and which one was probably meant."""
+    """Return a sentence that no product has this code, with the code that was probably meant."""
     return sentence(not_on_sale(call.sandbox.core.state, None, code))
 
 
 def not_listed(call: Call, code: str, product: Product | None) -> str:
-    """Why an endpoint does not show a product, and which of the endpoint's parameters would make it do so."""
+    """Return why an endpoint does not show a product, and which of the endpoint's parameters would show it."""
     if product is None:
         return no_product(call, code)
     known, asked = parameters(call.endpoint.schema), call.fields
@@ -109,7 +109,7 @@ def not_listed(call: Call, code: str, product: Product | None) -> str:
 
 
 def no_biller(code: str, every: OptionList, listed: OptionList) -> str:
-    """Why no listed biller has this code; `every` includes the others."""
+    """Return why no listed biller has this code; `every` includes billers that are not listed."""
     biller = every.by_code.get(code)
     if biller is None:
         return f"no biller {shown(code)}{hint(code, listed.by_code)}"
@@ -117,7 +117,7 @@ def no_biller(code: str, every: OptionList, listed: OptionList) -> str:
 
 
 def no_delivery(call: Call, job: str) -> str:
-    """Why this reseller has no delivery of this id."""
+    """Return why this reseller has no delivery with this id."""
     log, owner = call.sandbox.core.state.deliveries, call.owner.code
     if found := log.find(job):
         whose = f"belongs to reseller {found.reseller}, not to {owner}" if found.reseller else "is of a catalog event"
@@ -129,7 +129,7 @@ def no_delivery(call: Call, job: str) -> str:
     return f"no delivery {shown(job)}{suggestion(likely.id if likely and likely.reseller == owner else '')}"
 
 
-# A longer body is not searched for repeated members, since that would delay other requests; no valid one is longer.
+# Longer bodies are not searched for repeated members, which would delay other requests; no valid body is longer.
 REPEATS_BYTES_MAX = 1_000_000
 
 UNKNOWN = "are unknown"
@@ -156,7 +156,7 @@ def note_unread(call: Call, endpoint: Endpoint) -> None:
 
 
 def note_unknown_parameters(call: Call, endpoint: Endpoint) -> None:
-    """Note unknown parameters of a query; cheap when there are none."""
+    """Note unknown parameters of a query; cheap without them."""
     known, sent = parameters(endpoint.schema), call.fields
     if sent.keys() <= known.keys():
         return
@@ -167,14 +167,14 @@ def note_unknown_parameters(call: Call, endpoint: Endpoint) -> None:
 
 
 def note_lost_plus(call: Call) -> None:
-    """Note values such as `+60…` that begin with a blank, as which a query reads a plus; cheap when there are none."""
+    """Note values that begin with a blank, which was probably a plus, as in `+60…`; cheap without them."""
     for name, value in call.fields.items() if b"=+" in call.exchange.query else ():
         if isinstance(value, str) and value[:1] == " " and value[1:2].isdigit():
             note(call, f"{_quoted(name)} begins with a blank, since a + in a query is one: write %2B")
 
 
 def note_ignored_members(call: Call) -> None:
-    """Note unknown and repeated members of the body; cheap when there are none."""
+    """Note unknown and repeated members of the body; cheap without them."""
     source, sent, body = call.endpoint.source, call.fields, call.exchange.body
     if not sent or not body:
         return
@@ -199,12 +199,12 @@ def _member(name: str) -> str:
 
 
 def _quoted(name: str) -> str:
-    """A name as a sentence names it, in quotes where blanks around it would not be seen."""
+    """Return a name for a sentence, in quotes where blanks around it would not be visible."""
     return shown(name) if name == name.strip() else f"'{shown(name)}'"
 
 
 def _of_parameters(name: str, known: Mapping[str, Schema], sent: Collection[str]) -> str:
-    """Suggest the parameter that was probably meant, else list all."""
+    """Suggest the parameter that was probably meant, else list all parameters."""
     single = name.removesuffix("[]")
     if single != name and single in known and single not in sent:
         return f"; send {single} itself{', once for each value' if admits_several(known[single]) else ''}"
@@ -212,7 +212,7 @@ def _of_parameters(name: str, known: Mapping[str, Schema], sent: Collection[str]
 
 
 def _named(call: Call, unknown: Collection[str], known: Mapping[str, Schema]) -> Iterator[str]:
-    """A sentence for each unknown member, with a suggestion from the known members and from those of `extras`."""
+    """Yield a sentence for each unknown member, with a suggestion from known members and extras."""
     extras = call.fields.get("extras")
     given = {*call.fields, *(f"extras.{name}" for name in (extras if isinstance(extras, dict) else ()))}
     meant = {name: f"extras.{name}" for name in _extras(call, known)}
@@ -224,14 +224,14 @@ def _named(call: Call, unknown: Collection[str], known: Mapping[str, Schema]) ->
 
 
 def _unnamed(unknown: Collection[str], known: Mapping[str, Schema], sent: Collection[str]) -> Iterator[str]:
-    """The same without names at the token endpoints: a name there may be a password, or a part of one after an &."""
+    """Yield sentences without the members' names, for token endpoints: a name there may be part of a password."""
     every = f"; known: {', '.join(known)}"
     for name in unknown:
         yield f"an unknown member was ignored{hint(name, known, sent) or every}"
 
 
 def _extras(call: Call, known: Mapping[str, Schema]) -> Collection[str]:
-    """The extras of this product, or of any product when it is unknown."""
+    """Return the extras of this product, or of any product when it is unknown."""
     if "extras" not in known:
         return ()
     product = call.owner.sees(call.sandbox.core.state.catalog, str(call.fields.get("product")))
@@ -240,7 +240,7 @@ def _extras(call: Call, known: Mapping[str, Schema]) -> Collection[str]:
 
 
 def _of_data_source(call: Call) -> Collection[str]:
-    """The parameters that the catalog defines for a select field (SPEC 2.1)."""
+    """Return the parameters that the catalog defines for a select field (SPEC 2.1)."""
     product = call.sandbox.core.state.catalog.products.get(str(call.fields.get("product_code")))
     source = product and data_source(product, str(call.fields.get("field_id")))
     return source.params.keys() if source else ()

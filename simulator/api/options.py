@@ -1,4 +1,4 @@
-"""`GET /v2/options` (SPEC 4.5): what a select field offers, page by page."""
+"""`GET /v2/options` (SPEC 4.5): the options of a select field, page by page."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,13 +23,13 @@ LIMIT_MAX = 25_000
 
 
 class OptionsEndpoint:
-    """Renders one page at a time; pages that do not depend on an account number are kept."""
+    """The endpoint that renders one page at a time, and caches pages that do not depend on an account number."""
 
     def __init__(self) -> None:
         self._cache = BodyCache()
 
     def __call__(self, call: Call) -> Reply:
-        """200 with a page, 400 for missing parameters, 404 when the product has no such select field."""
+        """Return 200 with a page; 400 for missing parameters; 404 when the product has no such select field."""
         fields, state = call.fields, call.sandbox.core.state
         code, field_id = fields["product_code"], fields["field_id"]
         product = call.owner.sees(state.catalog, code)
@@ -54,7 +54,7 @@ class OptionsEndpoint:
         page = Page.of(len(found), whole(fields, "page", 1), limit)
         note_page_behind(call, page.current, page.last, page.total, "options")
         as_written, overlay = state.catalog.products[product.code], call.owner.overlay.get(product.code)
-        # A list that is drawn or filtered for one call is not worth keeping.
+        # Lists that are drawn or filtered for a call are not cached.
         is_shared = not account_source(product, field_id) and not fields.get("biller_code")
         key = (id(found), id(as_written), id(overlay), field_id, newer, page)
         body = self._cache.get(key) if is_shared else None
@@ -72,13 +72,13 @@ def _unknown(code: str, field_id: str) -> Reply:
 
 
 def _is_resolved(product: Product, fields: dict[str, str]) -> bool:
-    """Inactive and hidden products are found only by who asks for them."""
+    """Return whether the product may be found: inactive and hidden products only when the request includes them."""
     is_shown = product.is_active or bool(flag(fields, "include_inactive"))
     return is_shown and (not product.is_hidden or bool(flag(fields, "include_hidden")))
 
 
 def _why_unknown(call: Call, product: Product | None) -> str:
-    """Why there are no options, and what would have some."""
+    """Explain why the field has no options, and which field has some."""
     code, field_id = call.fields["product_code"], call.fields["field_id"]
     if product is not None and field_id not in product.options:
         some = ", ".join(product.options)
@@ -88,7 +88,7 @@ def _why_unknown(call: Call, product: Product | None) -> str:
 
 
 def _note_ignored(call: Call, product: Product) -> None:
-    """Say which parameters mean nothing for this field."""
+    """Note parameters without meaning for this field."""
     fields, field_id = call.fields, call.fields["field_id"]
     if "per_page" in fields and "limit" in fields:
         note(call, "per_page was ignored: it is another name of limit, which was sent too")
@@ -101,8 +101,7 @@ def _note_ignored(call: Call, product: Product) -> None:
 
 
 def bad_dependencies(product: Product, field_id: str, fields: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What is wrong with the parameters whose values a dynamic field's options depend on: those that are not there, or
-    were sent several times."""
+    """Return the errors of the parameters that determine a dynamic field's options: missing, or sent several times."""
     problems = {}
     for name, source in dependencies(product, field_id).items():
         sent = fields.get(name)
@@ -118,7 +117,7 @@ def _required(field_id: str, source: str) -> str:
 
 
 def account_problem(state: State, product: Product, field_id: str, fields: dict[str, str]) -> str | None:
-    """What is wrong with the account number that a field's options depend on, if they do."""
+    """Return the error of the account number that determines a field's options, if any."""
     source = account_source(product, field_id)
     if source is None:
         return None
@@ -133,7 +132,7 @@ def account_problem(state: State, product: Product, field_id: str, fields: dict[
 
 
 def _filtered(call: Call, product: Product) -> OptionList:
-    """What is offered, by active status (static options only) and biller."""
+    """Return the options filtered by active status (static options only) and biller."""
     state, fields, field_id = call.sandbox.core.state, call.fields, call.fields["field_id"]
     every = found = offered(state.seed, product, field_id, fields.get("account_number", ""))
     active = flag(fields, "is_active")

@@ -16,11 +16,11 @@ from simulator.wire.money import encode
 from simulator.wire.timestamps import day_range
 
 LIMIT_DEFAULT = 100
-EMPTY_DAY = date(1970, 1, 1)  # before every clock of a sandbox
+EMPTY_DAY = date(1970, 1, 1)  # before any sandbox's clock
 
 
 def days_of(call: Call) -> tuple[tuple[date, date], dict[str, list[str]]]:
-    """The first and the last day that a request asks for, and what is wrong with them."""
+    """Return the first and the last day that a request asks for, and the errors of these parameters."""
     try:
         first, last = day_range(call.fields["date"])
     except ValueError as bad:
@@ -34,7 +34,7 @@ def days_of(call: Call) -> tuple[tuple[date, date], dict[str, list[str]]]:
 
 
 def note_empty(call: Call, days: tuple[date, date], total: int, offset: int, what: str) -> None:
-    """Say why a page is empty although something was done: its days are not today's, or it begins behind the end."""
+    """Note why a page is empty although records exist: its days exclude today, or it begins after the end."""
     if total:
         if offset >= total:
             note(call, f"this page begins behind the end: there are {total} {what}")
@@ -49,14 +49,14 @@ def note_empty(call: Call, days: tuple[date, date], total: int, offset: int, wha
 
 
 def note_page_behind(call: Call, number: int, last: int, total: int, what: str) -> None:
-    """Say that a page is empty because it comes after the last one."""
+    """Note that a page is empty because it comes after the last page."""
     if number > last:
         note(call, f"page {number} begins behind the end: there are {total} {what}, page {last} is the last")
 
 
 def page_size(call: Call, parameter: str, maximum: int, assumption: str) -> tuple[int, dict[str, list[str]]]:
-    """The size of a page, at most `maximum`, and what is wrong with the parameter: too large a size is reduced and
-    noted, or is a problem when `assumption` of the register says `reject`."""
+    """Return the size of a page, at most `maximum`, and the errors of the parameter. Too large a size is reduced and
+    noted, or is an error when `assumption` of the register says `reject`."""
     size = whole(call.fields, parameter, LIMIT_DEFAULT)
     if size <= maximum:
         return size, {}
@@ -71,7 +71,7 @@ _FOREIGN = "is not a cursor of this list; send it exactly as the previous page r
 
 
 class BadCursor(ValueError):
-    """A cursor that does not belong to this list; the text says why."""
+    """The error of a cursor that does not belong to this list, with the reason."""
 
 
 class PageEnd(NamedTuple):
@@ -89,7 +89,7 @@ def encode_cursor(call: Call, place: PageEnd) -> str:
 
 
 def decode_cursor(call: Call, cursor: str) -> PageEnd:
-    """Decode and verify a cursor. Raises `BadCursor`."""
+    """Decode and verify a cursor. Raise `BadCursor`."""
     try:
         whole = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
     except (Base64Error, ValueError):
@@ -104,6 +104,6 @@ def decode_cursor(call: Call, cursor: str) -> PageEnd:
 
 
 def _tag(call: Call, text: bytes) -> bytes:
-    drawn_for = call.sandbox.spec.drawn_for or call.sandbox.id  # a fork gives what its original gave
+    drawn_for = call.sandbox.spec.drawn_for or call.sandbox.id  # a fork issues its original's cursors
     key = draw.secret(call.sandbox.seed, "cursor", drawn_for, call.owner.code)
     return hmac.digest(key, text, "sha256")[:TAG_BYTES]

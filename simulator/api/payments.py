@@ -1,4 +1,4 @@
-"""Payments: topup, check and void, what is outstanding on a bill, the status of a network (SPEC 4.9 to 4.13)."""
+"""The payment endpoints: topup, check and void, bill look-up, network status (SPEC 4.9 to 4.13)."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -20,7 +20,7 @@ NO_EXTRAS: Mapping[str, object] = {}
 
 
 def topup(call: Call) -> Reply:
-    """200 with the payment as it stands, 400 when none was created, 403 when the sandbox may have no more."""
+    """Return 200 with the current payment; 400 when it was not created; 403 above the sandbox's quota."""
     fields, exchange = call.fields, call.exchange
     exchange.refid = fields["refid"]
     if refusal := refuse_payment(call, fields["refid"]):
@@ -56,7 +56,7 @@ def topup(call: Call) -> Reply:
 
 
 def invalid_topup(call: Call, problems: Problems) -> Reply:
-    """400 in the payment's own shape for a body that violates the contract."""
+    """Return 400 in the payment's own shape for a body that violates the contract."""
     state, reason = call.sandbox.core.state, Reason.REQUEST
     call.exchange.error = reason
     refid = call.fields.get("refid")
@@ -73,23 +73,23 @@ def invalid_topup(call: Call, problems: Problems) -> Reply:
 
 @cache
 def _refid_chars_max() -> int:
-    """How long a refid may be, by the contract."""
+    """Return the maximum length of a refid in the contract."""
     length: int = schema("topup-request")["properties"]["refid"]["maxLength"]
     return length
 
 
 def check(call: Call) -> Reply:
-    """Dispute a payment. 200 with `Success` or `Failed`; 400 when the reseller has no such transaction."""
+    """Dispute a payment. Return 200 with `Success` or `Failed`; 400 when the reseller has no such transaction."""
     return _open(call, CaseKind.DISPUTE)
 
 
 def void(call: Call) -> Reply:
-    """Void a payment; the same answers."""
+    """Void a payment; the answers are the same as in `check`."""
     return _open(call, CaseKind.VOID)
 
 
 def invalid_case(call: Call, problems: Problems) -> Reply:
-    """400 by field. Problems of the reference are reported as `trxid`, even when `refid` was sent (SPEC 4.12)."""
+    """Return 400 by field. Problems of the reference are reported as `trxid`, even if `refid` was sent (SPEC 4.12)."""
     errors: dict[str, list[str]] = {}
     for path, texts in problems.items():
         field = "trxid" if path in ("", "refid") else path
@@ -126,7 +126,7 @@ def _open(call: Call, kind: CaseKind) -> Reply:
     return Reply(200, payments.case_answer(outcome))
 
 
-# What a malformed parameter of a bill look-up is refused as.
+# The refusals of malformed parameters of a bill look-up.
 _ERRORS: Mapping[str, BillError] = {
     "product": BillError.PRODUCT,
     "account": BillError.ACCOUNT,
@@ -137,7 +137,7 @@ _ERRORS: Mapping[str, BillError] = {
 
 
 def show_bill(call: Call) -> Reply:
-    """200 with the bill, 400 in the same shape when there is none."""
+    """Return 200 with the bill; 400 in the same shape without a bill."""
     fields, exchange = call.fields, call.exchange
     outcome = call.sandbox.apply(
         LookUpBill(
@@ -162,7 +162,7 @@ def show_bill(call: Call) -> Reply:
 
 
 def invalid_bill(call: Call, problems: Problems) -> Reply:
-    """400 in the bill's own shape for a query that violates the contract; the first invalid parameter names it."""
+    """Return 400 in the bill's own shape for an invalid query, named after the first invalid parameter."""
     first = next((name for name in _ERRORS if name in problems), "")
     return _refused_bill(call, BillRefused(_ERRORS.get(first, "Invalid request")))
 
@@ -174,7 +174,7 @@ def _refused_bill(call: Call, refused: BillRefused) -> Reply:
 
 
 def show_network(call: Call) -> Reply:
-    """200 with the product's status at this moment; 400 for an unknown product."""
+    """Return 200 with the product's current status; 400 for an unknown product."""
     state, code = call.sandbox.core.state, call.fields["product"]
     product = state.catalog.products.get(code)
     if product is None:

@@ -4,8 +4,8 @@ bytes -> admit -> find the endpoint -> claim -> read -> check -> handle -> bytes
 
 A scenario's fault is chosen in `claim`, or in `check` when that is not possible yet (`api/faults`).
 
-It awaits only the rest of a body, a fault's delay, and what is due by the time of the request when that is more than
-one turn's share. Any other request is answered without any await that suspends, so the server can answer it at once.
+The pipeline awaits only the rest of a body, a fault's delay, and overdue work that exceeds one turn's share. All other
+requests are answered without suspending, so the server can answer them at once.
 """
 
 from collections.abc import Callable
@@ -48,7 +48,7 @@ from simulator.wire.money import encode
 
 
 def check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
-    """Decode and validate the endpoint's input; the endpoint's own refusal when it violates the contract."""
+    """Decode and validate the endpoint's input; return the endpoint's refusal when it violates the contract."""
     exchange, source = call.exchange, endpoint.source
     unread = (
         exchange.query if source == "body" else exchange.body if source == "query" else exchange.query or exchange.body
@@ -62,7 +62,7 @@ def check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
 
 
 def _validate(call: Call, endpoint: Endpoint) -> Problems:
-    """Decode the endpoint's input and validate it against its schema; stores the fields in the call."""
+    """Decode the endpoint's input and validate it against its schema; store the fields in the call."""
     if endpoint.source == "query":
         query = call.exchange.query
         call.fields, problems = read_query(query, endpoint.schema)
@@ -74,7 +74,7 @@ def _validate(call: Call, endpoint: Endpoint) -> Problems:
     may_be_form = endpoint.source == "form"
     reject_duplicates = assume.get("duplicate-json-keys") == "reject"
     any_type = assume.get("content-type") == "ignored"
-    # By position, which is cheaper: every payment comes this way.
+    # By position, which is faster: every payment is created here.
     call.fields, problems, call.is_exact = read_members(
         endpoint.schema, headers.get(b"content-type", b""), call.exchange.body, may_be_form, reject_duplicates, any_type
     )
@@ -84,8 +84,8 @@ def _validate(call: Call, endpoint: Endpoint) -> Problems:
 
 
 def execute(call: Call) -> Reply:
-    """Execute a call at once. What it causes is published behind the request, which has no number yet."""
-    if call.exchange.method == "GET":  # it commands nothing
+    """Execute a call at once. Its events are published after the request, which has no number yet."""
+    if call.exchange.method == "GET":  # no command
         return call.endpoint.handle(call)
     events = call.sandbox.events
     serial, _ = call.sandbox.core.state.deliveries.last if b"traceparent" in call.headers else (0, 0)
@@ -99,7 +99,7 @@ def execute(call: Call) -> Reply:
 
 
 async def execute_late(call: Call) -> Reply:
-    """Execute a call that met a fault, after the fault's delay. What it causes is published at once."""
+    """Execute a call after its fault's delay. Its events are published at once."""
     assert call.fault is not None, "without a fault the call is executed at once"
     if not call.fault.rule.then.after_commit and (refusal := await wait(call)):
         return refusal
@@ -113,7 +113,7 @@ async def execute_late(call: Call) -> Reply:
 
 
 def _trace(call: Call, caused: list[Item], serial: int) -> None:
-    """Let the payments that got a status, and the deliveries after `serial`, belong to the trace of the request."""
+    """Assign the payments that got a status, and the deliveries after `serial`, to the trace of the request."""
     trace = trace_of(call.exchange.headers)
     if trace is None:
         return
@@ -126,7 +126,7 @@ def _trace(call: Call, caused: list[Item], serial: int) -> None:
 
 
 class Pipeline:
-    """Answers one request of one sandbox; `routes` is the route table, `clients` says who sent a request and how."""
+    """The pipeline that answers requests; `routes` is the route table, `clients` resolves addresses and schemes."""
 
     def __init__(self, routes: Routes, clients: ClientResolver = DIRECT) -> None:
         self._paths = PathTable(routes)
@@ -142,13 +142,13 @@ class Pipeline:
         anonymous: LiveSandbox | None = None,
         refusal: Callable[[Call], Reply] | None = None,
     ) -> EncodedReply:
-        """Answer a request: process what is due, read who asks, reply, record, publish. `path` is the part after
+        """Answer a request: process what is due, identify the caller, reply, record, publish. `path` is the part after
         `prefix`, which named the sandbox.
 
         An unauthenticated request is recorded in `anonymous`, the sandbox of its URL; `refusal`, if given, answers it.
         """
         began, wall = perf_counter(), sandbox.clock.wall()
-        counters = sandbox.counters  # a reset in the meantime begins others, and a journal, which gets this request
+        counters = sandbox.counters  # a reset replaces counters and journal; the new journal gets this request
         sandbox.is_touched = True
         now = sandbox.clock.at(wall)
         if not sandbox.driver.catch_up(now):
@@ -164,7 +164,7 @@ class Pipeline:
             content = reply.body if type(reply.body) is bytes else encode(reply.body)
         except ClientGone:
             reply, content = Reply(0, b"", ending=GONE), b""
-        except Exception as error:  # our mistake: the client and the journal say so
+        except Exception as error:  # our mistake: client and journal say so
             reply = refusals.failed(call, error)
             content = encode(reply.body)
         if call.is_deprecated:
@@ -179,14 +179,14 @@ class Pipeline:
         if not recorder.is_deleted:
             record(call, recorder)
             _publish(call, recorder)
-            if counters is recorder.counters:  # those of a life that has ended are being read beside the event loop
+            if counters is recorder.counters:  # counters of a former life are being read in another thread
                 counters.count(exchange, "" if reply.ending is None else reply.ending.name, self._documented)
         return reply.status, reply_headers(recorder.id, exchange, told), content, reply.ending
 
     def _read_head(
         self, sandbox: LiveSandbox, path: str, request: Incoming, prefix: str, now: datetime, wall: datetime
     ) -> Call:
-        """Read who asks, and for what."""
+        """Read the caller and the subject of a request."""
         pairs, headers = request.headers, request.by_name
         if len(headers) < len(pairs):
             headers = _joined(pairs)
@@ -218,7 +218,7 @@ class Pipeline:
         )
 
     async def _reply(self, call: Call, request: Incoming) -> Reply:
-        """The steps of every call, in order. Each returns the reply that ends it, or None to continue.
+        """Run the steps of every call, in order. Each returns the reply that ends the call, or None to continue.
 
         Only a fault, or a body that is still arriving, makes a call wait.
         """
@@ -264,7 +264,7 @@ class Pipeline:
         return None
 
     def _note_deprecation(self, call: Call) -> None:
-        """The same for an answer that is given before the endpoint is found, or without one."""
+        """Mark an answer as deprecated that is given before the endpoint is found, or without an endpoint."""
         note_token(call)
         if any(endpoint.is_deprecated for endpoint in self._paths.exact.get(call.exchange.path, {}).values()):
             call.is_deprecated = True
@@ -286,7 +286,7 @@ def claim(call: Call) -> Reply | None:
 
 def check(call: Call, request: Incoming) -> Reply | None:
     """Verify the signature, spend the nonce, and validate the input against the contract. Find the fault that matches
-    now that everything is known, unless one was found before."""
+    now that everything is known, unless already found."""
     if request.body is not None:
         call.exchange.body, call.has_body = request.body, True
     met, endpoint = call.fault, call.endpoint
@@ -305,7 +305,7 @@ def _refuse_by_fault(call: Call, fault: FaultThen) -> Reply | None:
 
 
 def _redacted_diagnosis(call: Call, anonymous: LiveSandbox | None) -> str:
-    """Return what the client learns of its request, and hide the secrets of its own sandbox from the journal, too."""
+    """Return the diagnosis for the client, and redact the secrets of its own sandbox from the journal, too."""
     sandbox = call.sandbox
     hide_secrets(call.exchange, sandbox.own_secrets.index(sandbox.hidden))
     return diagnosis_for_client(call.exchange, (*sandbox.secrets[1:], *(anonymous.secrets if anonymous else ())))
@@ -320,14 +320,14 @@ def _complete(exchange: Exchange, reply: Reply, content: bytes) -> None:
 
 
 def _publish(call: Call, recorder: LiveSandbox) -> None:
-    """Publish the request, and behind it what it caused."""
+    """Publish the request, then its events."""
     recorder.events.note(call.exchange.n)
     for happening in call.caused:
         call.sandbox.events.note(happening)
 
 
 def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """Headers by name; repeated ones are joined by a comma, which none of our formats accepts."""
+    """Return headers by name; repeated headers are joined by a comma, which none of our formats accepts."""
     headers: dict[bytes, bytes] = {}
     for name, value in pairs:
         headers[name] = headers[name] + b", " + value if name in headers else value

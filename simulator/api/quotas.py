@@ -1,4 +1,4 @@
-"""Refuses what a sandbox's quotas do not allow: in the service's own shape, and with the reason in the journal."""
+"""Quotas of a sandbox: refusals in the service's own shape, with the reason in the journal."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -13,7 +13,7 @@ from simulator.wire import error_bodies
 
 RATE, BYTES, TRANSACTIONS = "quota_rate", "quota_bytes", "quota_transactions"
 AHEAD = (RATE, BYTES)
-"""Those that are refused before anything is read; replayed as they were, since no state of the sandbox tells them."""
+"""Quotas that refuse a request before it is read. Replays repeat the refusal, which the state cannot reproduce."""
 
 _paces: WeakKeyDictionary[LiveSandbox, RequestPace] = WeakKeyDictionary()
 
@@ -21,7 +21,7 @@ Refuse = Callable[[Call], Reply]
 
 
 def refusal_ahead(sandbox: LiveSandbox, quotas: Quotas, wall: datetime) -> Refuse | None:
-    """Why a request of a sandbox is not even read, if it is not; counts it for the rate."""
+    """Return the refusal of a request before it is read, if any; count it for the rate."""
     if quotas.rate is not None:
         pace = _paces.get(sandbox)
         if pace is None:
@@ -36,7 +36,7 @@ def refusal_ahead(sandbox: LiveSandbox, quotas: Quotas, wall: datetime) -> Refus
 
 
 def refuse_payment(call: Call, refid: str) -> Reply | None:
-    """Refuse a new payment when there are as many as the sandbox may have; one that exists is found again."""
+    """Refuse a new payment above the sandbox's quota; existing payments are still found."""
     quotas, state = call.sandbox.spec.quotas, call.sandbox.core.state
     if quotas.transactions is None or len(state.transactions) < quotas.transactions:
         return None
@@ -47,7 +47,7 @@ def refuse_payment(call: Call, refid: str) -> Reply | None:
 
 
 def as_before(recorded: Exchange) -> Refuse:
-    """The refusal of a request that was refused ahead, for the replay of its record."""
+    """Return the recorded refusal of a request that was refused before it was read, for a replay."""
 
     def again(call: Call) -> Reply:
         call.exchange.error, call.exchange.diagnosis = recorded.error, recorded.diagnosis

@@ -27,65 +27,65 @@ UNKNOWN_PRODUCT = "must be a product of the catalog"
 
 
 def deny(call: Call, endpoint: Endpoint, refusal: Denied) -> Reply:
-    """The endpoint's answer to failed authentication, with its reason in the journal."""
+    """Return the endpoint's answer to failed authentication, with its reason in the journal."""
     call.exchange.error = refusal.code
     call.exchange.diagnosis, call.exchange.told = refusal.diagnosis, refusal.told
     return endpoint.denied(refusal)
 
 
 def denied(refusal: Denied) -> Reply:
-    """401: authentication failed (SPEC 5.2)."""
+    """Return 401: authentication failed (SPEC 5.2)."""
     return Reply(401, error_bodies.coded(refusal.code, refusal.message))
 
 
 def denied_at_catalog(refusal: Denied) -> Reply:
-    """401 in the catalog's own shape (SPEC 7.1)."""
+    """Return 401 in the catalog's own shape (SPEC 7.1)."""
     return Reply(401, error_bodies.catalog_unauthorized(refusal.code, refusal.message))
 
 
 def invalid_input(call: Call, endpoint: Endpoint, problems: Problems) -> Reply:
-    """The endpoint's own refusal of input that violates the contract; notes the problems."""
+    """Return the endpoint's refusal of input that violates the contract; note the problems."""
     note_problems(call, problems)
     return endpoint.invalid(call, problems)
 
 
 def invalid_parameters(call: Call, problems: Problems) -> Reply:
-    """400: `{message, errors}` (SPEC 7.1), repeated in the diagnosis."""
+    """Return 400 `{message, errors}` (SPEC 7.1), repeated in the diagnosis."""
     note_problems(call, problems)
     return refuse_parameters(problems)
 
 
 def refuse_parameters(problems: Problems) -> Reply:
-    """The same 400 where the diagnosis says it in other words."""
+    """Return 400 `{message, errors}` when the diagnosis has other words."""
     return Reply(400, error_bodies.parameters("Some parameters are invalid.", problems))
 
 
 def nonce_service_down() -> Reply:
-    """503: the nonce could not be checked; nothing was done (SPEC 5.2)."""
+    """Return 503: the nonce could not be checked; nothing was done (SPEC 5.2)."""
     body = error_bodies.coded("nonce_service_unavailable", "The nonce cannot be validated now; retry with backoff.")
     return Reply(503, body, ((b"retry-after", str(RETRY_AFTER_S).encode()),))
 
 
 def address_blocked(address: str) -> Reply:
-    """403: the address exceeded the request rate and is blocked for a while (SPEC 7.2, 8)."""
+    """Return 403: the address exceeded the request rate and is blocked for a while (SPEC 7.2, 8)."""
     return Reply(403, error_bodies.coded("ip_blocked", f"Requests from {address} are blocked: it has sent too many."))
 
 
 def key_required_for_topup() -> Reply:
-    """403: the account owner closed topup to bearer tokens (SPEC 5.3)."""
+    """Return 403: the account owner closed topup to bearer tokens (SPEC 5.3)."""
     text = "This reseller requires API-key authentication for topup; JWT is not allowed."
     return Reply(403, error_bodies.coded("api_key_required", text))
 
 
 def address_not_allowed(address: str) -> Reply:
-    """403: the reseller's allowlist does not name the caller (SPEC 8)."""
+    """Return 403: the reseller's allowlist does not include the caller (SPEC 8)."""
     return Reply(
         403, error_bodies.coded("ip_not_allowed", f"Requests from {address} are not allowed for this account.")
     )
 
 
 def unknown_path(call: Call, known: list[str]) -> Reply:
-    """404 for a path that the service does not have."""
+    """Return 404 for a path that the service does not have."""
     if repeated := _repeated_prefix(call):
         note(call, repeated)
         return Reply(404, error_bodies.parameters("There is no such path.", {}))
@@ -97,7 +97,7 @@ def unknown_path(call: Call, known: list[str]) -> Reply:
 
 
 def _repeated_prefix(call: Call) -> str:
-    """What is wrong with a path that names a sandbox behind its own name; empty for any other."""
+    """Return the error of a path that repeats a sandbox's prefix; empty for any other path."""
     found = _PREFIX.match(call.exchange.path)
     if not call.prefix or found is None:
         return ""
@@ -113,12 +113,12 @@ def _repeated_prefix(call: Call) -> str:
 
 
 def _unversioned(path: str) -> str:
-    """A path without its version, which all paths have in common."""
+    """Return a path without its version, for comparison."""
     return _VERSION.sub("", path.lower())
 
 
 def wrong_method(call: Call, allowed: list[str]) -> Reply:
-    """405 with the path's allowed methods."""
+    """Return 405 with the path's allowed methods."""
     text = ", ".join(sorted(allowed))
     note(call, f"the path has another method; use {text}")
     body = error_bodies.parameters(f"{call.exchange.method} is not possible here; use {text}.", {})
@@ -126,7 +126,7 @@ def wrong_method(call: Call, allowed: list[str]) -> Reply:
 
 
 def unknown_sandbox(sandbox_id: str, call: Call) -> Reply:
-    """404 for the URL of a sandbox that does not exist."""
+    """Return 404 for the URL of a sandbox that does not exist."""
     call.exchange.error = "unknown_sandbox"
     note(call, f"there is no sandbox {_shown(sandbox_id)}; GET /_sim/sandboxes lists them")
     return Reply(
@@ -135,7 +135,7 @@ def unknown_sandbox(sandbox_id: str, call: Call) -> Reply:
 
 
 def lost_sandbox(call: Call) -> Reply:
-    """404 for a request whose sandbox was deleted before it was carried out, 409 when it was reset or rewound."""
+    """Return 404 for a request whose sandbox was deleted before execution, 409 if it was reset or rewound."""
     if call.sandbox.is_deleted:
         text = f"The sandbox {_shown(call.sandbox.id)} was deleted before this request was carried out."
         return Reply(404, error_bodies.coded("unknown_sandbox", text))
@@ -145,7 +145,7 @@ def lost_sandbox(call: Call) -> Reply:
 
 
 def failed(call: Call, error: Exception) -> Reply:
-    """500 for an exception that nothing foresaw, logged."""
+    """Return 500 for an unexpected exception, and log it."""
     exchange = call.exchange
     exchange.error = "unexpected"
     exchange.diagnosis = f"a mistake of the simulator, please report it: {report(error, 'a request')}"
@@ -154,12 +154,12 @@ def failed(call: Call, error: Exception) -> Reply:
 
 
 def unknown_rule(call: Call, name: str) -> Reply:
-    """400 for a request that selects a rule that does not exist."""
+    """Return 400 for a request that selects a rule that does not exist."""
     note(call, f"no rule {shown(name)}{hint(name, call.sandbox.core.state.rule_names())}")
     text = f"X-Sim-Rule names {_shown(name)}, but the sandbox has no rule of that name."
     return Reply(400, error_bodies.coded("unknown_rule", text))
 
 
 def _shown(name: str) -> str:
-    """Client input as a message quotes it, truncated to the length of a name."""
+    """Return client input for a message, truncated to the length of a name."""
     return repr(shortened(name, NAME_CHARS_MAX, "…"))

@@ -1,4 +1,4 @@
-"""Answers a recorded request once more: for the replay of a tape."""
+"""Replay of recorded requests through the pipeline, for the replay of a tape."""
 
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
@@ -20,7 +20,7 @@ BY_SECRET = ("invalid_signature", "decryption_error")
 
 
 class RequestReplayer:
-    """Answers recorded requests through the pipeline. The address of the client is that of the record."""
+    """A replayer of recorded requests through the pipeline, with the client's recorded address."""
 
     def __init__(self, pipeline: Pipeline) -> None:
         self._pipeline = pipeline
@@ -34,9 +34,9 @@ class RequestReplayer:
         *,
         is_masked: bool = False,
     ) -> Coroutine[Any, Any, EncodedReply]:
-        """The answer to the request of a record. A body that was awaited comes when `wait` ends, or what came in its
-        place; `anonymous` is the sandbox that recorded it, where that was another. The record of one that `is_masked`
-        has the verdict on its signature."""
+        """Answer a recorded request. An awaited body arrives, or fails as recorded, when `wait` ends. `anonymous` is
+        the sandbox that recorded the request, if a different one. With `is_masked`, the record has the verdict on the
+        signature."""
 
         async def receive() -> dict[str, Any]:
             match await wait():

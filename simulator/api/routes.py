@@ -1,4 +1,4 @@
-"""The reseller API as one table: path, method, endpoint (SPEC 4.1), and how a path is looked up in it."""
+"""The reseller API as one table: path, method, endpoint (SPEC 4.1), with path look-up."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -31,13 +31,13 @@ def endpoint(
     denied: Callable[[Denied], Reply] = denied_as_usual,
     **more: Any,
 ) -> Endpoint:
-    """Return an endpoint with the usual refusals; `query`, `body` or `form` is the schema of what it takes there."""
+    """Return an endpoint with the usual refusals; `query`, `body` or `form` is the schema of its input."""
     source = "query" if query else "body" if body else "form" if form else ""
     return Endpoint(handle=handle, invalid=invalid, denied=denied, schema=query or body or form, source=source, **more)
 
 
 def routes() -> Routes:
-    """Endpoints by path, then by method; built per application, since some have caches."""
+    """Return endpoints by path, then by method; built per application, since some have caches."""
     show_catalog = endpoint(catalog.CatalogEndpoint(), query="catalog-query", denied=denied_at_catalog)
     token: Any = {"denied": denied_at_token, "access": OPEN, "is_deprecated": True}
     legacy: Any = {"access": LEGACY, "is_deprecated": True}
@@ -86,7 +86,7 @@ def routes() -> Routes:
 
 
 class PathTable:
-    """Looks paths up: `exact` holds those without parameters; `match` resolves the few with parameters (SPEC 4.20)."""
+    """A look-up of paths: `exact` holds paths without parameters; `match` resolves all others (SPEC 4.20)."""
 
     def __init__(self, routes: Routes) -> None:
         self.known = list(routes)
@@ -98,18 +98,18 @@ class PathTable:
                 self._templates.setdefault(len(parts), []).append((parts, methods))
 
     def documented(self, method: str, path: str) -> tuple[str, str]:
-        """Method and path as the contract writes them, with parameters in braces; `*` for an unknown one."""
+        """Return method and path as the contract writes them, with parameters in braces; `*` if unknown."""
         template, methods = ([path], self.exact[path]) if path in self.exact else self._find(path)
         return method if method in (methods or ()) else "*", "/".join(template) or "*"
 
     def match(self, path: str) -> tuple[Methods | None, Mapping[str, str]]:
-        """The methods of a path with parameters, and their values; a parameter is one non-empty segment."""
+        """Return the methods of a path with parameters, and their values; a parameter is one non-empty segment."""
         template, methods = self._find(path)
         pairs = zip(template, path.split("/"), strict=methods is not None)
         return methods, {wanted[1:-1]: part for wanted, part in pairs if wanted[:1] == "{"}
 
     def _find(self, path: str) -> tuple[list[str], Methods | None]:
-        """The matching template, split into segments, and its methods; no segments when there is none."""
+        """Return the matching template, split into segments, and its methods; no segments without a match."""
         parts = path.split("/")
         for template, methods in self._templates.get(len(parts), ()):
             pairs = zip(template, parts, strict=True)
@@ -119,7 +119,7 @@ class PathTable:
 
 
 class UnsignedJudge:
-    """Judges such requests by the endpoints of `paths`. Nothing is sent, and nothing changes."""
+    """A judge of unsigned requests, by the endpoints of `paths`. It sends and changes nothing."""
 
     def __init__(self, paths: PathTable) -> None:
         self._paths = paths
@@ -127,7 +127,7 @@ class UnsignedJudge:
     def __call__(
         self, sandbox: LiveSandbox, method: str, path: str, headers: Mapping[bytes, bytes]
     ) -> tuple[str, str] | None:
-        """`valid` or the code of the refusal, and why; None for a request without any credentials that needs some."""
+        """Return `valid` or the code of the refusal, with the reason; None if required credentials are absent."""
         endpoint = self._endpoint(method, path)
         if endpoint is not None and endpoint.access is Access.OPEN:
             return "valid", "this endpoint takes no credentials in its headers"

@@ -1,4 +1,4 @@
-"""Finds the sandbox of a request. At the root, credentials unique to one sandbox select it."""
+"""Look-up of the sandbox of a request. At the root, credentials unique to one sandbox select it."""
 
 from typing import Any
 
@@ -17,10 +17,10 @@ from simulator.wire.tokens import PATH, PATHS, REFRESH_PATH
 async def owner_at_root(
     sandboxes: Sandboxes, default: LiveSandbox, path: str, request: Incoming
 ) -> tuple[LiveSandbox, Incoming]:
-    """The sandbox of a request to the root, and the request, whose body can still be read.
+    """Return the sandbox of a request to the root, and the request, whose body can still be read.
 
     This is `default`, unless the API key, bearer token, username or refresh token is unknown to it and belongs to
-    exactly one other sandbox. For a token endpoint the credentials are read from the body.
+    exactly one other sandbox. For a token endpoint, the credentials are read from the body.
     """
     headers = request.by_name
     if request.method == "POST" and path in PATHS:
@@ -38,7 +38,7 @@ async def owner_at_root(
 
 
 def names_owner(path: str, request: Incoming) -> bool:
-    """True for a request with an API key or a username, which its sandbox alone has; anybody can make a token up."""
+    """Return whether a request has an API key or a username. Tokens do not count, since they can be forged."""
     return names.API_KEY in request.by_name or path == PATH
 
 
@@ -54,14 +54,14 @@ def _by_credentials(
 
 
 def _by_token(sandboxes: Sandboxes, token: object) -> LiveSandbox | None:
-    """The sandbox that a token names, if credentials may select it; that sandbox verifies the token."""
+    """Return the sandbox that a token names, if credentials may select it; that sandbox verifies the token."""
     named = claimed(token).get("aud") if isinstance(token, str) else None
     sandbox = sandboxes.find(named) if isinstance(named, str) else None
     return sandbox if sandbox is not None and sandbox.spec.unique_credentials else None
 
 
 async def _peeked(receive: Receive) -> tuple[bytes, Receive]:
-    """The beginning of a body, and a `receive` that replays it before the rest."""
+    """Return the beginning of a body, and a `receive` that replays it before the rest."""
     messages: list[Any] = []
     body, more = b"", True
     while more and len(body) <= FORM_BYTES_MAX:

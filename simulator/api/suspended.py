@@ -1,7 +1,7 @@
-"""Requests that are suspended: for a fault's delay, or for the rest of their body, read within bounds.
+"""Suspended requests: waiting for a fault's delay, or for the rest of their body, read within bounds.
 
-Meanwhile anything may change: a sandbox is deleted, an allowlist is changed, a key is revoked. So a request is
-checked again when it resumes, and the tape has when it was suspended and resumed.
+Anything may change meanwhile: a sandbox is deleted, an allowlist is changed, a key is revoked. So a request is checked
+again when it resumes, and the tape records its suspension and resumption.
 """
 
 from collections.abc import Mapping
@@ -33,11 +33,11 @@ class ClientGone(Exception):
 
 
 class BodyTooLarge(Exception):
-    """The body exceeds its bound. It was discarded."""
+    """The error of a body that exceeds its limit and was discarded."""
 
 
 async def receive_body(call: Call, receive: Receive, bytes_max: int = BODY_BYTES_MAX) -> bytes:
-    """The whole body of a call, as `read_body`; the tape has that the call waits for it."""
+    """Return the whole body of a call, like `read_body`, and record on the tape that the call waits."""
     if not is_announced(call.headers):
         return b""
     refuse_declared(call.headers, bytes_max)
@@ -53,19 +53,19 @@ async def receive_body(call: Call, receive: Receive, bytes_max: int = BODY_BYTES
 
 
 def is_announced(headers: Mapping[bytes, bytes]) -> bool:
-    """True when a body follows the headers."""
+    """Return whether a body follows the headers."""
     return b"content-length" in headers or b"transfer-encoding" in headers
 
 
 def refuse_declared(headers: Mapping[bytes, bytes], bytes_max: int) -> None:
-    """Raise `BodyTooLarge` when the headers say so already."""
+    """Raise `BodyTooLarge` when the headers declare too large a body."""
     declared = headers.get(b"content-length", b"")
     if declared.isdigit() and int(declared) > bytes_max:
         raise BodyTooLarge
 
 
 async def read_body(headers: Mapping[bytes, bytes], receive: Receive, bytes_max: int = BODY_BYTES_MAX) -> bytes:
-    """The whole body, at most `bytes_max` bytes. Raises `BodyTooLarge` as early as possible, and `ClientGone`.
+    """Return the whole body, at most `bytes_max` bytes. Raise `BodyTooLarge` as early as possible, and `ClientGone`.
 
     The server reads and drops the rest of a body that is too large, so that its sender can read the refusal.
     """
@@ -89,7 +89,7 @@ async def read_body(headers: Mapping[bytes, bytes], receive: Receive, bytes_max:
 
 async def read(call: Call, request: Incoming) -> Reply | None:
     """Wait for a fault's delay and for the rest of the body, then check again what may have changed meanwhile."""
-    if request.body is not None:  # before the wait, so that what is written down of it has the body
+    if request.body is not None:  # before the wait, so that records have the body
         call.exchange.body, call.has_body = request.body, True
     then = None if call.fault is None else call.fault.rule.then
     waits = then is not None and not then.after_commit and not then.hold  # a hold waits in `execute`
@@ -112,7 +112,7 @@ async def read(call: Call, request: Incoming) -> Reply | None:
 
 
 def _identify_again(call: Call, event: str) -> Reply | None:
-    """Check the sandbox, the address and the headers at the time when the wait has ended by `event`."""
+    """Check the sandbox, the address and the headers again, when `event` ended the wait."""
     if call.is_lost:
         return refusals.lost_sandbox(call)
     refusal = refuse_address(call) or identify(call)
@@ -124,7 +124,7 @@ def _identify_again(call: Call, event: str) -> Reply | None:
 
 
 async def wait(call: Call) -> Reply | None:
-    """Wait for the delay of the call's fault, then in its hold, once; both end with the life of the sandbox."""
+    """Wait for the delay of the call's fault, then in its hold, once; both end when the sandbox is deleted or reset."""
     met = call.fault
     if met is None or met.has_waited or not met.rule.then.waits:
         return None
@@ -153,9 +153,9 @@ async def _wait(call: Call, met: ChosenFault) -> Reply | None:
 
 
 async def _delayed(call: Call, met: ChosenFault, delay: tuple[timedelta, timedelta] | Spread) -> Reply | None:
-    """Wait for a delay that is drawn; return 504 when the integration timeout comes first (SPEC 8).
+    """Wait for a drawn delay; return 504 when the integration timeout comes first (SPEC 8).
 
-    A real wait, unless it is virtual: wall time, divided by the rate of a faster clock.
+    The wait takes wall time, divided by the rate of a faster clock, unless it is virtual.
     """
     sandbox, limit = call.sandbox, call.sandbox.scenario.limits.integration_timeout
     span = _drawn(call, met.rule, delay)
@@ -185,16 +185,16 @@ async def _held(call: Call, name: str) -> None:
 
 
 def _note_lost(call: Call, wait: str) -> None:
-    """Note that the life of a call's sandbox has ended during a wait."""
-    call.exchange.trxid = ""  # of a transaction that is gone; the new journal may have another of this id
+    """Note that a call's sandbox was deleted or reset during a wait."""
+    call.exchange.trxid = ""  # of a lost transaction; the new journal may reuse the id
     ending = "deleted" if call.sandbox.is_deleted else call.sandbox.last_ending
     note(call, f"the sandbox was {ending} during the {wait} of a fault")
 
 
 async def keep_unread(call: Call, request: Incoming, waits: bool = True) -> None:
-    """Store the body of a request that was answered without reading it; if it is not here yet, only if it `waits`: as
-    the scenario expects something of what is in it, or as a fault hides from the client what becomes of it, which who
-    judges the client has to know. One that is too large is not stored."""
+    """Store the body of a request that was answered without reading it. A body that has not arrived yet is awaited only
+    if `waits`: an expectation depends on its contents, or a fault hides the result from the client, which a judge of
+    the client needs to know. Bodies that are too large are not stored."""
     if request.body is not None:
         call.exchange.body, call.has_body = request.body, True
     elif waits and request.receive is not None:
@@ -221,8 +221,8 @@ def _drawn(call: Call, rule: Rule[FaultThen], delay: tuple[timedelta, timedelta]
 
 
 def record(call: Call, recorder: LiveSandbox) -> None:
-    """Write a call to the journal of `recorder`, and to the tape. A suspended call is on the tape already; one that
-    another sandbox than its own records is on both tapes."""
+    """Write a call to the journal of `recorder`, and to the tape. A suspended call is on the tape already; a call that
+    another sandbox records is on both tapes."""
     own = call.sandbox
     size = recorder.journal.add(call.exchange)
     if call.tape is None and not call.is_lost:

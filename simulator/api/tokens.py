@@ -1,4 +1,4 @@
-"""Tokens for a username and password, and who holds one that is sent (SPEC 4.2, 4.3, 5.4)."""
+"""Tokens for a username and password, and the resellers that hold them (SPEC 4.2, 4.3, 5.4)."""
 
 import hmac
 import re
@@ -19,7 +19,7 @@ _BEARER = re.compile(rb"bearer(?: +(.*))?", re.IGNORECASE | re.DOTALL)
 
 
 def holder_of(sandbox: LiveSandbox, access: Access, authorization: bytes | None, now: datetime) -> Reseller | Denied:
-    """The reseller of the IdToken in an `Authorization` header, where an endpoint of this access takes one."""
+    """Return the reseller of the IdToken in an `Authorization` header, where this access accepts tokens."""
     token = bearer_of(authorization)
     if token is None:
         return Denied("missing_api_key", "Authorization has no bearer token; write Bearer before the IdToken")
@@ -32,7 +32,7 @@ def holder_of(sandbox: LiveSandbox, access: Access, authorization: bytes | None,
 
 
 def closed_to_token(endpoint: Endpoint, reseller: Reseller, now: datetime) -> Denied | None:
-    """The refusal of a token where its reseller wants a signature (SPEC 5.3)."""
+    """Return the refusal of a token where its reseller requires a signature (SPEC 5.3)."""
     if not endpoint.may_want_key or not reseller.closed_to_tokens.is_on(now):
         return None
     text = f"{reseller.code} has require_api_key_for_topup on; sign the request with an API key"
@@ -40,26 +40,26 @@ def closed_to_token(endpoint: Endpoint, reseller: Reseller, now: datetime) -> De
 
 
 def realm_of(sandbox: LiveSandbox) -> Realm:
-    """The realm of a sandbox's tokens; derived from its seed and id, so that signatures are the same in every run. A
-    fork has that of its original, whose tokens it has, too."""
+    """Return the realm of a sandbox's tokens, derived from its seed and id, so that signatures are reproducible. A fork
+    shares the realm and the tokens of its original."""
     id_ = sandbox.spec.drawn_for or sandbox.id
     return Realm(id_, draw.secret(sandbox.seed, "token-key", id_))
 
 
 def bearer_of(authorization: bytes | None) -> str | None:
-    """The token of an `Authorization` header, "" when the scheme has no token; None for another scheme."""
+    """Return the token of an `Authorization` header, "" when the scheme has no token; None for another scheme."""
     found = _BEARER.fullmatch(authorization) if authorization else None
     return None if found is None else (found[1] or b"").strip().decode("latin-1")
 
 
 def claimed_reseller(call: Call) -> str:
-    """The code of the reseller that a bearer token claims, unverified; "" when there is none."""
+    """Return the reseller code that a bearer token claims, unverified; "" without a claim."""
     token = bearer_of(call.headers.get(names.AUTHORIZATION))
     return str(claimed(token).get("reseller", "")) if token else ""
 
 
 def known_reseller(sandbox: LiveSandbox, holder: TokenHolder) -> Reseller | Denied:
-    """The reseller of a token's holder, who may have been removed since."""
+    """Return the reseller of a token's holder, who may have been removed since."""
     owner = sandbox.core.state.users.get(holder.username)
     if owner is None or owner[0].code != holder.reseller:
         return Denied(REFUSED, f"this sandbox has no user {holder.username!r} of {holder.reseller!r} any more")
@@ -70,15 +70,15 @@ _NOBODY = "no user of this sandbox has this name and this password"
 
 
 def denied_at_token(refusal: Denied) -> Reply:
-    """What can go wrong before anybody's name is read, in the shape of these endpoints (SPEC 7.1)."""
+    """Return the answer to a failure before the username is read, in the shape of these endpoints (SPEC 7.1)."""
     return Reply(401, error_bodies.parameters(refusal.message, {}))
 
 
 def token(call: Call) -> Reply:
-    """200 with new tokens; 401 for a wrong password and for a user that does not exist alike."""
+    """Return 200 with new tokens; 401 for a wrong password and for an unknown user alike."""
     owner = call.sandbox.core.state.users.get(call.fields["username"])
     expected = owner[1].password if owner else ""
-    # Compared even when there is nobody, so that both take as long.
+    # Compared even without a user, so that the time is the same.
     is_right = hmac.compare_digest(_bytes(call.fields["password"]), _bytes(expected))
     if owner is None or not is_right:
         return _refuse(call, "the password is wrong" if owner else "this sandbox has no user of this name", _NOBODY)
@@ -87,7 +87,7 @@ def token(call: Call) -> Reply:
 
 
 def refresh(call: Call) -> Reply:
-    """200 with new tokens for a refresh token that is good; 401 for any other."""
+    """Return 200 with new tokens for a valid refresh token; 401 for any other."""
     holder = verify(realm_of(call.sandbox), call.fields["refresh_token"], Use.REFRESH, call.now)
     if isinstance(holder, Denied):
         return _refuse(call, holder.diagnosis)
@@ -98,7 +98,7 @@ def refresh(call: Call) -> Reply:
 
 
 def _answer(call: Call, reseller: Reseller, holder: TokenHolder, *, fresh: bool) -> Reply:
-    """Tokens that live by the sandbox's clock; a RefreshToken only when it is `fresh`."""
+    """Return tokens that expire by the sandbox's clock, with a RefreshToken only when `fresh`."""
     if refusal := refuse_address_of(call, reseller):
         return refusal
     call.reseller = reseller

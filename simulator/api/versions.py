@@ -1,4 +1,4 @@
-"""Versions (SPEC 9): parsing `X-API-Version`, the date when the new shapes become the default, and `Deprecation`
+"""API versions (SPEC 9): parsing `X-API-Version`, the date when the new shapes become the default, `Deprecation`
 headers."""
 
 from datetime import date, datetime
@@ -14,7 +14,7 @@ from simulator.wire.tokens import deprecation
 
 
 def api_version(header: bytes | None) -> date | None:
-    """The requested date; None for no header and for an invalid date."""
+    """Return the requested date; None without a header and for an invalid date."""
     if header is None:
         return None
     try:
@@ -24,7 +24,7 @@ def api_version(header: bytes | None) -> date | None:
 
 
 def version_problem(header: bytes) -> str:
-    """Why `X-API-Version` is ignored; empty when it is not."""
+    """Return why `X-API-Version` is ignored; empty when it is not."""
     if api_version(header) is not None:
         return ""
     sent = header.decode("latin-1")
@@ -33,13 +33,13 @@ def version_problem(header: bytes) -> str:
 
 
 def by_denomination(header: bytes | None, now: datetime, switch: datetime = SWITCH_IN_SERVICE_ZONE) -> bool:
-    """True when a response has the shapes of 2026-09-16, the default from `switch` on."""
+    """Return whether a response has the shapes of 2026-09-16, the default from `switch` on."""
     version = api_version(header)
     return (version is not None and version >= NEW_VERSION) or now >= switch
 
 
 def wants_denominations(call: Call) -> bool:
-    """The same for a call; always True where the scenario serves these shapes to every request."""
+    """Return whether a call's response has the shapes of 2026-09-16; a scenario may serve them to all requests."""
     state = call.sandbox.core.state
     if has_newest_shape(state):
         return True
@@ -47,7 +47,7 @@ def wants_denominations(call: Call) -> bool:
 
 
 def marked_deprecated(call: Call, reply: Reply) -> Reply:
-    """The reply with the header, unless the scenario suppresses it."""
+    """Return the reply with the header, unless the scenario suppresses it."""
     form = call.sandbox.scenario.assume.get("deprecation-header", "rfc9745")
     if form == "none":
         return reply
