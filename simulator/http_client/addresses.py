@@ -1,7 +1,7 @@
-"""Which IP addresses deliveries may reach, by a table of our own.
+"""The IP addresses that deliveries may reach, by a table in this module.
 
-The table follows IANA's registries of special-purpose addresses. The table of `ipaddress` differs
-between the versions of Python that we run on.
+The table follows IANA's registries of special-purpose addresses. The table of `ipaddress` differs between the supported
+versions of Python.
 """
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network

@@ -111,7 +111,7 @@ class Report:
 
     @property
     def is_full(self) -> bool:
-        """True when further problems would be dropped."""
+        """Return True if further problems would be dropped."""
         return len(self._found) >= PROBLEMS_MAX
 
     def add(self, position: Position, path: Path, code: str, message: str) -> None:

@@ -38,7 +38,7 @@ class Account:
         self._open(call.data.get("balance", call.answer.get("balance")), "GET /v2/balance")
 
     def note_payment(self, call: SeenCall, *, is_new: bool) -> None:
-        """A payment's answer, which has the balance after it."""
+        """Record a payment's answer, which has the balance after it."""
         cost = parse_amount(call.data.get("cost")) if is_new else ZERO
         self._open(call.data.get("balance"), "the first answer to POST /v2/topup", cost or ZERO)
 

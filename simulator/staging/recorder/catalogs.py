@@ -44,7 +44,7 @@ class Catalogs:
 
     @property
     def is_empty(self) -> bool:
-        """True when no catalog was seen."""
+        """Return True if no catalog was observed."""
         return not self._bodies
 
     def note_catalog(self, call: SeenCall) -> None:

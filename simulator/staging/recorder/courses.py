@@ -13,7 +13,7 @@ from simulator.staging.recorder.payments import SeenPayment, SeenStatus
 from simulator.staging.recorder.values import counted, duration
 from simulator.wire.payments import STATUS_NAMES
 
-STAMP_S = 1.0  # the service says its times to the second
+STAMP_S = 1.0  # the service reports its times to the second
 ALIKE_S = 1.5
 ALIKE_SHARE = 0.33
 COURSES_MAX = 20
