@@ -1,5 +1,4 @@
-"""`/_sim/health` and `/_sim/ready`, also before the application exists, and the check that the proxy knows this
-server."""
+"""The health and readiness of a server: `/_sim/health` and `/_sim/ready`, also before the application exists."""
 
 import logging
 from collections.abc import Callable, Mapping

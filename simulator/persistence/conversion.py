@@ -1,5 +1,5 @@
-"""Converts a folder of format 1, in which only some rows had a checksum. Its snapshots are dropped: this version cannot
-read what is in them, and repeats the tape once."""
+"""Converts a folder of format 1, where only some rows had a checksum. It drops the snapshots, since this version cannot
+read them; the next start replays the tape once."""
 
 import sqlite3
 from contextlib import closing, suppress
@@ -30,7 +30,7 @@ INSERT INTO entries SELECT e.id, at_us, bytes_up_to, {ENTRY_SUM.replace("entries
 
 
 def convert_format_1(path: Path, version: str) -> None:
-    """Convert a database in one transaction. Raises `InUse`, `Unusable` and `Damaged`, and then has changed nothing."""
+    """Convert a database in a single transaction. Raises `InUse`, `Unusable` and `Damaged`, without any change."""
     with reading_errors(path), closing(connect(path)) as db:
         db.execute("PRAGMA busy_timeout = 0")
         db.execute("PRAGMA locking_mode = EXCLUSIVE")  # fails while an earlier simulator has it open

@@ -1,4 +1,4 @@
-"""A data folder of a server: opened, read, and written from then on."""
+"""The data folder of a server, from opening and reading to continuous writing."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +23,7 @@ from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 
 
 class Application(Protocol):
-    """The application whose sandboxes are kept."""
+    """The application whose sandboxes are stored."""
 
     sandboxes: Sandboxes
     scenario: Scenario
@@ -41,7 +41,8 @@ class Application(Protocol):
 
 
 class DataFolder:
-    """An open folder. `gate` is closed while something is not durable yet. `sandboxes` are those that were in it."""
+    """An open folder. `gate` is closed while something is not durable yet. `sandboxes` are the sandboxes found in
+    it."""
 
     def __init__(
         self,
@@ -50,7 +51,7 @@ class DataFolder:
         on_failure: Callable[[StoreError], None],
         tell: Callable[[str], None],
     ) -> None:
-        """Open a folder, or make one; `tell` gets lines about what is done with what is in it. Raises `StoreError`."""
+        """Open or create a folder; `tell` receives log lines about its contents. Raises `StoreError`."""
         self.path = folder
         self._store = Store(folder, durability, version=__version__)
         self.gate = Gate(self._store, on_failure)
@@ -61,9 +62,9 @@ class DataFolder:
         self._app: Application | None = None
 
     def keep(self, app: Application, *, follows: str = "") -> None:
-        """Let the application have the sandboxes of the folder, each as it was, and keep all that it has from now on.
-        With `follows`, the name of the application's scenario, the default sandbox loads that. Raises `CannotResume`
-        and `StoreError`."""
+        """Restore the sandboxes of the folder into the application, and store all later changes. With `follows`, the
+        name of the application's scenario, the default sandbox loads this scenario. Raises `CannotResume` and
+        `StoreError`."""
         self._followed = follows
         keeper = StoreKeeper(self._store, self.gate)
         self._schedule = SnapshotSchedule(self._store, self.gate, app.sandboxes)
@@ -90,15 +91,15 @@ class DataFolder:
         self.gate.start()
 
     async def go_on(self) -> None:
-        """Take snapshots, and follow the scenario that the server was given, if it was given one; the time of the
-        sandboxes has started."""
+        """Take snapshots, and load the scenario that the server was given, if any; the clocks of the sandboxes have
+        started."""
         if self._schedule is not None:
             self._schedule.start()
         if self._app is not None and DEFAULT in self.sandboxes and self._followed:
             await self._follow(self._app)
 
     async def _follow(self, app: Application) -> None:
-        """Load the scenario into the default sandbox, if it is another one than it has."""
+        """Load the scenario into the default sandbox if it has a different scenario."""
         scenario, live = app.scenario, app.sandboxes.get(DEFAULT)
         if scenario.document == live.spec.scenario.document:
             return
@@ -112,15 +113,15 @@ class DataFolder:
             self._tell(f"{self._followed}: {line}")
 
     async def rest(self) -> None:
-        """Take the last snapshots, as long as the sandboxes are there."""
+        """Take the last snapshots while the sandboxes still exist."""
         if self._schedule is not None:
             await self._schedule.end()
 
     def close(self) -> None:
-        """Commit the last, and let go of the folder. Raises `StoreError`."""
+        """Make the last commit and release the folder. Raises `StoreError`."""
         self.gate.close()
         self._store.close()
 
     def gated(self, sender: Sender) -> Sender:
-        """A sender that waits for the gate."""
+        """Return a sender that waits for the gate."""
         return GatedSender(sender, self.gate)

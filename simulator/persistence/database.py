@@ -1,10 +1,10 @@
-"""The database of a folder: its owner, its creation, and what is refused before it is used.
+"""The database of a folder: its owner, its creation, and the checks before its use.
 
-One process owns a folder: it holds a transaction of a second, tiny database, which ends with the process, however that
-ends. Anybody may read the database of the sandboxes, or bring its log into it, at any time.
+A single process owns a folder: it holds a transaction of a second, tiny database, which ends with the process in any
+case. Any process may read the database of the sandboxes, or checkpoint its log, at any time.
 
-A folder that had sandboxes and has none now, or that has files of others, is refused: a fresh start would look as if
-everything were lost, or would be beside somebody's files. Names that begin with a dot and `lost+found` do not count.
+A folder that has lost its sandboxes, or that contains other files, is refused: a fresh start would look like a loss of
+all data, or would mix with other files. Names that begin with a dot and `lost+found` do not count.
 """
 
 import os
@@ -45,7 +45,7 @@ class Ownership:
             raise
 
     def announce(self) -> None:
-        """Write who the owner is. Raises `InUse` and `Unusable`."""
+        """Write the name of the owner. Raises `InUse` and `Unusable`."""
         with reading_errors(self.path):
             now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
             self._db.execute("INSERT OR REPLACE INTO owner VALUES (1, ?, ?)", (os.getpid(), now))
@@ -53,7 +53,7 @@ class Ownership:
             self._lock()
 
     def release(self) -> None:
-        """Let another process own the folder."""
+        """Release the folder to other processes."""
         self._db.close()
 
     def _lock(self) -> None:
@@ -70,7 +70,7 @@ class Ownership:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder unless it is there. Raises `Unusable` for one that cannot be made, or that has other files."""
+    """Create a folder if needed. Raises `Unusable` if that fails, or if it contains other files."""
     if folder.exists() and not folder.is_dir():
         raise Unusable(f"{folder}: is a file: give a folder")
     try:
@@ -97,7 +97,7 @@ def create(path: Path, version: str, journal: str = "WAL") -> None:
 
 
 def format_of(db: sqlite3.Connection, path: Path) -> int:
-    """Return the format of a database, 0 for one without anything in it. Raises `Unusable`, `Newer` and `Damaged`."""
+    """Return the format of a database, 0 for an empty database. Raises `Unusable`, `Newer` and `Damaged`."""
     with reading_errors(path):
         (application,) = db.execute("PRAGMA application_id").fetchone()
         (found,) = db.execute("PRAGMA user_version").fetchone()
@@ -120,7 +120,7 @@ def format_of(db: sqlite3.Connection, path: Path) -> int:
 
 @contextmanager
 def reading_connection(folder: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that sees a folder as of one commit, and changes nothing; a server may have the folder open. Raises
+    """Open a read-only connection that sees a folder as of a single commit; a server may have the folder open. Raises
     `StoreError`."""
     refuse_no_store(folder)
     with closing(open_to_read(folder / DATABASE)) as db:
@@ -136,7 +136,7 @@ def refuse_no_store(folder: Path) -> None:
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
-    """Open a database as of one commit, to change nothing. Raises `StoreError`."""
+    """Open a database read-only, as of a single commit. Raises `StoreError`."""
     with reading_errors(path):
         db = connect(path, reading_mode(path))
     try:
@@ -153,8 +153,8 @@ def open_to_read(path: Path) -> sqlite3.Connection:
 
 
 def reading_mode(path: Path) -> str:
-    """Return how to open a database that somebody else may have open. Of one that nobody has not even the files are
-    created that tell others who reads."""
+    """Return the mode for opening a database that another process may have open. Without such a process, not even the
+    shared-memory files of readers are created."""
     return "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "mode=ro&immutable=1"
 
 

@@ -1,13 +1,13 @@
-"""What can be wrong with a data folder. The message is one line: what is wrong, where, and what to do.
+"""Errors of a data folder. The message is a single line: what is wrong, where, and what to do.
 
 StoreError
  ├─ InUse           another process owns the folder
  ├─ Unusable        the folder cannot hold sandboxes, or holds something else
  ├─ Newer           a newer reseller-sim wrote it
- ├─ Damaged         it does not have what was written
- ├─ WriteFailed     a commit failed; nothing of it is kept, and no other one follows
+ ├─ Damaged         its data was lost or changed
+ ├─ WriteFailed     a commit failed; it is rolled back, and no other commit follows
  ├─ Closed          the store was closed
- ├─ NoSandbox       it has no sandbox of this name, or not the entries or the snapshot that were asked for
+ ├─ NoSandbox       it has no sandbox of this name, or not the requested entries or snapshot
  └─ SandboxExists   it has a sandbox of this name already
 """
 
@@ -39,7 +39,7 @@ class Newer(StoreError):
 
 
 class Damaged(StoreError):
-    """A file is missing, cut or changed."""
+    """A file is missing, truncated or changed."""
 
 
 class WriteFailed(StoreError):
@@ -47,7 +47,7 @@ class WriteFailed(StoreError):
 
 
 class Closed(StoreError):
-    """Nothing can be written any more."""
+    """The store accepts no more writes."""
 
 
 class NoSandbox(StoreError):
@@ -55,7 +55,7 @@ class NoSandbox(StoreError):
 
 
 class SandboxExists(StoreError):
-    """A sandbox is not replaced by another one of its name."""
+    """The sandbox already exists, and is not replaced."""
 
 
 def code_of(error: BaseException) -> int:
@@ -64,7 +64,7 @@ def code_of(error: BaseException) -> int:
 
 
 def writing_error(error: BaseException, path: Path) -> WriteFailed:
-    """Return what a failed commit means. Earlier commits are safe."""
+    """Return the error for a failed commit. Earlier commits are safe."""
     if isinstance(error, FileNotFoundError):
         return WriteFailed(f"{path.parent}: its files were removed while in use: start again")
     if code_of(error) == sqlite3.SQLITE_FULL:
@@ -74,7 +74,7 @@ def writing_error(error: BaseException, path: Path) -> WriteFailed:
 
 @contextmanager
 def reading_errors(path: Path) -> Iterator[None]:
-    """Raise errors of SQLite, of the system and of values that nobody wrote as errors of the store."""
+    """Raise errors of SQLite, of the system and of foreign values as errors of the store."""
     try:
         yield
     except sqlite3.ProgrammingError:

@@ -1,5 +1,5 @@
-"""The memory that the forks of a server may hold: a request of a few bytes makes a fork of a sandbox that took
-thousands of requests to become what it is. What a fork is sent later it holds as any other sandbox does."""
+"""The memory budget for the forks of a server: a request of a few bytes forks a sandbox that took thousands of requests
+to build. Later requests to a fork do not count, as for any other sandbox."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -11,14 +11,14 @@ from simulator.runtime.live_sandbox import LiveSandbox
 
 FORKS_BYTES_MAX: Final = 512 * 1024 * 1024
 
-# Measured, beside the texts: an empty sandbox, a payment with its ledger entry and its nonce, any other record.
+# Measured, without texts: an empty sandbox, a payment with its ledger entry and its nonce, any other record.
 SANDBOX_BYTES: Final = 60_000
 _PAYMENT_BYTES: Final = 4_000
 _RECORD_BYTES: Final = 1_500
 
 
 def size_of(live: LiveSandbox) -> int:
-    """Return about how much memory a sandbox takes, in bytes: not less."""
+    """Return the approximate memory of a sandbox in bytes, rounded up."""
     state = live.core.state
     records = len(state.callbacks) + len(state.deliveries) + state.cases_made + len(state.notifications)
     texts = state.callbacks.size + state.deliveries.size + live.inboxes.budget.bytes + live.courier.traces.size
@@ -27,7 +27,7 @@ def size_of(live: LiveSandbox) -> int:
 
 
 class ForkBudget:
-    """Counts each fork by its size when it began, until it is deleted, reset or rewound."""
+    """Counts each fork by its initial size, until it is deleted, reset or rewound."""
 
     def __init__(self, bytes_max: int = FORKS_BYTES_MAX) -> None:
         self.bytes_max = bytes_max
@@ -36,7 +36,7 @@ class ForkBudget:
 
     @property
     def bytes(self) -> int:
-        """What the forks hold together."""
+        """Return the bytes of all forks."""
         held = [(live, size) for live, (beginning, size) in self._held.items() if live.beginning is beginning]
         return sum(size for live, size in held if not live.is_deleted)
 
@@ -46,12 +46,12 @@ class ForkBudget:
             self._held[live] = live.beginning, size_of(live)
 
     def add_restored(self, sandboxes: Iterable[LiveSandbox]) -> None:
-        """Count the forks among those that a restart has restored."""
+        """Count the forks among the sandboxes that a restart has restored."""
         self.add(*(live for live in sandboxes if live.spec.drawn_for))
 
     @contextmanager
     def room_for(self, size: int) -> Iterator[None]:
-        """Have room for one more, which is being made. Raises `Conflict` when there is none."""
+        """Reserve room for a fork while it is built. Raises `Conflict` when the budget is used up."""
         held = self.bytes + self._wanted
         if held + size > self.bytes_max:
             text = (

@@ -1,4 +1,5 @@
-"""Nothing leaves before the inputs that led to it are durable: one commit for all of a turn of the event loop."""
+"""A gate for outgoing data, which opens when its inputs are durable: a single commit covers a turn of the event
+loop."""
 
 import asyncio
 import logging
@@ -18,10 +19,10 @@ _LOG = logging.getLogger(__name__)
 
 
 class Gate:
-    """Commits what was written into a store, at the latest at the end of the turn, and says when all is durable.
+    """Commits all writes to a store, at the latest at the end of the turn, and reports when all are durable.
 
-    `on_failure` is called once, in the event loop: from then on the gate stays closed, since what would leave is not
-    durable. That is so when the disk fails, and when something could not be written that is so in memory already.
+    `on_failure` is called once, in the event loop: from then on the gate stays closed, since outgoing data would not be
+    durable. The gate fails when the disk fails, or when a change that is already in memory could not be written.
     """
 
     def __init__(self, store: Store, on_failure: Callable[[StoreError], None]) -> None:
@@ -43,28 +44,28 @@ class Gate:
         self.commit()
 
     def note(self) -> None:
-        """Something was written: the store says so."""
+        """Schedule a commit; the store calls this after a write."""
         if not self._has_new:
             self._has_new = True
             if self._loop is not None:
                 self._loop.call_soon(self.commit)
 
     def commit(self) -> None:
-        """Commit what was written until now."""
+        """Commit everything written so far."""
         if self._has_new and self.failure is None and not self._is_closed:
             self._has_new = False
             self._requested += 1
             self._store.request_commit(self._done)
 
     def close(self) -> None:
-        """Commit the last; nothing is written from now on."""
+        """Make the last commit; nothing is written afterwards."""
         self.commit()
-        self._has_new = True  # so that nobody asks for another commit
+        self._has_new = True  # prevents further commits
         self._is_closed = True
 
     def is_open(self, act: Act) -> bool:
-        """True when all is durable; else `act` is called when all is that was written until now. After a failure it
-        never is."""
+        """Return whether everything is durable; otherwise call `act` when everything written so far is. After a failure
+        `act` is never called."""
         self.commit()
         if self._durable == self._requested and self.failure is None:
             return True
@@ -72,22 +73,22 @@ class Gate:
         return False
 
     async def passed(self) -> None:
-        """Wait until all is durable that was written until now."""
+        """Wait until everything written so far is durable."""
         opened = asyncio.Event()
         if not self.is_open(opened.set):
             await opened.wait()
 
     @contextmanager
     def whole(self) -> Iterator[None]:
-        """What is written within is written as a whole, or nothing leaves any more. Raises `StoreError` then."""
+        """Write everything within as a whole, or close the gate for good and raise `StoreError`."""
         try:
             yield
         except Exception as error:
             raise self.fail(error) from error
 
     def fail(self, error: Exception) -> StoreError:
-        """Stay closed, since something could not be written, which is answered to be raised. Nothing else is written
-        either: it might belong to that."""
+        """Close the gate for good after a failed write, and return the error to raise. Later writes are dropped, since
+        they might depend on the failed write."""
         if self.failure is None:
             text = f"{self._store.path}: what happened cannot be kept ({type(error).__name__}: {error})"
             self.failure = error if isinstance(error, StoreError) else WriteFailed(text)
@@ -129,6 +130,6 @@ class GatedSender:
         return self.sender.turn(url, owner)
 
     async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
-        """Send when all is durable that was written until now."""
+        """Send when everything written so far is durable."""
         await self._gate.passed()
         return await self.sender.send(outgoing, timeout_s, owner)

@@ -1,8 +1,8 @@
-"""Keeps the sandboxes of a server in a store: their lives, what comes to their tapes, and their marks.
+"""Stores the sandboxes of a server: their lives, the entries of their tapes, and their marks.
 
-All that a change of a sandbox writes is written, or nothing leaves the server any more: memory would be ahead of the
-disk for ever. Whatever waits beside the event loop is bound to the life that it began with, since the sandbox may have
-been reset meanwhile, or another one of its id created.
+A change of a sandbox is written completely, or no answer leaves the server any more: otherwise memory would stay ahead
+of the disk. Background work is bound to its original life, since the sandbox may have been reset meanwhile,
+or replaced by another sandbox of its id.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 
 class StoredMark(msgspec.Struct, frozen=True, gc=False):
-    """The note of a mark in a store. `serial` is the order in which the marks of a life were set: several may be at one
+    """The note of a mark in a store. `serial` orders the marks of a life by creation, since several may share a
     place."""
 
     mark: Mark
@@ -46,7 +46,7 @@ class StoredMark(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(slots=True)
 class _Tracked:
-    """A life that is written, its tape, and how many marks it has had."""
+    """A stored life, its tape, and how many marks it has had."""
 
     life: Life
     tape: Tape
@@ -62,7 +62,7 @@ class _Prepared:
 
 
 class StoreKeeper:
-    """A `Keeper` with a store, whose `gate` closes when something cannot be kept."""
+    """A `Keeper` with a store. Its `gate` closes when something cannot be stored."""
 
     def __init__(self, store: Store, gate: Gate) -> None:
         self._store = store
@@ -71,7 +71,7 @@ class StoreKeeper:
         self._prepared: WeakKeyDictionary[LiveSandbox, _Prepared] = WeakKeyDictionary()
 
     def begin(self, live: LiveSandbox) -> None:
-        """Write what a life begins from, and what is on its tape already. Raises `StoreError`."""
+        """Write the beginning of a life, and the entries that are already on its tape. Raises `StoreError`."""
         prepared = self._prepared.pop(live, None)
         with self._gate.whole():
             if prepared is None:
@@ -83,8 +83,8 @@ class StoreKeeper:
                 self._put(live, mark, mark.n)
 
     def follow(self, live: LiveSandbox, last_serial: int = 0, tape: Tape | None = None) -> "Recorder":
-        """Write what comes to the tape of a sandbox from now on, after what the store has of it; its latest mark was
-        the one of this number."""
+        """Record the later entries of a sandbox's tape, after the entries in the store; `last_serial` is the number of
+        its latest mark."""
         self._leave(live)
         life, own = self._store.writer.life_of(live.id), live.tape if tape is None else tape
         tracked = _Tracked(life, own, last_serial)
@@ -114,7 +114,7 @@ class StoreKeeper:
             self.follow(live, tracked.last_serial, tape).add_all(tape.taken()[place.entries :])
 
     async def prepare(self, live: LiveSandbox) -> None:
-        """Write the life of a sandbox that was rebuilt, a little in each turn. It is there when the sandbox begins."""
+        """Write the life of a rebuilt sandbox, a little per turn. It becomes valid when the sandbox begins."""
         writer, entries = self._store.writer, live.tape.taken()
         life = writer.begin_life(live.id, written_line(head_of(live)))
         try:
@@ -122,7 +122,7 @@ class StoreKeeper:
                 writer.append_to(life, micros_of(live.clock.latest), line)
                 if number % WRITTEN_AT_ONCE == 0:
                     await self._gate.passed()
-                    await asyncio.sleep(0)  # a gate that is open lets nobody else have a turn
+                    await asyncio.sleep(0)  # an open gate does not yield to other tasks
         except BaseException:
             writer.abandon_life(life)
             raise
@@ -151,7 +151,7 @@ class StoreKeeper:
             self._store.writer.drop_mark(live.id, name)
 
     def _of(self, live: LiveSandbox) -> _Tracked:
-        """Return what is known of a sandbox. Raises `Conflict` when it is not kept any more."""
+        """Return the stored life of a sandbox. Raises `Conflict` when it is no longer stored."""
         tracked = self._tracked.get(live)
         if tracked is None:
             raise _not_kept(f"the store has no sandbox {live.id!r}")
@@ -164,15 +164,15 @@ class StoreKeeper:
         self._store.writer.put_mark(tracked.life, mark.name, line, note)
 
     def _leave(self, live: LiveSandbox) -> None:
-        """Write nothing of what comes to the tape of a former life."""
+        """Stop recording the tape of a former life."""
         before = self._tracked.pop(live, None)
         if before is not None:
             before.tape.recorder = None
 
 
 class Recorder:
-    """Writes what the tape of one `life` gets as lines of `replay/codec`, each with the time of the wall. A request
-    that waits has a line when it begins, and one with its answer. What cannot be written closes the gate."""
+    """Writes the entries of `life` as lines of `replay/codec`, each with its wall time. A request that waits has a line
+    for its beginning, and a line for its answer. A failed write closes the gate."""
 
     def __init__(self, writer: Writer, life: Life, gate: Gate, live: LiveSandbox) -> None:
         self._writer = writer
@@ -180,7 +180,7 @@ class Recorder:
         self._gate = gate
         self._live = live
         self._began: Numbers = {}
-        self._waiting: dict[int, Recorded] = {}  # so that no other record gets the id of one
+        self._waiting: dict[int, Recorded] = {}  # a reference, so that no other record reuses the id
 
     def add(self, entry: Entry) -> None:
         """Write an entry. Raises `StoreError`."""
@@ -211,18 +211,18 @@ class Recorder:
 
 
 def micros_of(time: datetime) -> int:
-    """Microseconds since 1970."""
+    """Return microseconds since 1970."""
     return (time - _EPOCH) // _MICROSECOND
 
 
 def time_of(micros: int) -> datetime:
-    """The time at so many microseconds since 1970."""
+    """Return the time of microseconds since 1970."""
     return _EPOCH + micros * _MICROSECOND
 
 
 @contextmanager
 def not_kept_errors() -> Iterator[None]:
-    """Raise errors of the store as a `Conflict`: the sandbox itself is in memory, and continues."""
+    """Raise errors of the store as a `Conflict`: the sandbox is in memory, and continues."""
     try:
         yield
     except (StoreError, BadTape) as error:

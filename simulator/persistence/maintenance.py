@@ -1,4 +1,4 @@
-"""Finds damage in a folder, gives space back, and copies a folder, which a server may have open."""
+"""Maintenance of a folder that a server may have open: finding damage, compacting, and backups."""
 
 import os
 import sqlite3
@@ -58,8 +58,8 @@ UNION ALL SELECT 'a snapshot of life ' || life || ' has ' || found || ' of ' || 
 
 @dataclass
 class Checked:
-    """What was found. `problems` has one line for each, up to `PROBLEMS_MAX`; without any the folder is whole. The
-    answers to requests that waited are `entries` of their own."""
+    """The result of a check. `problems` has a line for each problem, up to `PROBLEMS_MAX`; the folder is intact when it
+    is empty. Answers to requests that waited count as separate `entries`."""
 
     sandboxes: int = 0
     entries: int = 0
@@ -69,7 +69,7 @@ class Checked:
 
     @property
     def summary(self) -> str:
-        """In one line."""
+        """Return the result as a single line."""
         numbers = (
             (self.sandboxes, "sandbox"),
             (self.entries, "line"),
@@ -81,8 +81,8 @@ class Checked:
 
 
 def check(folder: Path, more: More = lambda reader: ()) -> Checked:
-    """Read everything in a folder, as of one commit, and change nothing; when it is whole, look at it with `more`, each
-    problem a line. Raises `Unusable` or `Newer`; any damage is in what it returns."""
+    """Check everything in a folder, read-only and as of a single commit; an intact folder is also checked by `more`,
+    which yields a line per problem. Raises `Unusable` or `Newer`; any damage is in the result."""
     checked = Checked(bytes=_bytes_of(folder))
     path = folder / DATABASE
     try:
@@ -97,7 +97,7 @@ def check(folder: Path, more: More = lambda reader: ()) -> Checked:
 
 
 def problems_of(db: sqlite3.Connection, checked: Checked) -> Iterator[str]:
-    """Yield what is wrong with a database, and count what is in it."""
+    """Yield the problems of a database, and count its contents."""
     try:
         for (line,) in db.execute(f"PRAGMA integrity_check({PROBLEMS_MAX})"):
             if line != "ok":
@@ -113,10 +113,11 @@ def problems_of(db: sqlite3.Connection, checked: Checked) -> Iterator[str]:
 
 
 def compact(folder: Path, *, version: str, retention: Retention | None = None, more: More = lambda reader: ()) -> str:
-    """Drop what the rule allows, and give the space back. Returns a summary in one line. Raises `StoreError`; then
-    everything is as it was, or garbage is removed.
+    """Apply the retention rule, and free the space. Returns a summary line. Raises `StoreError`; then nothing has
+    changed, or only garbage is removed.
 
-    A folder that is not whole, by `check` with `more`, is refused: what is dropped may be what could save it."""
+    Refuses a folder that fails `check` with `more`, since the dropped data might be needed for its recovery.
+    """
     refuse_no_store(folder)
     before = _bytes_of(folder)
     with Store(folder, version=version, retention=retention) as store:
@@ -128,8 +129,8 @@ def compact(folder: Path, *, version: str, retention: Retention | None = None, m
 
 
 def back_up(folder: Path, target: Path) -> int:
-    """Copy a folder as of one commit into an empty or a new one, while a server may go on with it; its log grows
-    meanwhile. Returns the bytes of the copy. Raises `StoreError`, and then has made no copy."""
+    """Copy a folder as of a single commit into an empty or new folder, even while a server uses it; its log grows
+    meanwhile. Returns the bytes of the copy. Raises `StoreError` without leaving a copy."""
     _refuse_used_target(folder, target)
     path = target / f"{DATABASE}{UNFINISHED}"
     with reading_connection(folder) as db:
@@ -137,7 +138,7 @@ def back_up(folder: Path, target: Path) -> int:
         try:
             target.mkdir(parents=True, exist_ok=True)
             path.unlink(missing_ok=True)
-            # Whoever may not read the original, which has secrets, may not read the copy, whatever the umask is.
+            # The original contains secrets, so the copy gets its permissions regardless of the umask.
             mode = stat.S_IMODE((folder / DATABASE).stat().st_mode)
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
             db.execute("VACUUM INTO ?", (str(path),))
@@ -152,7 +153,7 @@ def back_up(folder: Path, target: Path) -> int:
 
 
 def _refuse_used_target(folder: Path, target: Path) -> None:
-    """Raise `Unusable` unless a copy of the folder may be written into the target, a new or an empty folder."""
+    """Raise `Unusable` unless the target is a new or empty folder for a copy."""
     try:
         if folder.resolve() in (target.resolve(), *target.resolve().parents):
             raise Unusable(f"{target}: is the folder to save, or inside it: give a folder elsewhere")

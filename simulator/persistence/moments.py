@@ -24,8 +24,8 @@ from simulator.runtime.unread import whole
 
 
 class Asked(NamedTuple):
-    """The moment that somebody asks for: one of a mark's name, a time of the sandbox, and a number of entries; none of
-    them for the present."""
+    """A requested moment: the name of a mark, a time of the sandbox, or a number of entries; all empty for the
+    present."""
 
     mark: str | None = None
     to: Times | None = None
@@ -33,7 +33,8 @@ class Asked(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A place on the tape, behind so many entries. `at` is the sandbox's time then; `about` is what people call it."""
+    """A place on the tape, after a number of entries. `at` is the sandbox's time there; `about` is its name in
+    messages."""
 
     n: int
     at: datetime
@@ -41,7 +42,7 @@ class Moment(NamedTuple):
 
 
 def mark_here(live: LiveSandbox, name: str) -> Mark:
-    """Mark the present. Raises `Conflict` when the tape is full, during an advance, and as `Marks.add`."""
+    """Mark the present. Raises `Conflict` when the tape is full, during an advance, and like `Marks.add`."""
     live.driver.refuse_while_advancing()
     _refuse_full(live)
     mark = Mark(name, len(live.tape), live.clock.now(), state_digest(live))
@@ -51,8 +52,8 @@ def mark_here(live: LiveSandbox, name: str) -> Mark:
 
 
 async def moment_of(live: LiveSandbox, asked: Asked) -> Moment:
-    """The moment that is asked for. Raises `Unknown` for a mark that is none, `Unacceptable` for a time or number that
-    is not on the tape, and `Conflict` where a full tape lacks it."""
+    """Return the requested moment. Raises `Unknown` for an unknown mark, `Unacceptable` for a time or number that is
+    not on the tape, and `Conflict` when a full tape lacks it."""
     if asked.mark is not None:
         mark = live.marks.get(asked.mark)
         return Moment(mark.n, mark.at, mark.name)
@@ -93,7 +94,7 @@ async def _by_time(live: LiveSandbox, to: Times) -> Moment:
 
 
 def moment_of_tape(tape: ReadTape, asked: Asked) -> Moment:
-    """Return the moment of a tape that is asked for. Raises `NoSuchMoment`."""
+    """Return the requested moment of a tape. Raises `NoSuchMoment`."""
     until = asked.n if asked.to is None else asked.to
     if asked.mark is not None:
         places = {} if tape.end is None else {mark.mark: mark.n for mark in tape.end.marks}
@@ -128,7 +129,7 @@ def _refuse_full(live: LiveSandbox) -> None:
 
 
 def refuse_lost_beginning(live: LiveSandbox) -> None:
-    """Raise `Conflict` when the first entries of a tape are not kept any more."""
+    """Raise `Conflict` when the first entries of a tape are no longer stored."""
     if live.tape.has_lost_beginning:
         text = "the beginning of the tape is not kept any more, so that there is nothing to return to"
         raise Conflict("not_kept", f"{text}; nothing was changed: reset the sandbox to begin another tape")

@@ -1,6 +1,6 @@
-"""What was committed, read in slices: nothing that is read keeps the log from beginning again, or is large in memory.
+"""Reads committed data in slices, so that readers neither hold back the checkpoint of the log nor take much memory.
 
-Callable in any thread. What is being read can go meanwhile, with its sandbox or by the rule of retention: `NoSandbox`.
+Callable in any thread. Data may be removed while it is read, with its sandbox or by retention: `NoSandbox`.
 """
 
 import sqlite3
@@ -37,7 +37,7 @@ SELECT id FROM entries WHERE id BETWEEN ? AND ? AND substr(data, 1, ?) <> ? ORDE
 
 
 class StoredEntry(NamedTuple):
-    """The `n`th of a life, counted from 1, with its time in microseconds as it was given."""
+    """The `n`th entry of a life, counted from 1, with its original time in microseconds."""
 
     n: int
     at_us: int
@@ -45,7 +45,7 @@ class StoredEntry(NamedTuple):
 
 
 class Sandbox(NamedTuple):
-    """A sandbox as it was committed. Its entries are those from `floor` + 1 to `n`. No other life has its `life`."""
+    """A sandbox as committed. Its entries are those from `floor` + 1 to `n`. Its `life` is unique."""
 
     name: str
     life: int
@@ -55,7 +55,7 @@ class Sandbox(NamedTuple):
 
 
 class StoredSnapshot(NamedTuple):
-    """A complete snapshot after entry `n`, of so many parts."""
+    """A complete snapshot after entry `n`, with its number of parts."""
 
     key: int
     n: int
@@ -70,11 +70,11 @@ class Reader:
         self._path = path
 
     def sandboxes(self) -> list[Sandbox]:
-        """Return all of them, by name. Raises `Damaged`."""
+        """Return all sandboxes, by name. Raises `Damaged`."""
         return [self.sandbox(name) for (name,) in self._rows("SELECT sandbox FROM lives ORDER BY sandbox")]
 
     def sandbox(self, name: str, life: int | None = None) -> Sandbox:
-        """Return one sandbox, which is the one with this `life`. Raises `NoSandbox` or `Damaged`."""
+        """Return a sandbox, which must have this `life` if given. Raises `NoSandbox` or `Damaged`."""
         rows = self._rows(_LIFE, name)
         if not rows:
             raise NoSandbox(f"the store has no sandbox {name!r}")
@@ -103,8 +103,8 @@ class Reader:
                 n += 1
 
     def place(self, sandbox: str, count: int, apart: bytes, life: int | None = None) -> tuple[int, int]:
-        """Return the number of the entry after which `count` have come, and the bytes up to it. Entries that begin with
-        `apart` do not count, and belong to the one before. Raises `NoSandbox`."""
+        """Return the number of the entry after which `count` entries have come, and the bytes up to it. Entries that
+        begin with `apart` do not count, and belong to the entry before. Raises `NoSandbox`."""
         found = self.sandbox(sandbox, life)
         if found.floor:
             raise NoSandbox(f"the first entries of sandbox {sandbox!r} are not kept any more")
@@ -154,12 +154,13 @@ class Reader:
         return list(self._stepped(statement, *values))
 
     def _stepped(self, statement: str, *values: object) -> Generator[Any, None, None]:
-        """Yield rows as they are read. Nobody may leave some for later: they would keep the log."""
+        """Yield rows as they are read. The caller must read all of them, since an unfinished read holds back the
+        checkpoint."""
         with reading_errors(self._path), closing(self._db.execute(statement, values)) as cursor:
             yield from cursor
 
     def _gap(self, sandbox: str, life: int, n: int) -> StoreError:
-        """Return what it means that entry `n` is not there: it was removed, or it is lost."""
+        """Return the error for a missing entry `n`: it was removed, or it is lost."""
         rows = self._rows("SELECT floor FROM lives WHERE id = ?", life)
         if not rows or n <= rows[0][0]:
             return NoSandbox(f"entry {n} of sandbox {sandbox!r} is not kept any more")
@@ -171,6 +172,6 @@ class Reader:
 
 @contextmanager
 def folder_reader(folder: Path) -> Iterator[Reader]:
-    """Read a folder as of one commit, and change nothing; a server may have it open. Raises `StoreError`."""
+    """Read a folder as of a single commit, read-only; a server may have it open. Raises `StoreError`."""
     with reading_connection(folder) as db:
         yield Reader(db, folder / DATABASE)

@@ -1,4 +1,4 @@
-"""Rebuilds a sandbox from what a store has of it: from its newest snapshot, and the entries behind that."""
+"""Rebuilds a sandbox from a store: from its newest snapshot and the entries after it."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -33,12 +33,12 @@ from simulator.scenario.reading.document import ScenarioError
 
 
 class CannotResume(Exception):
-    """What is in a folder cannot be rebuilt by this version; the text says where and what to do."""
+    """This version cannot rebuild the contents of the folder; the text says where and what to do."""
 
 
 class RestoredSandbox(NamedTuple):
-    """A sandbox as it was when the last entry was written, at the time `left_at` of the wall. Its latest mark has the
-    number `last_serial`. `passed_over` says which snapshots could not be used, and why."""
+    """A sandbox as of its last entry, which was written at the wall time `left_at`. Its latest mark has the number
+    `last_serial`. `passed_over` says which snapshots were unusable, and why."""
 
     player: Player
     left_at: datetime
@@ -47,7 +47,7 @@ class RestoredSandbox(NamedTuple):
 
 
 class Restorer:
-    """Rebuilds sandboxes of one folder. Of the `known` scenario it is known where its rules are written."""
+    """Rebuilds the sandboxes of a folder. For the `known` scenario, the source lines of its rules are available."""
 
     def __init__(self, reader: Reader, again: Again, around: Surroundings, known: Scenario) -> None:
         self._reader = reader
@@ -56,7 +56,7 @@ class Restorer:
         self._known = [known]
 
     def restore(self, kept: Sandbox) -> RestoredSandbox:
-        """The sandbox. Raises `CannotResume`, and `StoreError` for what cannot be read."""
+        """Return the sandbox. Raises `CannotResume`, and `StoreError` for unreadable data."""
         try:
             return self._restore(kept)
         except (BadTape, ScenarioError, DomainError) as error:
@@ -79,7 +79,7 @@ class Restorer:
         return RestoredSandbox(player, left_at, marks[-1].serial if marks else 0, passed_over)
 
     def _begun(self, kept: Sandbox, head: Head) -> tuple[Player, int, list[str]]:
-        """A player that has played all up to a line."""
+        """Return a player that has played all entries up to a line."""
         passed_over: list[str] = []
         for stored in reversed(self._reader.snapshots(kept.name)):
             try:
@@ -96,7 +96,7 @@ class Restorer:
         return player, 0, passed_over
 
     def _compiler(self, head: Head) -> ScenarioCompiler:
-        """A compiler for the life with this head, which knows the bundled scenario of its name, too."""
+        """Return a compiler for the life with this head, which also knows the bundled scenario of its name."""
         if head.name not in (one.name for one in self._known) and head.name in names():
             self._known.append(load_scenario(head.name))
         compiler = ScenarioCompiler()
@@ -115,7 +115,7 @@ class Restorer:
         return player
 
     def _first(self, kept: Sandbox, count: int) -> Sequence[Entry]:
-        """The first entries of a life, or none when they are not kept any more. Raises `Conflict`."""
+        """Return the first entries of a life, or none when they are no longer stored. Raises `Conflict`."""
         found: list[Entry] = []
         with not_kept_errors(), suppress(NoSandbox):
             for _, _, entry in self._entries(kept, 1):
@@ -126,7 +126,7 @@ class Restorer:
         return found if len(found) == count else ()
 
     def _play(self, player: Player, kept: Sandbox, line: int) -> datetime:
-        """Play what comes behind a line. Answers the wall's time at the end."""
+        """Play the entries after a line. Return the wall time at the end."""
         left_at = player.wall
         for place, at, entry in self._entries(kept, line + 1):
             if isinstance(entry, Answered):
@@ -141,14 +141,14 @@ class Restorer:
         return left_at
 
     def _entries(self, kept: Sandbox, line: int) -> Iterator[tuple[int, datetime, Entry | Answered]]:
-        """The entries from a line on, and the answers to those that waited, with the wall's time."""
+        """Yield the entries from a line on, and the answers to waiting requests, with their wall times."""
         began: Began = {}
         for one in self._reader.entries(kept.name, line, kept.life):
             yield one.n, time_of(one.at_us), entry_from(one.n, one.data, began)
 
 
 def _stored_mark(name: str, note: bytes) -> StoredMark:
-    """The mark of this name, as it was noted. Raises `BadTape`, and `ValueError` for what is no note."""
+    """Return the mark of this name from its note. Raises `BadTape`, and `ValueError` for an invalid note."""
     found = msgspec.json.decode(note, type=StoredMark)
     if found.mark.name != name:
         raise BadTape(f"its mark {name!r} was made as {found.mark.name!r}")
@@ -156,12 +156,12 @@ def _stored_mark(name: str, note: bytes) -> StoredMark:
 
 
 class NoTape(Exception):
-    """The tape of a sandbox cannot be had; the text says why."""
+    """The tape of a sandbox is not available; the text says why."""
 
 
 def kept_tape(reader: Reader, sandbox: str, again: Again) -> TakenTape:
-    """The whole tape of a sandbox, up to the time of its last entry; `again` rebuilds its state. Raises `NoTape`, and
-    `StoreError` for what is damaged or not there."""
+    """Return the whole tape of a sandbox, up to the time of its last entry; `again` rebuilds its state. Raises
+    `NoTape`, and `StoreError` for damaged or missing data."""
     kept = reader.sandbox(sandbox)
     if kept.floor:
         text = f"the first {kept.floor} entries of sandbox {sandbox!r} are not kept any more"
@@ -183,7 +183,8 @@ def kept_tape(reader: Reader, sandbox: str, again: Again) -> TakenTape:
 
 
 def _digests(reader: Reader, kept: Sandbox, again: Again) -> tuple[str, tuple[MarkState, ...]]:
-    """The digests of the state at the end and at the marks; none of a sandbox that this version cannot rebuild."""
+    """Return the digests of the state at the end and at the marks; empty for a sandbox that this version cannot
+    rebuild."""
     try:
         player = Restorer(reader, again, nowhere(), load_scenario("default")).restore(kept).player
     except CannotResume:
@@ -195,8 +196,8 @@ def _digests(reader: Reader, kept: Sandbox, again: Again) -> tuple[str, tuple[Ma
 
 
 def obstacles(reader: Reader, again: Again) -> Iterator[str]:
-    """A line for each sandbox that a server could not go on with, and for each snapshot that cannot be used. `again`
-    answers the requests of a tape once more."""
+    """Yield a line for each sandbox that a server could not continue, and for each unusable snapshot. `again` replays
+    the requests of a tape."""
     restorer = Restorer(reader, again, nowhere(), load_scenario("default"))
     for one in reader.sandboxes():
         try:

@@ -1,9 +1,9 @@
-"""What of a life is kept: its latest snapshots, and the entries from which its marks are reached.
+"""The retention rule of a life: it keeps the latest snapshots, and the entries needed to reach the marks.
 
-A moment is reached from the newest snapshot at or before it, so these are kept: the beginning of the life, which is a
-snapshot like the others; the last `snapshots` of them; for each mark, the one from which it is reached; all entries
-behind the oldest of these. Then, as long as that is more than `bytes_max`, the oldest goes, with the marks that are
-reached only from it. The entries behind the newest snapshot, and that snapshot, are never dropped: they are the state.
+A moment is reached from the newest snapshot at or before it. So the rule keeps the beginning of the life, which counts
+as a snapshot; the last `snapshots` snapshots; the snapshot that each mark is reached from; and all entries after the
+oldest of these. While they exceed `bytes_max`, the oldest snapshot is dropped, with the marks that need it. The newest
+snapshot and the entries after it are never dropped: they are the state.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class SnapshotSize(NamedTuple):
-    """A complete snapshot behind entry `n`: where it is, and how many bytes lie before it and in it."""
+    """A complete snapshot after entry `n`: its place, and how many bytes lie before it and in it."""
 
     key: int
     n: int
@@ -25,8 +25,8 @@ BEGINNING = SnapshotSize(0, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Retention:
-    """The numbers of the rule: snapshots, and bytes of entries and snapshots of one life; and whether the beginning is
-    kept."""
+    """The parameters of the rule: the number of snapshots, the bytes of a life's entries and snapshots, and whether the
+    beginning is kept."""
 
     snapshots: int = 3
     bytes_max: int = 512 * 1024 * 1024
@@ -35,7 +35,7 @@ class Retention:
 
 @dataclass(frozen=True)
 class Retained:
-    """`floor`: the snapshot behind which the kept entries begin; `BEGINNING`: all are kept."""
+    """The kept data. `floor` is the snapshot before the first kept entry; `BEGINNING` keeps all."""
 
     floor: SnapshotSize
     snapshots: frozenset[int]
@@ -47,8 +47,8 @@ def what_is_kept(
 ) -> Retained:
     """Apply the rule to a life with at least one snapshot.
 
-    `snapshots` and `marks` (name and n) are in the order of their `n`; entries up to `floor_n` are gone already;
-    `bytes_up_to` is how many bytes the life has appended in all.
+    `snapshots` and `marks` (name and n) are ordered by `n`; entries up to `floor_n` are already removed; `bytes_up_to`
+    is the number of bytes that the life has appended in total.
     """
     snapshots = [*([BEGINNING] if floor_n == 0 else []), *snapshots]
     newest = snapshots[-1]

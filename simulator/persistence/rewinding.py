@@ -1,7 +1,7 @@
-"""Back to a moment: rewinds a sandbox that runs, and makes a second one which begins there.
+"""Rewinds a running sandbox to a moment, or forks it there.
 
-A sandbox is rebuilt from its tape beside the event loop, while it continues, and then replaced in one turn. A failure
-on the way changes nothing.
+A sandbox is rebuilt from its tape in a thread, while it continues, and then replaced in a single turn. A failure before
+that changes nothing.
 """
 
 from asyncio import Semaphore
@@ -47,21 +47,20 @@ from simulator.runtime.unread import whole
 from simulator.scenario.build import ScenarioCompiler
 
 PLAYED_AT_ONCE: Final = 2_000
-"""Entries, after which other work beside the event loop has its turn, and a snapshot is taken."""
+"""The number of entries after which other background work gets a turn, and a snapshot is taken."""
 
 TAPED_BYTES: Final = 4_000
-"""About how much memory an entry of a tape becomes."""
+"""The approximate memory that an entry of a tape turns into."""
 
 REPORT: Final = "; GET …/tape has the tape for a report of this"
 
 REBUILT_MAX: Final = 4
-"""How many sandboxes are rebuilt at once; the others wait in order."""
+"""The limit of concurrent rebuilds; others wait in order."""
 
 
 class Rewinder:
-    """Rewinds and forks the sandboxes of one server. `again` answers the requests of a tape once more, and `around` is
-    what sandboxes live among there. Rebuilding begins at the nearest snapshot; snapshots are taken of marks, and on the
-    way."""
+    """Rewinds and forks the sandboxes of a server. `again` replays the requests of a tape, within the surroundings
+    `around`. Rebuilding begins at the nearest snapshot; it takes snapshots at marks, and at intervals."""
 
     def __init__(self, again: Again, around: Surroundings) -> None:
         self._again = again
@@ -71,7 +70,7 @@ class Rewinder:
         self._rebuilding = Semaphore(REBUILT_MAX)
 
     def mark(self, live: LiveSandbox, name: str) -> Mark:
-        """Mark the present of a sandbox, and take a snapshot of it soon. Raises what `mark_here` raises, `Unknown` when
+        """Mark the present of a sandbox, and take a snapshot of it soon. Raises the same as `mark_here`, `Unknown` when
         it was deleted, and `Conflict` while it is reset."""
         refuse_lost(live, live.driver)
         made = mark_here(live, name)
@@ -79,8 +78,8 @@ class Rewinder:
         return made
 
     async def rewind(self, live: LiveSandbox, asked: Asked) -> None:
-        """Let a sandbox be as it was at a moment. Raises what `moment_of` raises; `Conflict` during an advance, when it
-        is reset or rewound meanwhile, or cannot be rebuilt; `Unknown` when it is deleted."""
+        """Rewind a sandbox to a moment. Raises the same as `moment_of`; `Conflict` during an advance, when it is reset
+        or rewound meanwhile, or cannot be rebuilt; `Unknown` when it is deleted."""
         life = live.driver
         refuse_lost(live, life)
         life.refuse_while_advancing()
@@ -93,8 +92,8 @@ class Rewinder:
         self.snapshots.add(live, player.live.beginning, *(one for one in known if one.n <= moment.n))
 
     async def fork(self, live: LiveSandbox, asked: Asked, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
-        """Make a second sandbox, which begins as this one was at a moment. Raises the same, what `Sandboxes.build`
-        raises for its id, and `Conflict` when the forks of the server hold too much."""
+        """Create a second sandbox that begins at a moment of the first. Raises the same as `rewind`, the same as
+        `Sandboxes.build` for its id, and `Conflict` when the budget for forks is used up."""
         id_ = sandboxes.free_id(wanted_id)
         life = live.driver
         refuse_lost(live, life)
@@ -105,8 +104,8 @@ class Rewinder:
             return await self._forked(live, life, moment, sandboxes, id_)
 
     async def begin(self, tape: ReadTape, asked: Asked, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
-        """Make a sandbox, which begins as the one of a tape was at a moment. Raises `NoSuchMoment`, `ScenarioError`,
-        what `Sandboxes.build` raises for its id, and `Conflict` when the tape cannot be repeated or takes too much."""
+        """Create a sandbox that begins at a moment of a tape. Raises `NoSuchMoment`, `ScenarioError`, the same as
+        `Sandboxes.build` for its id, and `Conflict` when the tape cannot be replayed or takes too much memory."""
         id_ = sandboxes.free_id(wanted_id)
         moment = moment_of_tape(tape, asked)
         with self.forks.room_for(SANDBOX_BYTES + TAPED_BYTES * moment.n):
@@ -169,7 +168,7 @@ class Rewinder:
         return forked
 
     async def _rebuilt(self, live: LiveSandbox, life: Driver, moment: Moment, id_: str, beginning: Beginning) -> Player:
-        """A player that has played the tape of a sandbox up to a moment, while its `life` lasts."""
+        """Return a player that has played the tape of a sandbox up to a moment, while its `life` lasts."""
         async with self._rebuilding:
             return await self._played(live, life, moment, id_, beginning)
 
@@ -178,12 +177,12 @@ class Rewinder:
         await whole(live.tape)
         refuse_lost_beginning(live)
         entries = live.tape.taken(moment.n)
-        # Budgets of its own: evicting its messages, and only they, is no matter of the other sandboxes.
+        # Separate budgets: rebuilding must not evict messages of other sandboxes.
         around = Surroundings(self._around.wall, self._around.sender, unshared_budgets())
         compiler = await in_background(_compiler_of, live.spec.scenario)
         refuse_lost(live, life)
         arguments = id_, beginning, self._again, around, live.hidden, compiler
-        # A journal names the sandbox whose unique credentials were refused, so that a fork's is another one.
+        # The journal names the sandbox whose unique credentials were refused, so a fork's journal differs.
         is_alike = id_ == live.id or not beginning.spec.unique_credentials
         player = await self._restored(live, moment.n, arguments, entries) if is_alike else None
         if player is None:
@@ -201,7 +200,7 @@ class Rewinder:
     async def _restored(
         self, live: LiveSandbox, n: int, arguments: tuple[Any, ...], entries: Sequence[Entry]
     ) -> Player | None:
-        """A player that begins at the nearest snapshot, if there is one."""
+        """Return a player that begins at the nearest snapshot, if there is a snapshot."""
         nearest = self.snapshots.nearest(live, n)
         if nearest is None:
             return None
@@ -214,14 +213,14 @@ class Rewinder:
 
 
 def _compiler_of(loaded: Scenario) -> ScenarioCompiler:
-    """A compiler that knows this scenario. The tape has its document alone, not where its rules are written."""
+    """Return a compiler that knows this scenario. The tape has only its document, without the source lines of rules."""
     compiler = ScenarioCompiler()
     compiler.remember(loaded)
     return compiler
 
 
 def _play(player: Player, entries: Sequence[Entry], hint: str = REPORT) -> None:
-    """Play entries. Raises `Conflict` at the first one that is otherwise than it was."""
+    """Play entries. Raises `Conflict` at the first entry that replays differently."""
     try:
         found = next((found for one in entries if (found := player.play(one))), None)
     except Exception as error:  # our mistake: the log has its place
@@ -234,7 +233,7 @@ def _play(player: Player, entries: Sequence[Entry], hint: str = REPORT) -> None:
 
 
 async def _place(live: LiveSandbox, life: Driver, n: int) -> StoredPlace:
-    """Where a moment is kept, while the `life` of a sandbox lasts. Raises `Unknown` and `Conflict`."""
+    """Return the stored place of a moment, while the `life` of a sandbox lasts. Raises `Unknown` and `Conflict`."""
     try:
         place = await live.keeper.place_of(live, n)
     except Conflict:
@@ -245,7 +244,7 @@ async def _place(live: LiveSandbox, life: Driver, n: int) -> StoredPlace:
 
 
 def refuse_lost(live: LiveSandbox, life: Driver) -> None:
-    """Raise `Unknown` or `Conflict` when a sandbox is no longer what was asked about."""
+    """Raise `Unknown` or `Conflict` when a sandbox has been deleted, reset or rewound."""
     if live.is_deleted:
         raise Unknown("unknown_sandbox", f"the sandbox {live.id!r} was deleted meanwhile")
     if live.driver.is_stopping:

@@ -1,8 +1,8 @@
-"""The tables of a data folder, the keys of their rows and the checksums that the rows have.
+"""The tables of a data folder, with the keys and the checksums of their rows.
 
-A life is a sandbox between two resets. The key of an entry has the key of its life in its upper bits, and the key of a
-part that of its snapshot: what belongs together lies together, and is read and removed as a range of keys. `garbage`
-has the ranges that are not complete or not needed; later commits remove those that are due, some rows each.
+A life is a sandbox between two resets. The upper bits of an entry's key are the key of its life, and the upper bits of
+a part's key are the key of its snapshot: related rows are adjacent, and are read and removed as a range of keys.
+`garbage` has the ranges that are incomplete or no longer needed; each later commit removes some of their rows.
 """
 
 import sqlite3

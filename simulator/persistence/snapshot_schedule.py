@@ -1,8 +1,7 @@
-"""Takes snapshots of sandboxes into a store, so that a restart has few entries to repeat.
+"""Schedules snapshots of sandboxes in a store, so that a restart has few entries to replay.
 
-One is due when `ENTRIES` have come since the last, more where there are many payments, or some have and then nothing
-for a while; and at the end of the server. At most half of the time is spent on them. While a request waits
-or an advance runs there is none.
+A snapshot is due after `ENTRIES` new entries (more with many payments), after fewer entries followed by a pause, and at
+the end of the server. Snapshots take at most half of the time. None is taken while a request waits or an advance runs.
 """
 
 import asyncio
@@ -21,21 +20,21 @@ from simulator.runtime.operations import report
 from simulator.runtime.sandboxes import Sandboxes
 
 ENTRIES: Final = 5_000
-"""Entries since the last snapshot of a sandbox that has few payments, after which there is another one while more come:
-a restart repeats them in half a second."""
+"""The number of new entries after which a busy sandbox with few payments is due for a snapshot: a restart replays them
+in half a second."""
 
 PAYMENTS: Final = 20
-"""Payments for each of which there may be one entry more: a snapshot writes all payments."""
+"""For each so many payments, a snapshot waits for another entry, since it writes all payments."""
 
 RESTED_ENTRIES: Final = 1_000
-"""Entries that are worth one when nothing comes."""
+"""The number of new entries that make a snapshot worthwhile in a pause."""
 
 LOOK_S: Final = 0.25
 SHARE: Final = 1
-"""How many times as long as the snapshot took it is until the next one."""
+"""The pause after a snapshot, as a multiple of its duration."""
 
 END_S: Final = 5.0
-"""How long the end of a server may be held up by them."""
+"""The time limit for snapshots at the end of a server."""
 
 
 class SnapshotSchedule:
@@ -50,11 +49,11 @@ class SnapshotSchedule:
         self._looking: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Look from time to time; needs a running event loop."""
+        """Check at intervals; needs a running event loop."""
         self._looking = asyncio.create_task(self._look())
 
     async def end(self) -> None:
-        """Look no more, and take the last ones, if there is time."""
+        """Stop checking, and take the last snapshots if time permits."""
         if self._looking is not None:
             self._looking.cancel()
             with suppress(asyncio.CancelledError):
@@ -79,7 +78,7 @@ class SnapshotSchedule:
                 await self.save(live)
 
     def _may_save(self, live: LiveSandbox) -> bool:
-        """Not what was deleted while another one was saved, nor anything when the disk fails."""
+        """Return whether a sandbox may be saved: not after its deletion, nor after a disk failure."""
         return not live.is_deleted and self._gate.failure is None
 
     def _is_due(self, live: LiveSandbox) -> bool:
@@ -89,12 +88,12 @@ class SnapshotSchedule:
         return monotonic() >= self._not_before_s and new >= (min(due, RESTED_ENTRIES) if rests else due)
 
     def _new(self, live: LiveSandbox) -> int:
-        """How many entries have come since the newest snapshot."""
+        """Return how many entries have come since the newest snapshot."""
         life = self._store.writer.life_of(live.id)
         return life.n - (life.snapshots[-1].n if life.snapshots else 0)
 
     async def save(self, live: LiveSandbox) -> bool:
-        """Take one now; False when there is none at this moment."""
+        """Take a snapshot now. Return False when that is impossible at this moment."""
         try:
             refuse_not_now(live)
         except NotNow:

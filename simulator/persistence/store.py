@@ -1,13 +1,13 @@
 """A store: the database of a folder that this process owns.
 
-The methods of `writer` only list what is to be written. `request_commit`, once for each turn of an event loop, writes
-all of it or nothing, and reports it. `writer`, `request_commit` and `close` belong to one thread; `reader` may be
-used in any, and sees what was committed.
+The methods of `writer` only queue statements. `request_commit`, once per turn of an event loop, writes all of them or
+nothing, and reports the result. `writer`, `request_commit` and `close` belong to one thread; `reader` may be used in
+any thread, and sees committed data.
 
-Under `process` a commit is made where it is requested, in some hundred microseconds, and is in the log of the operating
-system: it survives a kill of the process. Under `power` a thread commits and waits for the disk; what is requested
-meanwhile goes together into the next commit. A second thread brings the log into the database when it has grown: most
-of it beside the commits, the rest between two of them, after which the log begins again.
+Under `process` a commit runs in the calling thread, in some hundred microseconds, and ends in the page cache of the
+operating system: it survives a kill of the process. Under `power` a thread commits and waits for the disk; requests
+made meanwhile are grouped into the next commit. A second thread checkpoints the log when it has grown: mostly in
+parallel with commits, the rest between two commits, after which the log restarts.
 """
 
 import logging
@@ -36,7 +36,7 @@ Done = Callable[[StoreError | None], object]
 LOG_BYTES: Final = 16 * 1024 * 1024
 _SYNCHRONOUS: Final = {"process": "NORMAL", "power": "FULL"}
 _SWEPT_ROWS: Final = {"entries": 256, "parts": 16}
-"""How many rows of garbage one commit removes."""
+"""The number of garbage rows that a commit removes."""
 
 
 class Store:
@@ -51,9 +51,9 @@ class Store:
         retention: Retention | None = None,
         log_bytes: int = LOG_BYTES,
     ) -> None:
-        """Own a folder and open it, or create it; one of an earlier version is converted. `version` is that of the
-        program, for the message of an older one; `log_bytes` is how far the log grows before it is brought into the
-        database. Raises `InUse`, `Unusable`, `Newer` or `Damaged`, and then has changed nothing."""
+        """Own a folder and open or create it; a folder of an earlier version is converted. `version` is the version of
+        the program, for the messages of older programs; `log_bytes` is the size at which the log is checkpointed.
+        Raises `InUse`, `Unusable`, `Newer` or `Damaged`, without any change."""
         self.folder = Path(folder)
         self.path = self.folder / DATABASE
         self._log = self.path.with_name(f"{DATABASE}-wal")
@@ -76,7 +76,7 @@ class Store:
                 self._db = self._connection(_SYNCHRONOUS[durability])
                 self.reader = Reader(self._connection(), self.path)
                 self.writer = Writer(self._db, self.path, retention or Retention())
-                # Shows that it can be written, and removes what a killed process had begun.
+                # Proves that the database is writable, and removes the unfinished work of a killed process.
                 self._db.execute("INSERT OR REPLACE INTO meta VALUES ('written_by', ?)", (version,))
                 self._db.execute("UPDATE garbage SET is_due = 1")
             self._ownership.announce()
@@ -86,18 +86,18 @@ class Store:
 
     @property
     def failure(self) -> StoreError | None:
-        """What ended all commits, if something did."""
+        """Return the error that ended all commits, if any."""
         return self._given_up or self._failure
 
     @property
     def is_swept(self) -> bool:
-        """Whether all garbage is removed. Each commit removes a little, an empty one, too."""
+        """Return whether all garbage is removed. Each commit removes a little, even an empty commit."""
         return self._db.execute("SELECT 1 FROM garbage WHERE is_due LIMIT 1").fetchone() is None
 
     def request_commit(self, done: Done) -> None:
-        """Commit all that is listed so far, and call `done` with the error, or None when it is durable: under `process`
-        before this returns, under `power` in another thread; in the order of the requests. After an error every further
-        one ends with it."""
+        """Commit everything queued so far, and call `done` with the error, or None when it is durable: under `process`
+        before this returns, under `power` in another thread; in the order of the requests. After an error all later
+        requests fail with it."""
         if self._is_closed or self._given_up is not None:
             done(self._given_up or Closed("the store is closed"))
             return
@@ -108,8 +108,7 @@ class Store:
             self._commit_waiting()
 
     def give_up(self, error: StoreError) -> None:
-        """Write nothing from now on, also not what is listed, which is not all that it should be. What was committed,
-        or was requested to be, stays."""
+        """Drop the incomplete queue and all later writes. Committed data and earlier commit requests stay."""
         self._given_up = error
 
     def commit(self) -> None:
@@ -120,9 +119,10 @@ class Store:
             raise error
 
     def compact(self) -> None:
-        """Apply the rule of retention to all, remove the garbage, and give the space back. Raises `StoreError`.
+        """Apply the retention rule to all lives, remove the garbage, and free the space. Raises `StoreError`.
 
-        An interruption changes nothing, or leaves some garbage."""
+        An interruption changes nothing, or leaves some garbage.
+        """
         for life in self.writer.lives.values():
             self.writer.retain(life)
         self.commit()
@@ -136,7 +136,7 @@ class Store:
 
     @contextmanager
     def attached(self, file: Path) -> Iterator[None]:
-        """Let commits within read another database as `source`, from which they may copy lives. Raises `StoreError`."""
+        """Attach another database as `source`, which commits within may copy lives from. Raises `StoreError`."""
         with reading_errors(file):
             self._db.execute("ATTACH ? AS source", (f"{file.absolute().as_uri()}?mode=ro",))
         try:
@@ -146,9 +146,10 @@ class Store:
             self.writer.load(self._db, self.path)
 
     def close(self) -> None:
-        """Commit what is listed, bring the log into the database, and let go of the folder. Raises `StoreError`.
+        """Commit the queue, checkpoint the log, and release the folder. Raises `StoreError`.
 
-        The folder is let go of, however that ends. Once is enough."""
+        The folder is released in any case. Further calls do nothing.
+        """
         if self._is_closed:
             return
         try:
@@ -186,7 +187,7 @@ class Store:
             try:
                 self._run(batch)
                 self._checkpoint_when_due(self._log.stat().st_size)
-            except BaseException as error:  # whatever it was, the disk does not have what is in memory
+            except BaseException as error:  # after any error, the disk lacks data that memory has
                 self._failure = writing_error(error, self.path)
                 if not isinstance(error, Exception):
                     raise
@@ -202,7 +203,7 @@ class Store:
             self._sweep()
 
     def _sweep(self) -> None:
-        """Remove some rows of what is not needed."""
+        """Remove some garbage rows."""
         row = self._db.execute("SELECT kind, first, last FROM garbage WHERE is_due LIMIT 1").fetchone()
         if row is not None:
             kind, first, last = row
@@ -215,7 +216,7 @@ class Store:
         if size < self._log_bytes:
             self._log_due = self._log_bytes
         elif size >= self._log_due and (self._checkpoint is None or self._checkpoint.done()):
-            self._log_due = size + self._log_bytes  # should somebody read from the log, who keeps it
+            self._log_due = size + self._log_bytes  # in case a reader holds back the checkpoint
             self._checkpoint = self._checkpointer.submit(self._bring_in_log)
 
     def _bring_in_log(self) -> None:
@@ -248,7 +249,8 @@ def _prepare(path: Path, ownership: Ownership, version: str) -> None:
 
 
 def _call(done: Done, error: StoreError | None) -> None:
-    """A thread has to live on whatever its caller does: an event loop may be closed by now."""
+    """Call `done`, surviving its errors, since the thread must continue: the caller's event loop may be closed by
+    now."""
     try:
         done(error)
     except Exception:

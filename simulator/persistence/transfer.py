@@ -1,4 +1,4 @@
-"""One sandbox as a file of its own, and back, into this folder or another. The file is a database with the tables of a
+"""Exports a sandbox to a file, and imports it into this folder or another. The file is a database with the tables of a
 folder."""
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from simulator.persistence.schema import DATABASE, LIFE_SHIFT, SNAPSHOT_SHIFT, c
 from simulator.persistence.store import Store
 
 _FORMER: Final = b"reseller-sim sandbox "
-"""How files of earlier versions begin."""
+"""The first bytes of files of earlier versions."""
 
 _COPY: Final = (
     "INSERT INTO lives SELECT :life, sandbox, floor, floor_bytes, crc, head FROM source.lives WHERE id = :from",
@@ -31,8 +31,8 @@ _COPY: Final = (
 
 
 def export_sandbox(folder: Path, sandbox: str, file: Path, *, version: str) -> None:
-    """Write one sandbox of a folder, which a server may have open, into a new file. Raises `StoreError`, and then the
-    file is not whole."""
+    """Write a sandbox of a folder, which a server may have open, to a new file. Raises `StoreError`, and leaves the
+    file incomplete then."""
     path = folder / DATABASE
     create(file, version, "DELETE")
     with reading_connection(folder) as source, reading_errors(path), closing(connect(file)) as db:
@@ -48,7 +48,7 @@ def export_sandbox(folder: Path, sandbox: str, file: Path, *, version: str) -> N
 
 @contextmanager
 def exported_reader(file: Path) -> Iterator[Reader]:
-    """Read the file of a sandbox. Raises `Damaged` for one that is not whole, or is no such file."""
+    """Open the file of a sandbox for reading. Raises `Damaged` if it is incomplete, or is another kind of file."""
     with file.open("rb") as content:
         if content.read(len(_FORMER)) == _FORMER:
             text = "it was exported by an earlier reseller-sim: import it with that one into a folder"
@@ -69,9 +69,8 @@ def exported_reader(file: Path) -> Iterator[Reader]:
 
 
 def import_sandbox(store: Store, file: Path, *, replaces: bool = False) -> str:
-    """Add the sandbox of a file, or put it in the place of the one of its name if it `replaces`. Returns the name.
-    Commits what is listed, too. Raises `SandboxExists`, `Damaged` (of the file) and `WriteFailed`, and then adds
-    nothing."""
+    """Import the sandbox of a file and return its name; with `replaces` it replaces the sandbox of its name. Also
+    commits the queue. Raises `SandboxExists`, `Damaged` (the file) and `WriteFailed` without adding anything."""
     with exported_reader(file) as reader:
         (found,) = reader.sandboxes()
     writer = store.writer

@@ -1,6 +1,6 @@
-"""What the program wants written, as a list of statements until a commit takes them. Nothing here touches the disk.
+"""A queue of statements for the next commit; it never touches the disk.
 
-All of it is called in one thread, the owner's.
+All calls are made in the thread of the owner.
 """
 
 import sqlite3
@@ -40,8 +40,8 @@ _LAST: Final = "SELECT id & ?, bytes_up_to FROM entries WHERE id BETWEEN ? AND ?
 
 @dataclass(slots=True, eq=False)
 class Life:
-    """A sandbox between two resets. `n` and `bytes_up_to` are those of its last entry; `marks` have the entries after
-    which they stand; `open_snapshot` is the key of the one that is being written."""
+    """A sandbox between two resets. `n` and `bytes_up_to` are the number of its last entry and the bytes up to its end;
+    `marks` maps names to the entries before them; `open_snapshot` is the key of the unfinished snapshot."""
 
     key: int
     sandbox: str
@@ -56,8 +56,8 @@ class Life:
 
 
 class Writer:
-    """The lives of a store, and the statements of its next commit. `on_pending` is called by the first statement since
-    they were taken, so that nobody who writes has to think of the commit."""
+    """The lives of a store, and the statements of its next commit. `on_pending` is called by the first statement after
+    a `take`, so that writers need not request commits."""
 
     def __init__(self, db: sqlite3.Connection, path: Path, retention: Retention) -> None:
         """Raises `Damaged` and `sqlite3.Error`."""
@@ -69,13 +69,13 @@ class Writer:
         self.load(db, path)
 
     def load(self, db: sqlite3.Connection, path: Path) -> None:
-        """Read which lives a store has. Raises `Damaged` and `sqlite3.Error`."""
+        """Read the lives of a store. Raises `Damaged` and `sqlite3.Error`."""
         self.lives = {life.sandbox: life for life in _lives_of(db, path)}
         self.last_life = max(self.last_life, _last_key(db, "lives", "entries", LIFE_SHIFT))
         self.last_snapshot = max(self.last_snapshot, _last_key(db, "snapshots", "parts", SNAPSHOT_SHIFT))
 
     def take(self) -> list[Statement]:
-        """Return what is pending, which the caller commits."""
+        """Return the pending statements, which the caller commits."""
         taken, self._pending = self._pending, []
         return taken
 
@@ -86,20 +86,20 @@ class Writer:
         return self.lives[sandbox]
 
     def new_life(self, sandbox: str, head: bytes) -> Life:
-        """Create a sandbox, or reset it: all that it has written goes."""
+        """Create a sandbox, or reset it and delete everything it has written."""
         life = self.begin_life(sandbox, head)
         self.keep_life(life)
         return life
 
     def begin_life(self, sandbox: str, head: bytes) -> Life:
-        """Begin a life that nobody sees until `keep_life`."""
+        """Begin a life that is invisible until `keep_life`."""
         self.last_life += 1
         life = Life(self.last_life, sandbox, head)
         self._write(_GARBAGE, "entries", *entry_keys(life.key), False)
         return life
 
     def keep_life(self, life: Life) -> None:
-        """Let the sandbox be this life from the next commit on."""
+        """Make this the life of the sandbox from the next commit on."""
         row = life.sandbox, life.floor, life.floor_bytes
         crc = checksum(*row, life.head)
         if life.sandbox in self.lives:
@@ -118,7 +118,7 @@ class Writer:
         self.abandon_life(life)
 
     def abandon_life(self, life: Life) -> None:
-        """Remove a life that nobody has seen."""
+        """Remove a life that was never visible."""
         self._close_snapshot(life)
         self._write(_GARBAGE, "entries", *entry_keys(life.key), True)
 
@@ -134,8 +134,8 @@ class Writer:
         return n
 
     def cut(self, sandbox: str, n: int, bytes_up_to: int) -> None:
-        """Let a sandbox be as it was after entry `n`, when its entries had so many bytes (see `Reader.place`): later
-        entries, snapshots and marks go. Raises `NoSandbox`."""
+        """Cut a sandbox after entry `n`, where its entries had `bytes_up_to` bytes (see `Reader.place`): later entries,
+        snapshots and marks are removed. Raises `NoSandbox`."""
         life = self.life_of(sandbox)
         self._write("DELETE FROM entries WHERE id BETWEEN ? AND ?", *entry_keys(life.key, n + 1))
         for name in [name for name, place in life.marks.items() if place > n]:
@@ -145,18 +145,19 @@ class Writer:
         life.n, life.bytes_up_to = n, bytes_up_to
 
     def put_mark(self, life: Life, name: str, n: int, note: bytes = b"") -> None:
-        """Name the moment after entry `n`; `note` is the caller's. Raises `ValueError` for a name that is no text."""
+        """Mark the moment after entry `n`; `note` is the caller's. Raises `ValueError` for a name that is not valid
+        text."""
         self._write(_PUT_MARK, life.key, name, n, checksum(name, n, note), note)
         life.marks[name] = n
 
     def drop_mark(self, sandbox: str, name: str) -> None:
-        """Forget a name. Raises `NoSandbox`, not for a mark that is not there."""
+        """Delete a mark, if it exists. Raises `NoSandbox`."""
         life = self.life_of(sandbox)
         life.marks.pop(name, None)
         self._write("DELETE FROM marks WHERE life = ? AND name = ?", life.key, name)
 
     def begin_snapshot(self, sandbox: str) -> "SnapshotWriter":
-        """Begin a snapshot after the last entry. One that was begun and not completed goes. Raises `NoSandbox`."""
+        """Begin a snapshot after the last entry, discarding an unfinished snapshot. Raises `NoSandbox`."""
         life = self.life_of(sandbox)
         self._close_snapshot(life)
         self.last_snapshot += 1
@@ -165,7 +166,7 @@ class Writer:
         return SnapshotWriter(self, life)
 
     def complete(self, life: Life, snapshot: SnapshotSize, parts: int) -> None:
-        """Let a snapshot be there from the next commit on, and drop what the rule of retention does not keep."""
+        """Make a snapshot valid from the next commit on, and apply the retention rule."""
         row = snapshot.n, snapshot.bytes_up_to, snapshot.size, parts
         self._write("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?)", snapshot.key, life.key, *row, checksum(*row))
         self._write(_NO_GARBAGE, "parts", part_keys(snapshot.key)[0])
@@ -174,7 +175,7 @@ class Writer:
         self.retain(life)
 
     def retain(self, life: Life) -> None:
-        """Drop what the rule of retention does not keep of a life."""
+        """Apply the retention rule to a life."""
         if not life.snapshots:
             return
         marks = sorted(life.marks.items(), key=lambda mark: (mark[1], mark[0]))
@@ -192,7 +193,7 @@ class Writer:
         self._write("INSERT INTO parts VALUES (?, ?, ?, ?)", key, name, checksum(name, data), data)
 
     def write(self, statements: Iterable[Statement]) -> None:
-        """Add statements of somebody else's."""
+        """Add statements from another module."""
         for statement in statements:
             self._add(statement)
 
@@ -217,9 +218,10 @@ class Writer:
 
 
 class SnapshotWriter:
-    """Takes the parts of a snapshot, in as many commits as they need. It is there when it is complete, or not at all.
+    """Takes the parts of a snapshot, over any number of commits. The snapshot is valid once it is complete.
 
-    Nothing is written of a life that is over, or of a snapshot that was begun again."""
+    Writes for a life that has ended, or for a snapshot that was begun again, are ignored.
+    """
 
     def __init__(self, writer: Writer, life: Life) -> None:
         self._writer = writer
@@ -229,7 +231,7 @@ class SnapshotWriter:
         self._size = 0
 
     def put(self, name: str, data: bytes) -> None:
-        """Add a part. Raises `ValueError` for a name that it has."""
+        """Add a part. Raises `ValueError` for a duplicate name."""
         if not self._is_open():
             return
         if name in self._names:
@@ -239,7 +241,8 @@ class SnapshotWriter:
         self._writer.write_part(part_keys(self._key)[0] + len(self._names), name, data)
 
     def complete(self) -> bool:
-        """End with the parts that were added, and apply the rule of retention; False when the life is over."""
+        """Complete the snapshot with the parts added so far, and apply the retention rule. Return False when the life
+        has ended."""
         if not self._is_open():
             return False
         snapshot = SnapshotSize(self._key, self._n, self._bytes_up_to, self._size)
@@ -251,7 +254,7 @@ class SnapshotWriter:
 
 
 def _last_key(db: sqlite3.Connection, owners: str, rows: str, shift: int) -> int:
-    """Return the highest key of lives or snapshots that anything in the database has."""
+    """Return the highest key of lives or snapshots in use in the database."""
     found = (
         db.execute(f"SELECT coalesce(max(id), 0) FROM {owners}"),
         db.execute(f"SELECT coalesce(max(id), 0) >> ? FROM {rows}", (shift,)),

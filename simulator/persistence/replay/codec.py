@@ -1,7 +1,7 @@
 """The codec of tapes: each entry as a line of JSON, and back. `docs/tape.md` describes the lines.
 
-Most entries are written as they are. Bytes that are UTF-8 are written as text, others in Base64; headers, queries and
-targets as Latin-1. The lines of a request that waited name its first line by its number.
+Most entries are written unchanged. Bytes in UTF-8 are written as text, others in Base64; headers, queries and targets
+as Latin-1. The later lines of a request that waited refer to its first line by number.
 """
 
 from base64 import b64decode, b64encode
@@ -35,11 +35,11 @@ Numbers = dict[int, int]
 
 
 class BadTape(Exception):
-    """What was read is no tape, or a damaged one; the text says where and why."""
+    """The input is not a tape, or is damaged; the text says where and why."""
 
 
 class Encoded(msgspec.Struct, frozen=True):
-    """Bytes that are no text."""
+    """Bytes that are not text."""
 
     base64: str
 
@@ -50,7 +50,7 @@ Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What was answered, and what the journal says of it; `duration_us` was measured and is not compared."""
+    """The answer to a request, with its record in the journal; `duration_us` was measured and is not compared."""
 
     n: Count
     status: Annotated[int, msgspec.Meta(ge=0, le=999)] = 0
@@ -71,8 +71,8 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class RequestLine(Line, frozen=True, tag="request", kw_only=True):
-    """A request. `waits` when it could not be answered in one turn; `shown` when it only came into the journal;
-    `answer` is absent when there was none yet."""
+    """A request. `waits` is set when it could not be answered in a single turn, `shown` when it was only added to the
+    journal; `answer` is absent when the request had no answer yet."""
 
     now: Time
     wall: Time
@@ -93,8 +93,8 @@ class RequestLine(Line, frozen=True, tag="request", kw_only=True):
 
 
 class ResumedLine(Line, frozen=True, tag="resumed", kw_only=True):
-    """A request of an earlier line, counted from 1, continues; with its body, where that line was written before it
-    came."""
+    """A request of an earlier line, counted from 1, continues; with its body if that line was written before the body
+    arrived."""
 
     request: int
     now: Time
@@ -104,18 +104,18 @@ class ResumedLine(Line, frozen=True, tag="resumed", kw_only=True):
 
 
 class AnsweredLine(Line, frozen=True, tag="answered", kw_only=True):
-    """A request of an earlier line, which had no answer when it was written, was answered."""
+    """The answer to a request of an earlier line, which had no answer when it was written."""
 
     request: int
     answer: Answer
 
 
 ANSWERED: Final = b'{"entry":"answered"'
-"""How the lines begin that are no entries of their own."""
+"""The beginning of lines that are not entries of their own."""
 
 
 class AttemptLine(Line, frozen=True, tag="attempt", kw_only=True):
-    """An attempt of a callback or webhook, and what was sent."""
+    """An attempt of a callback or webhook, with its request."""
 
     now: Time
     wall: Time
@@ -140,7 +140,7 @@ class MessageLine(Line, frozen=True, tag="inbox_message", kw_only=True):
 
 
 class Answered(NamedTuple):
-    """The record of a request that waited, which has its answer now."""
+    """The record of a request that waited, with its answer."""
 
     exchange: Exchange
 
@@ -155,8 +155,8 @@ _TEXTS: Final = ("reseller", "selected_rule", "rule", "fault", "diagnosis", "tol
 
 
 def entry_from(number: int, line: bytes, began: Began, called: int | None = None) -> Entry | Answered:
-    """Return the entry in the line of this number, or the answer to one of those that `began` to wait. A message has
-    the number that the line is `called`. Raises `BadTape`."""
+    """Return the entry in the line of this number, or the answer to a request in `began`. Messages use the number
+    `called` for the line. Raises `BadTape`."""
     try:
         return _entry(_LINE.decode(line), number, began)
     except (msgspec.DecodeError, ValueError, LookupError, TypeError, RecursionError) as error:
@@ -197,8 +197,8 @@ def _recorded(number: int, began: Began) -> Exchange:
 
 
 def entry_line(entry: Entry, numbers: Numbers, *, with_body: bool = False) -> bytes:
-    """Return the line of an entry. `with_body` is for a request that continues: the line in which it began was written
-    before its body came."""
+    """Return the line of an entry. `with_body` is for a request that continues and whose first line was written before
+    its body arrived."""
     to_line = _LINES.get(type(entry))
     if to_line is None:
         return written_line(entry)
@@ -217,7 +217,7 @@ def written_line(content: Any) -> bytes:
     """Return the line of a head, an entry or an end, with its line end."""
     try:
         return _ENCODER.encode(content) + b"\n"
-    except UnicodeEncodeError:  # somebody asked for a name with a lone surrogate, which nothing has
+    except UnicodeEncodeError:  # a requested name has a lone surrogate, so it does not exist
         plain_content = msgspec.to_builtins(content, enc_hook=plain, builtin_types=(Decimal,))
         return _ENCODER.encode(_without_surrogates(plain_content)) + b"\n"
 
@@ -333,7 +333,7 @@ def _bytes(text: Spelled) -> bytes:
 
 
 def _spelled_text(text: str) -> Spelled:
-    """A text, in Base64 when it has lone surrogates."""
+    """Encode a text, in Base64 when it has lone surrogates."""
     return text if text.isascii() else _spelled(text.encode("utf-8", "surrogatepass"))
 
 

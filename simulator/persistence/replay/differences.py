@@ -1,4 +1,4 @@
-"""What differs between a sandbox as it was and as it was rebuilt: the first difference, with both sides."""
+"""Differences between a sandbox and its replay: the first difference, with both sides."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -21,8 +21,8 @@ _COMPARED: Final = tuple(
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """Something that is not as it was: `entry` is its number on the tape, `what` says what it is of, `recorded` is how
-    the tape has it and `replayed` how it is now."""
+    """A difference: `entry` is its number on the tape, `what` names the differing part, `recorded` is its value on the
+    tape and `replayed` its value in the replay."""
 
     entry: int
     what: str
@@ -31,7 +31,7 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def of_requests(entry: int, recorded: Exchange, replayed: Exchange) -> Difference | None:
-    """The first difference between two records of a request, its answer included."""
+    """Return the first difference between two records of a request, including its answer."""
     for name in _COMPARED:
         before, after = getattr(recorded, name), getattr(replayed, name)
         if before != after:
@@ -41,14 +41,14 @@ def of_requests(entry: int, recorded: Exchange, replayed: Exchange) -> Differenc
 
 
 def of_answers(entry: int, recorded: CommandApplied, replayed: str) -> Difference | None:
-    """Whether a command was answered otherwise; an older tape does not say how."""
+    """Return the difference between two answers to a command, if any; older tapes have no answers."""
     if recorded.answer in ("", replayed):
         return None
     return Difference(entry, f"{type(recorded.command).__name__}: answer", recorded.answer, replayed)
 
 
 def of_attempts(entry: int, job: str, number: int, recorded: Outgoing, replayed: Outgoing) -> Difference | None:
-    """The first difference between what two attempts of a callback or webhook sent."""
+    """Return the first difference between the requests of two attempts of a callback or webhook."""
     for name in Outgoing.__struct_fields__:
         before, after = getattr(recorded, name), getattr(replayed, name)
         is_equal = before == after or (name == "headers" and _without_source(before) == _without_source(after))
@@ -58,18 +58,18 @@ def of_attempts(entry: int, job: str, number: int, recorded: Outgoing, replayed:
 
 
 def _without_source(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    """Headers without the source address, which earlier versions did not draw."""
+    """Return headers without the source address, which earlier versions did not draw."""
     return tuple(header for header in headers if header[0] != "X-Forwarded-For")
 
 
 def unbegun(live: LiveSandbox) -> Due:
-    """The attempts of a sandbox that are due, and wait for their turn."""
+    """Return the attempts of a sandbox that are due and wait for their turn."""
     sends = live.core.state.in_flight.values()
     return tuple((one.job.id, one.attempt.number) for one in sends if not live.courier.sent.is_begun(one.job.id))
 
 
 def unbegun_of(entries: Iterable[Entry]) -> Due:
-    """The same of the sandbox whose whole tape these entries are."""
+    """Return the attempts that are due and have not begun, from the entries of a whole tape."""
     due: dict[str, int] = {}
     for one in entries:
         if isinstance(one, CommandApplied):
@@ -80,7 +80,7 @@ def unbegun_of(entries: Iterable[Entry]) -> Due:
 
 
 def of_time(place: int, recorded: Due, fired: list[Fired]) -> Difference | None:
-    """The first difference between the attempts that a passing of time made due on the tape, and those in a replay."""
+    """Return the first difference between the attempts that a passing of time made due on the tape, and in a replay."""
     replayed = due_of(fired)
     if recorded == replayed:
         return None
@@ -89,7 +89,7 @@ def of_time(place: int, recorded: Due, fired: list[Fired]) -> Difference | None:
 
 
 def of_end(place: int, recorded: Due, live: LiveSandbox) -> Difference | None:
-    """The first difference between the attempts that were not begun at the end of a tape, and those in a replay."""
+    """Return the first difference between the attempts not begun at the end of a tape, and in a replay."""
     replayed = unbegun(live)
     if extra := [one for one in replayed if one not in recorded]:
         return Difference(place, _called(*extra[0]), "not sent", "is sent")
@@ -97,7 +97,7 @@ def of_end(place: int, recorded: Due, live: LiveSandbox) -> Difference | None:
 
 
 def of_beginning(place: int, entry: AttemptSent, live: LiveSandbox) -> Difference | None:
-    """Why an attempt of the tape cannot be begun, if it cannot."""
+    """Return why an attempt of the tape cannot begin, if so."""
     send = live.core.state.in_flight.get(entry.job)
     if send is None or send.attempt.number != entry.attempt:
         return Difference(place, _called(entry.job, entry.attempt), "is sent", "is not due")
@@ -107,7 +107,7 @@ def of_beginning(place: int, entry: AttemptSent, live: LiveSandbox) -> Differenc
 
 
 def of_ending(place: int, command: EndAttempt, live: LiveSandbox) -> Difference | None:
-    """Why an attempt of the tape cannot end, if it cannot."""
+    """Return why an attempt of the tape cannot end, if so."""
     called, send = _called(command.job, command.attempt), live.core.state.in_flight.get(command.job)
     if send is None:
         return Difference(place, f"the end of {called}", command.result, "nothing of this job is in flight")

@@ -1,4 +1,4 @@
-"""The first and the last line of a tape: what the sandbox began from, and how many entries there are."""
+"""The first and the last line of a tape: the beginning of the sandbox, and the number of entries."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -21,7 +21,7 @@ VERSION = 1
 
 
 class Clock(msgspec.Struct, frozen=True, kw_only=True):
-    """The clock that a sandbox began with; `start` is what was asked for, None for the present."""
+    """The clock that a sandbox began with; `start` is the requested time, None for the present."""
 
     mode: str
     rate: float
@@ -30,9 +30,9 @@ class Clock(msgspec.Struct, frozen=True, kw_only=True):
 
 class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The first line of a tape. `scenario` is the document with everything that it extends, `name` its name when the
-    document has none; `entries` is the number of lines up to the end. `masked` when stand-ins replace the secrets.
-    `hidden` are secrets of the server, written by an earlier version. `drawn_for` is the id for which unique
-    credentials and tokens are drawn, when it is not `sandbox`: a fork has the id of its original."""
+    document has no name; `entries` is the number of lines up to the end. `masked` when stand-ins replace the secrets.
+    `hidden` are secrets of the server, written by an earlier version. `drawn_for` is the id that unique credentials and
+    tokens are derived from, when it is not `sandbox`: a fork has the id of its original."""
 
     tape: int
     version: str
@@ -44,7 +44,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     scenario: Mapping[str, Any]
     entries: int
     unique_credentials: bool = False
-    audited: bool = msgspec.field(default_factory=lambda: True)  # written always: only what is nothing may be absent
+    audited: bool = msgspec.field(default_factory=lambda: True)  # written always: empty values may be omitted
     masked: bool = False
     hidden: tuple[str, ...] = ()
     drawn_for: str = ""
@@ -76,9 +76,8 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TakenTape(NamedTuple):
-    """A tape as it was at one moment; `left_out` inputs came when it was full. `now`, `due` and `ended` are what `End`
-    calls so, as `state` and `marks` are; None or empty when they are not known. `strangers` are the secrets of former
-    lives, `server` the server's."""
+    """A tape at a moment; `left_out` inputs came when it was full. `now`, `due`, `ended`, `state` and `marks` are as in
+    `End`; None or empty when unknown. `strangers` are the secrets of former lives, `server` the server's."""
 
     head: Head
     entries: list[Entry]
@@ -93,8 +92,8 @@ class TakenTape(NamedTuple):
 
 
 def taken(live: LiveSandbox, now: datetime | None = None, ended: Ending = "") -> TakenTape:
-    """The tape of a sandbox up to now, or of a life that was `ended` at the time `now`. It may be read beside the event
-    loop."""
+    """Return the tape of a sandbox up to now, or of a life that `ended` at the time `now`. It can be read in a
+    thread."""
     entries, left_out = live.tape.taken(), live.tape.left_out
     due = None if left_out else unbegun(live)
     head, at = head_of(live, len(entries)), now or live.clock.now()
@@ -105,12 +104,12 @@ def taken(live: LiveSandbox, now: datetime | None = None, ended: Ending = "") ->
 
 
 def digests_of_marks(live: LiveSandbox) -> tuple[MarkState, ...]:
-    """The marks of a sandbox that have a digest."""
+    """Return the marks of a sandbox that have a digest."""
     return tuple(MarkState(mark=one.name, n=one.n, state=one.state) for one in live.marks if one.state)
 
 
 def head_of(live: LiveSandbox, entries: int = 0) -> Head:
-    """The head of a sandbox's tape, of so many entries."""
+    """Return the head of a sandbox's tape with this number of entries."""
     beginning = live.beginning
     spec = beginning.spec
     return Head(
@@ -133,7 +132,7 @@ def head_of(live: LiveSandbox, entries: int = 0) -> Head:
 
 
 def beginning_of(head: Head, compiler: ScenarioCompiler = COMPILER) -> Beginning:
-    """How the life of a tape began. Raises `ScenarioError`."""
+    """Return the beginning of a tape's life. Raises `ScenarioError`."""
     clock = head.clock
     spec = SandboxSpec(
         scenario=compiler.scenario(head.scenario, head.name),

@@ -1,7 +1,7 @@
 """Plays the entries of a tape in order into a sandbox that began in the same state.
 
-The same code runs as under a server: requests go through the pipeline, commands through the domain. The tape supplies
-the times, the bodies that had to be awaited, the ends of delays and the answers of receivers.
+It runs the same code as a server: requests pass the pipeline, commands the domain. The tape supplies the times, late
+bodies, the ends of delays and the answers of receivers.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Generator
@@ -67,7 +67,7 @@ class Again(Protocol):
 
 
 class _Pause:
-    """Something that is over when the tape says so; awaiting it answers how."""
+    """A wait that ends when the tape says so; awaiting it returns how it ended."""
 
     def __await__(self) -> Generator[None, Resumption, Resumption]:
         how = yield
@@ -90,7 +90,7 @@ class TapeClock(Clock):
         super().__init__(lambda: self._wall, mode, rate, now)
 
     def stand_at(self, now: datetime, wall: datetime) -> None:
-        """Show these times until the next entry. Raises `ValueError` for times that no sandbox has."""
+        """Show these times until the next entry. Raises `ValueError` for times out of range."""
         for time in (now, wall):
             if not EARLIEST <= time <= LATEST:
                 raise ValueError(f"{time.isoformat()} is not from {EARLIEST.year} to {LATEST.year}")
@@ -107,8 +107,8 @@ class TapeClock(Clock):
 
 
 class Player:
-    """Rebuilds a sandbox. `live` is one that has just begun, with `clock`; `elsewhere` makes another one, which records
-    what the taped one did not record itself. `place` counts the entries played."""
+    """Rebuilds a sandbox. `live` is a sandbox that has just begun, with `clock`; `elsewhere` makes a sandbox to record
+    the requests that the taped sandbox did not record itself. `place` counts the entries played."""
 
     def __init__(
         self,
@@ -133,39 +133,39 @@ class Player:
 
     @property
     def now(self) -> datetime:
-        """The sandbox's time of the entry that was played last; at first the time when it started."""
+        """Return the sandbox's time of the last entry; before the first entry, the time of its start."""
         return self._clock.now()
 
     @property
     def wall(self) -> datetime:
-        """The wall's time then, as far as the tape says it."""
+        """Return the wall time of the last entry, as far as the tape has it."""
         return self._clock.wall()
 
     @property
     def is_waiting(self) -> bool:
-        """True while a request waits."""
+        """Return whether a request waits."""
         return bool(self._waiting)
 
     def play(self, entry: Entry) -> Difference | None:
-        """Play the next entry. Answers what is otherwise than on the tape, if anything is."""
+        """Play the next entry. Return the difference from the tape, if any."""
         self.place += 1
         return _PLAYS[type(entry)](self, entry)
 
     def answered(self, recorded: Exchange) -> Difference | None:
-        """A request that was played has its answer only now. Answers what is otherwise."""
+        """Process a late answer to a request that was played. Return the difference from the tape, if any."""
         replayed = self._unanswered.pop(id(recorded), None)
         return None if replayed is None else self._compare_with(recorded, replayed[1])
 
     def of_state(self, where: str, recorded: str) -> Difference | None:
-        """Whether the state is another one than the tape says of this place; `recorded` is its digest there, empty when
-        the tape has none."""
+        """Return the difference between the state and the digest on the tape at this place, if any; `recorded` is empty
+        when the tape has no digest."""
         if not recorded or recorded == (replayed := state_digest(self.live)):
             return None
         return Difference(self.place, f"the state {where}", recorded, replayed)
 
     def of_end(self, due: Due | None, state: str = "") -> Difference | None:
-        """What is otherwise where the tape ends, if anything is; `due` are the attempts that were not begun there, None
-        when the tape does not say, and `state` is the digest of the state."""
+        """Return the difference at the end of the tape, if any. `due` are the attempts that had not begun there, None
+        when the tape does not say; `state` is the digest of the state."""
         for _, recorded in self._waiting.values():
             if recorded.n or recorded.status:
                 return Difference(self.place, _called(recorded), "was answered", "waits")
@@ -197,7 +197,7 @@ class Player:
 
     @staticmethod
     def _ends(answering: Answering, how: Resumption | None = None) -> bool:
-        """Resume a request; False when it waits again."""
+        """Resume a request. Return False when it waits again."""
         try:
             answering.send(how)
         except StopIteration:
@@ -205,7 +205,7 @@ class Player:
         return False
 
     def _compare(self, recorded: Exchange) -> Difference | None:
-        """Compare the record of a request with the newest record of the journal."""
+        """Return the difference between the record of a request and the newest record of the journal, if any."""
         recorder = self._elsewhere if recorded.owner else self.live
         assert recorder is not None, "it was made when the request began"
         replayed = next(reversed(recorder.journal), None)

@@ -1,4 +1,4 @@
-"""Replays a tape of a file, and says whether all is as it was."""
+"""Replays a tape of a file, and reports the first difference."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,11 +20,12 @@ from simulator.scenario.library import load_scenario, names
 
 
 class NoSuchMoment(Exception):
-    """The tape has no such number of entries, or time; the text says which it has."""
+    """The tape does not reach this number of entries, or time; the text says its range."""
 
 
 class TapePlace(NamedTuple):
-    """A place on a tape, behind the first `n` entries, and the sandbox's time there, None for that of the last one."""
+    """A place on a tape, after the first `n` entries, with the sandbox's time there, None for the time of the last
+    entry."""
 
     n: int
     at: datetime | None = None
@@ -32,7 +33,7 @@ class TapePlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The result of a replay: who played it, and the first difference if there is one."""
+    """The result of a replay: its player, and the first difference if any."""
 
     player: Player
     difference: Difference | None
@@ -61,21 +62,21 @@ def prove(
 
 
 def _of_outside(entries: Sequence[Entry], end: End) -> Difference | None:
-    """Whether messages from outside, or marks, are others than those of which the end has the digest."""
+    """Return the difference of the messages from outside, or the marks, from the digest in the end line, if any."""
     if end.outside in ("", found := outside_digest(entries, end.marks)):
         return None
     return Difference(end.end, "messages from outside, or marks", end.outside, found)
 
 
 def of_marks(player: Player, marks: Sequence[MarkState]) -> Difference | None:
-    """Whether the state is another one than at a mark that is where the player is."""
+    """Return the difference of the state at a mark at the player's place, if any."""
     here = (one for one in marks if one.n == player.place)
     return next((found for one in here if (found := player.of_state(f"at the mark {one.mark!r}", one.state))), None)
 
 
 def compiler_for(head: Head) -> ScenarioCompiler:
-    """A compiler for the life of a tape, which knows where the rules of a bundled scenario are written. Its tape does
-    not say."""
+    """Return a compiler for the life of a tape, which knows the source lines of a bundled scenario. The tape does not
+    have them."""
     compiler = ScenarioCompiler()
     if head.name in names():
         compiler.remember(load_scenario(head.name))
@@ -83,14 +84,14 @@ def compiler_for(head: Head) -> ScenarioCompiler:
 
 
 def player_for(head: Head, again: Again, around: Surroundings, compiler: ScenarioCompiler | None = None) -> Player:
-    """A player for the tape with this head. Raises `ScenarioError`."""
+    """Return a player for the tape with this head. Raises `ScenarioError`."""
     compiler = compiler or ScenarioCompiler()
     beginning = beginning_of(head, compiler)
     return player_of(head.sandbox, beginning, again, around, head.hidden, compiler)
 
 
 def place_until(tape: ReadTape, until: int | Times) -> TapePlace:
-    """Where a tape is to be played to: behind so many entries, or before the first one that is later than a time.
+    """Return the place to play a tape to: after a number of entries, or before the first entry later than a time.
     Raises `NoSuchMoment`."""
     count = len(tape.entries)
     if isinstance(until, Times):
@@ -107,20 +108,21 @@ def place_until(tape: ReadTape, until: int | Times) -> TapePlace:
 
 
 def last_time(tape: ReadTape) -> datetime:
-    """The time when a tape was taken; that of its last entry when it does not say so, or lacks what came later."""
+    """Return the time when a tape was taken; the time of its last entry when unknown, or when later entries are
+    missing."""
     if tape.end is not None and tape.end.now is not None and not tape.end.left_out:
         return tape.end.now
     return time_behind(tape.entries, tape.head.started)
 
 
 def is_within(asked: Times, first: datetime, last: datetime) -> bool:
-    """Whether a life that began and ended at these times had one of those that are asked for."""
+    """Return whether a life from `first` to `last` contains any of the requested times."""
     return first <= asked.latest and asked.said <= last
 
 
 def place_at(entries: Sequence[Entry], asked: Times, started: datetime) -> tuple[int, datetime]:
-    """How many entries there are before the first one that is later than what is asked for, and the time when they have
-    happened. A request that another sandbox handled has that one's time."""
+    """Return how many entries come before the first entry later than the requested times, and the time after them. A
+    request that another sandbox handled has the time of that sandbox."""
     at = max(asked.said, started)
     for n, one in enumerate(entries):
         if isinstance(one, RequestShown):
@@ -132,12 +134,12 @@ def place_at(entries: Sequence[Entry], asked: Times, started: datetime) -> tuple
 
 
 def time_behind(entries: Sequence[Entry], started: datetime) -> datetime:
-    """The time of the last of these entries."""
+    """Return the time of the last of these entries."""
     return next((now_of(one) for one in reversed(entries) if not isinstance(one, RequestShown)), started)
 
 
 def now_of(entry: Entry) -> datetime:
-    """The sandbox's time of an entry."""
+    """Return the sandbox's time of an entry."""
     if isinstance(entry, RequestBegan | RequestShown):
         entry = entry.exchange
     now: datetime = getattr(entry, "now", None) or entry.at  # type: ignore[union-attr]  # a request's record has `at`
@@ -145,5 +147,5 @@ def now_of(entry: Entry) -> datetime:
 
 
 def shown_time(time: datetime) -> str:
-    """A time as the service writes it."""
+    """Return a time in the service's format."""
     return time.astimezone(SERVICE_ZONE).isoformat()

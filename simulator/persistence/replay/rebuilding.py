@@ -1,4 +1,4 @@
-"""Rebuilds a sandbox next to the running ones, and lets it continue afterwards."""
+"""Rebuilds a sandbox in parallel with the running sandboxes, and lets it continue afterwards."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -24,13 +24,13 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class _Nobody:
-    """A sender for what is rebuilt, which sends nothing: what receivers answered is on the tape."""
+    """A sender for rebuilt sandboxes, which sends nothing: the answers of receivers are on the tape."""
 
     def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
         return nullcontext()
 
     async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
-        """Answer that nothing was sent."""
+        """Return a result as if nothing had been sent."""
         return AttemptResult(AttemptEnd.BLOCKED, error="a replay sends nothing")
 
 
@@ -55,8 +55,8 @@ def player_of(
     hidden: tuple[str, ...] = (),
     compiler: ScenarioCompiler | None = None,
 ) -> Player:
-    """A player for the tape of a life that began so; `hidden` is what its head calls so. It may play beside the
-    event loop, since it has a `compiler` of its own, or is given one."""
+    """Return a player for the tape of a life with this beginning; `hidden` is as in the head. It can run in a thread,
+    since it has its own `compiler`, or the given one."""
     own = compiler or ScenarioCompiler()
     begin = partial(begun, id_, beginning, around, hidden, own)
     live, clock = begin()
@@ -71,7 +71,7 @@ def begun(
     compiler: ScenarioCompiler,
     make: Callable[..., Sandbox] = Sandbox,
 ) -> tuple[LiveSandbox, TapeClock]:
-    """A sandbox that has just begun so, with its clock; `make` makes its state machine."""
+    """Return a new sandbox with this beginning, and its clock; `make` creates its state machine."""
     clock = TapeClock(beginning.mode, beginning.rate, beginning.started)
     first = clock, core_of(id_, beginning.spec, beginning.started, compiler, make)
     live = LiveSandbox(id_, beginning.spec, first, around.wall, around.sender, around.budgets)
@@ -83,7 +83,7 @@ ENDED: Final = "the simulator ended during this attempt"
 REWOUND: Final = "the sandbox was rewound during this attempt"
 FORKED: Final = "the sandbox was forked during this attempt"
 RETURNED: Final = (REWOUND, FORKED)
-"""After these, the time continues at another wall time than that of the last entry."""
+"""Endings after which the wall time jumps from the last entry to the present."""
 
 
 def go_on(player: Player, wall: Wall, at: datetime | None = None, error: str = ENDED) -> LiveSandbox:
@@ -106,9 +106,8 @@ def return_to_life(player: Player, wall: Wall, left_at: datetime) -> LiveSandbox
 
 
 def left(player: Player, wall: Wall, at: datetime | None = None, error: str = ENDED) -> Clock:
-    """Leave the tape, at the time `at` or the time of the last entry, and return the clock from there on. Attempts
-    that were sent and not answered have ended with this error: they are made again, and count for no limit. Requests
-    that waited are gone."""
+    """Leave the tape at the time `at`, or at the time of the last entry, and return the clock from there on. Attempts
+    in flight end with this error: they are sent again, and do not count for any limit. Waiting requests are dropped."""
     player.end()
     live, now = player.live, at or player.now
     # The tape has no entry that sets a manual clock to this time, or a running clock to this wall time.

@@ -1,4 +1,4 @@
-"""Reads files of tapes: compressed lines, one tape after the other, as the entries that were written."""
+"""Reads files of tapes: compressed lines, a tape after the other, as the original entries."""
 
 import re
 import zlib
@@ -17,17 +17,18 @@ from simulator.persistence.tape.entries import Entry
 from simulator.runtime.sandboxes import is_sandbox_id
 
 LIVES_MAX: Final = 10_000
-"""As many lives as a file may have; `exec --tape` writes no more."""
+"""The limit of lives in a file, which `exec --tape` obeys as well."""
 
 FILE_BYTES_MAX: Final = 1024 * 1024 * 1024
-"""The memory of all that is read of a file: its lines when they are unpacked, with what each takes beside its text."""
+"""The memory limit for a file: its lines when unpacked, with the overhead of each."""
 
 LINE_BYTES_MAX: Final = 128 * 1024 * 1024
 ENTRY_BYTES: Final = 500
-"""What an entry takes beside its text; each of its headers takes `HEADER_BYTES` more."""
+"""The overhead of an entry besides its text; each of its headers takes `HEADER_BYTES` more."""
 HEADER_BYTES: Final = 80
 DOCUMENT_FACTOR: Final = 40
-"""How many times its text a document takes at most, such as a scenario: a list of empty lists does."""
+"""The largest ratio between the memory of a document, such as a scenario, and its text; a list of empty lists reaches
+it."""
 
 _WITHOUT_DOCUMENT: Final = re.compile(
     rb'\{"entry":"(?:request|resumed|answered|attempt|clock|inbox_message|inbox_cleared'
@@ -41,11 +42,11 @@ _UNPACKED_BYTES: Final = 1024 * 1024
 
 
 class NoTape(BadTape):
-    """It is another file, or a tape of a newer version: nothing happened to it."""
+    """The file is no tape, or a tape of a newer version; it is not damaged."""
 
 
 class CutShort(BadTape):
-    """It ends too early, `where` the text says; `rest` is what there is of its last line."""
+    """The file ends too early, at the place in the text; `rest` is the available part of its last line."""
 
     def __init__(self, rest: bytes = b"", where: str = "within the head of a tape") -> None:
         super().__init__(f"the file ends too early, {where}")
@@ -53,13 +54,13 @@ class CutShort(BadTape):
 
 
 class TooLargeFile(BadTape):
-    """What is in the file would take too much, so that nothing of it is played."""
+    """The file would take too much memory, so nothing of it is played."""
 
 
 @dataclass(slots=True)
 class ReadTape:
-    """One tape of a file. `end` is None when nothing could be read after the last of the entries; `damage` says why,
-    then: the file is `cut`, or its next line cannot be understood."""
+    """A tape of a file. `end` is None when nothing could be read after the last entry; then `damage` says why: the file
+    is `cut`, or its next line cannot be parsed."""
 
     head: Head
     entries: list[Entry] = field(default_factory=list)
@@ -69,7 +70,7 @@ class ReadTape:
 
 
 class _Version(msgspec.Struct, frozen=True):
-    """What tells a head from another line, and whether it can be read."""
+    """The version of a head, which distinguishes it from other lines and shows whether it can be read."""
 
     tape: int
 
@@ -95,10 +96,9 @@ def read_file(path: Path) -> Iterator[ReadTape]:
 
 
 def read_tapes(source: Iterable[bytes], bytes_max: int | None = None) -> Iterator[ReadTape]:
-    """Yield the tapes in these lines, one after the other, which take at most `bytes_max` of memory. Raises `BadTape`
-    for a line that begins no tape, and `CutShort` for the beginning of one. What was read before a line that cannot be
-    understood, or before the source ends too early, is a tape without an end. The source may raise both where it is
-    damaged or ends."""
+    """Yield the tapes in these lines, in order, with at most `bytes_max` of memory. Raises `BadTape` for a line that
+    begins no tape, and `CutShort` for an incomplete first line. A tape that ends at an invalid line, or at a premature
+    end of the source, has no end. The source may raise both errors where it is damaged or ends."""
     numbered = enumerate(source, 1)
     reader = _Reader(numbered, bytes_max or FILE_BYTES_MAX)
     before: ReadTape | None = None
@@ -110,7 +110,7 @@ def read_tapes(source: Iterable[bytes], bytes_max: int | None = None) -> Iterato
 
 
 class _Reader:
-    """Reads one file. The lives of a run mostly began with one scenario, which they share then."""
+    """Reads a file. The lives of a run usually share a scenario, which is then stored once."""
 
     def __init__(self, numbered: Iterator[tuple[int, bytes]], bytes_max: int) -> None:
         self._numbered = numbered
@@ -195,7 +195,7 @@ class _Reader:
 
 
 def _size_of(line: bytes) -> int:
-    """Return about how much memory an entry takes."""
+    """Return the approximate memory of an entry."""
     if _WITHOUT_DOCUMENT.match(line):
         return ENTRY_BYTES + len(line) + HEADER_BYTES * line.count(b"[")
     return ENTRY_BYTES + len(line) * DOCUMENT_FACTOR
@@ -214,7 +214,7 @@ def head_from(line: bytes, number: int = 1) -> Head:
 
 
 def _check_version(number: int, line: bytes) -> None:
-    """Raise `NoTape` for what is no head, or one of a newer version."""
+    """Raise `NoTape` if the line is no head, or has a newer version."""
     try:
         version = _VERSION.decode(line).tape
     except _DAMAGES:
@@ -240,7 +240,7 @@ def _end(tape: ReadTape, number: int, line: bytes) -> End:
 
 
 def lines_of(source: IO[bytes]) -> Iterator[bytes]:
-    """Yield the lines, each with its line end, as far as the file goes. Raises `CutShort` where it ends too early."""
+    """Yield the lines with their line ends, as far as the file goes. Raises `CutShort` where it ends too early."""
     begun: list[bytes] = []  # of a line whose end has not come
     size = 0
     try:
@@ -260,7 +260,7 @@ def lines_of(source: IO[bytes]) -> Iterator[bytes]:
 
 
 def _last_line(rest: bytes) -> bytes:
-    """A line whose end is missing alone, as editors leave it. Raises `CutShort` for a part of one."""
+    """Return the last line if only its line end is missing, as after editing. Raises `CutShort` for a partial line."""
     try:
         msgspec.json.decode(rest)
     except _DAMAGES:
@@ -269,7 +269,7 @@ def _last_line(rest: bytes) -> bytes:
 
 
 def _pieces(source: IO[bytes]) -> Iterator[bytes]:
-    """What is in the file, unpacked when it is packed. Of one that was cut, all that is there."""
+    """Yield the content of the file, decompressed if needed; for a truncated file, as much as possible."""
     more = partial(source.read, _PIECE_BYTES)
     raw = more()
     if not raw.startswith(_MAGIC[: len(raw)]):

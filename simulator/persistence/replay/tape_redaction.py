@@ -1,7 +1,7 @@
-"""Replaces the secrets of a tape with stand-ins: known ones wherever they stand, others by their names.
+"""Replaces the secrets of a tape with stand-ins: known secrets anywhere, others by the names of their members.
 
-A stand-in is as long as its secret, and the same wherever that secret stands. `simulator.redaction` says what a secret
-is, so that a tape shows none that the journal hides.
+A stand-in is as long as its secret, and the same at each occurrence. `simulator.redaction` defines the secrets, so that
+a tape shows no secret that the journal hides.
 """
 
 import re
@@ -29,7 +29,7 @@ from simulator.redaction import (
 from simulator.wire.tokens import FORM_NAMES, HARMLESS_MEMBERS, MEMBERS, form_parameters, is_token_path
 
 STAND_INS_MAX: Final = 100_000
-"""Of one tape. Each takes memory while the tape is written."""
+"""The limit for a tape. Each stand-in takes memory while the tape is written."""
 
 OWN_WORDS: Final = frozenset(
     {"tape", "version", "sandbox", "started", "seed", "clock", "entries", "entry", "now", "wall", "method", "mode",
@@ -52,7 +52,7 @@ class TooManyStandIns(Exception):
 
 
 class StandIns:
-    """The stand-ins of one tape. `published` are secrets that everybody knows, and that stay."""
+    """The stand-ins of a tape. `published` are well-known secrets, which stay."""
 
     def __init__(self, published: Container[str] = ()) -> None:
         self._published = published
@@ -62,15 +62,15 @@ class StandIns:
         self._by_spelling: dict[bytes, bytes] = {}
 
     def add(self, secret: str) -> None:
-        """Replace a secret wherever it stands. Raises `TooManyStandIns`."""
+        """Replace a secret at each occurrence. Raises `TooManyStandIns`."""
         if (made := self.of(secret)) != secret:
             self._index.add([secret])
             for spelling, other in zip(spellings(secret), spellings(made), strict=True):
                 self._by_spelling.setdefault(spelling, other)
 
     def of(self, value: str) -> str:
-        """Return what stands for a value that is a secret as a whole. A token of ours stays: a replay issues it again.
-        Raises `TooManyStandIns`."""
+        """Return the stand-in for a value that is entirely secret. Tokens of the simulator stay: a replay issues them
+        again. Raises `TooManyStandIns`."""
         if not value or value in self._published or is_token(value):
             return value
         if value not in self._made:
@@ -92,7 +92,7 @@ class StandIns:
 
 
 def _stand_in(secret: str, number: int) -> str:
-    """Return as many bytes, Base64 for Base64 and hexadecimal for hexadecimal."""
+    """Return a stand-in of the same length, in Base64 for Base64 and in hexadecimal for hexadecimal."""
     core = secret.removeprefix(_KEY_PREFIX).rstrip("=") or secret
     prefix, _, padding = secret.partition(core)
     length = len(core.encode("utf-8", "surrogatepass"))
@@ -103,7 +103,7 @@ def _stand_in(secret: str, number: int) -> str:
 
 
 def texts_in(document: Any, members: Container[str] = SECRET_MEMBERS) -> Iterator[str]:
-    """Yield the texts in members of these names, wherever they are in a document."""
+    """Yield the texts in members of these names, at any depth of a document."""
     for name, value in document.items() if isinstance(document, dict) else ():
         if name in members and isinstance(value, str):
             yield value
@@ -113,7 +113,8 @@ def texts_in(document: Any, members: Container[str] = SECRET_MEMBERS) -> Iterato
 
 
 class TapeRedaction:
-    """Redacts the lines of one tape, as decoded JSON. `names` are the users and API keys of the sandbox, no secrets."""
+    """Redacts the lines of a tape, as decoded JSON. `names` are the users and API keys of the sandbox, which are not
+    secret."""
 
     def __init__(self, stand_ins: StandIns, names: Container[str] = ()) -> None:
         self._stand_ins = stand_ins
@@ -181,7 +182,7 @@ class TapeRedaction:
         return self._urls(shown.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
     def _token_body(self, body: bytes) -> bytes:
-        """Return a body of a token endpoint, where what is not known to be harmless may be a password."""
+        """Return a body of a token endpoint; any part that is not known to be harmless may be a password."""
         if body.lstrip()[:1] != b"{":
             is_form = form_parameters(body) is not None
             return b"&".join(self._token_parameter(part, is_form) for part in body.split(b"&"))
@@ -196,7 +197,7 @@ class TapeRedaction:
         return _OTHER.sub(self._other, redact_strings(body, change))
 
     def _other(self, found: re.Match[bytes]) -> bytes:
-        """Replace a number outside of texts, and a text that is cut off."""
+        """Replace a number outside of texts, or a truncated text."""
         if found[1] is None:
             return str(int(sha256(found[0]).hexdigest(), 16))[: len(found[0])].encode()
         return found[0] if found[2] else b'"' + self._put(found[1][1:].decode("utf-8", "replace")).encode()
@@ -228,7 +229,7 @@ def _is_encoded(value: Any) -> bool:
 
 
 def _changed(value: Any, change: Callable[[bytes], bytes]) -> Any:
-    """Change bytes as a tape spells them: as text, or in Base64."""
+    """Change bytes in a tape's spelling: text, or Base64."""
     if isinstance(value, str):
         return change(value.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
     return {"base64": b64encode(change(b64decode(value["base64"]))).decode()}

@@ -15,8 +15,8 @@ _PIECE_BYTES: Final = 64 * 1024
 
 
 def packed(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield lines compressed, piece by piece: each takes at most a few milliseconds. The same lines make the same
-    bytes. What is joined of several is one file of all of them."""
+    """Yield lines compressed, in pieces of at most a few milliseconds. The output is deterministic. Outputs can be
+    concatenated into a single file."""
     packer = zlib.compressobj(_LEVEL, wbits=_GZIP)  # with the head and the end of gzip
     waiting: list[bytes] = []
     size = 0
@@ -30,7 +30,7 @@ def packed(lines: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def tape_lines(tape: TakenTape) -> Iterator[bytes]:
-    """Yield a tape line by line, each with its line end, and with all secrets that are on it."""
+    """Yield a tape line by line, with line ends, including all secrets on it."""
     yield written_line(tape.head)
     yield from entry_lines(tape.entries)
     yield written_line(
@@ -48,8 +48,8 @@ def tape_lines(tape: TakenTape) -> Iterator[bytes]:
 
 
 def outside_digest(entries: Iterable[Entry], marks: Iterable[MarkState]) -> str:
-    """Return a digest of all that a replay takes as it is: messages to inboxes and requests that another program
-    answered, and where marks are. Sixteen hexadecimal digits."""
+    """Return a digest, sixteen hexadecimal digits, of everything that a replay takes unchanged: messages to inboxes,
+    requests that another program answered, and the places of marks."""
     found = sha256()
     for entry in entries:
         if isinstance(entry, InboxReceived | InboxCleared | RequestShown):
@@ -60,7 +60,7 @@ def outside_digest(entries: Iterable[Entry], marks: Iterable[MarkState]) -> str:
 
 
 def entry_lines(entries: Sequence[Entry]) -> Iterator[bytes]:
-    """Yield the lines of entries; the requests that wait among them begin there, too."""
+    """Yield the lines of entries; requests that wait also begin there."""
     began: Numbers = {}
     for number, entry in enumerate(entries, 1):
         if isinstance(entry, RequestBegan):

@@ -1,11 +1,11 @@
-"""A tape without the secrets that were given, nor those of former lives, which still replays.
+"""Removes the given secrets, and the secrets of former lives, from a tape, which can still be replayed.
 
-Stand-ins replace the secrets in its inputs. Then the sandbox is rebuilt from these inputs, and what it answers and
-sends is what is on the tape: whatever depends on a secret, such as the signature of a webhook, is of the stand-in. The
-signatures of clients cannot be made again, so a replay takes the verdict on them from the tape; its head says so by
-`masked`.
+Stand-ins replace the secrets in its inputs. Then the sandbox is rebuilt from these inputs, and its answers and
+deliveries become the new tape: everything that depends on a secret, such as the signature of a webhook, is computed
+from the stand-in. Clients' signatures cannot be recomputed, so a replay takes the verdict on them from the tape; its
+head says so with `masked`.
 
-It takes as long as the sandbox took for its inputs, so it is made in steps, between which others go on.
+This takes as long as the original inputs did, so it runs in steps, between which other work can run.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,22 +30,22 @@ from simulator.runtime.journal import Exchange
 from simulator.scenario.library import load_scenario
 
 WORK_S_MAX: Final = 120
-"""How long it may take, without what others do meanwhile."""
+"""The time limit in seconds, without the time of other work."""
 
 _DECODER: Final = msgspec.json.Decoder(float_hook=Decimal)
 
 
 class CannotMask(Exception):
-    """This tape cannot be had without its secrets; the text says why."""
+    """The tape cannot be redacted; the text says why."""
 
 
 def lines_without_secrets(tape: TakenTape, again: Again) -> Iterator[bytes]:
-    """The lines of a tape. It may be made beside the event loop. Raises `CannotMask`."""
+    """Return the lines of a tape without secrets. Callable in a thread. Raises `CannotMask`."""
     return iter([line for line in lines_in_steps(tape, again) if line is not None])
 
 
 def lines_in_steps(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
-    """The same, one after the other; None where somebody else may go on. Raises `CannotMask`."""
+    """Yield the lines of a tape without secrets; None where other work may run. Raises `CannotMask`."""
     steps = _lines(tape, again)
     spent_s = 0.0
     while True:
@@ -95,19 +95,19 @@ def _lines(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
 
 @lru_cache(maxsize=1)
 def published() -> frozenset[str]:
-    """Return the secrets of the bundled scenario, which everybody knows."""
+    """Return the secrets of the bundled scenario, which are public."""
     return frozenset(texts_in(load_scenario("default").document))
 
 
 def _document_of(entry: Entry) -> Any:
-    """Return what somebody wrote to the control API."""
+    """Return the document that an entry sent to the control API."""
     if isinstance(entry, CommandApplied):
         return msgspec.to_builtins(entry.command, enc_hook=plain)
     return entry.document if isinstance(entry, InboxProgrammed) else None
 
 
 def _played(masked: ReadTape, tape: TakenTape, again: Again) -> Iterator[bytes | None]:
-    """The lines of what the masked inputs make."""
+    """Yield the lines that result from the masked inputs."""
     head = msgspec.structs.replace(masked.head, masked=True)
     player = player_for(head, again, nowhere())
     marks = _marks_here(player, tape)
@@ -129,7 +129,7 @@ def _played(masked: ReadTape, tape: TakenTape, again: Again) -> Iterator[bytes |
 
 
 def _marks_here(player: Player, tape: TakenTape) -> list[MarkState]:
-    """The marks where the player is, with the digest of what the masked inputs made."""
+    """Return the marks at the player's place, with the digest of the state from the masked inputs."""
     here = [one for one in tape.marks if one.n == player.place]
     state = state_digest(player.live) if here else ""
     return [msgspec.structs.replace(one, state=state) for one in here]
@@ -141,7 +141,7 @@ def _taken(player: Player) -> TakenTape:
 
 
 def _told(entries: Sequence[Entry]) -> list[tuple[Any, ...]]:
-    """What was answered to the requests on a tape, and by which rules, in few words."""
+    """Return a summary of the answers to the requests on a tape, with their rules."""
     found = (getattr(one, "exchange", one) for one in entries)
     return [
         (one.n, one.status, one.error, one.rule, one.selected_rule, one.fault)
@@ -151,5 +151,5 @@ def _told(entries: Sequence[Entry]) -> list[tuple[Any, ...]]:
 
 
 def _sent(entries: Sequence[Entry]) -> list[tuple[str, int]]:
-    """The attempts on a tape."""
+    """Return the attempts on a tape."""
     return [(one.job, one.attempt) for one in entries if isinstance(one, AttemptSent)]

@@ -1,1 +1,1 @@
-"""The whole state of a sandbox at one place of its tape, as bytes, from which it goes on."""
+"""Snapshots: the whole state of a sandbox at a place of its tape, as bytes that it can continue from."""

@@ -1,4 +1,4 @@
-"""The snapshots that a server keeps in memory, so that a moment is near one of them, however long the tape is."""
+"""The snapshots that a server keeps in memory, so that any moment is near a snapshot, for any length of the tape."""
 
 import asyncio
 from bisect import bisect_left
@@ -16,16 +16,16 @@ from simulator.runtime.operations import report
 from simulator.runtime.sandbox_start import Beginning
 
 LIFE_COUNT_MAX: Final = 32
-"""Of one life of a sandbox. Above it those go that leave the smallest gap."""
+"""The limit for a life of a sandbox. Above it the snapshot that leaves the smallest gap is evicted."""
 
 SERVER_BYTES_MAX: Final = 256 * 1024 * 1024
 
 AT_ONCE_MAX: Final = 500
-"""Entries of a tape up to which a snapshot is taken in one turn of the event loop, in some milliseconds."""
+"""Up to this number of entries, a snapshot is taken in a single turn of the event loop, in some milliseconds."""
 
 
 class SnapshotCache:
-    """Snapshots by sandbox, those of its present life."""
+    """Snapshots of the present lives, by sandbox."""
 
     def __init__(self, bytes_max: int = SERVER_BYTES_MAX) -> None:
         self.bytes_max = bytes_max
@@ -34,17 +34,17 @@ class SnapshotCache:
         self._task: asyncio.Task[None] | None = None
 
     def of(self, live: LiveSandbox) -> list[Snapshot]:
-        """Return those of a sandbox, in the order of the tape."""
+        """Return the snapshots of a sandbox in the order of the tape."""
         beginning, found = self._lives.get(live, (None, []))
         return found if beginning is live.beginning else []
 
     def nearest(self, live: LiveSandbox, n: int) -> Snapshot | None:
-        """Return the last one before so many entries of the tape, or there."""
+        """Return the last snapshot at or before the place after `n` entries of the tape."""
         return next((snapshot for snapshot in reversed(self.of(live)) if snapshot.n <= n), None)
 
     def add(self, live: LiveSandbox, beginning: Beginning, *snapshots: Snapshot) -> None:
-        """Keep these of the life with this beginning, unless it is over: another one has other entries at the same
-        places."""
+        """Add snapshots of the life with this beginning, unless it has ended: another life has other entries at the
+        same places."""
         if live.beginning is not beginning or live.is_closed:
             return
         found = self.of(live)
@@ -58,23 +58,23 @@ class SnapshotCache:
             _drop_one(max((snapshots for _, snapshots in self._lives.values()), key=_bytes_of))
 
     def drop(self, live: LiveSandbox, snapshot: Snapshot) -> None:
-        """Keep this one no more."""
+        """Remove a snapshot."""
         found = self.of(live)
         found[:] = [one for one in found if one is not snapshot]
 
     @property
     def bytes(self) -> int:
-        """The size of all snapshots."""
+        """Return the size of all snapshots."""
         return sum(_bytes_of(snapshots) for _, snapshots in self._lives.values())
 
     def want(self, live: LiveSandbox) -> None:
-        """Take one of the present of a sandbox soon, unless there is one."""
+        """Take a snapshot of the present of a sandbox soon, unless it exists."""
         self._wanted[live] = None
         if self._task is None:
             self._task = asyncio.create_task(self._take_wanted())
 
     async def finished(self) -> None:
-        """Wait until none is wanted any more."""
+        """Wait until all wanted snapshots are taken."""
         while self._task is not None:
             await asyncio.wait([self._task])
 
@@ -99,7 +99,7 @@ class SnapshotCache:
                 yield live
 
     async def _take(self, live: LiveSandbox) -> None:
-        """Take one, of a long tape beside the event loop. Raises `NotNow`."""
+        """Take a snapshot; with a long tape, in a forked process. Raises `NotNow`."""
         beginning = live.beginning
         if len(live.tape) <= AT_ONCE_MAX:
             self.add(live, beginning, take(live, len(live.tape)))
@@ -113,7 +113,7 @@ def _bytes_of(snapshots: list[Snapshot]) -> int:
 
 
 def _drop_one(snapshots: list[Snapshot]) -> None:
-    """Forget the one that leaves the smallest gap, the latest one last."""
+    """Evict the snapshot that leaves the smallest gap; the latest snapshot goes last."""
     places = [0, *(snapshot.n for snapshot in snapshots)]
     gaps = [after - before for before, after in zip(places, places[2:], strict=False)]
     del snapshots[gaps.index(min(gaps)) if gaps else 0]

@@ -47,13 +47,13 @@ from simulator.runtime.live_sandbox import LiveSandbox
 
 
 def take(live: LiveSandbox, n: int) -> Snapshot:
-    """Return a snapshot of a sandbox behind the first `n` entries of its tape, taken at once. Raises `NotNow`."""
+    """Return a snapshot of a sandbox after the first `n` entries of its tape, taken at once. Raises `NotNow`."""
     return snapshot_of(parts_of(live, n))
 
 
 def parts_of(live: LiveSandbox, n: int | None = None) -> Iterator[tuple[str, bytes]]:
     """Yield the parts of a snapshot, the head last; each takes a few milliseconds. Raises `NotNow`, also when something
-    has happened in the sandbox between two parts. `n` is how many entries its tape has, if it has not kept all."""
+    happened in the sandbox between two parts. `n` is the number of entries of a tape that has not kept all of them."""
     refuse_not_now(live)
     tape = live.tape
     entries, count = len(tape) + tape.left_out, 0
@@ -78,7 +78,7 @@ def refuse_not_now(live: LiveSandbox) -> None:
 
 
 class _Capture:
-    """Makes the parts of one snapshot. Tables fill while payments are written, so that `state` comes last."""
+    """Makes the parts of a snapshot. Writing payments fills tables, so `state` comes last."""
 
     def __init__(self, live: LiveSandbox) -> None:
         self._live, self._state = live, live.core.state
@@ -180,7 +180,7 @@ def _secrets(log: SecretLog) -> tuple[dict[str, int], list[str], int, int]:
 
 
 def _catalog(state: State) -> CatalogRow:
-    """What differs from the catalog of the scenario."""
+    """Return the differences from the catalog of the scenario."""
     own, begun = state.catalog, state.scenario.catalog
     changed = [] if own is begun else [one for code, one in own.products.items() if one != begun.products[code]]
     products = [replace(one, bill=None, fields_by_account=frozenset()) for one in changed]
@@ -188,7 +188,7 @@ def _catalog(state: State) -> CatalogRow:
 
 
 def _scenario(live: LiveSandbox) -> bytes | None:
-    """The scenario that was loaded, as the command that did it; None when it is that of the beginning."""
+    """Return the loaded scenario as the command that loaded it; None for the scenario of the beginning."""
     first, latest = live.beginning.spec.scenario, live.spec.scenario
     if latest is first or (latest.name == first.name and latest.document == first.document):
         return None
@@ -213,7 +213,7 @@ def _added(state: State, rule: Rule[Any]) -> AddedRow:
 
 
 def _inboxes(live: LiveSandbox) -> list[Inbox]:
-    """Those with replies of their own by their names, then the others in order of their last use."""
+    """Return the inboxes with programmed replies by name, then the others in order of their last use."""
     return [*(one for one in live.inboxes if one.is_programmed), *live.inboxes.budget.by_use]
 
 
@@ -226,7 +226,7 @@ def _message(one: Received) -> Received:
 
 
 def _message_order(live: LiveSandbox) -> list[int]:
-    """The place of the inbox of each message, the oldest message first."""
+    """Return the place of each message's inbox, oldest message first."""
     places = {one: place for place, one in enumerate(_inboxes(live))}
     return [places[one] for one in live.inboxes.budget.by_age]
 

@@ -19,7 +19,7 @@ from simulator.scenario.reading.patterns import finder
 from simulator.scenario.sections.templates import person_pools, template
 
 VERSION: Final = 6
-"""Of the format. A reader refuses every other version."""
+"""The version of the format. A reader refuses every other version."""
 
 HEAD, STATE = "head", "state"
 SIZE: Final = 1_000
@@ -38,7 +38,7 @@ DAMAGES = (
     msgspec.MsgspecError, UnicodeError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError,
     AssertionError, RecursionError, DomainError,
 )  # fmt: skip
-"""What a damaged part leads to when it is read."""
+"""Errors from reading a damaged part."""
 
 
 class SnapshotHead(msgspec.Struct, frozen=True):
@@ -52,7 +52,7 @@ class SnapshotHead(msgspec.Struct, frozen=True):
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """The state of a sandbox behind the first `n` entries of its tape; `now` is the sandbox's time there."""
+    """The state of a sandbox after the first `n` entries of its tape; `now` is the sandbox's time there."""
 
     n: int
     now: datetime
@@ -60,7 +60,7 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 
 def plain(value: object) -> object:
-    """Return what msgspec encodes of a value that it does not know: functions are made anew by the reader."""
+    """Return the encoding of a value that msgspec does not know; the reader rebuilds functions."""
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, OptionList):
@@ -109,7 +109,7 @@ def log_rows(parts: Mapping[str, bytes], name: str, type_: Any) -> Iterator[Any]
 
 @contextmanager
 def reading_snapshot() -> Iterator[None]:
-    """Raise `BadSnapshot` for whatever is wrong in here."""
+    """Raise `BadSnapshot` for any error within."""
     try:
         yield
     except DAMAGES as error:
@@ -117,8 +117,7 @@ def reading_snapshot() -> Iterator[None]:
 
 
 def snapshot_of(parts: Iterable[tuple[str, bytes]]) -> Snapshot:
-    """Return a snapshot of its parts. Raises `BadSnapshot`, also when it is of another version, or parts are
-    missing."""
+    """Return a snapshot from its parts. Raises `BadSnapshot`, also for another version, or missing parts."""
     named = dict(parts)
     with reading_snapshot():
         version = msgspec.json.decode(named[HEAD])["snapshot"]

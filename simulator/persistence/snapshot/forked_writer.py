@@ -1,8 +1,8 @@
-"""The parts of a snapshot, made by a copy of this process while this one continues.
+"""Writes the parts of a snapshot in a forked process while this process continues.
 
-A process that is forked has the memory of that moment for itself, so the sandbox may change while its snapshot is
-written, however large it is. The copy closes all that it has in common with this process, writes the parts into a pipe
-and ends. Where processes cannot be forked the parts are made here, one in each turn of the event loop.
+A forked process has a private copy of the memory at that moment, so the sandbox may change while its snapshot is
+written, however large it is. The copy closes everything that it shares with this process, writes the parts into a pipe
+and exits. Where processes cannot fork, the parts are made here, a part per turn of the event loop.
 """
 
 import asyncio
@@ -19,12 +19,12 @@ from typing import IO, Final, NoReturn
 from simulator.persistence.snapshot.document import NotNow
 
 Parts = Callable[[], Iterator[tuple[str, bytes]]]
-"""Parts without a content are passed over."""
+"""Parts without content are skipped."""
 Pieces = AsyncGenerator[tuple[str, bytes], None]
 
 _HEAD = struct.Struct(">IQ")
 _END = b"\0" * _HEAD.size
-"""A head without a name: there are no more parts."""
+"""A head without a name marks the end of the parts."""
 
 NICENESS: Final = 5
 CAN_FORK: Final = hasattr(os, "fork") and sys.platform != "win32"
@@ -53,7 +53,7 @@ async def _forked(parts: Parts) -> Pieces:
                 if not name:
                     raise RuntimeError(f"a snapshot failed: {content.decode()}")
                 yield name, content
-        finally:  # it has nothing left to do, and the thread finds the end of the pipe
+        finally:  # nothing is left to do, and the thread finds the end of the pipe
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
             with suppress(ChildProcessError):
@@ -61,7 +61,7 @@ async def _forked(parts: Parts) -> Pieces:
 
 
 def _read_piece(pipe: IO[bytes]) -> tuple[str, bytes] | None:
-    """Return the next part, None when there are no more. Raises `NotNow`."""
+    """Return the next part, None at the end. Raises `NotNow`."""
     head = _read_whole(pipe, _HEAD.size)
     if head == _END:
         return None
@@ -77,7 +77,7 @@ def _read_whole(pipe: IO[bytes], size: int) -> bytes:
 
 
 def _fork(parts: Parts) -> tuple[int, int]:
-    """Start the copy. Answers its pid, and the end of the pipe that it writes into."""
+    """Start the copy. Return its pid, and the read end of its pipe."""
     reading, writing = os.pipe()
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     try:
@@ -94,7 +94,7 @@ def _fork(parts: Parts) -> tuple[int, int]:
 
 def _write(parts: Parts, descriptor: int) -> NoReturn:
     """In the copy: write all parts, and end."""
-    gc.disable()  # it would write into what it visits, for which the copy needs memory of its own
+    gc.disable()  # collecting would write into the visited memory, which the copy would then duplicate
     try:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

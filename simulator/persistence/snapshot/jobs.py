@@ -1,4 +1,4 @@
-"""Callbacks, deliveries, cases and what is due in a snapshot."""
+"""The jobs of a snapshot: callbacks, deliveries, cases and due items."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -19,10 +19,10 @@ from simulator.runtime.live_sandbox import LiveSandbox
 
 JOBS_DUE = CallbackDue | DeliveryDue
 OF_RESELLER, OF_CATALOG = "reseller/", "catalog"
-"""How the keys of webhooks begin that a reseller or the catalog has."""
+"""The prefixes of the keys of webhooks that belong to a reseller or to the catalog."""
 
 RESOURCES: Final[Mapping[str, Any]] = {"Product": Product, "Option": Option, "Category": Category, "Group": Group}
-"""What a catalog event may be about."""
+"""The possible subjects of a catalog event."""
 
 
 class StepRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -35,8 +35,8 @@ class StepRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class DueRow(msgspec.Struct, frozen=True, array_like=True):
-    """Anything else that is due: the id of a callback, a delivery or a case, or the place of what the scenario
-    schedules."""
+    """Any other due item: the id of a callback, a delivery or a case, or the place of a scheduled change in the
+    scenario."""
 
     ticket: int
     at: datetime
@@ -46,7 +46,7 @@ class DueRow(msgspec.Struct, frozen=True, array_like=True):
 
 
 def _members(kind: type[msgspec.Struct], **references: Any) -> list[tuple[str, Any]]:
-    """Return the members of a type with their types, those of `references` as numbers or keys."""
+    """Return the members of a type with their types, and with the types of `references` instead where given."""
     return [(one.name, references.get(one.name, one.type)) for one in msgspec.structs.fields(kind)]
 
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     ChangeRow: TypeAlias = Any
     DeliveryRow: TypeAlias = Any
 else:
-    # A payment is its number, a result its place there, the webhook of a delivery its key.
+    # A payment is encoded as its number, a result as its place there, the webhook of a delivery as its key.
     CallbackRow = msgspec.defstruct("CallbackRow", _members(Callback, transaction=int, result=int), array_like=True)
     CaseRow = msgspec.defstruct("CaseRow", _members(Case, transaction=int), array_like=True)
     ChangeRow = msgspec.defstruct(
@@ -69,18 +69,18 @@ else:
 
 
 def _row(kind: Any, one: object, /, **references: Any) -> Any:
-    """Return the row of this kind with the members of a value, or those of `references`."""
+    """Return the row of this kind with the members of a value, replaced by `references` where given."""
     return kind(*(references[name] if name in references else getattr(one, name) for name in kind.__struct_fields__))
 
 
 def _made(kind: Any, row: Any, /, **references: Any) -> Any:
-    """Return the value of this kind with the members of its row, or those of `references`."""
+    """Return the value of this kind with the members of its row, replaced by `references` where given."""
     return kind(**{name: getattr(row, name) for name in kind.__struct_fields__ if name not in references}, **references)
 
 
 class JobWriter:
-    """Makes rows of jobs. `elsewhere` are the jobs that no log has any more; `removed` are webhooks that only
-    deliveries have, by their keys."""
+    """Makes rows of jobs. `elsewhere` are jobs that are no longer in any log; `removed` are webhooks that only
+    deliveries refer to, by key."""
 
     def __init__(self, live: LiveSandbox) -> None:
         state = live.core.state
@@ -111,8 +111,8 @@ class JobWriter:
 
 
 def _jobs_without_log(live: LiveSandbox) -> list[Any]:
-    """The jobs that no log has any more, in order of creation: they are due, in flight, or expectations wait for their
-    end."""
+    """Return the jobs that are no longer in any log, in order of creation: they are due, in flight, or expectations
+    wait for their end."""
     state = live.core.state
     due = (one.item for one in state.agenda.items.values())
     jobs = [
@@ -142,7 +142,7 @@ def case_row(one: Case) -> CaseRow:
 
 
 def is_step(due: tuple[int, Due[AgendaItem]]) -> bool:
-    """True for a step of a payment."""
+    """Return whether it is a step of a payment."""
     return type(due[1].item) is StepDue
 
 
@@ -153,7 +153,7 @@ def step_row(due: tuple[int, Due[StepDue]]) -> StepRow:
 
 
 def due_row(state: State, ticket: int, due: Due[AgendaItem]) -> DueRow:
-    """Return the row of anything else that is due."""
+    """Return the row of any other due item."""
     match due.item:
         case CallbackDue(callback):
             return DueRow(ticket, due.at, "callback", callback.id)
@@ -167,7 +167,7 @@ def due_row(state: State, ticket: int, due: Due[AgendaItem]) -> DueRow:
 
 
 class JobReader(dict[str, Any]):
-    """Callbacks and deliveries by their ids, as they are made of their rows."""
+    """Callbacks and deliveries by id, created from their rows."""
 
     def __init__(self, state: State, removed: Mapping[str, Webhook]) -> None:
         super().__init__()
@@ -177,14 +177,14 @@ class JobReader(dict[str, Any]):
         self._urls: dict[str, str] = {}  # each of them once
 
     def callback(self, row: CallbackRow) -> Callback:
-        """Make the callback of a row."""
+        """Return the callback of a row."""
         payment, url = self._state.transactions.by_number[row.transaction], self._urls.setdefault(row.url, row.url)
         found: Callback = _made(Callback, row, transaction=payment, result=payment.results[row.result], url=url)
         self[row.id] = found
         return found
 
     def delivery(self, row: DeliveryRow) -> Delivery:
-        """Make the delivery of a row."""
+        """Return the delivery of a row."""
         event = self._events.get(row.event_id)
         if event is None:
             data = row.balance or (_change_of(row.change) if row.change is not None else None)
@@ -205,7 +205,7 @@ class JobReader(dict[str, Any]):
     def restore_agenda(
         self, cases: Iterable[CaseRow], due: Iterable[DueRow], steps: Iterable[StepRow], added: int
     ) -> None:
-        """Add the cases, and replace what is due. All jobs have been made."""
+        """Add the cases, and replace the due items. All jobs must exist by then."""
         state, made = self._state, {}
         for row in cases:
             case = made[row.id] = _made(Case, row, transaction=state.transactions.by_number[row.transaction])

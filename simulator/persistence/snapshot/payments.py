@@ -1,5 +1,5 @@
-"""The payments of a sandbox in a snapshot. A payment refers to its first ledger entry, and to tables of values that
-many payments share."""
+"""The payments of a sandbox in a snapshot. A payment refers to its first ledger entry, and to tables of shared
+values."""
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -20,7 +20,7 @@ _DECODER: Final = msgspec.json.Decoder(float_hook=Decimal)
 
 
 class SharedValues(msgspec.Struct, frozen=True, array_like=True):
-    """What many payments have in common."""
+    """Values that many payments share."""
 
     reseller: str
     product: str
@@ -32,8 +32,8 @@ class SharedValues(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PaymentRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A payment. Its trxid and its time are those of its first entry; `face` is None for its amount; `extras` are JSON,
-    which keeps the digits of numbers; `shared` and `steps` are places in tables."""
+    """A payment. Its trxid and its time are in its first entry; `face` is None if it equals the amount; `extras` are
+    JSON, which keeps the digits of numbers; `shared` and `steps` are places in tables."""
 
     refid: str
     shared: int
@@ -53,7 +53,7 @@ class PaymentRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class _Table:
-    """Values by place, each of several equal ones once. A key tells by identity that a value was added before."""
+    """Values by place, without duplicates. A key identifies a value that has been added, by identity."""
 
     def __init__(self) -> None:
         self.values: list[Any] = []
@@ -79,12 +79,12 @@ class PaymentWriter:
 
     @property
     def shared(self) -> list[SharedValues]:
-        """What payments share, by the places in their rows."""
+        """Return the values that payments share, by their places in the rows."""
         return self._shared.values
 
     @property
     def timelines(self) -> list[tuple[Step, ...]]:
-        """The steps of payments that are not settled, by the places in their rows."""
+        """Return the steps of payments that are not settled, by their places in the rows."""
         return self._timelines.values
 
     def row(self, one: Transaction) -> PaymentRow:
@@ -119,7 +119,7 @@ class PaymentWriter:
 def restore_payments(
     state: State, rows: Iterable[PaymentRow], shared: Sequence[SharedValues], timelines: Sequence[tuple[Step, ...]]
 ) -> None:
-    """Add the payments of these rows. Their resellers have their ledger entries already."""
+    """Add the payments of these rows. Their resellers must have their ledger entries already."""
     texts = _Texts()
     for row in rows:
         values = shared[row.shared]
@@ -132,7 +132,7 @@ def restore_payments(
 
 
 class _Texts(dict[str, str]):
-    """Texts that many payments have, each of them once."""
+    """Texts that many payments share, each stored once."""
 
     def __missing__(self, text: str) -> str:
         self[text] = text

@@ -1,4 +1,4 @@
-"""Makes a sandbox of a snapshot, with the player that goes on with the tape's next entry."""
+"""Restores a sandbox from a snapshot, with a player that continues with the tape's next entry."""
 
 import gc
 from collections import Counter
@@ -59,10 +59,9 @@ def restored(
     *,
     entries: Sequence[TapeEntry] = (),
 ) -> Player:
-    """A player that has played the first `snapshot.n` entries of the tape of a life that began so, and goes on with
-    the next. The other arguments are those of `player_of`; `entries` are those of the tape that the sandbox is to have
-    itself, as many as were kept. Raises `BadSnapshot`, and `ScenarioError` for a scenario that this version does not
-    accept."""
+    """Return a player that has played the first `snapshot.n` entries of the tape of a life with this beginning.
+    `entries` are the entries that the sandbox's own tape gets, as many as were kept; the other arguments are as in
+    `player_of`. Raises `BadSnapshot`, and `ScenarioError` for a scenario that this version does not accept."""
     own = compiler or ScenarioCompiler()
     begin = partial(begun, id_, beginning, around, hidden, own)
     live, clock = begin(Sandbox.empty)
@@ -81,7 +80,7 @@ def restored(
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Collect no garbage while nothing but records is made, of which there is none."""
+    """Disable garbage collection while only records are created, since none becomes garbage."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -92,7 +91,7 @@ def _no_collection() -> Iterator[None]:
 
 
 def _load(live: LiveSandbox, line: bytes, compiler: ScenarioCompiler) -> None:
-    """Let a sandbox follow the scenario that was loaded last."""
+    """Apply the scenario that was loaded last."""
     command = read(line)
     assert isinstance(command, LoadScenario), "only this command has a scenario"
     scenario = compiler.scenario(command.document, command.name)
@@ -101,7 +100,7 @@ def _load(live: LiveSandbox, line: bytes, compiler: ScenarioCompiler) -> None:
 
 
 def _replace(state: State, scenario: Scenario) -> None:
-    """Let what is made of the scenario be made of this one; logs keep the size that they began with."""
+    """Replace everything derived from the scenario; logs keep the size that they began with."""
     state.scenario = scenario
     state.nonces_by_reseller = state.assumes("nonce-scope", "reseller")
     limits = scenario.limits
@@ -113,7 +112,7 @@ def _replace(state: State, scenario: Scenario) -> None:
 
 
 class _Restore:
-    """Restores the state of a sandbox that has its scenario already, and what surrounds it."""
+    """Restores the state of a sandbox that already has its scenario, with the logs around it."""
 
     def __init__(self, live: LiveSandbox, parts: Parts, rest: Rest) -> None:
         self._live, self._state, self._parts, self._rest = live, live.core.state, parts, rest

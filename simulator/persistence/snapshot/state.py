@@ -28,14 +28,14 @@ from simulator.runtime.value_counts import KeptCounts
 from simulator.wire import traffic
 
 COUNTS: Final = ("rules_added", "cases_made", "callbacks_made", "catalog_changes", "keys_made")
-"""The counts of a state by their names."""
+"""The names of the counts of a state."""
 
 OF_RESELLER, OF_CATALOG = "reseller/", "catalog"
-"""How the keys of webhooks begin that a reseller or the catalog has."""
+"""The prefixes of the keys of webhooks that belong to a reseller or to the catalog."""
 
 
 class EventRow(msgspec.Struct, frozen=True, array_like=True):
-    """An event: the time of the wall, and numbers that say what it is about, or the value itself."""
+    """An event: its wall time, and numbers that identify its subject, or the value itself."""
 
     wall: datetime
     kind: str
@@ -66,7 +66,7 @@ class ResellerRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AddedRow(msgspec.Struct, frozen=True, array_like=True):
-    """A rule that was added: the command that did it, the id, and its timelines if the scenario has others."""
+    """An added rule: the command that added it, the id, and its timelines if the scenario has different ones."""
 
     command: bytes
     rule_id: str
@@ -74,7 +74,7 @@ class AddedRow(msgspec.Struct, frozen=True, array_like=True):
 
 
 class BookRow(msgspec.Struct, frozen=True, array_like=True):
-    """The rules of a section in order, those of the scenario by their places, with their counts."""
+    """The rules of a section in order, with their counts; rules of the scenario by their places."""
 
     rules: list[int | AddedRow]
     counts: list[RuleCount]
@@ -93,7 +93,7 @@ class InboxRow(msgspec.Struct, frozen=True, array_like=True):
 
 
 class EvictedRow(msgspec.Struct, frozen=True, array_like=True):
-    """What expectations of one kind have counted of evicted records; `pending` are the ids of those that may change."""
+    """The counts of evicted records for expectations of a kind; `pending` are the ids of records that may change."""
 
     counts: dict[int, int]
     missed: dict[int, int]
@@ -102,7 +102,7 @@ class EvictedRow(msgspec.Struct, frozen=True, array_like=True):
 
 
 class CountersRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What a sandbox counts for its expectations and its coverage."""
+    """The counts of a sandbox for its expectations and its coverage."""
 
     answers: list[tuple[AnswerKey, int]]
     calls: dict[int, int]
@@ -114,8 +114,8 @@ class CountersRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CatalogRow(msgspec.Struct, frozen=True, array_like=True):
-    """What differs from the catalog of the scenario, and the time of the last change. Products lack what cannot change
-    at run time and is not plain."""
+    """The differences from the catalog of the scenario, and the time of the last change. Products omit members that are
+    constant at run time and not plain."""
 
     groups: tuple[Group, ...] | None
     products: list[Product]

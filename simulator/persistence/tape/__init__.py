@@ -1,1 +1,1 @@
-"""Serializes the inputs of a sandbox, so that they can be replayed in another one."""
+"""The tape of a sandbox, which serializes its inputs for replays."""

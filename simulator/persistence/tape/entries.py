@@ -1,8 +1,8 @@
-"""What a tape is made of: the inputs of a sandbox, each with the time at which it came.
+"""The entries of a tape: the inputs of a sandbox, each with its time.
 
-A request is on the tape as the journal's own record of it, which has what came and what was answered. An ordinary
-request is answered within one turn of the event loop, so its record alone is its entry; the entries below are of what
-takes longer, and of everything else that changes a sandbox. `now` is the sandbox's time, `wall` the wall clock's.
+A request is on the tape as the journal's own record, which has the request and the answer. An ordinary request is
+answered within a single turn of the event loop, so its record is its only entry; the classes below are for longer
+requests and for all other changes of a sandbox. `now` is the sandbox's time, `wall` the wall clock's.
 """
 
 from collections.abc import Mapping
@@ -27,18 +27,18 @@ else:
 
 
 class Line(msgspec.Struct, frozen=True, gc=False, tag_field="entry", omit_defaults=True):
-    """The base of what is written as a line of a tape."""
+    """The base of the lines of a tape."""
 
 
 class Recorded(msgspec.Struct, gc=False, kw_only=True):
-    """The base of what the journal records of a request; `n` is its number there, 0 before it is answered."""
+    """The base of the journal's records of requests; `n` is the number in the journal, 0 before the answer."""
 
     n: int = 0
 
 
 class Resumption(StrEnum):
-    """Why a request that waited went on: its delay was over, its hold released or its body complete; its body was over
-    its bound; the client had left; its hold lasted too long; or too many were held for it to wait."""
+    """The reason why a waiting request resumed: its delay was over, its hold was released or its body was complete; its
+    body was too large; the client had left; its hold lasted too long; or too many were held."""
 
     READY = "ready"
     TOO_LARGE = "too_large"
@@ -48,13 +48,13 @@ class Resumption(StrEnum):
 
 
 class RequestBegan(msgspec.Struct, frozen=True, gc=False):
-    """A request that has to wait, for a delay or for the rest of its body, began."""
+    """A request began that has to wait, for a delay or for the rest of its body."""
 
     exchange: Recorded
 
 
 class RequestResumed(msgspec.Struct, frozen=True, gc=False):
-    """It went on at this time, until its answer or until it waited again."""
+    """A request resumed at this time, until its answer or its next wait."""
 
     exchange: Recorded
     now: datetime
@@ -63,7 +63,7 @@ class RequestResumed(msgspec.Struct, frozen=True, gc=False):
 
 
 class RequestShown(msgspec.Struct, frozen=True, gc=False):
-    """A request was written into the journal that was handled elsewhere: it named another sandbox's credentials, or it
+    """A request was added to the journal that was handled elsewhere: it named another sandbox's credentials, or it
     began before a reset. It changed nothing else."""
 
     exchange: Recorded
@@ -74,10 +74,9 @@ Due = tuple[tuple[str, int], ...]
 
 
 class CommandApplied(Line, frozen=True, gc=False, tag="command"):
-    """A command came from anywhere but a request of the reseller API: the control API, the clock, the end of an
-    attempt. It may have been refused. `due` are the attempts that it made due, which are begun later; `trace` are the
-    headers that say which trace it belongs to, if it does; `answer` says what it answered, empty of the clock, of the
-    end of an attempt and on older tapes."""
+    """A command that is not a request of the reseller API: from the control API, the clock, or the end of an attempt.
+    It may have been refused. `due` are the attempts that it made due, which begin later; `trace` has the headers of its
+    trace, if any; `answer` is its answer, empty for the clock, for the end of an attempt and on older tapes."""
 
     now: Time
     command: AnyCommand
@@ -117,7 +116,7 @@ class InboxReceived(msgspec.Struct, frozen=True, gc=False):
 
 
 class InboxProgrammed(Line, frozen=True, gc=False, tag="inbox_replies"):
-    """Somebody set the replies of an inbox, as a scenario writes them."""
+    """The replies of an inbox were set; the document has the form of a scenario."""
 
     now: Time
     name: str
@@ -125,7 +124,7 @@ class InboxProgrammed(Line, frozen=True, gc=False, tag="inbox_replies"):
 
 
 class InboxCleared(Line, frozen=True, gc=False, tag="inbox_cleared"):
-    """Somebody deleted the messages and replies of an inbox."""
+    """The messages and replies of an inbox were deleted."""
 
     now: Time
     name: str
@@ -146,7 +145,7 @@ Entry = (
 
 
 def plain(value: object) -> object:
-    """A read-only mapping as a dict. Raises `NotImplementedError` for what no command may carry."""
+    """Return a read-only mapping as a dict. Raises `NotImplementedError` for types that no command may carry."""
     if isinstance(value, MappingProxyType):
         return dict(value)
     raise NotImplementedError(f"a command carries plain data, not {type(value).__name__}")
@@ -157,7 +156,7 @@ _DECODER = msgspec.json.Decoder(AnyCommand, float_hook=Decimal)
 
 
 def write(command: Command) -> bytes:
-    """Encode a command as one line of JSON, without a line end."""
+    """Encode a command as a line of JSON, without a line end."""
     return _ENCODER.encode(command)
 
 

@@ -13,8 +13,8 @@ TAPES_BYTES_MAX: Final = 1024 * 1024 * 1024
 
 
 class TapeBudget:
-    """Counts what is on tapes in memory. Beyond `bytes_max` no tape gets longer, until others are let go of;
-    `on_passed` is called whenever that begins."""
+    """Counts the bytes of tapes in memory. Above `bytes_max` no tape grows until others are released; `on_passed` is
+    called when the limit is reached."""
 
     def __init__(self, bytes_max: float = TAPES_BYTES_MAX) -> None:
         self.bytes_max = bytes_max
@@ -23,7 +23,7 @@ class TapeBudget:
         self._is_passed = False
 
     def has_room(self, size: int) -> bool:
-        """Whether an entry of so many bytes has room."""
+        """Return whether an entry of this size has room."""
         if self.bytes + size <= self.bytes_max:
             self._is_passed = False
             return True
@@ -33,16 +33,16 @@ class TapeBudget:
         return False
 
     def count(self, size: int) -> None:
-        """Count so many bytes more, or less."""
+        """Add `size` bytes, which may be negative."""
         self.bytes += size
 
 
 ENTRY_BYTES = 250
-"""The approximate memory of an entry beside what it refers to."""
+"""The approximate memory of an entry without the objects that it refers to."""
 
 
 class Recorder(Protocol):
-    """Writes down elsewhere what comes to a tape, also what it has no room for."""
+    """Writes the entries of a tape to another place, including entries that it has no room for."""
 
     def add(self, entry: Entry) -> None: ...
 
@@ -50,16 +50,16 @@ class Recorder(Protocol):
 
 
 class Unread(msgspec.Struct, frozen=True):
-    """So many entries, which are read somewhere; fewer, or none, when they are not kept any more."""
+    """A number of entries that are stored elsewhere; fewer, or none, when they are no longer stored."""
 
     count: int
     read: Callable[[], Sequence[Entry]]
 
 
 class Tape:
-    """The first inputs of a life, bounded in count and bytes, and by a `budget` that all sandboxes share.
-    A full tape only counts further inputs, in `left_out` and `left_bytes`: a tape with a gap cannot be replayed.
-    `is_short_of_budget` when the budget made it full."""
+    """The first inputs of a life, limited in count and bytes, and by a `budget` that all sandboxes share. A full tape
+    only counts further inputs, in `left_out` and `left_bytes`: a tape with a gap cannot be replayed.
+    `is_short_of_budget` is set when the budget made it full."""
 
     def __init__(self, entries_max: int, bytes_max: int, budget: TapeBudget | None = None) -> None:
         self._entries_max = entries_max
@@ -82,13 +82,13 @@ class Tape:
         return iter(self._read()[:])
 
     def taken(self, count: int | None = None) -> list[Entry]:
-        """Return the entries as of now, or the first `count`. They do not change: waiting requests are copied."""
+        """Return the entries as of now, or the first `count`. They are immutable: waiting requests are copied."""
         if not self.is_awaited:  # as usual; to look at a hundred thousand entries would hold the event loop
             return self._read()[:count]
         return _with_copies(self._read()[:count])
 
     def settle(self) -> None:
-        """Copy waiting requests, which are answered elsewhere, so that the entries do not change any more."""
+        """Copy waiting requests, which are answered elsewhere, so that the entries stay unchanged."""
         if self.is_awaited:
             self._entries = _with_copies(self._entries)
 
@@ -112,7 +112,7 @@ class Tape:
         self._count(size)
 
     def join(self, budget: TapeBudget) -> None:
-        """Count in another budget from now on, whether there is room or not."""
+        """Count in another budget from now on, even above its limit."""
         counted = self._counted
         self._count(-counted)
         self._budget = budget
@@ -128,45 +128,45 @@ class Tape:
 
     @property
     def keeps_none(self) -> bool:
-        """True when it has no room at all, as its scenario wants it."""
+        """Return whether it has no room at all, as its scenario wants it."""
         return self._entries_max == 0
 
     @property
     def has_lost_beginning(self) -> bool:
-        """True when it had entries that are not kept any more, so that nothing of it can be repeated."""
+        """Return whether its first entries are no longer stored, so that nothing of it can be replayed."""
         return not len(self) and self.bytes > 0
 
     @property
     def is_awaited(self) -> bool:
-        """True while a request waits that began on it."""
+        """Return whether a request waits that began on it."""
         return next(self.awaited(), None) is not None
 
     def awaited(self) -> Iterator[Recorded]:
-        """The requests that wait."""
+        """Yield the waiting requests."""
         return (one for one in self._began if not one.n)
 
     @property
     def held(self) -> list[Entry]:
-        """The list of entries itself, to be freed in slices."""
+        """Return the list of entries itself, to be freed in slices."""
         return self._entries
 
     def restore(self, entries: Iterable[Entry], size: int, left_out: int, left_bytes: int) -> None:
-        """Continue after these entries of `size` bytes, and after those of `left_bytes` that had no room."""
+        """Continue after entries of `size` bytes, and after `left_out` entries of `left_bytes` that had no room."""
         self._entries, self.bytes, self.left_out, self.left_bytes = list(entries), size, left_out, left_bytes
         self._count(size - self._counted)
 
     def restore_unread(self, unread: "Unread", size: int, left_out: int) -> None:
-        """Continue after entries that are stored elsewhere, and read when they are needed."""
+        """Continue after entries that are stored elsewhere, and read lazily."""
         self._entries, self._unread, self.bytes, self.left_out = [], unread, size, left_out
         self._count(-self._counted)
 
     @property
     def unread(self) -> "Unread | None":
-        """The first entries, as long as they have not been read."""
+        """Return the first entries, until they have been read."""
         return self._unread
 
     def has_read(self, unread: "Unread", entries: Sequence[Entry]) -> None:
-        """Put the unread entries in front. When they are not stored any more, all entries count as left out."""
+        """Insert the unread entries at the front. When they are no longer stored, all entries count as left out."""
         if self._unread is unread:
             self._unread = None
             behind = self._entries if len(entries) == unread.count else []
@@ -180,11 +180,11 @@ class Tape:
         return self._entries
 
     def end(self) -> None:
-        """Nobody waits any more."""
+        """Forget the waiting requests."""
         self._began = []
 
     def answer(self, recorded: Recorded, size: int) -> None:
-        """The request of an entry was answered, which makes it so many bytes larger."""
+        """Record that the request of an entry was answered, which adds `size` bytes."""
         if self.recorder is not None:
             self.recorder.answered(recorded)
         if self.left_out:
