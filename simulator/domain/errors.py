@@ -31,7 +31,7 @@ class Unacceptable(DomainError):
 
 
 class Busy(DomainError):
-    """The maximum number of concurrent users is reached."""
+    """The maximum number of concurrent requests of this kind is reached."""
 
 
 def refuse_more(name: str, count: int, count_max: int) -> None:

@@ -29,7 +29,7 @@ SECOND_REFERENCE = "ref2"
 
 CODE_CHARS_MAX = 100
 
-# The size of an extra's name and value. Other values than text count their texts' characters, and one per item.
+# The size of an extra's name and value. Nested values count the characters of their texts, and one per item.
 EXTRA_SIZE_MAX = 1000
 
 

@@ -53,7 +53,7 @@ class ValueBudget:
 
     @property
     def owners(self) -> list[str]:
-        """Return the rules that count values, by ascending number of values, and by age on a tie."""
+        """Return the rules that count values, by ascending number of values; on a tie, the latest last."""
         return [owner for size in sorted(self._by_size) for owner in self._by_size[size]]
 
     def restore(self, counts: Iterable[tuple[str, RuleCount]]) -> None:
