@@ -79,13 +79,13 @@ def _unseen(control: Control, made: dict[str, Any]) -> list[Case]:
 
 
 def _is_of_contract(row: dict[str, Any]) -> bool:
-    """True for an endpoint of the contract that a request has reached, which one for an unknown sandbox does not."""
+    """Return whether a request reached this endpoint of the contract. Requests to an unknown sandbox reach none."""
     reached = [one for one in row["answers"] if one["error"] != NO_SANDBOX]
     return bool(reached) and "*" not in (row["method"], row["path"])
 
 
 def _lines(made: dict[str, Any], *, is_short: bool) -> list[str]:
-    """The obligations in the service's order; short, what is violated comes first and the ending counts the rest."""
+    """Yield the obligations in the service's order. Short output has the violations first and only counts the rest."""
     rows: list[dict[str, Any]] = made["obligations"]
     if is_short:
         rows = [one for one in rows if one["state"] != "not_exercised"]

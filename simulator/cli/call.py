@@ -215,7 +215,7 @@ def default_credentials() -> Credentials:
 
 
 class CannotRead(Exception):
-    """It cannot be read, or is too long; the text of the exception says which."""
+    """The input cannot be read or is too long. The text says which."""
 
 
 def read_file(name: str, what: str = "the body", bytes_max: int = BYTES_MAX) -> bytes:

@@ -79,7 +79,7 @@ def _shown(value: Any) -> str:
 
 
 def _read(ctx: click.Context, text: str) -> dict[str, Any]:
-    """The changes as data. Raises `Refused` for what is no YAML."""
+    """Return the changes as data. Raises `Refused` for invalid YAML."""
     data = read_yaml(text, "changes")
     if not isinstance(data, dict) or not data:
         raise click.UsageError(f"{text!r} is neither on nor off, nor changes such as {{note: new}}", ctx)

@@ -98,9 +98,9 @@ FORWARDED: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIG
 
 
 def run(to_run: list[str], variables: dict[str, str], timeout_s: float | None = None) -> int:
-    """Run the command to its end, forwarding signals, or until it has taken so long; returns our exit code. Raises
+    """Run the command until it ends or the time is over, and forward signals to it. Return our exit code. Raises
     `CannotStart`."""
-    # With a group of its own, what it has started can be ended with it; on a terminal that would cost it its input.
+    # A process group of its own ends with all children of the command; on a terminal it would get no input.
     has_group = timeout_s is not None and hasattr(os, "killpg") and not _shares_terminal()
     with _Forwarding() as forwarding:
         try:
@@ -193,7 +193,7 @@ class _Forwarding:
 
 
 def _shares_terminal() -> bool:
-    """True when the terminal sends Ctrl-C to the command itself: it is in the foreground group, as we are."""
+    """Return whether Ctrl-C reaches the command directly: it is in the terminal's foreground group, as we are."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
     except OSError:

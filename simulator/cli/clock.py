@@ -100,7 +100,7 @@ def advance_command(ctx: click.Context, /, how: tuple[str, ...], json: bool, **r
 
 
 def _stop(control: Control) -> int:
-    """Stop the advance that runs, and say where the clock stands. It may have ended by itself meanwhile."""
+    """Stop the current advance and print the clock's time. The advance may have ended meanwhile."""
     try:
         clock = control.delete("/clock/advance")
     except Refused as refused:

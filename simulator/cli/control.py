@@ -30,10 +30,10 @@ PROBLEMS_MAX = 3
 OK = 200
 
 SILENCE_S = 40.0
-"""A server that says nothing for so long is gone: it sends a comment every 15 seconds."""
+"""The timeout of a silent stream. A server sends a comment every 15 seconds."""
 
 PATIENCE_S = 3.0
-"""How long a server may be gone, such as one that is being started again."""
+"""The time within which a server may come back, for instance after a restart."""
 
 PAUSE_S = 0.2
 LINE_BYTES_MAX = 4 * 1024 * 1024
@@ -158,7 +158,7 @@ class Control:
         return Refused(whole_line(f"{title()}: {problems or said}"), code)
 
     def fields(self, value: Any) -> Any:
-        """A value of an answer, with objects that say what they lack."""
+        """Return a value of an answer. Its objects raise an error about missing fields."""
         if isinstance(value, dict):
             return _Fields(self, value)
         return list(map(self.fields, value)) if isinstance(value, list) else value

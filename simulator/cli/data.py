@@ -1,4 +1,4 @@
-"""`reseller-sim data`: looks after folders of `serve --data-dir`, and copies one that a server has open."""
+"""`reseller-sim data`: maintenance of the folders of `serve --data-dir`."""
 
 import shutil
 import sys

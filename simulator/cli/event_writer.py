@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SHOWN = frozenset({"request", "status", "callback", "webhook"})
 WAITING_BYTES_MAX = 256 * 1024
 LAST_LINES_S = 0.2
-"""How long a server that stops waits for its last lines to be written."""
+"""The time that a stopping server waits until its last lines are written."""
 FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 RETRY_S = 1.0
 """How often it is tried again while the disk is full."""
@@ -58,7 +58,7 @@ class Writer:
         threading.Thread(target=self._run, name="lines", daemon=True).start()
 
     def write(self, data: bytes) -> None:
-        """Have this written."""
+        """Queue the data."""
         with self._lock:
             self._waiting += len(data)
             self.is_idle.clear()

@@ -52,7 +52,7 @@ class Explanation:
 
     @property
     def is_right(self) -> bool:
-        """True when the service would accept it."""
+        """Whether the service would accept the request."""
         return not self.problems and (bool(self.accepted) or (self.autopsy is not None and self.autopsy.is_right))
 
     def as_json(self) -> dict[str, Any]:
@@ -241,7 +241,7 @@ def lines_of_autopsy(code: str, found: Mapping[str, Any], said: str = "") -> Ite
 
 
 def _lines_of_compared(compared: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
-    """The string that the client says it signed; without what the autopsy says already."""
+    """Yield the lines about the string that the client says it signed, without repeating the autopsy."""
     if compared["sentence"] != found["sentence"]:
         yield f"{compared['sentence']}"
         if compared["fix"] not in ("", found["fix"]):
@@ -262,5 +262,5 @@ def _difference(title: str, signed: str, expected: str, at: int) -> Iterator[str
 
 
 def _one(text: str) -> str:
-    """A text with its control characters written out, as it is shown."""
+    """Return a text with escaped control characters."""
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")

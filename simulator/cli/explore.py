@@ -237,7 +237,7 @@ def _campaign(
             record.begin()
             trials.on_judged = screen.watching(campaign)
             report = campaign.explore()
-        except SystemExit:  # by a signal: what has been run until then is written
+        except SystemExit:  # by a signal: the runs so far are written
             reports.write(suites_when_stopped(campaign.report))
             raise
     screen.end(report)

@@ -17,7 +17,7 @@ from simulator.options import DEFAULT_PORT, LOOPBACK
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 option = partial(click.option, show_envvar=True)
-# Without a variable: the flag of another verb has the same name and another meaning.
+# Without a variable, since a flag of another verb has the same name and a different meaning.
 own_option = partial(click.option, allow_from_autoenv=False)
 # Without a variable, too: each file is about one run.
 file_option = partial(own_option, type=click.Path(path_type=Path, dir_okay=False))

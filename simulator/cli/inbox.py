@@ -1,4 +1,4 @@
-"""`reseller-sim inbox` and `trigger`: what receivers got, and what they are sent now."""
+"""`reseller-sim inbox` and `trigger`: messages that receivers got, and messages to send now."""
 
 import secrets
 from itertools import islice

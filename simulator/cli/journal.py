@@ -1,4 +1,4 @@
-"""`reseller-sim requests` and `story`: what a sandbox received, and all that happened to one payment."""
+"""`reseller-sim requests` and `story`: the requests of a sandbox, and the history of a payment."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -180,7 +180,7 @@ def _print_message(first: str, message: dict[str, Any]) -> None:
 
 
 def _print_unshortened(line: str) -> None:
-    """A line that may be longer than the terminal, since all of it matters."""
+    """Print a line in full, even if it is longer than the terminal."""
     echo(whole_line(line))
 
 

@@ -95,7 +95,7 @@ def echo_value(value: Any) -> None:
 
 
 def show(answer: Any, text: str, *, json: bool) -> None:
-    """Print an answer as JSON, or the line that says the same."""
+    """Print an answer as JSON, or as the given line."""
     if json:
         echo_value(answer)
     else:
@@ -156,7 +156,7 @@ def print_table(
 
 
 def terminal_width() -> int:
-    """How many characters a line may have."""
+    """Return the width of the terminal in characters."""
     return max(LEAST_CHARS, shutil.get_terminal_size().columns)
 
 
@@ -172,7 +172,7 @@ def print_line(text: str, *, bold: bool = False, red: bool = False) -> None:
 
 
 def cut(text: str, chars_max: int) -> str:
-    """A text of at most so many characters; one that was longer ends in an ellipsis."""
+    """Return a text of at most this many characters. A longer text ends in an ellipsis."""
     return text if len(text) <= chars_max else text[: chars_max - 1] + ELLIPSIS
 
 
@@ -185,8 +185,8 @@ def clock_time(at: str | None) -> str:
 
 
 def times_of_day(times: Sequence[str]) -> tuple[str, list[str]]:
-    """The heading of a column of times of the control API, and its cells to the millisecond: the offset is in the
-    heading, and so is the date when it is the same for all."""
+    """Return a heading and the cells of a column of times, to the millisecond. The offset is in the heading, and so is
+    the date if all times share it."""
     shown = [shown_time(at) for at in times]
     dates = {at[:10] for at in shown if at}
     if len(dates) == 1:

@@ -37,7 +37,7 @@ def raise_file_limit() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _FILES_WANTED if hard == resource.RLIM_INFINITY else min(hard, _FILES_WANTED)
     if soft != resource.RLIM_INFINITY and soft < wanted:
-        # A system may grant less than its own hard limit says; then the soft one does.
+        # A system may grant less than its own hard limit; then use the soft limit.
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
@@ -106,7 +106,7 @@ class WithoutSecrets(logging.Filter):
         masked = self._masked(message)
         if masked != message:
             record.msg, record.args = masked, ()
-            record.__dict__.pop("color_message", None)  # how uvicorn prints the same on a terminal
+            record.__dict__.pop("color_message", None)  # uvicorn's coloured form of the message
         if record.exc_info and not record.exc_text:
             record.exc_text = self._masked(self._format.formatException(record.exc_info))
         return True
@@ -127,7 +127,7 @@ def hide_secrets(owner: KnowsSecrets) -> None:
 
 
 class AsJson(logging.Formatter):
-    """A record as one line of JSON, beside the events of `serve --log json`: its `kind` is `log`."""
+    """A record of the log as a line of JSON like the events of `serve --log json`; its `kind` is `log`."""
 
     def format(self, record: logging.LogRecord) -> str:
         """See `logging.Formatter`."""

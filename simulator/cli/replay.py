@@ -1,4 +1,4 @@
-"""`reseller-sim replay`: rebuilds sandboxes from a tape, and says whether all is as it was."""
+"""`reseller-sim replay`: rebuilds sandboxes from a tape and reports differences."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -153,7 +153,7 @@ def _not_accepted(error: "ScenarioError", head: "Head") -> str:
 
 
 def _replay(file: "TapeFile", life: "Life", until: Until) -> bool:
-    """Replay a tape and print the result; whether all was as it is on the tape."""
+    """Replay a tape and print the result. Return whether the replay agrees with the tape."""
     from simulator.api.pipeline import Pipeline
     from simulator.api.request_replayer import RequestReplayer
     from simulator.api.routes import routes

@@ -132,7 +132,7 @@ def serve_command(
                 EventWriter,  # imports the renderer of events, which only these lines need
             )
 
-            stream = sys.stderr if json else sys.stdout  # whose first line alone is for programs then
+            stream = sys.stderr if json else sys.stdout  # whose only text is then the first line, for programs
             gate = running.folder.gate if running.folder is not None else None
             showing.append(EventWriter(running.app.sandboxes, stream, as_json=log == "json", gate=gate))
 
@@ -156,7 +156,7 @@ def serve_command(
 
 
 def _print_lines(lines: list[str]) -> None:
-    print_to_stderr("\n".join(lines))  # one that cannot be written is no reason to stop serving
+    print_to_stderr("\n".join(lines))  # serving continues if a line cannot be written
 
 
 def unknown_variables(command: click.Command, names: Iterable[str]) -> str:
@@ -169,7 +169,7 @@ def unknown_variables(command: click.Command, names: Iterable[str]) -> str:
 
 
 def _of_all_verbs() -> set[str]:
-    """The variables of all verbs, whose modules are imported for it."""
+    """Return the variables of all verbs. Imports the verbs' modules."""
     from simulator.cli.main import VERBS, cli
 
     commands = [cli.get_command(click.Context(cli), name) for name in VERBS]

@@ -152,8 +152,8 @@ def _context(cert: Path, key: Path) -> "ssl.SSLContext":
 
 
 def _look_at_times(cert: Path, app: "App") -> None:
-    """Have the metrics say when the certificate expires, and stderr why clients will not accept it now. It is served
-    nevertheless: some clients look at no time, and a test may want just that."""
+    """Record the certificate's expiry in the metrics, and print a warning if clients will not accept it now. The server
+    uses it nevertheless: some clients ignore the dates, and a test may need an expired certificate."""
     from simulator.server.tls import BadCertificate, validity_of
 
     try:

@@ -1,4 +1,4 @@
-"""The flags of a server: where it listens, what it starts from, who may use it, and what a team shares it with."""
+"""The flags of a server: its address, scenario, access control, and options for teams."""
 
 import math
 import re
@@ -180,7 +180,7 @@ def going_on_flags(function: Decorated) -> Decorated:
 
 
 def control_flags(port: int) -> Callable[[Decorated], Decorated]:
-    """The flags of a server that is no simulator: where it listens, and who may use its control API."""
+    """The flags of a server other than the simulator: its address, and access to its control API."""
     return all_of([*_listening(port, port_variable=False), *_control()])
 
 

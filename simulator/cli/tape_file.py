@@ -60,8 +60,8 @@ class Life:
 
 @dataclass(frozen=True, slots=True)
 class TapeFile:
-    """All lives of a file. `damage` says why nothing more could be read, if so: it was `cut`, or has a line that cannot
-    be understood, against which `advice` helps."""
+    """All lives of a file. `damage` says why reading stopped early: the file is cut (`is_cut`), or a line is
+    unreadable; then `advice` helps."""
 
     path: Path
     lives: tuple[Life, ...]
@@ -118,7 +118,7 @@ def read_tape_file(path: Path) -> TapeFile:
     damage, is_cut, advice = "", False, ANEW
     try:
         for one in read_file(path):
-            found.append(one)  # those before one that cannot be read are kept
+            found.append(one)  # keeps the lives before a damaged life
     except OSError as error:
         raise CannotStart(whole_line(f"reseller-sim replay: {path}: {error.strerror or error}")) from None
     except TooLargeFile as large:

@@ -1,4 +1,4 @@
-"""How a verb is declared, how it ends that could not do its work, and what it says of wrong usage."""
+"""Common code of the verbs: their declaration, their errors, and the messages about wrong usage."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -108,10 +108,10 @@ class Number(click.FloatRange):
 
 
 class Port(click.Option):
-    """A port, which a variable may set, but not one that Kubernetes makes."""
+    """A port. Variables that Kubernetes generates are ignored."""
 
     def resolve_envvar_value(self, ctx: click.Context) -> str | None:
-        """None for `tcp://10.0.0.1:8080`, which every container has beside a Service of our name, asked for or not."""
+        """Return None for `tcp://10.0.0.1:8080`, which every container has if a Service has our name."""
         text = super().resolve_envvar_value(ctx)
         return None if text is not None and _OF_A_SERVICE.fullmatch(text) else text
 
@@ -215,7 +215,7 @@ def token(ctx: click.Context, param: click.Parameter, text: str | None) -> str |
 
 
 class BadToken(ValueError):
-    """A file that does not hold a token; the text says what it should."""
+    """A file without a valid token. The text describes the expected content."""
 
 
 class TokenFile(NamedTuple):
@@ -226,7 +226,7 @@ class TokenFile(NamedTuple):
 
 
 def token_in_file(ctx: click.Context, param: click.Parameter, path: str | None) -> TokenFile | None:
-    """The only line of a file; the same characters as a token."""
+    """Return the only line of a file, with the characters of a token."""
     if path is None:
         return None
     try:

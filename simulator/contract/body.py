@@ -30,7 +30,7 @@ OUTLINE_BYTES_MAX: Final = 64 * 1024
 """The bytes of a body outside its strings, without white space, and its quotes; also the number of its backslashes."""
 
 BLANK_FACTOR: Final = 16
-"""With white space it may be so many times as much."""
+"""With white space it may be this many times as large."""
 
 _BLANKS: Final = b" \t\r\n"
 
@@ -255,7 +255,8 @@ def _has_many_containers(body: bytes) -> bool:
 
 
 def _reason(body: bytes, text: str) -> str:
-    """Return the decoder's words, or better words where it only says that the text was truncated or is invalid."""
+    """Return the decoder's message, or a better message if the decoder only says that the text is truncated or
+    invalid."""
     if body.startswith(_BYTE_ORDER_MARK):
         return "it begins with a byte order mark"
     if text != "Input data was truncated":
@@ -307,8 +308,8 @@ def _never(text: str) -> NoReturn:
     raise AssertionError(f"{text} is not JSON and was rejected before")
 
 
-# Measuring JSON before it is decoded: what stands outside its strings. Decoding costs so much more than reading that a
-# body of ten megabytes could delay all other requests for seconds; this takes a few milliseconds.
+# The outline of JSON, the part outside its strings, is measured before decoding. Decoding is so much slower than
+# reading that a body of ten megabytes could delay all other requests for seconds. Measuring takes a few milliseconds.
 
 
 def outline(body: bytes, bytes_max: int) -> bytes | None:
@@ -334,5 +335,5 @@ def _excess(body: bytes, bytes_max: int) -> bytes | None:
 
 
 def opened(outside: bytes) -> int:
-    """How many arrays and objects are open at the end of an outline: a lower bound of its depth."""
+    """Return the number of arrays and objects that are open at the end of an outline, a lower bound of its depth."""
     return sum(map(outside.count, (b"[", b"{"))) - sum(map(outside.count, (b"]", b"}")))

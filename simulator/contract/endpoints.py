@@ -26,7 +26,7 @@ class Endpoint(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def has_parameters(self) -> bool:
-        """True when its path stands for many."""
+        """Whether the path has parameters."""
         return "{" in self.path
 
     def has_path(self, path: str) -> bool:

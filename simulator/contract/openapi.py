@@ -14,7 +14,7 @@ PROXY = "proxy"  # the control API of the proxy
 METHODS = ("get", "put", "post", "delete", "patch")
 
 _ANNOTATIONS = {"description", "title", "deprecated", "default", "examples", "x-must-be"}
-"""Keywords that say something about a value and want nothing of it."""
+"""Keywords that describe a value without restricting it."""
 
 
 @cache
@@ -114,7 +114,7 @@ def _choice(part: _Part, waiting: set[_Part]) -> Schema:
 
 
 def _rebased(part: Any, within: str, waiting: set[_Part]) -> Any:
-    """A copy whose references point into the bundle; adds the parts that it references to `waiting`."""
+    """Return a copy whose references point into the bundle. The referenced parts are added to `waiting`."""
     if isinstance(part, list):
         return [_rebased(each, within, waiting) for each in part]
     if not isinstance(part, dict):
@@ -218,7 +218,7 @@ NULL_ALONE: Schema = {"type": ["string", "null"], "not": {"type": "string"}}
 
 
 def other_types(source: Schema) -> list[str]:
-    """The types that a schema admits beside objects; none when it admits no objects or nothing else."""
+    """Return the types that a schema admits besides objects; empty if it admits only objects or no objects."""
     types = source.get("type", [])
     return [one for one in types if one != "object"] if isinstance(types, list) and "object" in types else []
 

@@ -28,7 +28,7 @@ NOT_YET = "none-yet"
 
 # Refusals that the contract has everywhere and a collection must not meet: of the caller, and of the method.
 _NEVER_RIGHT = (401, 403, 405)
-# Names of parameters in a path that say nothing without the segment before them.
+# Names of path parameters that need the preceding segment to be clear.
 _UNSPECIFIC = ("code", "id", "n", "name")
 _VARIABLE = re.compile(r"\{\{(\w+)\}\}")
 _VARIABLES_OF = {SIGNATURE: ("api_key", "api_secret"), BEARER: ("control_token",), NONE: ()}
@@ -44,7 +44,7 @@ _NAMES = {
 
 _Object = Mapping[str, Any]
 Parameter = dict[str, Any]
-"""A parameter of a query or a header, as Postman has it; one that is `disabled` is only offered."""
+"""A parameter of a query or a header in Postman's form. A `disabled` parameter is only offered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,8 @@ class Request:
 
 
 def collection(name: str, known: Mapping[str, str]) -> dict[str, Any]:
-    """The collection of a document (`OPENAPI`, `CONTROL`). `known` has the defaults of variables by their names, and
-    may have more than are used. Ids follow from names, so that the same contract gives the same bytes."""
+    """Return the collection of a document (`OPENAPI`, `CONTROL`). `known` has the defaults of variables by name, and
+    may have unused variables. Ids are derived from names, so the same contract yields the same bytes."""
     document, own = bundled(name), _own()[name]
     plain = {request.operation: request for request in _operations(document, own["remembered"])}
     folders = [
@@ -189,8 +189,8 @@ def _encoded(parameter: Parameter) -> Parameter:
 
 
 def value_of(document: _Object, described: _Object) -> str:
-    """The value of a parameter of a query or header, as text: what a run knows, the example, or the first that its
-    schema names; else empty."""
+    """Return the text for a parameter of a query or header: the value that a run knows, the example, or the first value
+    in the schema; otherwise empty."""
     schema = resolved(document, described.get("schema", {}))
     known, examples = _own()["known"], (described.get("example"), *schema.get("examples", ()))
     choices = (known.get(described["name"]), *examples, *schema.get("enum", ()), schema.get("default"))

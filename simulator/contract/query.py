@@ -78,7 +78,7 @@ def parameter_names(name: str) -> frozenset[str]:
 
 
 def admits_several(wanted: Schema) -> bool:
-    """True when a parameter with this schema may be repeated."""
+    """Return whether a parameter with this schema may be repeated."""
     return any(each.get("type") == "array" for each in (wanted, *wanted.get("anyOf", ())))
 
 

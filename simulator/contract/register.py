@@ -1,4 +1,4 @@
-"""The register of assumptions: what SPEC leaves open, our choice, and the scenario key that changes it."""
+"""The register of assumptions: gaps of SPEC, our choices, and the scenario keys that change them."""
 
 import json
 from dataclasses import dataclass

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 BASE_URI = "https://reseller-sim.invalid/"
 
 SCENARIO = "scenario.schema"
-"""The schema of scenario files, which is of draft 7 and stands beside the folder of the others."""
+"""The schema of scenario files, which uses draft 7 and is not in the folder of the other schemas."""
 
 Schema = dict[str, Any]
 

@@ -86,7 +86,8 @@ class Validator:
             yield error
 
     def _is_said_below(self, error: "ValidationError", errors: list["ValidationError"]) -> bool:
-        """Whether no alternative fits a value, without saying why, and another error says what in it is wrong."""
+        """Return whether another error names the invalid part of a value, while this error only says that no
+        alternative fits."""
         if error.kind.name not in ("anyOf", "oneOf") or _alternatives(self._holder(error)):
             return False
         path = error.instance_path
@@ -137,7 +138,7 @@ class Validator:
         return bool(missing) and len(missing) == len(self._holder(missing[0])["required"])
 
     def _holder(self, error: "ValidationError") -> Schema:
-        """The schema whose keyword failed."""
+        """Return the schema that has the failed keyword."""
         file, is_located, pointer = (error.absolute_keyword_location or "").rpartition("/")[0].partition("#")
         if file not in ("", BASE_URI):
             holder = schema_at(f"{file}#{pointer}")
@@ -201,7 +202,7 @@ def _range(low: object, high: object) -> str:
 
 
 def beginning(value: Any) -> Any:
-    """The first items and members of what is in a value, with the same places."""
+    """Return a value with only the first items and members of each part, at the same paths."""
     if isinstance(value, list):
         return [beginning(item) for item in value[:PROBLEMS_MAX]]
     if isinstance(value, dict):

@@ -152,7 +152,7 @@ class Verdict:
 
 class Record:
     """The recorded verdicts by key. `about` has the common inputs of all runs, by name. `begins_anew` is true unless
-    runs are resumed. Nothing is deleted or written before `begin`."""
+    runs are resumed. Files are deleted and written only after `begin`."""
 
     def __init__(self, folder: Path, about: Mapping[str, Any], *, resumes: bool) -> None:
         self._path = folder / FILE

@@ -1,4 +1,4 @@
-"""Details in words, for `X-Sim-Diagnosis` and the journal: what was wrong, and what would have been right.
+"""Details in words for `X-Sim-Diagnosis` and the journal: the mistake, and the correct value.
 
 A sentence has parts; a part that names an empty fact is left out.
 """

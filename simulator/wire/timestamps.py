@@ -36,8 +36,8 @@ class _Second(NamedTuple):
 
 _NONE = datetime.min.replace(tzinfo=UTC)
 _latest = [_Second(_NONE, _NONE, "")]
-"""The one that was formatted last: most answers fall into the same one as the answer before. Sandboxes are rebuilt in
-another thread, which formats other seconds meanwhile, so that it is read and replaced as a whole."""
+"""The last formatted second. Most answers fall into the same second as the answer before. Sandboxes are rebuilt in
+another thread, which formats other seconds meanwhile, so this value is read and replaced as a whole."""
 
 
 def year_first(at: datetime) -> str:

@@ -26,7 +26,7 @@ may be a password in the wrong place."""
 
 FORM_NAMES: Final = (b"username", b"password", b"refresh_token")
 PARAMETERS_MAX: Final = 20
-"""With other names, or more of them, a body is taken for none of a form, and nothing of it is shown."""
+"""A body with other or further names is not treated as a form, and none of it is shown."""
 
 DEPRECATED_SINCE_S = int(datetime.combine(NEW_VERSION, time(), UTC).timestamp())
 

@@ -23,7 +23,7 @@ def signed(scheme: Signature, secret: str, event_id: str, at: datetime, body: by
 
 
 def signature_of(scheme: Signature, secret: str, event_id: str, stamp: str, body: bytes) -> str:
-    """The value of the header that has the signature; a plain HMAC is of the body alone. `stamp` is in Unix seconds."""
+    """Return the value of the signature's header. A plain HMAC covers only the body. `stamp` is in Unix seconds."""
     if scheme.header:
         key = bytes.fromhex(secret) if scheme.key == "bytes" else secret.encode()
         return scheme.prefix + hmac.digest(key, body, "sha256").hex()
@@ -60,7 +60,8 @@ def lacking(scheme: Signature, headers: Mapping[str, str]) -> str:
 
 
 def is_signed_with(scheme: Signature, secret: str, headers: Mapping[str, str], body: bytes) -> bool:
-    """True when this secret, 64 hexadecimal digits, signed exactly these headers and this body; they lack nothing."""
+    """Return whether this secret, 64 hexadecimal digits, signed exactly these headers and this body. No signature
+    header may be missing."""
     if scheme.header:
         given = [headers[scheme.header.lower()]]
         expected = signature_of(scheme, secret, "", "", body)

@@ -34,7 +34,7 @@ REPLAY_REFUSALS = {
 
 
 def configuration(webhook: Webhook) -> dict[str, Any]:
-    """The answer to GET; empty strings, false and nulls when there is no webhook."""
+    """Return the answer to GET; empty strings, false and nulls without a webhook."""
     return {
         "webhook_url": webhook.url,
         "enabled": webhook.enabled,

@@ -95,7 +95,7 @@ def good_body(operation: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def sent_home(value: Any) -> Any:
-    """Return a copy in which each web address is a loopback address, so that requests stay on this machine."""
+    """Return a copy whose web addresses are loopback addresses, so that requests stay on this machine."""
     if isinstance(value, str):
         return _HOST.sub(_NOBODY, value)
     if isinstance(value, list):

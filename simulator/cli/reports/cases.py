@@ -44,7 +44,7 @@ class Case:
 
     @property
     def is_error(self) -> bool:
-        """True when it says why nothing was examined, false for what was examined and is not as expected."""
+        """Whether nothing was examined. `message` then says why."""
         return self.code == NOT_RUN
 
 
@@ -57,17 +57,17 @@ class Suite:
 
     @property
     def failures(self) -> int:
-        """How many of its cases are not ok."""
+        """The number of cases that are not ok."""
         return sum(1 for case in self.cases if not case.ok)
 
     @property
     def skipped(self) -> int:
-        """How many of its cases were not looked at."""
+        """The number of cases that were not examined."""
         return sum(1 for case in self.cases if case.skipped)
 
     @property
     def errors(self) -> int:
-        """How many of its cases are errors, which are among the failures."""
+        """The number of errors, which are also failures."""
         return sum(1 for case in self.cases if case.is_error)
 
 
@@ -84,7 +84,7 @@ class Run:
 
 
 def all_ok(suites: Iterable[Suite]) -> bool:
-    """True when every case is ok."""
+    """Return whether every case is ok."""
     return not any(suite.failures for suite in suites)
 
 
@@ -99,7 +99,7 @@ class Reports:
 
     @property
     def is_text(self) -> bool:
-        """True when people read the result."""
+        """Whether people read the result."""
         return self.format == "text"
 
     def begin(self) -> None:

@@ -1,4 +1,4 @@
-"""Renders coverage as text: what a run met and what it missed, for the end of `exec --coverage`."""
+"""Coverage as text: the covered and missed parts of a run, for the end of `exec --coverage`."""
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby

@@ -224,7 +224,7 @@ def about(setting: Setting, base: Base, flags: ServerFlags, timeout_s: float | N
 
 
 def repeated(flags: ServerFlags) -> str:
-    """The flags that no scenario file can say, as `exec` takes them; tokens are secrets, and are not among them."""
+    """Return the flags of `exec` that have no counterpart in a scenario file. Tokens are secrets and left out."""
     given = (
         ("--host", flags.host, LOOPBACK),
         ("--port", flags.port, 0),

@@ -1,4 +1,4 @@
-"""The folder of a run: what each of its sandboxes did, as files, and all of it on one page."""
+"""The folder of a run: files about each of its sandboxes, and a page about all of them."""
 
 import re
 from collections import deque
@@ -53,7 +53,7 @@ def begin_folder(folder: Path) -> None:
 
 
 def write_why_not(folder: Path, message: str) -> None:
-    """Write a page that says why there is no result, if it can be written."""
+    """Write a page with the reason why there is no result, if it can be written."""
     with suppress(OSError, CannotStart):
         begin_folder(folder)
         (folder / INDEX).write_text(page((), (), *message.split("\n")), "utf-8")

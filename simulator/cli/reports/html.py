@@ -12,7 +12,7 @@ from simulator.shortened import whole_line
 
 TITLE = "reseller-sim: report of a run"
 ROWS_MAX = 200
-"""How many rows of a table, the latest ones, are shown; the files have all of them."""
+"""The number of latest rows in a table of the page. The files have all rows."""
 
 OPEN_ROWS_MAX = 20
 TIMES = ("at", "updated")
@@ -39,7 +39,7 @@ def document(title: str, heading: str, *parts: str) -> str:
 
 
 def text(value: object) -> str:
-    """A value as it is shown in a page: one line, escaped."""
+    """Return a value as an escaped line."""
     return escape(whole_line("" if value is None else value))
 
 
@@ -49,7 +49,7 @@ def lines(texts: Iterable[object]) -> str:
 
 
 def block(content: str) -> str:
-    """A text of several lines as it is."""
+    """Return a text of several lines, with its line breaks."""
     return f"<pre>{escape(printable(content))}</pre>"
 
 
@@ -66,7 +66,7 @@ def table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def page(sections: Sequence[str], notes: Iterable[str], *verdict: str) -> str:
-    """The page of a run. `verdict` is its result, `notes` say what is not in the page."""
+    """Return the page of a run. `verdict` is its result; `notes` say what the page leaves out."""
     said = [f'<p class="verdict">{text(one)}</p>' for one in verdict]
     return document(TITLE, "Report of a run", *said, *(f"<p>{text(one)}</p>" for one in notes), *sections)
 

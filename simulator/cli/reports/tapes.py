@@ -19,8 +19,8 @@ SECRET_MODE: Final = 0o600
 
 
 class Tapes:
-    """Writes each tape when its sandbox has ended. `error` says why the file cannot be written, once that is known;
-    `left_out` says which tapes it lacks, why, and what to do."""
+    """Writes each tape when its sandbox has ended. `error` says why the file cannot be written. `left_out` names the
+    missing tapes, with the reason and advice."""
 
     def __init__(self, path: Path, *, shows_secrets: bool = False) -> None:
         self._path = path
@@ -39,7 +39,7 @@ class Tapes:
         """Create the file, empty. Raises `CannotStart` when it cannot."""
         try:
             if self._shows_secrets:
-                self._path.touch(SECRET_MODE)  # one that exists stays as it is
+                self._path.touch(SECRET_MODE)  # keeps the mode of an existing file
             self._file = self._path.open("wb")
         except OSError as error:
             text = f"reseller-sim exec: the tape {self._path} cannot be written: {error.strerror}"

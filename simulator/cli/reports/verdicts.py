@@ -146,7 +146,7 @@ class Lives:
         self.unmet_left_out = 0
 
     def add(self, live: "LiveSandbox", label: str) -> "list[Verdict]":
-        """Judge a sandbox as it is now, if it expects anything; returns its verdicts."""
+        """Judge the present state of a sandbox that has expectations, and return the verdicts."""
         from simulator.runtime.expectations import verdicts
 
         found = verdicts(live) if live.counters.expected else []
@@ -213,7 +213,7 @@ def _case(one: "Verdict") -> Case:
     from simulator.scenario.library import BODY
 
     place = one.expectation.place
-    place = place if place and place.file != BODY else None  # there is no such file to open
+    place = place if place and place.file != BODY else None  # not a file that can be opened
     details = [f"nearest: {line}" for line in one.nearest] + [f"pending: {line}" for line in one.pending]
     return Case(
         name=one.expectation.name,
