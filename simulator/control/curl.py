@@ -62,13 +62,13 @@ class Pasted(NamedTuple):
 
 
 def no_file(name: str) -> bytes:
-    """Refuses the file of a body, for who must not read files of others. Raises `NotCurl`."""
+    """Refuse a body from a file, for callers that must not read local files. Raises `NotCurl`."""
     raise NotCurl(f"the command reads its body from the file {name!r}: write the body in its place")
 
 
 def read_curl(words: list[str], read_file: Callable[[str], bytes] = no_file, stdin: bytes | None = None) -> Pasted:
-    """The request of a curl command; `read_file` reads files of bodies, `stdin` is what is piped into the command.
-    Raises `NotCurl`."""
+    """Return the request of a curl command; `read_file` reads files of bodies, `stdin` is the command's input. Raises
+    `NotCurl`."""
     if not words:
         raise NotCurl("the command is empty: nothing was given")
     if PurePath(words[0]).name not in ("curl", "curl.exe"):
@@ -82,13 +82,13 @@ def read_curl(words: list[str], read_file: Callable[[str], bytes] = no_file, std
 
 
 class _Files:
-    """Reads what options take from files, and from stdin, which can be read once."""
+    """Reads the values of options from files, and from stdin, which can be read once."""
 
     def __init__(self, read_file: Callable[[str], bytes], stdin: bytes | None) -> None:
         self._read_file, self._stdin = read_file, stdin
 
     def data(self, name: str, value: str) -> bytes:
-        """A part of the body."""
+        """Return a part of the body."""
         if name == "--data-urlencode":
             return self.encoded(value)
         if name == "--data-raw" or not value.startswith("@"):
@@ -125,7 +125,7 @@ def _request(options: list[tuple[str, str]], files: _Files) -> Pasted:
     parts: list[bytes] = []
     for name, value in options:
         if name in _BODIES:
-            parts += [b"&"] if parts and name != "--json" else []  # curl puts what follows --json beside the rest
+            parts += [b"&"] if parts and name != "--json" else []  # curl joins --json data without a separator
             parts.append(files.data(name, value))
     added = [os.fsencode(value[1:]) if value.startswith("+") else files.encoded(value)
              for name, value in options if name == _QUERY]  # fmt: skip
@@ -151,7 +151,7 @@ def _request(options: list[tuple[str, str]], files: _Files) -> Pasted:
 
 
 def _sent_url(url: str, added: str | None, names: set[str]) -> tuple[str, bytes | None]:
-    """The URL, or path with its query, as it is sent, with `added` at the end of its query; and its credentials."""
+    """Return the URL, or path with its query, as sent, with `added` at the end of its query; and its credentials."""
     if found := _BLANK.search(url + (added or "")):
         raise NotCurl(f"curl refuses a URL with {found[0]!r}: escape it, as a blank by %20")
     rest, before, user = url.partition("#")[0], "", None
@@ -193,7 +193,8 @@ def _one_line(value: str, name: str) -> str:
 
 
 def _header(line: str) -> list[str]:
-    """A header's line, empty where it ends in a semicolon; none without a value, since curl leaves that header out."""
+    """Return a header's line, empty if it ends in a semicolon; an empty list for a header without a value, which curl
+    omits."""
     shown = line[:SHOWN_CHARS]
     if line.startswith("@"):
         raise NotCurl(f"--header {shown!r} of the command is not read, since it is a file: give each header itself")
@@ -211,7 +212,7 @@ def _header(line: str) -> list[str]:
 
 
 def _options(words: list[str]) -> Iterator[tuple[str, str]]:
-    """Names of options and their values, "" as the name of a URL and as the value of a switch."""
+    """Yield the names of options with their values; "" is the name of a URL, and the value of a switch."""
     rest = iter(words)
     for word in rest:
         if word == "--":
@@ -243,16 +244,16 @@ def _value(name: str, rest: Iterator[str]) -> str:
 # Linux limits one argument of a command to 128 KiB.
 ARGUMENT_BYTES_MAX = 100_000
 EXPECT_BYTES_MIN = 1024
-"""From here on some versions of curl ask first whether the body may come."""
+"""From this size, some versions of curl ask before they send the body."""
 
 _OF_THE_CONNECTION = frozenset({b"host", b"content-length", b"connection", b"transfer-encoding", b"keep-alive"})
 _OF_CURL = (b"Accept", b"User-Agent")
 
 
 def curl_command(method: str, url: str, headers: Mapping[str, str], body: bytes) -> str:
-    """The command on one line, unless the body itself has several; curl adds headers of its own.
+    """Return the command on a single line, unless the body itself has several; curl adds headers of its own.
 
-    A body that does not fit an argument, being too long or not text, is piped into it by the shell's `printf`.
+    If the body is too long for an argument, or not text, the shell's `printf` pipes it into the command.
     """
     pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
     return _command(method, url.encode(), pairs, body)
@@ -271,7 +272,7 @@ def exact_curl_command(
 
 
 def _is_length_zero(name: bytes, value: bytes) -> bool:
-    """Whether this is the header that curl does not send by itself for a request without a body."""
+    """Return whether this is the `Content-Length: 0` that curl omits for a request without a body."""
     return name.lower() == b"content-length" and value.strip() == b"0"
 
 
@@ -314,7 +315,7 @@ def _method(method: str, body: bytes) -> list[str]:
 
 
 def _url(url: bytes) -> list[str]:
-    """The URL, and the options that keep curl from interpreting it."""
+    """Return the URL, with the options that keep curl from interpreting it."""
     flags = []
     if any(character in url for character in b"[]{}"):
         flags.append("--globoff")
@@ -324,13 +325,13 @@ def _url(url: bytes) -> list[str]:
 
 
 def _word(value: bytes) -> str:
-    """One word of a command, on one line; `value` has no NUL and does not end with a line feed."""
+    """Return a word of a command, on a single line; `value` has no NUL and does not end with a line feed."""
     text = _as_text(value)
     return f"\"$(printf %b '{_octal(value)}')\"" if text is None or "\n" in text else shlex.quote(text)
 
 
 def _as_text(value: bytes) -> str | None:
-    """Bytes as text that a terminal can show and a shell can quote; None when they are not UTF-8 or have control
+    """Return bytes as text that a terminal can show and a shell can quote; None when they are not UTF-8 or have control
     characters."""
     try:
         text = value.decode()
@@ -340,6 +341,6 @@ def _as_text(value: bytes) -> str | None:
 
 
 def _octal(value: bytes) -> str:
-    """Bytes in the notation of `printf %b`."""
+    """Return bytes in the notation of `printf %b`."""
     plain = frozenset(b'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ {}[]:,."_-')
     return "".join(chr(byte) if byte in plain else f"\\0{byte:03o}" for byte in value)

@@ -24,7 +24,7 @@ HTTP_STATUSES = {ReplayRefused.UNKNOWN: 404, ReplayRefused.LIMIT: 429}  # of ref
 
 
 def row(one: Delivery, sent: SentRequests) -> dict[str, Any]:
-    """One job with the attempts that have begun; `event` is the body that is sent."""
+    """Return a job with the attempts that have begun; `event` is the body of the delivery."""
     return {
         "id": one.id,
         "event_id": one.event.id,
@@ -70,7 +70,7 @@ async def list_all(request: Request) -> Response:
 
 
 async def show(request: Request) -> Response:
-    """One delivery."""
+    """Return a delivery."""
     live = sandbox_of(request)
     found = live.core.state.deliveries.find(request.path_params["job"])
     if found is None:
@@ -108,7 +108,7 @@ async def send_probes(request: Request) -> Response:
 
 
 def _reseller(live: LiveSandbox, code: str | None) -> Reseller:
-    """The named reseller, else the first one."""
+    """Return the named reseller, or the first reseller without a name."""
     if code is not None:
         return reseller_of(live.core.state, code)
     first = next(iter(live.core.state.resellers.values()), None)

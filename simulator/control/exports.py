@@ -57,7 +57,7 @@ async def as_curl(request: Request) -> Response:
 
 class SentRequest(msgspec.Struct, kw_only=True, gc=False):
     """A request as a client sent it. `target` is its target without secrets, which may begin with `prefix`; `unread`
-    says what is missing of its body."""
+    describes the missing part of its body."""
 
     n: int
     method: str

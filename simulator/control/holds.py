@@ -13,7 +13,7 @@ from simulator.runtime.holds import HELD_S_MAX, Held
 
 
 async def list_all(request: Request) -> Response:
-    """Return what is held, first come first; with `wait_for`, once so many are, or the timeout passes."""
+    """List the held items, first come first; with `wait_for`, wait until that many are held or the timeout passes."""
     query = query_of(request, "holds-query")
     live, name = sandbox_of(request), query.get("name", "")
     wait_for, timeout_s = wait_of(query)

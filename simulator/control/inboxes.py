@@ -41,7 +41,7 @@ from simulator.scenario.sections.windows import DAYS
 from simulator.shortened import shortened
 
 PAGE_BYTES = 256 * 1024
-VALUE_BYTES = 100  # of a value, a parameter or an escaped character: what it takes to decode and encode one
+VALUE_BYTES = 100  # of a value, a parameter or an escaped character: its cost of decoding and encoding
 
 PARAMETERS_MAX = 1000
 

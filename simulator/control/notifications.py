@@ -13,7 +13,7 @@ from simulator.runtime.ring import Tally
 
 
 def row(one: Notification) -> dict[str, Any]:
-    """One e-mail."""
+    """Return an e-mail as JSON."""
     return {
         "n": one.n,
         "at": render.moment(one.at),

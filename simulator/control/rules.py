@@ -29,12 +29,12 @@ from simulator.scenario.reading.files import bundled_path, is_path
 from simulator.scenario.yaml import block
 
 AT_ONCE_BYTES_MAX = 4 * 1024
-"""A rule of patterns takes 20 ms for so many bytes; a longer one is compiled beside the event loop."""
+"""A rule with patterns of this size takes 20 ms to compile; a longer rule is compiled in a thread."""
 
 
 async def list_all(request: Request) -> Response:
-    """Every rule in evaluation order, with how often its `when` matched and how often it was chosen, and as it
-    is written."""
+    """List the rules in evaluation order, each with its source text, how often its `when` matched and how often it was
+    chosen."""
     live = sandbox_of(request)
     query, origin = query_of(request, "rules-query"), live.scenario.origin
     listed = ((section, *entry) for section, book in live.core.state.books.items() for entry in book.listed())
@@ -50,7 +50,7 @@ def _row(origin: Origin | None, section: str, rule: Rule[Any], count: RuleCount)
 
 
 def _place(one: SourceLine | None, origin: Origin | None) -> dict[str, Any] | None:
-    """Where a rule is written, and which of `/_sim/scenarios` that is; null for none of them."""
+    """Return the source line of a rule, with its file in `/_sim/scenarios`, if any."""
     found = render.place(one)
     if one is None or found is None:
         return None
@@ -83,7 +83,7 @@ async def add(request: Request) -> Response:
 
 
 def _prepare(live: LiveSandbox, wanted: dict[str, Any]) -> tuple[PreparedRule, list[Problem]]:
-    """Compile a rule for the command that will add it; return it, and what `check` finds in it. Raises
+    """Compile a rule for the command that will add it; return it with the problems that `check` finds. Raises
     `ScenarioError`."""
     section, document, state = wanted["section"], wanted["rule"], live.core.state
     known = frozenset(state.catalog.products), frozenset(state.resellers), state.scenario.timelines

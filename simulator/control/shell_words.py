@@ -1,6 +1,6 @@
 """Splits a pasted command into words as bash does: quotes, backslashes, and `$'...'`, which browsers use for bodies.
 
-A command with a part that only the shell knows, such as a variable, is refused with a sentence, and so is quoting that
+Commands with parts that only a shell can evaluate, such as variables, are refused with a sentence; so is quoting that
 no browser, documentation or page of ours uses.
 """
 
@@ -13,10 +13,10 @@ _UNREADABLE: Final = "the command cannot be read: "
 
 _COMMENTS = re.compile(r"\A(?:\s*#[^\n]*\n(?=\s*\S))+")
 _PROMPT = re.compile(r"\A\s*[$%#>]\s+")
-_PRINTED: Final = r"(?:[^'\\]++|\\0[0-3][0-7][0-7])*+"  # what our commands give to printf %b
+_PRINTED: Final = r"(?:[^'\\]++|\\0[0-3][0-7][0-7])*+"  # the form of our arguments to printf %b
 _PIPED = re.compile(rf"\s*printf %b '(?P<body>{_PRINTED})'\s*\|(?![|&])\s*")
-# A piece of a word, or what is between words. In single quotes nothing is special. A line that begins with an option
-# continues the one before, since backslashes get lost where commands are copied.
+# A piece of a word, or the space between words. In single quotes nothing is special. A line that begins with an option
+# continues the line before, since backslashes get lost when commands are copied.
 _PIECE = re.compile(
     r"""(?P<gap>[ \t]++|\r(?=\n|\Z)|\n\s*+(?=-)|(?<![^ \t\n])[0-9&]?>>?(?:&[0-9]|[ \t]*[^ \t\r\n'"\\;&|<>()$`]+))
     |(?P<joined>\\\r?\n)
@@ -61,8 +61,8 @@ def stdin_of(text: str) -> tuple[bytes | None, str]:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a command, which may continue on further lines and begin with a prompt. Later commands and
-    plain redirections are left out. Raises `NotCurl`."""
+    """Return the words of a command, which may continue on further lines and begin with a prompt. Later commands and
+    plain redirections are dropped. Raises `NotCurl`."""
     text = _PROMPT.sub("", _COMMENTS.sub("", text)).strip(" \t\r\n").replace("\0", "")
     words: list[list[str]] = []
     is_within = is_plain = False
@@ -105,7 +105,7 @@ def as_text(raw: bytes) -> str:
 
 
 def _ansi_c(text: str) -> str:
-    """The text of `$'...'`, up to its first NUL, as bash keeps it."""
+    """Return the text of `$'...'`, up to its first NUL, as bash does."""
     return as_text(_ESCAPE.sub(_unescaped, text.encode("utf-8", "surrogateescape")).partition(b"\0")[0])
 
 
@@ -119,7 +119,7 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
 
 
 def _printed(text: str) -> bytes:
-    """The bytes that `printf %b` of our own commands writes."""
+    """Return the bytes that `printf %b` writes in our own commands."""
     return _OCTAL.sub(lambda found: bytes([int(found[1], 8)]), text.encode("utf-8", "surrogateescape"))
 
 

@@ -17,7 +17,7 @@ FIRST_REQUEST, CREATION, DEBIT, DUE, DUE_ENTRY, DUE_CALLBACK, REQUEST, CASE, CAU
 
 
 def story_events(story: Row) -> list[dict[str, Any]]:
-    """Return `at` and `text` of everything in a payment's story; `at` is None for what is still to come."""
+    """Return `at` and `text` of everything in a payment's story; `at` is None for future events."""
     return [{"at": None if at == LATER else at, "text": text} for at, _, _, text in sorted(_events(story))]
 
 

@@ -114,7 +114,7 @@ class Gate:
             _, act = self._waiting.popleft()
             try:
                 act()
-            except Exception:  # must not keep back what others wait for
+            except Exception:  # must not block the other callbacks
                 _LOG.exception("What waited for a commit failed")
 
 

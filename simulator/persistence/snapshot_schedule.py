@@ -24,7 +24,7 @@ ENTRIES: Final = 5_000
 in half a second."""
 
 PAYMENTS: Final = 20
-"""For each so many payments, a snapshot waits for another entry, since it writes all payments."""
+"""A snapshot waits for another entry for each so many payments, since it writes all of them."""
 
 RESTED_ENTRIES: Final = 1_000
 """The number of new entries that make a snapshot worthwhile in a pause."""

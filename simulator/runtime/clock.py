@@ -30,15 +30,15 @@ class Clock:
 
     @property
     def runs(self) -> bool:
-        """False for a manual clock."""
+        """Return whether it runs by itself; False for a manual clock."""
         return self.rate > 0
 
     def now(self) -> datetime:
-        """The sandbox's time."""
+        """Return the sandbox's time."""
         return self.at(self.wall())
 
     def at(self, wall: datetime) -> datetime:
-        """The sandbox's time at wall time `wall`."""
+        """Return the sandbox's time at wall time `wall`."""
         self.latest = wall
         rate = self.rate
         if not rate:
@@ -49,7 +49,7 @@ class Clock:
         return self._origin + (passed if rate == 1.0 else passed * rate)
 
     def _caught_up(self, passed: timedelta) -> timedelta:
-        """How far it has caught up with the wall in so much time; negative when it was ahead."""
+        """Return how far it has caught up with the wall in this time; negative when it was ahead."""
         return min(self.behind, passed) if self.behind > timedelta() else max(self.behind, -passed / 2)
 
     def wall_was_set(self, step: timedelta) -> None:
@@ -62,11 +62,12 @@ class Clock:
         self.behind = behind + step if self.mode == "real" else timedelta()
 
     def wall_seconds(self, span: timedelta) -> float:
-        """Seconds of wall time for a real wait of `span`: less under a fast clock, never more."""
+        """Return the seconds of wall time for a real wait of `span`: less under a fast clock, never more."""
         return span.total_seconds() / max(1.0, self.rate)
 
     def seconds_between(self, now: datetime, due: datetime) -> float:
-        """Wall seconds from sandbox time `now` until `due`, or fewer while it catches up; only for running clocks."""
+        """Return the wall seconds from sandbox time `now` until `due`, or fewer while it catches up; only for running
+        clocks."""
         rate = 2.0 if self.behind > timedelta() else self.rate
         return max(0.0, (due - now).total_seconds() / rate)
 
@@ -88,7 +89,7 @@ class Clock:
 
 
 def effective_rate(mode: str, rate: float) -> float:
-    """The rate of a mode. Raises `Unacceptable` for an invalid mode or rate."""
+    """Return the rate of a mode. Raises `Unacceptable` for an invalid mode or rate."""
     if mode == "manual":
         return 0.0
     if mode == "real":

@@ -202,11 +202,11 @@ class PaymentCounts:
 
     @property
     def is_needed(self) -> bool:
-        """True when an expectation is about payments."""
+        """Return whether an expectation is about payments."""
         return bool(self._expected)
 
     def note(self, number: int, place: int) -> None:
-        """The payment with this number got its result at this place."""
+        """Record that the payment with this number got its result at this place."""
         self._changes.append((number, place))
         if len(self._changes) > LAG_MAX:
             latest = self._changes.pop()  # it is still being made

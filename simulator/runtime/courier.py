@@ -112,7 +112,8 @@ class Courier:
         await self.holds.hold(held)
 
     async def deliver(self, send: Send, clock: Clock) -> AttemptResult:
-        """Make an attempt within the receiver timeout. It is on the tape once its turn at the receiver has come."""
+        """Make an attempt within the receiver timeout. It is recorded on the tape once its turn at the receiver has
+        come."""
         if send.job.url.startswith(INBOX_SCHEME):
             return await self._attempted(send, clock)
         async with self._sender.turn(send.job.url, self._owner):

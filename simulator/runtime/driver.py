@@ -210,7 +210,7 @@ class Driver:
         return [*self.lanes.tasks, *self.lanes.held, *filter(None, (self._advancing_task,))]
 
     def _enter(self, command: Command, now: datetime) -> Any:
-        """Apply a command at `now` without processing what else is due."""
+        """Apply a command at `now` without processing other due items."""
         self.caught_up_at = now
         return self._submit(command, now)
 
@@ -219,7 +219,7 @@ class Driver:
         if self._settling:  # they came first
             await self.settle(report.began)
         if not self.clock.runs:
-            await self.lanes.finish()  # what was begun before the sandbox was rebuilt
+            await self.lanes.finish()  # deliveries from before the sandbox was rebuilt
         while not self._closed:
             if report.is_stopping:
                 report.stopped = STOPPED

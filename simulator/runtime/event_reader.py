@@ -37,7 +37,7 @@ class EventReader(Generic[Shown]):
         self.first: list[Shown] = []  # comes before everything else
         self._missing = 0
         self._woken: asyncio.Future[None] | None = None
-        self.is_last = False  # nothing will come after what there is
+        self.is_last = False  # nothing will follow the present events
         self.is_own = False  # it is the server's, and is not counted
         self.holder = ""
 
@@ -60,7 +60,7 @@ class EventReader(Generic[Shown]):
 
     @property
     def has_more(self) -> bool:
-        """Return whether there are events to take."""
+        """Return whether it can take any events."""
         return bool(self.first) or any(log.has_after(self.place.serial) for log in self.logs)
 
     def wake(self) -> None:
@@ -69,7 +69,7 @@ class EventReader(Generic[Shown]):
             self._woken.set_result(None)
 
     async def wait(self, timeout_s: float) -> bool:
-        """Wait until there may be events to take, or nothing more will come. Return False on timeout."""
+        """Wait until it may take events, or reaches the end. Return False on timeout."""
         if self.has_more or self.is_over:
             return True
         loop = asyncio.get_running_loop()

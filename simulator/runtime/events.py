@@ -40,7 +40,7 @@ EVENTS_MAX = 10_000
 """The number of latest events of a sandbox that readers can still get."""
 
 READERS_MAX = 64
-"""The limit of concurrent readers, since each of them renders what it reads."""
+"""The limit of concurrent readers, since each of them renders its own events."""
 
 READERS_OF_ONE_MAX = 32
 """The limit of concurrent readers with the same token, so that other tokens get their share."""
@@ -153,7 +153,7 @@ class EventLog:
             yield Taken(found, number, self.sandbox, item, wall, self.life)
 
     def has_after(self, serial: int) -> bool:
-        """Return whether there are events after a serial number."""
+        """Return whether the log has events after a serial number."""
         return bool(self._serials) and self._serials[-1] > serial
 
     @property

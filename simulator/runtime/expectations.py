@@ -1,5 +1,5 @@
-"""Compares a sandbox with its scenario's expectations: what happens is counted as it happens, what has a state is
-looked at as it stands, and what a log has evicted was counted then."""
+"""Compares a sandbox with its scenario's expectations: events are counted as they happen, records with a state are
+tested as they are now, and evicted records were counted on eviction."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -23,8 +23,8 @@ Kind = Literal["answer", "callback", "webhook"]
 
 
 class Held(msgspec.Struct, eq=False):
-    """An answer or a delivery that waits under the name of a hold. `what` is the request, or what the delivery reports;
-    `job` is the callback or webhook delivery; `since` is sandbox time, and `wall` the wall clock's."""
+    """An answer or a delivery that waits under the name of a hold. `what` describes the request, or the subject of the
+    delivery; `job` is the callback or webhook delivery; `since` is sandbox time, and `wall` the wall clock's."""
 
     name: str
     kind: Kind
@@ -41,13 +41,14 @@ class Held(msgspec.Struct, eq=False):
             self.ended.set_result(how)
 
     def leave(self) -> None:
-        """Free the place of a client that has left; what its request asks for is done."""
+        """Free the place of a client that has left; its request has been executed."""
         self.end(Resumption.GONE)
 
 
 class Holds:
-    """Held answers and deliveries of a life of a sandbox, first come first. `events` get the two ends of each hold,
-    at the time of the `clock`. A replay sets `pause`, which waits until the tape says that a hold has ended."""
+    """The held answers and deliveries of a sandbox's life, first come first. `events` get the beginning and the end
+    of each hold, at the time of the `clock`. A replay sets `pause`, which waits until the tape says that a hold has
+    ended."""
 
     def __init__(self, events: EventLog | None = None, clock: Clock | None = None) -> None:
         self._held: list[Held] = []
@@ -60,7 +61,7 @@ class Holds:
         return iter(self._held)
 
     def of(self, name: str) -> list[Held]:
-        """Return what waits under this name, or everything for an empty name."""
+        """Return the items held under this name, or all items for an empty name."""
         return [held for held in self._held if name in ("", held.name)]
 
     async def hold(self, held: Held) -> Resumption:

@@ -20,7 +20,7 @@ def receive(
 
 
 def program(live: LiveSandbox, inbox: str, document: Mapping[str, Any], made: InboxProgram) -> None:
-    """Set the replies of an inbox, by a document and what was made of it. Raises `Conflict`."""
+    """Set the replies of an inbox, from a document and the program compiled from it. Raises `Conflict`."""
     live.inboxes.set_program(inbox, made)
     _note(live, InboxProgrammed(live.clock.now(), inbox, document))
 

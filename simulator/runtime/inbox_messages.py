@@ -49,13 +49,13 @@ class Received(msgspec.Struct, gc=False, kw_only=True):
 
 
 def program_size(program: InboxProgram) -> int:
-    """The memory of a program that was set, in bytes."""
+    """Return the memory of a program that was set, in bytes."""
     timed = (WINDOW_BYTES + _reply_size(one.reply) for one in program.during)
     return sum(map(_reply_size, program.replies)) + sum(timed)
 
 
 def _reply_size(reply: InboxReply) -> int:
-    """The memory of a reply that was set, in bytes."""
+    """Return the memory of a reply that was set, in bytes."""
     texts = chain((reply.body,), chain.from_iterable(reply.headers))
     return REPLY_BYTES * (1 + len(reply.headers)) + sum(map(getsizeof, texts))
 
@@ -193,7 +193,7 @@ class Inbox:
         return not self.program.is_empty
 
     def next_reply(self, now: datetime, start: datetime) -> InboxReply:
-        """The reply to a request at `now`; one that the time decides does not use up the others."""
+        """Return the reply to a request at `now`; a reply that depends on the time does not use up the others."""
         timed = self.program.timed(now, start)
         if timed is not None:
             return timed

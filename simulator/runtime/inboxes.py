@@ -65,7 +65,7 @@ class Inboxes:
 
     @property
     def is_closed(self) -> bool:
-        """True from the end of their life on."""
+        """Return whether `close` was called."""
         return self._is_closed
 
     def peek(self, name: str) -> Inbox:

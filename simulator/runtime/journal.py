@@ -11,7 +11,7 @@ from simulator.persistence.tape.entries import Recorded
 from simulator.runtime.ring import Ring
 from simulator.runtime.traces import trace_of
 
-# The estimated overhead of an exchange beside the bytes received and sent.
+# The estimated overhead of an exchange besides the bytes received and sent.
 _OVERHEAD_BYTES = 1000
 
 
@@ -59,7 +59,7 @@ class Exchange(Recorded, gc=False, kw_only=True):
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:
-        """The request's headers as received."""
+        """Return the request's headers as received."""
         return unpacked(self.packed_headers)
 
     @property
@@ -156,7 +156,7 @@ def encode_rule_name(name: str) -> bytes:
 
 
 def decode_rule_names(sent: bytes) -> tuple[str, ...]:
-    """The names that a header may mean, the most likely first: decoded, or verbatim."""
+    """Return the names that a header may mean, the likeliest first: decoded, or verbatim."""
     try:
         text = sent.decode()
     except UnicodeDecodeError:

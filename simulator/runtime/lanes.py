@@ -134,7 +134,7 @@ async def results_in_order(
     return [tasks[index].result() for index in range(len(sends))]
 
 
-KEPT_MAX = 16  # who waits sees each job when it comes
+KEPT_MAX = 16  # waiters see each job when it ends
 
 
 class Ended(msgspec.Struct, gc=False):

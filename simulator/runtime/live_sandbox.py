@@ -164,9 +164,10 @@ class LiveSandbox:
         return apply_noted(self.apply, command, now, self.tape, self.courier, self.core.state.deliveries, trace)
 
     async def submit(self, command: Command) -> Any:
-        """Apply a command once all that is due by now has happened, which may take several turns of the event loop.
+        """Apply a command once all items due by now have been processed, which may take several turns of the event
+        loop.
 
-        Raises what `apply` raises, and `Conflict` when the sandbox is reset or the server stopped meanwhile.
+        Raises the same as `apply`, and `Conflict` when the sandbox is reset or the server stopped meanwhile.
         """
         driver, now = self.driver, self.clock.now()
         if not driver.catch_up(now):
@@ -180,13 +181,13 @@ class LiveSandbox:
         return answer
 
     async def catch_up(self) -> None:
-        """Process what a running clock has made due, in as many turns as that takes."""
+        """Process the items that a running clock has made due, over as many turns as needed."""
         now = self.clock.now()
         if not self.driver.catch_up(now):
             await self.settle(now)
 
     async def settle(self, now: datetime) -> datetime:
-        """Process the rest of what is due by `now`. Return the time to continue at: a reset meanwhile begins a new
+        """Process the remaining items due by `now`. Return the time to continue at: a reset meanwhile begins a new
         time."""
         driver = self.driver
         await driver.settle(now)
@@ -289,7 +290,7 @@ class LiveSandbox:
         self.inboxes.end_waits()
 
     def stop(self) -> None:
-        """Accept no commands any more, end all tasks, and wake all waiters."""
+        """Accept no more commands, end all tasks, and wake all waiters."""
         self.is_closed = True
         self.driver.stop()
         self.delays.end()

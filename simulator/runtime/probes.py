@@ -41,7 +41,7 @@ ONE_CENT = Decimal("0.01")
 
 
 class Skipped(Exception):
-    """A probe that is not possible here; the text names what it needs."""
+    """A probe is not possible here; the text says what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def _callback(live: LiveSandbox, job: Callback, *, accept: bool) -> ProbeRequest
 
 
 def _paid(live: LiveSandbox, reseller: Reseller) -> Transaction:
-    """The latest settled payment whose callbacks were sent to the receiver."""
+    """Return the latest settled payment whose callbacks were sent to the receiver."""
     if not reseller.callback.url:
         raise Skipped("the reseller has no callback URL")
     for transaction in reversed(reseller.history.transactions):
@@ -143,7 +143,7 @@ def _out_of_order(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
 
 
 def _event(live: LiveSandbox, reseller: Reseller) -> Delivery:
-    """A job like a genuine one, for a credit that did not happen."""
+    """Return a job like a genuine job, for a credit that did not happen."""
     webhook = reseller.webhook
     if not webhook.url:
         raise Skipped("the reseller has no balance webhook")

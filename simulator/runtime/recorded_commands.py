@@ -1,4 +1,4 @@
-"""Applies commands that come from anywhere but a request of the reseller API, and notes them on the tape."""
+"""Applies commands that are not requests of the reseller API, and records them on the tape."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -30,7 +30,7 @@ SCENARIO = "scenario"  # the code of a scenario that is not accepted
 
 
 def answer_text(answer: object) -> str:
-    """The answer of a command; texts that clients chose and secrets are in it as digests."""
+    """Return the answer of a command as text; it contains texts of clients and secrets as digests."""
     match answer:
         case Entry():
             return f"entry {answer.id}: {answer.type.value} {answer.amount}, balance {answer.balance}"
@@ -57,12 +57,12 @@ def answer_text(answer: object) -> str:
 
 
 def refusal_text(code: str) -> str:
-    """That a command was refused."""
+    """Return the recorded text for a refused command."""
     return f"refused: {code}"
 
 
 def digest(content: object) -> str:
-    """A short digest of plain content, the same in every process."""
+    """Return a short digest of plain content, the same in every process."""
     return blake2b(msgspec.json.encode(content, order="sorted"), digest_size=8).hexdigest()
 
 
@@ -128,6 +128,6 @@ def _traced(
 
 
 def due_of(fired: Iterable[Fired]) -> Due:
-    """The attempts that became due by what happened."""
+    """Return the attempts that became due by these events."""
     sends = (one.send for one in fired if one.send is not None)
     return tuple((send.job.id, send.attempt.number) for send in sends)

@@ -74,7 +74,7 @@ class Waiter(NamedTuple):
 
 class Notifier:
     """Wakes tasks that wait for a change. Without waiters it costs nothing. It wakes only tasks whose condition is
-    true, and a condition looks only at what changed (`Tally`)."""
+    true, and a condition tests only the changes (`Tally`)."""
 
     def __init__(self) -> None:
         self.waiting: list[Waiter] = []

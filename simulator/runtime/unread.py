@@ -1,11 +1,11 @@
-"""Tapes whose first entries are kept elsewhere: they are read beside the event loop."""
+"""Tapes whose first entries are stored elsewhere, and read in a thread."""
 
 from simulator.persistence.tape.tape import Tape
 from simulator.runtime.background import in_background
 
 
 async def whole(tape: Tape) -> None:
-    """Let a tape have all its entries in memory."""
+    """Load all entries of a tape into memory."""
     unread = tape.unread
     if unread is not None:
         tape.has_read(unread, await in_background(unread.read))

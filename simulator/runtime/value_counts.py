@@ -72,8 +72,8 @@ class ExpectationBudget:
 
 class ValueCounts:
     """Counts the calls of each value and the distances between them, in bounded memory. With more values than
-    `VALUES_MAX` no verdict can be given. A verdict takes as long as
-    there are different counts, however many values there are."""
+    `VALUES_MAX` no verdict can be given. The time for a verdict depends on the number of different counts, not of
+    values."""
 
     def __init__(self, expectation: Expectation, budget: ExpectationBudget | None = None) -> None:
         self.expectation = expectation
@@ -214,11 +214,12 @@ class ValueCounts:
         return " and ".join(filter(None, (count, apart)))
 
     def _judged(self) -> list[int]:
-        """The counts that occur. Without `per` there is one value, also when there was no call."""
+        """Return the counts that occur. Without `per`, all calls count as a single value, even if no call was made."""
         return list(self._by_count) or ([] if self.expectation.per else [0])
 
     def _counts(self) -> tuple[int, str]:
-        """The worst count, and a text about it; without an expected count, the calls that came too early."""
+        """Return the worst count with a text about it; without an expected count, the number of calls that came too
+        early."""
         one = self.expectation
         if one.count.is_any:
             return self._too_close, ""
@@ -250,7 +251,7 @@ class ValueCounts:
 
 
 def in_requests(numbers: Sequence[int], count: int) -> str:
-    """The first of some requests by their numbers, to be put after their count; nothing when none is known."""
+    """Return the first of some requests by their numbers, as a phrase after their count; empty when none is known."""
     if not numbers:
         return ""
     shown = ", ".join(map(str, numbers[:SHOWN_MAX]))
@@ -267,7 +268,7 @@ def _seconds(span: timedelta) -> str:
 
 
 def _bounded(value: str) -> str:
-    """A long value by its beginning and a digest, so that memory is bounded and different ones stay different."""
+    """Return a long value as its beginning and a digest, so that memory is bounded and values stay distinct."""
     if len(value) <= VALUE_CHARS_MAX:
         return value
     return f"{value[:VALUE_CHARS_MAX]}…{sha256(value.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"

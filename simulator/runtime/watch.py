@@ -52,7 +52,7 @@ class ScenarioWatch:
         now = self._stamps(list(self._seen))
         has_settled, self._seen = now == self._seen, now
         if has_settled and now != self._acted_on:
-            self._acted_on = now  # also when what follows fails: a change is acted on once
+            self._acted_on = now  # even if the next step fails: each change is handled once
             # Stamps from before the read: a file saved meanwhile is detected by the next poll.
             self._acted_on = self._seen = self._stamps(await in_background(files_behind, self._wanted))
             self._report(await self._read())
@@ -80,10 +80,10 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 async def load(live: LiveSandbox, scenario: Scenario) -> tuple[str, ...]:
-    """Switch to another scenario, also for later resets. Answers one line for each part that requires a reset.
+    """Switch to another scenario, also for later resets. Return a line for each part that requires a reset.
 
-    It waits for what is overdue. Raises `Conflict` before any change, also when the sandbox is reset meanwhile. Not for
-    a sandbox with credentials of its own.
+    It waits for overdue items. Raises `Conflict` before any change, also when the sandbox is reset meanwhile. Not for a
+    sandbox with credentials of its own.
     """
     assert not live.spec.unique_credentials
     COMPILER.remember(scenario)

@@ -1,1 +1,1 @@
-"""Plays a tape: rebuilds a sandbox from its inputs, and compares what it says with what was said."""
+"""Replays of tapes: rebuilding a sandbox from its inputs, and comparing the results with the recorded results."""

@@ -1,5 +1,5 @@
-"""A digest of a sandbox's state, which a tape has of its end and its marks. It covers counts, the present, and the
-latest payments, ledger entries, attempts and e-mails, so that it takes milliseconds beside any number of payments."""
+"""A digest of a sandbox's state, which a tape has for its end and its marks. It covers counts, the present, and the
+latest payments, ledger entries, attempts and e-mails, so that it takes milliseconds for any number of payments."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -16,12 +16,12 @@ from simulator.wire.money import encode
 
 NO_JOBS = JobCounts()
 LATEST: Final = 300
-"""How many payments, callbacks, deliveries and e-mails it covers, the latest of each, and of all wallets together about
-as many ledger entries."""
+"""How many of the latest payments, callbacks, deliveries and e-mails it covers, each; and about as many ledger entries,
+over all wallets."""
 
 
 def state_digest(live: LiveSandbox) -> str:
-    """The digest: sixteen hexadecimal digits."""
+    """Return the digest: sixteen hexadecimal digits."""
     clock = [live.clock.mode, live.clock.rate]
     inboxes = [[one.name, one.program.replies, one.replied] for one in live.inboxes if one.is_programmed]
     state = live.core.state

@@ -89,8 +89,8 @@ _DAMAGES = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def read_file(path: Path) -> Iterator[ReadTape]:
-    """Yield the tapes of a file, compressed or not. Raises `OSError` when it cannot be read, and what `read_tapes`
-    raises."""
+    """Yield the tapes of a file, compressed or not. Raises `OSError` when it cannot be read, and the same as
+    `read_tapes`."""
     with path.open("rb") as source:
         yield from read_tapes(lines_of(source))
 
@@ -241,7 +241,7 @@ def _end(tape: ReadTape, number: int, line: bytes) -> End:
 
 def lines_of(source: IO[bytes]) -> Iterator[bytes]:
     """Yield the lines with their line ends, as far as the file goes. Raises `CutShort` where it ends too early."""
-    begun: list[bytes] = []  # of a line whose end has not come
+    begun: list[bytes] = []  # of an incomplete line
     size = 0
     try:
         for piece in _pieces(source):

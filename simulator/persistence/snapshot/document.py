@@ -42,8 +42,8 @@ DAMAGES = (
 
 
 class SnapshotHead(msgspec.Struct, frozen=True):
-    """The part `head`, as JSON: the version of the format, how many entries of the tape came before, the sandbox's
-    time, and how many other parts there are."""
+    """The part `head`, as JSON: the version of the format, the number of earlier entries on the tape, the sandbox's
+    time, and the number of other parts."""
 
     snapshot: int
     entries: int
