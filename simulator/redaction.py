@@ -69,6 +69,8 @@ _MEMBER: Final = re.compile(
 _PARAMETER: Final = re.compile(rf"((?:^|(?<=&))(?:{_NAMES})=)([^&]++)".encode(), re.I)
 _URL: Final = re.compile(r"""(?:[a-z][a-z0-9+.-]{0,19}:)?//[^\s"'<>]++""", re.I)
 _URL_VALUE: Final = re.compile(r"""((?:[?&]|(;))([^=&;#?"\s<>/]{1,100}+)=)((?(2)[^&#?"\s<>]++|[^&#"\s<>]++))""")
+_ENCODED: Final = re.compile("%2F%2F|%3F|%3D", re.I)
+"""Parts of a URL in a parameter; a client may encode them all, or only the last two."""
 
 Put = Callable[[str], str]
 
@@ -280,11 +282,11 @@ def redact_parameters(url: str, put: Put = _mask_in_url) -> str:
         before, _, name, sent = found.groups()
         if is_secret_name(unquote_plus(name)):
             return found[0] if sent.startswith(MASKED[:4]) else before + put(sent)
-        if "%2F%2F" not in sent.upper():
-            return before + redact_parameters(sent, put) if "=" in sent else found[0]
-        plain = unquote_plus(sent)
-        shown = redact_urls(plain, _mask)
-        return found[0] if shown == plain else before + quote(shown, safe="()")
+        if _ENCODED.search(sent):
+            plain = unquote_plus(sent)
+            if (shown := redact_urls(plain, _mask)) != plain:
+                return before + quote(shown, safe="()")
+        return before + redact_parameters(sent, put) if "=" in sent else found[0]
 
     return _URL_VALUE.sub(value, url)
 

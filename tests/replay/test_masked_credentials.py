@@ -132,6 +132,8 @@ QUERIES = {
     "list": query("token[]={}"),
     "encoded address, userinfo": query("x=http%3A%2F%2Fu%3A{}%40h"),
     "encoded address, parameter": query("x=http%3A%2F%2Fh%2F%3Ftoken%3D{}"),
+    "half encoded address, parameter": query("x=http://h/cb%3Ftoken%3D{}"),
+    "address with an encoded question mark": query("x=http%3a//h/cb%3Ftoken={}"),
     "address": query("next=http://u:{}@h/"),
     "user": query("next=http://{}@h/"),
 }
