@@ -1,5 +1,9 @@
 """Client text quoted in messages: on one line, and only the beginning of long text."""
 
+import json
+from collections.abc import Mapping
+from typing import Any
+
 ELLIPSIS = "..."
 LINE_CHARS_MAX = 300
 
@@ -27,3 +31,25 @@ def _escaped(char: str) -> str:
     if "\udc80" <= char <= "\udcff":  # a byte of a file name that is not UTF-8
         char = chr(ord(char) - 0xDC00)
     return char.encode("unicode_escape").decode("ascii")
+
+
+def shortened_value(value: Any, bytes_max: int) -> Any:
+    """Return a value whose texts and lists are cut until its JSON has at most so many bytes; None if it cannot be."""
+    candidates = (value, *(_cut(value, most) for most in (1000, 200, 50, 20, 5, 1)))
+    return next((found for found in candidates if json_size(found) <= bytes_max), None)
+
+
+def _cut(value: Any, most: int) -> Any:
+    """Return a value with at most so many items in a list, and ten times as many characters in a text."""
+    if isinstance(value, str):
+        return value if len(value) <= 10 * most else f"{value[: 10 * most]}… ({len(value)} characters)"
+    if isinstance(value, Mapping):
+        return {name: _cut(part, most) for name, part in value.items()}
+    if isinstance(value, list):
+        return [*(_cut(part, most) for part in value[:most]), *([f"… {len(value) - most} more"] * (len(value) > most))]
+    return value
+
+
+def json_size(value: Any) -> int:
+    """Return the bytes of a value as JSON."""
+    return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))

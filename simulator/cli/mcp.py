@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from simulator.cli.control import path_part
 from simulator.cli.flags import TOKEN_VARIABLES, option, own_option, sandbox_flags
 from simulator.cli.output import echo, print_to_stderr
 from simulator.cli.usage import CannotStart, verb
@@ -89,7 +90,7 @@ def _serve(url: str | None, sandbox: str, scenario: str | None, token: str | Non
     import asyncio
     import signal
 
-    from reseller_sim import NotStarted, Simulator
+    from reseller_sim import NotRunning, NotStarted, Simulator, SimulatorError
 
     try:
         from simulator.mcp.server import Assistant, serve
@@ -104,9 +105,14 @@ def _serve(url: str | None, sandbox: str, scenario: str | None, token: str | Non
         raise CannotStart("\n".join(whole_line(f"{TITLE}: {line}") for line in str(error).splitlines())) from None
     except ValueError as error:
         raise CannotStart(whole_line(f"{TITLE}: {error}")) from None
-    print_to_stderr(f"{TITLE}: the simulator is at {simulator.url}, its console at {simulator.control_url}/")
+    try:
+        simulator.control.ask("GET", f"/sandboxes/{path_part(sandbox)}")
+        print_to_stderr(f"{TITLE}: the simulator is at {simulator.url}, its console at {simulator.control_url}/")
+    except (SimulatorError, NotRunning) as error:  # the tools work as soon as this is mended
+        print_to_stderr(whole_line(f"{TITLE}: {error}"))
     if sys.stdin is not None and sys.stdin.isatty():
         print_to_stderr(f"{TITLE}: waiting for a host on stdin; --config prints how hosts start this")
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # a thread that waits for stdin would hold up any other ending
+    assistant = Assistant(simulator, sandbox, may_run_commands=allow_commands, is_own=url is None)
     with simulator:
-        asyncio.run(serve(Assistant(simulator, sandbox, may_run_commands=allow_commands)))
+        asyncio.run(serve(assistant))

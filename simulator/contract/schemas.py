@@ -108,3 +108,10 @@ def _is_ip_network(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def published(part: Any) -> Any:
+    """Return a part of a schema without the keywords that only our validator knows."""
+    if isinstance(part, dict):
+        return {key: published(value) for key, value in part.items() if not key.startswith("x-")}
+    return [published(each) for each in part] if isinstance(part, list) else part

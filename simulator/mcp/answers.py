@@ -4,11 +4,10 @@ Refids, remarks, bodies and all else that came from outside are marked as data: 
 structured content they are the member `data`.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from simulator.shortened import one_line
+from simulator.shortened import json_size, one_line, shortened_value
 
 ANSWER_BYTES_MAX: Final = 20_000
 LINES_BYTES_MAX: Final = 7_000
@@ -27,6 +26,7 @@ class Answer(NamedTuple):
     lines: Sequence[str] = ()
     data: Any = None
     rest: str = ""
+    is_error: bool = False
 
 
 def rendered(answer: Answer) -> tuple[str, dict[str, Any]]:
@@ -34,31 +34,9 @@ def rendered(answer: Answer) -> tuple[str, dict[str, Any]]:
     marked, left = [f"│ {one_line(line, LINE_CHARS_MAX)}" for line in answer.lines], LINES_BYTES_MAX
     lines = [line for line in marked if (left := left - len(line.encode()) - 1) >= 0]
     parts, structured = [answer.text, *([DATA] if lines else []), *lines], dict(answer.facts)
-    used = len("\n".join([*parts, answer.rest]).encode()) + size_of(structured) + SPARE_BYTES
-    data = _shrunk(answer.data, ANSWER_BYTES_MAX - used)
+    used = len("\n".join([*parts, answer.rest]).encode()) + json_size(structured) + SPARE_BYTES
+    data = shortened_value(answer.data, ANSWER_BYTES_MAX - used)
     if data is not None:
         structured["data"] = data
     is_cut = len(lines) < len(marked) or data != answer.data
     return "\n".join([*parts, *([CUT] if is_cut else []), *filter(None, [answer.rest])]), structured
-
-
-def _shrunk(value: Any, bytes_max: int) -> Any:
-    """Return a value whose texts and lists are cut until its JSON has at most so many bytes; None if it cannot be."""
-    candidates = (value, *(_cut(value, most) for most in (1000, 200, 50, 20, 5, 1)))
-    return next((found for found in candidates if size_of(found) <= bytes_max), None)
-
-
-def _cut(value: Any, most: int) -> Any:
-    """Return a value with at most so many items in a list, and ten times as many characters in a text."""
-    if isinstance(value, str):
-        return value if len(value) <= 10 * most else f"{value[: 10 * most]}… ({len(value)} characters)"
-    if isinstance(value, Mapping):
-        return {name: _cut(part, most) for name, part in value.items()}
-    if isinstance(value, list):
-        return [*(_cut(part, most) for part in value[:most]), *([f"… {len(value) - most} more"] * (len(value) > most))]
-    return value
-
-
-def size_of(value: Any) -> int:
-    """Return the bytes of a value as JSON."""
-    return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))

@@ -16,20 +16,25 @@ VERDICTS: Final = {
     1: "Faults were found under which the command fails.",
     3: "It could not be explored; the last lines say why.",
 }
+COMMAND: Final = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+SCENARIO: Final = text_schema("The name of a bundled scenario or the path of a file; default.") | {
+    "pattern": "^[^-]",
+    "x-must-be": "a name or a path, and not begin with '-'",
+}
 
 
 @tool(
     {
-        "command": {"type": "array", "items": {"type": "string"}, "description": "The program and its arguments."},
+        "command": COMMAND | {"description": "The program and its arguments."},
         "minutes": {"type": "number", "minimum": 0.01, "maximum": MINUTES_MAX, "description": "When to end; 1."},
-        "scenario": text_schema("The name of a bundled scenario or the path of a file; default."),
+        "scenario": SCENARIO,
     },
     changes=True,
 )
 async def explore_command(command: list[str], minutes: float = 1.0, scenario: str = "default") -> Answer:
     """Run a command again and again, each time against a simulator of its own with other faults, and find those under
     which it fails. The command finds its simulator by RESELLER_BASE_URL, RESELLER_API_KEY and RESELLER_API_SECRET.
-    Findings are written to the folder `explored`, as scenario files."""
+    Findings are written to the folder `explored`, as scenario files; those of an earlier exploration are deleted."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, launcher.__file__, "explore", scenario, "--minutes", f"{minutes:g}", "--", *command),
         stdin=PIPE,
@@ -45,4 +50,7 @@ async def explore_command(command: list[str], minutes: float = 1.0, scenario: st
     finally:
         process.stdin.close()  # a call that is cancelled ends it so, and so does the end of this process
     verdict = VERDICTS.get(status, f"The exploration ended with exit code {status}.")
-    return Answer(verdict, {"exit_code": status}, printed.decode("utf-8", "replace").splitlines())
+    if is_empty := status == 0 and b"single faults: 0 of " in printed:
+        verdict = "No fault was tried: pass more minutes."
+    lines = printed.decode("utf-8", "replace").splitlines()
+    return Answer(verdict, {"exit_code": status}, lines, is_error=is_empty or status not in (0, 1))

@@ -57,6 +57,8 @@ def read_docs(page: str | None = None, find: str = "", offset: int = 0) -> Answe
         raise LookupError(f"there is no page {page!r}; {hint}")
     whole = _pages()[name].read_text("utf-8")
     begin = _place(whole, find) if find else offset
+    if begin >= len(whole):
+        raise ValueError(f"the page ends at offset {len(whole)}")
     shown = whole[begin:].encode()[:PAGE_BYTES_MAX].decode("utf-8", "ignore")
     end = begin + len(shown)
     rest = f"(Pass offset={end} to get the rest.)" if end < len(whole) else ""

@@ -8,12 +8,14 @@ from reseller_sim.control import below
 from reseller_sim.evidence import explained, violations
 from reseller_sim.story import callback_line, money, outcome, request_line
 from reseller_sim.times import shown_time
-from simulator.mcp.answers import Answer, size_of
+from simulator.mcp.answers import Answer
 from simulator.mcp.tools import LIMIT, N, members, text_schema, tool
+from simulator.shortened import json_size
 
 PAGE_BYTES_MAX: Final = 10_000
 BODY_CHARS_MAX: Final = 4_000
 PIECE_CHARS: Final = 1_000
+UNAUTHORIZED: Final = 401
 EXPLAINED: Final = ("canonical", "given_signature", "expected_signature", "curl", "autopsy", "diagnosis")
 Json = dict[str, Any]
 
@@ -28,6 +30,8 @@ def list_requests(simulator: Simulator, sandbox: str, n: int | None = None, offs
     opened = simulator.open(sandbox)
     if n is not None:
         return exchange(opened, n, offset)
+    if offset:
+        raise ValueError("offset is for one request: pass n, too")
     page = _page(opened, "/requests", "requests", query)
     return _listed(page, "requests", map(request_line, explained(opened, page["requests"])))
 
@@ -50,7 +54,7 @@ def _page(sandbox: Sandbox, path: str, member: str, query: Json) -> Json:
     limit = query.pop("limit", LIMIT)
     while True:
         page: Json = sandbox.ask("GET", path, query={**query, "limit": limit})
-        if len(page[member]) <= 1 or size_of(page[member]) <= PAGE_BYTES_MAX:
+        if len(page[member]) <= 1 or json_size(page[member]) <= PAGE_BYTES_MAX:
             return page
         limit = len(page[member]) // 2
 
@@ -80,7 +84,8 @@ def explain_signature(simulator: Simulator, sandbox: str, n: int | None = None, 
         verdict, reason = found["verdict"], found["message"]
     else:
         found = opened.ask("GET", below("/requests", str(n)))
-        verdict, reason = found["error"] or "valid", request_line(found)
+        is_signed = found["reseller"] and found["status"] != UNAUTHORIZED
+        verdict, reason = "valid" if is_signed else found["error"] or "valid", request_line(found)
     data = {name: found[name] for name in EXPLAINED if found.get(name)}
     return Answer(f"The verdict is {verdict}.", {"verdict": verdict}, [reason, *_autopsy(found["autopsy"])], data)
 
@@ -107,7 +112,9 @@ def list_callbacks(simulator: Simulator, sandbox: str, inbox: str = "", webhooks
         page = _page(opened, below("/inbox", inbox), "items", query)
         rows = [one for one in page["items"] if refid in (None, one["refid"])]
         lines = [f"#{one['n']} {one['method']}, answered {one['status']}: {one['body']}" for one in rows]
-        return _listed(page | {"messages": rows}, "messages", lines)
+        others = [one["name"] for one in opened.ask("GET", "/inbox")["inboxes"]]
+        heading = "" if inbox in others else f"Nothing came to {inbox!r}; inboxes: {', '.join(others) or 'none'}. "
+        return _listed(page | {"messages": rows}, "messages", lines, heading)
     if webhooks:
         page = _page(opened, "/deliveries", "deliveries", query)
         rows = [(one, attempt) for one in page["deliveries"] for attempt in one["attempts"]]
@@ -134,19 +141,21 @@ def show_wallet(simulator: Simulator, sandbox: str, **query: Any) -> Answer:
 
 @tool()
 def audit_client(simulator: Simulator, sandbox: str) -> Answer:
-    """Judge what a client does wrong, by the requests that it sent and by what its receivers answered."""
+    """Judge what a client does wrong, by the requests that it sent and by what its receivers answered. Requests of
+    send_request count as the client's."""
     found = simulator.open(sandbox).audit()
-    ids: dict[str, list[str]] = {"violated": [], "met": [], "not_exercised": []}
+    ids: dict[str, list[str]] = {"violated": [], "warned": [], "met": [], "not_exercised": []}
     for row in found["obligations"]:
-        ids[row["state"]].append(row["id"])
+        is_warning = row["state"] == "violated" and row["severity"] == "warning"
+        ids["warned" if is_warning else row["state"]].append(row["id"])
     errors, warnings = violations(found)
     lines = "\n".join([*errors, *(f"warning: {one}" for one in warnings)]).splitlines()
-    verdict = "The client passes the audit" if found["ok"] else "The client does not pass the audit"
-    if not ids["violated"] and not ids["met"]:
+    verdict = "The client passes the audit" if not errors else "The client does not pass the audit"
+    if not (errors or warnings or ids["met"]):
         verdict = "There was nothing to judge, since no request of a client arrived"
     counts = ", ".join(f"{len(names)} {state.replace('_', ' ')}" for state, names in ids.items())
     data = [row for row in found["obligations"] if row["state"] == "violated"]
-    return Answer(f"{verdict}: {counts}.", {"ok": found["ok"], **ids}, lines, data or None)
+    return Answer(f"{verdict}: {counts}.", {"ok": not errors, **ids}, lines, data or None)
 
 
 @tool()

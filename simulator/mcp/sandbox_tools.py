@@ -18,16 +18,16 @@ ADVANCE_TIMEOUT_S: Final = 3600.0
 CREDENTIALS: Final = ("code", "api_key", "api_secret", "username", "password")
 VARIABLES: Final = tuple(f"RESELLER_{name}" for name in ("BASE_URL", "API_KEY", "API_SECRET", "USERNAME", "PASSWORD"))
 SCENARIO: Final = text_schema(
-    "The name of a bundled scenario, a scenario as YAML, or the path of a file below the server's folder of scenarios. "
-    "By default the server's own scenario."
-)
+    "The name of a bundled scenario, a scenario as YAML or as an object, or the path of a file below the server's "
+    "folder of scenarios. By default the server's own scenario."
+) | {"type": ["string", "object"]}
 
 
 @tool({"scenario": SCENARIO} | members("sandbox-query", "id", "clock", "start", "seed", "credentials"), changes=True)
-def create_sandbox(simulator: Simulator, scenario: str | None = None, **wanted: Any) -> Answer:
+def create_sandbox(simulator: Simulator, scenario: Any = None, **wanted: Any) -> Answer:
     """Create a sandbox from a scenario: a copy of the service with its own clock, credentials and payments. The clock
     is manual unless `clock` says otherwise, so callbacks are sent when advance_clock is called."""
-    is_file = scenario is not None and scenario.endswith((".yaml", ".yml")) and not re.search(": |\n", scenario)
+    is_file = isinstance(scenario, str) and scenario.endswith((".yaml", ".yml")) and not re.search(": |\n", scenario)
     made = simulator.sandbox({"file": scenario} if is_file else scenario, **wanted)
     clock = made.clock()["mode"]
     lines = [f"{name}={value}" for name, value in made.environment.items() if name in VARIABLES]

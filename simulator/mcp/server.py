@@ -1,5 +1,6 @@
 """The server: answers a host's requests on stdin and stdout, and turns errors into results."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -23,6 +24,8 @@ TOOLS: Final = tuple(
 )
 DELETING: Final = ("reset_sandbox", "explore_command")
 READ_ONLY: Final = "read_only_token"
+SUBJECT: Final = re.compile(r"^(?:\w+\(\): |(?=must be ))")  # a function of the client, or none
+ENDED: Final = "the simulator of this MCP server has ended: restart the MCP server in its host"
 INSTRUCTIONS: Final = f"""reseller-sim simulates a reseller payments API with all of its state. It is at {{url}}.
 Begin with create_sandbox, whose clock stands until advance_clock moves it. When a request is refused, call
 list_requests or explain_signature; when a payment ends otherwise than expected, payment_story. audit_client says what a
@@ -35,9 +38,10 @@ Page = types.PaginatedRequestParams | None
 class Assistant:
     """The tools, resources and prompts for a simulator. Tools use `sandbox` when a call names no sandbox."""
 
-    def __init__(self, simulator: Simulator, sandbox: str, *, may_run_commands: bool) -> None:
+    def __init__(self, simulator: Simulator, sandbox: str, *, may_run_commands: bool, is_own: bool) -> None:
         self._simulator = simulator
         self._sandbox = sandbox
+        self._is_own = is_own
         self._tools = {one.name: one for one in (*TOOLS, *([explore_command] if may_run_commands else []))}
 
     def server(self) -> Server[Any]:
@@ -75,10 +79,13 @@ class Assistant:
         try:
             return _result(await self._called(params.name, params.arguments or {}))
         except (SimulatorError, OSError, LookupError, ValueError, TypeError) as error:
-            lines = str(error.args[0] if isinstance(error, LookupError) else error).splitlines()
+            text = str(error.args[0] if isinstance(error, LookupError) else error)
+            lines = SUBJECT.sub(f"{params.name}: ", text).split("\n")
+            if self._is_own and isinstance(error, NotRunning):
+                lines = [ENDED]
             if isinstance(error, SimulatorError) and error.code == "unknown_sandbox":
                 lines += [f"sandbox: {one['id']}" for one in await in_thread(self._simulator.sandboxes)]
-            return _result(Answer("The call failed.", lines=lines), is_error=True)
+            return _result(Answer("The call failed.", lines=lines, is_error=True))
 
     async def _called(self, name: str, arguments: Mapping[str, Any]) -> Answer:
         wanted = self._tools.get(name)
@@ -90,10 +97,10 @@ class Assistant:
         return await wanted.call(self._simulator, self._sandbox, arguments)
 
 
-def _result(answer: Answer, *, is_error: bool = False) -> types.CallToolResult:
+def _result(answer: Answer) -> types.CallToolResult:
     shown, structured = rendered(answer)
     content = types.TextContent(text=shown)
-    return types.CallToolResult(content=[content], structured_content=structured or None, is_error=is_error)
+    return types.CallToolResult(content=[content], structured_content=structured or None, is_error=answer.is_error)
 
 
 async def _list_resources(context: Context, params: Page) -> types.ListResourcesResult:

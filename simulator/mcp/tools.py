@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from reseller_sim import Simulator
 from reseller_sim.asynchronous import in_thread
-from simulator.contract.schemas import Schema, resolved, schema
+from simulator.contract.schemas import Schema, published, resolved, schema
 from simulator.contract.validate import Validator
 from simulator.mcp.answers import Answer
 
@@ -26,7 +26,7 @@ class Tool:
         self.name = function.__name__
         self.description = " ".join(inspect.cleandoc(function.__doc__ or "").split())
         self.changes = changes
-        self.input_schema: Schema = {
+        schema = {
             "type": "object",
             "properties": properties | ({"sandbox": SANDBOX} if "sandbox" in parameters else {}),
             "required": [
@@ -36,7 +36,8 @@ class Tool:
             ],
             "additionalProperties": False,
         }
-        self._validator = Validator(self.input_schema)
+        self._validator = Validator(schema)
+        self.input_schema: Schema = published(schema)
 
     async def call(self, simulator: Simulator, sandbox: str, arguments: Mapping[str, Any]) -> Answer:
         """Call it. Raises `ValueError` for wrong arguments, and what the client raises."""
@@ -57,15 +58,8 @@ def tool(properties: Schema | None = None, *, changes: bool = False) -> Callable
 def members(name: str, *wanted: str) -> Schema:
     """Return members of a schema of the contract. Pages are shorter by default, since an assistant reads them."""
     found = schema(name)["properties"]
-    shown = {member: _published(resolved(name, found[member])) for member in wanted}
+    shown = {member: resolved(name, found[member]) for member in wanted}
     return shown | ({"limit": shown["limit"] | {"default": LIMIT}} if "limit" in shown else {})
-
-
-def _published(part: Any) -> Any:
-    """Return a part of a schema without the keywords that only our validator knows."""
-    if isinstance(part, dict):
-        return {key: _published(value) for key, value in part.items() if not key.startswith("x-")}
-    return [_published(each) for each in part] if isinstance(part, list) else part
 
 
 def text_schema(description: str) -> Schema:

@@ -17,7 +17,7 @@ from mcp import MCPError
 
 from reseller_sim import NotRunning, Sandbox, Simulator
 from tests.support.assistants import call, hosted, played
-from tests.support.processes import DEADLINE_S, PROGRAM, environment, serving
+from tests.support.processes import DEADLINE_S, PROGRAM, environment, free_port, run, serving
 
 ORDER = {"refid": "order-1", "product": "RELOAD", "account": "0123456789", "amount": 10}
 CONNECTED = "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.argv[1]))).recv(1)"
@@ -88,7 +88,7 @@ def test_each_tool_answers_over_stdio(tmp_path: Path, mode: str) -> None:
             for name in (*given, *(name for name in tools if name not in given)):
                 sandbox = {} if name in about_no_sandbox else {"sandbox": "own"}
                 found = await call(client, name, **given.get(name, {}), **sandbox)
-                assert not found.is_error, (name, found.text)
+                assert found.is_error is (name == "explore_command"), (name, found.text)
                 assert found.text
                 if name == "explore_command":
                     assert found.structured["exit_code"] == 3
@@ -194,3 +194,14 @@ def test_lines_that_are_no_message_break_nothing() -> None:
     assert done.returncode == 0
     assert answered[1]["result"]["serverInfo"]["name"] == "reseller-sim"
     assert "Traceback" not in done.stderr
+
+
+def test_a_simulator_that_does_not_answer_is_reported_at_the_start() -> None:
+    nobody = run("mcp", "--url", f"http://127.0.0.1:{free_port()}")
+    assert "reseller-sim mcp: no simulator answers at" in nobody.only_error_line
+    with serving("--port", "0", "--json", "--control-token", "control-token-0123456789") as running:
+        url = running.ready["url"]
+        refused = run("mcp", "--url", url, "--token", "another-token-0123456789")
+        assert "401 control_token_required" in refused.only_error_line
+        missing = run("mcp", "--url", url, "--token", "control-token-0123456789", "--sandbox", "missing")
+        assert "there is no sandbox 'missing'" in missing.only_error_line

@@ -38,11 +38,17 @@ async def call(client: Client, tool: str, **arguments: Any) -> Result:
     return Result(content.text, found.structured_content or {}, found.is_error)
 
 
-def within(simulator: Simulator, play: Callable[[Client], Awaitable[T]], *, may_run_commands: bool = False) -> T:
+def within(
+    simulator: Simulator,
+    play: Callable[[Client], Awaitable[T]],
+    *,
+    may_run_commands: bool = False,
+    is_own: bool = False,
+) -> T:
     """Do something with a client of a server in this process."""
 
     async def playing() -> T:
-        server = Assistant(simulator, "default", may_run_commands=may_run_commands).server()
+        server = Assistant(simulator, "default", may_run_commands=may_run_commands, is_own=is_own).server()
         async with Client(server) as client:
             return await play(client)
 
