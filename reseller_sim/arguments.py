@@ -185,7 +185,7 @@ def _is_amount(value: Any) -> bool:
 
 
 def is_url(text: str) -> bool:
-    """Return True for a URL of http or https with a host, a possible port, and nothing that would be dropped."""
+    """Return True for an http or https URL with a host, an optional port, and no part that a request would drop."""
     try:
         parts = urlsplit(text)
         is_whole = not _NOT_SENT.search(text) and "?" not in text and parts.username is None

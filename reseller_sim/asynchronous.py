@@ -1,6 +1,7 @@
-"""The client for asyncio: each call of the synchronous client in a thread of its own.
+"""The client for asyncio, which runs each call of the synchronous client in a new thread.
 
-A cancelled call returns at once; its thread ends with its request, and the simulator does what it was asked.
+A cancelled call returns at once. Its thread continues to the end of the request, so the simulator does what it was
+asked.
 """
 
 import asyncio
@@ -45,14 +46,14 @@ async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs)
 
 
 def awaited(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
-    """Return the same method for what has a synchronous one inside, in a thread."""
+    """Return an asynchronous method that calls a synchronous method on `self.sync`, in a new thread."""
     return awaited_as(lambda result: result, method)
 
 
 def awaited_as(
     wrap: Callable[[T], W], method: Callable[Concatenate[Any, P], T]
 ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, W]]:
-    """Return the same, whose result is wrapped."""
+    """Return an asynchronous method like `awaited`, with the result wrapped."""
 
     async def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> W:
         return wrap(await in_thread(method, self.sync, *args, **kwargs))
@@ -81,7 +82,7 @@ class Opening(Generic[T]):
 def opened(
     wrap: Callable[[T], W], method: Callable[Concatenate[Any, P], T]
 ) -> Callable[Concatenate[Any, P], Opening[W]]:
-    """Return the same, whose result is awaited or used with `async with`."""
+    """Return a method whose result is awaited or used with `async with`."""
     call = awaited_as(wrap, method)
     return update_wrapper(lambda self, /, *args, **kwargs: Opening(lambda: call(self, *args, **kwargs)), method)
 
@@ -191,7 +192,7 @@ class AsyncSimulator:
     @staticmethod
     @wraps(Simulator.start)
     def start(*args: Any, **kwargs: Any) -> "Opening[AsyncSimulator]":
-        """Do the same as `Simulator.start`: `await` it, or `async with` it."""
+        """Start a simulator like `Simulator.start`: `await` it, or use it with `async with`."""
 
         async def opening() -> AsyncSimulator:
             simulator = AsyncSimulator.__new__(AsyncSimulator)

@@ -1,4 +1,4 @@
-"""The control API of a running simulator, as requests and answers, and what can go wrong between it and a test."""
+"""The control API of a running simulator: requests, answers, and errors."""
 
 import json as jsons
 from collections.abc import Iterator, Mapping
@@ -21,8 +21,9 @@ Query = Mapping[str, str | int | float | bool | None]  # without None values
 
 
 class SimulatorError(Exception):
-    """The control API refused a request: `status` of HTTP, `code`, the sentence `message`, `path`, the member of the
-    request that it is about, or empty, and `problems` of a scenario or a rule, a line each."""
+    """The control API refused a request. `status` is the HTTP status, `code` the error code, and `message` a sentence.
+    `path` is the member of the request at fault, or empty. `problems` has a line for each problem of a scenario or a
+    rule."""
 
     def __init__(self, status: int, code: str, message: str, path: str = "", problems: tuple[str, ...] = ()) -> None:
         lines = [f"{message} ({status} {code}{f', at {path}' if path else ''})", *problems]
@@ -35,7 +36,7 @@ class SimulatorError(Exception):
 
 
 class NotRunning(ConnectionError):
-    """No simulator answers at the address; the text says what to start, `reason` why there was no answer."""
+    """No simulator answers at the address. The text says which program to start; `reason` is the cause."""
 
     def __init__(self, message: str, reason: Unanswered | None = None) -> None:
         super().__init__(message)
@@ -43,15 +44,15 @@ class NotRunning(ConnectionError):
 
 
 class WrongAnswer(NotRunning):
-    """Something else than a simulator answers at the address; the text says what."""
+    """Another program answers at the address. The text describes the answer."""
 
 
 class NotStarted(Exception):
-    """`Simulator.start` failed; the text is what the process printed on stderr."""
+    """`Simulator.start` failed. The text has the process's output on stderr."""
 
 
 class NotIdle(AssertionError):
-    """Something is always left to happen in the sandbox; the text says what. `report` is what `advance` returns."""
+    """The sandbox never becomes idle. The text says why; `report` is the result of `advance`."""
 
     def __init__(self, message: str, report: dict[str, Any]) -> None:
         super().__init__(message)
@@ -90,7 +91,7 @@ class Control:
         return decoded(f"{method} {self.url}{path}", answer)
 
     def not_running(self, reason: Unanswered) -> NotRunning:
-        """Return the error that says what to do."""
+        """Return the error with advice."""
         if isinstance(reason.__cause__, TlsFailed):
             return NotRunning(f"{self.root} cannot be used: {reason}", reason)
         return NotRunning(

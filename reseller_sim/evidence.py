@@ -1,4 +1,4 @@
-"""The texts of failed expectations: what happened instead."""
+"""The texts of failed expectations, with the events that happened instead."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -64,7 +64,7 @@ def inbox_hint_of(rows: list[dict[str, Any]], inbox: str, *, only_likely: bool =
 
 
 def pending(sandbox: "Records") -> str:
-    """Return the end of a sentence: what is still to happen, and what to call; empty when nothing is."""
+    """Return the end of a sentence: the pending events, and the method to call; empty without pending events."""
     clock = sandbox.clock()
     if not clock["pending"]:
         return ""
@@ -81,7 +81,7 @@ def _due(sandbox: "Records") -> list[str]:
 
 
 def not_idle(sandbox: "Records", done: Mapping[str, Any]) -> str:
-    """Say why something is always left to happen, what happens next, and the latest payments."""
+    """Return a text about a sandbox that never becomes idle: the reason, the next events, and the latest payments."""
     latest = [_payment(row) for row in sandbox.transactions()[:LATEST_MAX]]
     reason = f"the sandbox is not idle: {done.get('reason') or 'something is left to happen'}"
     return "\n".join([reason, "next:", *_indented(_due(sandbox)), "latest payments:", *_indented(latest)])

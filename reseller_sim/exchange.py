@@ -41,7 +41,7 @@ MOCKS = {
     "pytest_socket": "the option --allow-hosts=127.0.0.1 of pytest",
     "vcr": "vcr.VCR(ignore_localhost=True)",
 }
-"""Libraries that cut a process off from the network, and what lets a local server through."""
+"""Libraries that block network access of a process, and the settings that allow a local server."""
 
 
 def _socket_class() -> type[socket.socket]:
@@ -106,7 +106,7 @@ class Unreachable(Unanswered):
 
 
 class TlsFailed(ConnectionError):
-    """A server answers, but not by TLS, or with a certificate that is not trusted; the text says what to do."""
+    """A server answers, but not by TLS, or with an untrusted certificate. The text has advice."""
 
 
 class Trust(NamedTuple):
@@ -184,7 +184,7 @@ def trust_of(file: str, *, is_insecure: bool, advice: str) -> Trust:
 
 
 def _context_of_one(file: str) -> SSLContext:
-    """Return a context of its own for each connection: a server reloads its certificate."""
+    """Return a new context for each connection, since a server may reload its certificate."""
     context = SSLContext(PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_flags |= VERIFY_X509_PARTIAL_CHAIN  # the certificate itself is enough, without its authority
@@ -209,8 +209,8 @@ def exchange(
     certificate: str = "",
     trust: Trust | None = None,
 ) -> Answer:
-    """Send a request as it is, without redirects; the response may take `timeout_s` seconds. Raises `Unanswered`, and
-    `Unreachable` when nothing was sent."""
+    """Send a request unchanged, and follow no redirects. `timeout_s` limits the whole response. Raises `Unanswered`,
+    and `Unreachable` when nothing was sent."""
     ends = real_monotonic() + timeout_s
     connection = Connection(url, max(timeout_s, LEFT_S_MIN), certificate, trust)
     kind: type[Unanswered] = Unreachable
@@ -238,7 +238,8 @@ def exchange(
 
 
 def encoded(value: Any) -> bytes:
-    """Return a value as JSON; a `Decimal` is a number. Raises `TypeError` and `ValueError` for what it cannot hold."""
+    """Return a value as JSON; a `Decimal` becomes a number. Raises `TypeError` and `ValueError` for a value that JSON
+    cannot hold."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False, default=_plain).encode()
 
 

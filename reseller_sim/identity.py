@@ -1,4 +1,4 @@
-"""A sandbox's name and credentials, which are known without asking, and its records: what happened in it."""
+"""A sandbox's name, credentials and records. The name and the credentials are known without a request."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -102,7 +102,7 @@ class Records(Identity):
         query: Query | None = None,
         timeout_s: Seconds = TIMEOUT_S,
     ) -> Any:
-        """Send a request to the control API below this sandbox, for what has no method here."""
+        """Send a request to the control API below this sandbox, for endpoints without a method here."""
         return self._control.ask(method, self._path + path, json, query=query, timeout_s=timeout_s)
 
     @property
@@ -111,7 +111,7 @@ class Records(Identity):
         return datetime.fromisoformat(self.clock()["now"])
 
     def clock(self) -> dict[str, Any]:
-        """Return the clock: `mode`, `now`, how many events are `pending`, and when the `next_due` is."""
+        """Return the clock: `mode`, `now`, the number of `pending` events, and the time `next_due`."""
         return dict(self.ask("GET", "/clock"))
 
     def balance(self, reseller: Name | None = None) -> Decimal:

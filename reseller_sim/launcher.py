@@ -29,7 +29,7 @@ def main() -> NoReturn:
 
 
 def load() -> None:
-    """Make `simulator` our package, unless it is already."""
+    """Import our package as `simulator`, unless it is imported already."""
     folder = Path(__file__).absolute().parent.parent / PACKAGE
     loaded = sys.modules.get(PACKAGE)
     if loaded is not None and getattr(loaded, "__file__", None) == str(folder / "__init__.py"):

@@ -43,7 +43,7 @@ FILES: dict[str, Callable[[Sandbox], Any]] = {
     "callbacks.json": lambda sandbox: sandbox.callbacks(),
     "audit.json": lambda sandbox: sandbox.audit(),
 }
-"""The files of a sandbox beside `test.json`, which names the test."""
+"""The files of a sandbox, in addition to `test.json`, which names the test."""
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>reseller-sim: report of the tests</title>
@@ -198,7 +198,7 @@ def finish(config: pytest.Config) -> str:
 
 
 def _is_of_report(path: Path) -> bool:
-    """Return True for a folder with our files only, so that nothing else is ever removed."""
+    """Return True for a folder that has only our files, so that no other folder is removed."""
     names = {one.name for one in path.iterdir()} if path.is_dir() and not path.is_symlink() else set()
     return TEST in names and names <= {TEST, *FILES}
 

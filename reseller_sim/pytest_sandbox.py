@@ -71,7 +71,7 @@ def settings_of(item: pytest.Item) -> Settings:
 
 
 def refuse_unused(item: pytest.Item) -> None:
-    """Fail a test without a sandbox that has a mark of its own; one of its class may be meant for others."""
+    """Fail a test without a sandbox if it has its own mark. A mark of its class may be for other tests."""
     if any(mark.name in MARKS for mark in item.own_markers):
         how = 'use the fixture sandbox, or reseller_sim.sandbox("bad-day") without the mark'
         pytest.fail(f"reseller-sim: @pytest.mark.scenario changes nothing in this test: {how}", pytrace=False)

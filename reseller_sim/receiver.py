@@ -29,8 +29,8 @@ Status = Annotated[int, between(200, 599, "a status")]
 
 @dataclass(frozen=True)
 class Message(Content):
-    """A received request: its number from 1, when it came, the names of `headers` in lower case, the status that it was
-    answered with (None for a connection that was ended), and what is known of its `signature`."""
+    """A received request. `n` counts from 1, and the names of `headers` are in lower case. `status` is the status of
+    the answer, None if the connection was closed without an answer. `signature` is the verdict on the signature."""
 
     n: int
     at: datetime
@@ -115,7 +115,7 @@ class Receiver:
 
     @property
     def received(self) -> list[Message]:
-        """The messages that it kept, oldest first, each with what is known of its signature."""
+        """The stored messages, oldest first, each with the verdict on its signature."""
         with self._changed:
             found = list(self._messages)
         return [self._judged(message) for message in found]
@@ -154,7 +154,7 @@ class Receiver:
         return self.received
 
     def clear(self) -> None:
-        """Forget the messages and what was planned."""
+        """Forget the messages and the planned replies."""
         with self._changed:
             self._messages.clear()
             self._replies.clear()

@@ -1,4 +1,4 @@
-"""One sandbox of a simulator: its credentials, its time, its rules, and what happened in it."""
+"""A sandbox of a simulator: its credentials, time, rules and records."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -39,7 +39,7 @@ BEYOND_S = 30.0  # the answer to a request that waits takes longer than the wait
 
 
 def warn_of(answer: Mapping[str, Any], stacklevel: int) -> None:
-    """Warn of what the simulator finds in a rule or a scenario that it has taken."""
+    """Emit the simulator's warnings about an accepted rule or scenario."""
     for text in answer.get("warnings", ()):
         warn(text, RuntimeWarning, stacklevel=stacklevel)
 
@@ -60,7 +60,8 @@ class Hold:
 
     @checked
     def wait(self, n: Count = 1, *, timeout_s: Seconds = 10) -> list[dict[str, Any]]:
-        """Return what is held as soon as `n` are. Raises `AssertionError` when that takes longer than `timeout_s`."""
+        """Return the held answers and deliveries as soon as there are `n`. Raises `AssertionError` after `timeout_s`
+        seconds."""
         answer = self._list({"wait_for": n, "timeout": timeout_s})
         if not answer["complete"]:
             count = len(answer["holds"])
@@ -107,8 +108,8 @@ class Rule:
 
 @checked
 class Sandbox(Records):
-    """A sandbox that `Simulator.sandbox` has made, which `with` deletes, or one that `Simulator.open` has found. Calls
-    raise `SimulatorError` for what the control API refuses."""
+    """A sandbox that `Simulator.sandbox` created, which `with` deletes, or that `Simulator.open` found. Calls raise
+    `SimulatorError` when the control API refuses."""
 
     def __init__(self, control: Control, described: Mapping[str, Any], *, is_ours: bool = False) -> None:
         super().__init__(control, described)
@@ -130,15 +131,15 @@ class Sandbox(Records):
             raise NoAnswer(f"{method} {path} got no complete response: {error}") from None
 
     def advance(self, by: Duration | None = None, *, to: Moment | None = None) -> dict[str, Any]:
-        """Move the clock by a duration (`"90s"`, `90`, a timedelta) or to a time, and run all that is due until then,
-        callbacks included; without either, run what is due now. Return what happened."""
+        """Move the clock by a duration (`"90s"`, `90`, a timedelta) or to a time, and run everything that is due until
+        then, callbacks included. Without arguments run everything that is due now. Return the events."""
         if by is not None and to is not None:
             raise ValueError("advance either by a duration or to a time")
         return self._advance({"seconds": seconds(0 if by is None else by)} if to is None else {"to": moment(to)})
 
     def run_until_idle(self) -> dict[str, Any]:
-        """Move the clock until nothing is left to happen, and return what happened. Raises `NotIdle` when something
-        always is, such as a payment that a receiver makes for each callback."""
+        """Move the clock until no event is pending, and return the events. Raises `NotIdle` if there are always more,
+        such as a payment that a receiver makes for each callback."""
         done = self._advance({"until": "idle"})
         if not done["idle"]:
             raise NotIdle(printable(evidence.not_idle(self, done)), done)
@@ -152,7 +153,7 @@ class Sandbox(Records):
         return done
 
     def rule(self, section: Section, rule: Mapping[str, Any]) -> Rule:
-        """Add a rule, written as in a scenario, before all others of its section. Warns of what `check` finds."""
+        """Add a rule, written as in a scenario, before all others of its section. Warns of the findings of `check`."""
         return self._add(section, rule)
 
     def fault(self, rule: Mapping[str, Any]) -> Rule:
@@ -182,7 +183,7 @@ class Sandbox(Records):
             raise ValueError(f"the service refused {url!r} as callback URL: {answer.text} {answer.diagnosis}".rstrip())
 
     def replies(self, name: Name, replies: Sequence[Mapping[str, Any]]) -> None:
-        """Plan what an inbox answers, in order, the last one repeated: `[{"status": 500}, {"status": 200}]`."""
+        """Plan the answers of an inbox, in order: `[{"status": 500}, {"status": 200}]`. The last answer repeats."""
         self.ask("PUT", below("/inbox", name), {"replies": [dict(reply) for reply in replies]})
 
     def reset(self) -> None:
@@ -219,8 +220,9 @@ class Sandbox(Records):
         inbox: Name = "callbacks",
         timeout_s: Seconds = 10,
     ) -> Message:
-        """Return the first callback in an inbox with this refid and status, waiting for it for `timeout_s` seconds.
-        Under a manual clock it comes with `advance`. Raises `AssertionError` with what did happen."""
+        """Return the first callback in an inbox with this refid and status, and wait for it up to `timeout_s` seconds.
+        Under a manual clock callbacks only arrive with `advance`. Raises `AssertionError` with the events that happened
+        instead."""
         for message in self._messages(inbox, timeout_s):
             if refid in (None, message.data.get("refid")) and status in (None, message.data.get("status")):
                 return message
@@ -255,7 +257,7 @@ class Sandbox(Records):
             raise AssertionError(printable(evidence.refusals(self, refused)))
 
     def expect_clean_audit(self) -> None:
-        """Check that no obligation of a client was violated. Raises `AssertionError` with what to do."""
+        """Check that no obligation of a client was violated. Raises `AssertionError` with the violations and advice."""
         broken, _ = evidence.violations(self.audit())
         if broken:
             raise AssertionError(printable("\n".join(["violated obligations of a client:", *broken])))

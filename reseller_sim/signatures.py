@@ -15,7 +15,7 @@ from reseller_sim.arguments import Header, Method, checked
 
 Request = TypeVar("Request")
 
-# The classes that HTTP clients want an auth object to be of; only what is imported already is looked at.
+# The base classes of auth objects in HTTP clients. Only imported modules are used.
 _BASES = (("httpx", "Auth"), ("httpx2", "Auth"), ("requests.auth", "AuthBase"))
 TOLERANCE_S = 300
 WEBHOOK_HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
@@ -32,7 +32,7 @@ class HMACAuth:
     requires_request_body = True  # httpx reads a streamed body before it asks for the signature
 
     def __new__(cls, *args: Any, **kwargs: Any) -> "HMACAuth":
-        """Make it an instance of what the imported clients check for."""
+        """Create an instance of the base classes that the imported clients check for."""
         found = [getattr(sys.modules.get(module), name, cls) for module, name in _BASES]
         bases = tuple(base for base in found if not issubclass(cls, base))
         kind = type(cls.__name__, (cls, *bases), {"__module__": cls.__module__}) if bases else cls
@@ -74,7 +74,7 @@ class HMACAuth:
         yield request
 
     def __call__(self, request: Request) -> Request:
-        """Sign a prepared request of requests, or one of httpx for an instance that is no `Auth` of it."""
+        """Sign a prepared request of requests, or a request of httpx if the instance is not an `Auth` of httpx."""
         prepared: Any = request
         if hasattr(prepared, "prepare_body"):
             body = prepared.body = _whole(prepared)

@@ -1,4 +1,4 @@
-"""A running simulator: one of its own process, or one that was started elsewhere."""
+"""A running simulator, which this process started or which runs elsewhere."""
 
 import atexit
 import json
@@ -158,7 +158,7 @@ class Simulator:
         return Sandbox(self.control, self.control.ask("GET", below("/sandboxes", id)))
 
     def _read(self, scenario: Scenario | None) -> tuple[str | None, Any]:
-        """Return the scenario as YAML, or what the control API takes instead."""
+        """Return the scenario as YAML, or in another form that the control API accepts."""
         if isinstance(scenario, Mapping):
             return None, dict(scenario)
         if isinstance(scenario, str) and ("\n" in scenario or ": " in scenario):
@@ -175,7 +175,7 @@ class Simulator:
         return text, None
 
     def _begun(self, tape: Path, mark: str | None, id: str | None, clock: str | None) -> Sandbox:
-        """Make a sandbox from a tape. Its clock has the mode that is asked for from then on."""
+        """Create a sandbox from a tape, with the requested clock mode."""
         if self._folder is not None and tape.is_relative_to(self._folder) and tape.suffix == ".tape":
             named = {"file": tape.relative_to(self._folder).as_posix(), "mark": mark}
             wanted = {"id": id, "tape": {name: part for name, part in named.items() if part is not None}}
@@ -210,8 +210,8 @@ def _clock(clock: str | None, start: str | None) -> dict[str, Any] | None:
 
 
 class Process:
-    """The command `serve` on a free port, ready to answer: `ready` is what it printed as JSON, `lines` the latest lines
-    that it printed since. Raises `NotStarted`."""
+    """The command `serve` on a free port, ready to answer. `ready` is its first line as JSON, `lines` are the latest
+    lines after it. Raises `NotStarted`."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
         self.lines: deque[str] = deque(maxlen=LINES_KEPT)
@@ -252,7 +252,7 @@ class Process:
         return timer
 
     def _drain(self, stream: IO[str]) -> threading.Thread:
-        """Read what it prints until it ends, since a full pipe would hold it up."""
+        """Read the output until it ends, since a full pipe would block the process."""
 
         def read() -> None:
             with stream:

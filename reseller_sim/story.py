@@ -36,7 +36,7 @@ class Story:
 
     @property
     def lines(self) -> list[str]:
-        """Two lines about the payment, then what happened, in the order of time."""
+        """Two lines about the payment, then the events in order of time."""
         data = self.data
         names = [f"{name} {data[name]}" for name in ("trxid", "reseller", "rule") if data.get(name)]
         left_out = [
@@ -57,7 +57,7 @@ class Story:
 
 
 def request_line(row: Row) -> str:
-    """Return one row of the journal: number, request, status and what explains it."""
+    """Return a line about a row of the journal: number, request, status and explanation."""
     query = f"?{row['query']}" if row.get("query") else ""
     said = [f"#{row['n']} {row['method']} {row['path']}{query} → {row['status'] or 'no answer'}"]
     said += [f"{name} {row[name]}" for name in ("error", "rule", "fault") if row.get(name)]
@@ -66,7 +66,7 @@ def request_line(row: Row) -> str:
 
 
 def callback_line(row: Row) -> str:
-    """Return one attempt of a callback: whose, what it said, where to, and its outcome."""
+    """Return a line about an attempt of a callback: payment, status, receiver and outcome."""
     said = f"callback {row['payment_status']} to {row['url']}"
     return f"{row['refid']}: {said}, attempt {row['attempt']}: {outcome(row)}"
 

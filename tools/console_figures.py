@@ -38,7 +38,7 @@ FIRST_ROW = """() => new Promise((then) => {
 
 
 def pay(shown: Console, first: int, payments: int, per_s: float = 0) -> None:
-    """Make so many payments, at most `per_s` a second when given."""
+    """Make this many payments, at most `per_s` a second if it is given."""
     began = time.perf_counter()
     for number in range(payments):
         if per_s:

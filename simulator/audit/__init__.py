@@ -1,1 +1,1 @@
-"""The audit of a client's behaviour: what SPEC asks of a client, judged from what went over the wire alone."""
+"""The audit of a client's behaviour, judged by the obligations of SPEC and the traffic alone."""

@@ -76,7 +76,7 @@ class Obligation(Clause):
 
     @property
     def is_violated(self) -> bool:
-        """True when there is at least one finding."""
+        """Whether there is at least one finding."""
         return self.state == "violated"
 
 

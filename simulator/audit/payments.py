@@ -33,12 +33,12 @@ class Outcome(StrEnum):
 
     @property
     def is_open(self) -> bool:
-        """True when the payment exists and is not final."""
+        """Whether the payment exists and is not final."""
         return self in (Outcome.ACCEPTED, Outcome.PROCESSING)
 
     @property
     def is_final(self) -> bool:
-        """True when the payment exists and is final."""
+        """Whether the payment exists and is final."""
         return self in (Outcome.PAID, Outcome.FAILED, Outcome.REFUNDED)
 
 

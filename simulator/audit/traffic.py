@@ -1,4 +1,4 @@
-"""The traffic of a client, indexed once for all obligations; what an obligation does not ask for is not decoded."""
+"""The traffic of a client, indexed once for all obligations. Data is decoded when an obligation needs it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ OPEN_NAMES = frozenset({"ACCEPTED", "PROCESSING", "PENDING"})
 
 
 class Rate(NamedTuple):
-    """How many requests an address may send in an interval (SPEC 8)."""
+    """The maximum number of requests from an address in an interval (SPEC 8)."""
 
     requests: int = 30_000
     interval: timedelta = timedelta(minutes=5)

@@ -64,8 +64,8 @@ class Damage(NamedTuple):
 _AFTER = {"after_commit": True}
 BUSY: Final = {"status": 503, "headers": {"Retry-After": "5"}}
 
-# The most expensive first. When the answer to a request that changes something is lost, the work is done or not done;
-# for a request that only reads, both are the same.
+# The most expensive first. If the answer to a request that changes something is lost, the client does not know whether
+# the change was made.
 WRITES: Final = (
     Damage("answer to {} lost after commit", {**_AFTER, "disconnect": True}),
     Damage("{} not done and its connection closed", {"disconnect": True}),
@@ -136,7 +136,7 @@ def named(payment: SeenPayment) -> str:
 
 
 def hanging(steps: tuple[SeenStep, ...], seconds: float) -> tuple[SeenStep, ...] | None:
-    """Return the steps with the final status so much later; None for a payment that does not end by itself."""
+    """Return the steps with a delayed final status; None for a payment that does not end by itself."""
     if not steps or not steps[-1].is_final:
         return None
     *before, last = steps

@@ -102,8 +102,8 @@ class Reproduction:
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Writes findings into a folder, where an earlier exploration may have written some of them. `limit_s` is how long
-    a run under these faults may take."""
+    """Writes findings into a folder, which may have findings of an earlier exploration. `limit_s` returns the timeout
+    of a run under these faults."""
 
     base: Base
     folder: Path
@@ -112,7 +112,7 @@ class Writer:
     limit_s: Callable[[Faults], float]
 
     def written(self, failure: Failure) -> Finding:
-        """Write the scenario file, and the tape beside it when there is one. Raises `OSError`."""
+        """Write the scenario file and, if there is one, the tape. Raises `OSError`."""
         text, reasons = summary(failure), failure.verdict.reasons
         path = self._path(failure, lambda number: f"{number:02}-{_stem(sentence(failure.faults))}.yaml")
         line = self.reproduction.line(failure, path, self.limit_s(failure.faults))

@@ -48,7 +48,7 @@ class Proof:
 
     @property
     def count(self) -> str:
-        """Say how many runs failed, and how many met nothing."""
+        """Describe how many runs failed, and in how many runs the faults did not apply."""
         unmet = f", {self.unmet} met no fault of the finding" if self.unmet else ""
         return f"{self.failed} of {self.runs} failed{unmet}"
 
@@ -79,7 +79,7 @@ class Finding:
         return made
 
     def is_met(self, outcome: Outcome) -> bool:
-        """Return whether a run met one of the faults: one of its rules, or what its other sections are about."""
+        """Return whether a fault applied in a run: one of its rules, or the subject of its other sections."""
         seen, rules = outcome.seen, [*(self.document.get("faults") or ()), *(self.document.get("payments") or ())]
         if names := {rule["name"] for rule in rules if "name" in rule}:
             return bool(names & seen.triggered)

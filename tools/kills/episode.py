@@ -21,7 +21,7 @@ from tools.kills.server import Died, Server, begin, is_ready
 from tools.kills.traveller import Traveller
 
 CLIENTS = 4
-LIFE_S = 0.4  # a server lives so long at most, once it is ready
+LIFE_S = 0.4  # a server is killed after this time at the latest, counted from its readiness
 START_S = 1.2  # and is killed at any moment of a start of this length, one in four times
 ANSWERS_MAX = 120
 CALLBACKS_MAX = 40

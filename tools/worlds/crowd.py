@@ -295,7 +295,7 @@ def crowd(seed: int) -> Iterator[Crowd]:
 
 
 def problems_of(seed: int, rounds: int) -> list[str]:
-    """Return the problems of a seed after so many rounds."""
+    """Return the problems of a seed after this many rounds."""
     with crowd(seed) as made:
         for _ in range(rounds):
             made.round()

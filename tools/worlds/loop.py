@@ -106,7 +106,8 @@ class VirtualLoop(asyncio.AbstractEventLoop):
     # The interface for the world
 
     def settle(self) -> None:
-        """Run what is ready or due, and what that makes so, without letting time pass. Raises `Stalled`."""
+        """Run all callbacks that are ready or due, and the callbacks that these add, without advancing the time. Raises
+        `Stalled`."""
         ready = self._ready
         self._enter()
         try:
@@ -121,7 +122,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         raise Stalled(f"{TURNS_MAX} callbacks ran without any time passing; next is {ready[0]!r}")
 
     def pass_time(self, seconds: float) -> None:
-        """Let so much time pass, and run everything that is due in it."""
+        """Advance the time, and run everything that is due meanwhile."""
         until_us = self.now_us + _microseconds(seconds)
         self.settle()
         while self._jump(until_us):

@@ -14,7 +14,7 @@ WRITTEN_EVERY = 10
 
 
 def failure_of(seed: int, count: int) -> Broken | None:
-    """Return the failure of a seed with so many steps, or None."""
+    """Return the failure of a seed with this many steps, or None."""
     return failure(seed, draw_steps(seed, count), setting_of(seed))
 
 
@@ -30,7 +30,7 @@ def failure(seed: int, steps: Sequence[Step], setting: Setting, *, wants_tape: b
 
 
 def explained(seed: int, count: int, broken: Broken) -> str:
-    """Return the report on a seed that failed with so many steps."""
+    """Return the report on a seed that failed with this many steps."""
     setting = setting_of(seed)
     steps = draw_steps(seed, count)[: broken.place + 1]
     left, is_certain = shortest(steps, lambda some: failure(seed, some, setting) is not None)

@@ -17,7 +17,7 @@ from tools.worlds.world import PATIENCE_S, Setting, World, setting_of, world
 STEPS = (client_steps, configured_steps, sandbox_steps, time_steps, token_steps)  # which register themselves
 
 ALL_CHECKED_EVERY = 100
-"""All records are walked after so many steps, and at the end."""
+"""All records are checked after this many steps, and at the end."""
 BUSY = 409
 ADVANCES_MAX = 200
 
@@ -79,7 +79,7 @@ def _attempt(made: World, place: int, do: Callable[[], None]) -> None:
         try:
             do()
             made.loop.settle()
-        except ProcessKilled as killed:  # what else it would have done does not happen
+        except ProcessKilled as killed:  # the rest of its work does not happen
             made.killed(killed.left)
         made.look()
     except Broken:
@@ -96,7 +96,7 @@ def come_to_rest(made: World) -> None:
     made.network.usual_mood = "fine"
     made.network.moods.clear()
     made.loop.pass_time(400.0)  # ends waits for bodies, faults and slow receivers
-    for _ in range(3):  # what one sandbox does may be due to another's receiver
+    for _ in range(3):  # the work of a sandbox may be due to another sandbox's receiver
         for live in made.app.sandboxes:
             _advance(made, live)
     made.loop.pass_time(600.0)

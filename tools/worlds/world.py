@@ -38,9 +38,9 @@ from tools.worlds.scenarios import VARIANTS, variant
 from tools.worlds.snapshots import taken_here
 
 PATIENCE_S = 6 * 3600.0
-"""How long anything may take, by the time of the world."""
+"""The timeout of any operation, in the world's time."""
 KEPT_EVERY = 10
-"""In one of so many worlds the process has a disk."""
+"""A process has a disk in 1 of this number of worlds."""
 START = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)
 
 
@@ -259,7 +259,7 @@ def world(seed: int, setting: Setting, *, keeps_bytes: bool = False) -> Iterator
         stack.enter_context(patch.object(driver, "ITEMS_PER_TURN_MAX", setting.items_per_turn))
         stack.enter_context(patch.object(lanes, "STARTED_PER_TURN_MAX", setting.started_per_turn))
         made = World(seed, setting, keeps_bytes=keeps_bytes)
-        for measuring in (pipeline, courier):  # how long it took, by the one clock that there is
+        for measuring in (pipeline, courier):  # its duration by the only clock
             stack.enter_context(patch.object(measuring, "perf_counter", made.loop.time))
         stack.enter_context(beside_nothing(made.worker))
         delays = drawn_for("snapshots", seed)
