@@ -29,8 +29,9 @@ Status = Annotated[int, between(200, 599, "a status")]
 
 @dataclass(frozen=True)
 class Message(Content):
-    """A received request. `n` counts from 1, and the names of `headers` are in lower case. `status` is the status of
-    the answer, None if the connection was closed without an answer. `signature` is the verdict on the signature."""
+    """A received request. `n` counts from 1, `at` is the time of its arrival, and the names of `headers` are in lower
+    case. `status` is the status of the answer, None if the connection was closed without an answer. `signature` is the
+    verdict on the signature."""
 
     n: int
     at: datetime

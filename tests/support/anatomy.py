@@ -22,11 +22,14 @@ def anatomy(
     *,
     values_apart: bool = False,
 ) -> Any:
-    """Nested lists, without the members whose names are in `left_out`. A repeated object is a reference, and so is one
-    of the `known`, which are large, never change and are not looked into. One of a type in `told` counts as None. With
-    `values_apart` values that cannot change are looked into again: whether they are the same object says nothing."""
+    """Return nested lists, without the members named in `left_out`.
+
+    A repeated object becomes a reference, and so does an object in `known`; these are large, never change, and are not
+    searched. Objects of the types in `told` count as None. With `values_apart`, immutable values are not replaced by
+    references, since sharing them makes no difference.
+    """
     seen: dict[int, str | int] = {id(one): f"known {number}" for number, one in enumerate(known)}
-    kept: list[object] = []  # what was met, so that no other object gets its id
+    kept: list[object] = []  # keeps each object alive, so that no other object gets its id
 
     def within(one: Any) -> Any:
         kind: Any = type(one)
@@ -64,7 +67,7 @@ def _is_plain(kind: type) -> bool:
 
 @cache
 def _is_value(kind: type) -> bool:
-    """True for a class whose values never change, or are only found through one that has them."""
+    """Return True for a class whose values never change, or belong to a single owner."""
     dataclass, struct = getattr(kind, "__dataclass_params__", None), getattr(kind, "__struct_config__", None)
     is_frozen = any(getattr(one, "frozen", False) for one in (dataclass, struct))
     return is_frozen or issubclass(kind, (tuple, dict, frozenset, MappingProxyType, FunctionType))
@@ -88,7 +91,7 @@ def _members(value: Any) -> Iterator[tuple[str, Any]]:
 
 @cache
 def _slots(kind: type) -> tuple[str, ...]:
-    """The members of a struct, or what the classes of an object have slots for."""
+    """Return the members of a struct, or the slots of an object's classes."""
     names = [*getattr(kind, "__struct_fields__", ())]
     for one in kind.__mro__:
         slots = one.__dict__.get("__slots__", ())

@@ -110,7 +110,7 @@ def again(times: int, play: Play, seconds: float = 0) -> Play:
 
 
 def at_wall(seconds: int, play: Callable[[int], Play]) -> Play:
-    """A request whose timestamp differs so much from the wall clock."""
+    """Send a request whose timestamp differs from the wall clock by this many seconds."""
     return lambda client: play(int(client.wall().timestamp()) + seconds)(client)
 
 

@@ -36,7 +36,8 @@ Headers = dict[str, str]
 
 @dataclass(frozen=True)
 class Operation:
-    """A method of a path of the contract. `path` has its parameters filled in, with what exists where that is known."""
+    """A method of a path of the contract. `path` has values for its parameters, which name existing objects if these
+    are known."""
 
     document: str
     method: str
@@ -49,7 +50,7 @@ class Operation:
 
     @property
     def names_nothing(self) -> bool:
-        """True when a parameter of its path leads nowhere, so that 404 is an answer, too."""
+        """Whether a parameter of the path names no existing object, so that 404 is a valid answer."""
         return NOTHING in self.path
 
     def __str__(self) -> str:
@@ -57,7 +58,8 @@ class Operation:
 
 
 def said(answer: Response) -> str:
-    """The status, and what an error says to programs: its code, the reason of a payment, the fields at fault."""
+    """Return the status, and the parts of an error that are for programs: its code, the reason of a payment, the fields
+    at fault."""
     if answer.status in (0, 204) or not answer.body or "json" not in answer.headers.get("content-type", ""):
         return str(answer.status)
     body = answer.json
@@ -150,7 +152,7 @@ def operations(document: str = OPENAPI, **known: str) -> list[Operation]:
 
 
 def control_operations() -> list[Operation]:
-    """The control API's, on the default sandbox and what is in it."""
+    """Return the operations of the control API, with the default sandbox and its objects as parameters."""
     known = {"code": "RS001", "name": "callbacks", "n": "1", "key": "test_key_RS001", "product": "RELOAD"}
     found = operations(CONTROL, sandbox="default", **known)
     places = {

@@ -72,7 +72,8 @@ class Exchange:
         self.writer.write(data)
 
     async def arrived(self) -> None:
-        """Wait until the client's side has what was written, and its loop, which is ours, had turns to read it."""
+        """Wait until the client's socket has received the written bytes, and its event loop (ours) has had turns to
+        read them."""
         number = self.writer.get_extra_info("socket").fileno()
         unsent = bytearray(4)
         while True:
@@ -106,7 +107,7 @@ Answer = Callable[[Exchange], Awaitable[None]]
 
 
 def says(data: bytes, *, close: bool = False) -> Answer:
-    """Answers every request with `data`, word for word."""
+    """Answer every request with exactly these bytes."""
 
     async def answer(exchange: Exchange) -> None:
         exchange.write(data)
@@ -169,7 +170,7 @@ async def silent(exchange: Exchange) -> None:
 
 
 class Receiver:
-    """A server that records what came and lets `answer` deal with it."""
+    """A server that records each request and passes it to `answer`."""
 
     def __init__(self, answer: Answer, tls: SSLContext | None = None, host: str = "127.0.0.1") -> None:
         self.requests: list[Exchange] = []

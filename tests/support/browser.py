@@ -42,7 +42,7 @@ def page(has_back_cache: bool = False) -> Iterator["tuple[Page, list[str]]"]:
 
 
 def collect_mistakes(page: "Page", mistakes: list[str]) -> None:
-    """Add to `mistakes` what the page logs as an error and what it fails to load."""
+    """Add the errors and failed loads of a page to `mistakes`."""
     page.on(
         "console",
         lambda message: (

@@ -33,7 +33,7 @@ class Pair(NamedTuple):
 
 @cache
 def pair(name: str, hosts: str = "DNS:localhost,IP:127.0.0.1") -> Pair:
-    """One that is called so; the same one in all tests of a process."""
+    """Return a pair with this name. All tests of a process share it."""
     folder = Path(mkdtemp(prefix="certificates-"))
     made = Pair(folder / "cert.pem", folder / "key.pem")
     words = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30"]
@@ -63,7 +63,7 @@ subjectAltName = DNS:localhost,IP:127.0.0.1
 
 @cache
 def dated(begins: str, ends: str) -> Pair:
-    """One that is valid between these times, each such as 20200101000000Z; the same one in all tests of a process."""
+    """Return a pair that is valid between these times, such as 20200101000000Z. All tests of a process share it."""
     folder = Path(mkdtemp(prefix="certificates-"))
     made, wish, config = Pair(folder / "cert.pem", folder / "key.pem"), folder / "wish.pem", folder / "ca.cnf"
     config.write_text(CA.format(folder=folder))

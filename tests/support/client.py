@@ -59,8 +59,8 @@ class Client:
         self.key, self.secret = (key.key, key.secret) if key else ("", "")
 
     def run(self, awaitable: Awaitable[T]) -> T:
-        """Run something beside the application, in its loop. The runner would set a signal handler for each call, which
-        takes longer than many a request."""
+        """Run an awaitable in the application's loop. The runner would set a signal handler for each call, which takes
+        longer than many requests."""
 
         async def main() -> T:
             return await awaitable
@@ -105,7 +105,7 @@ class Client:
 
     @staticmethod
     def encoded(body: Any) -> bytes:
-        """A body as it is sent: bytes as they are, nothing for None, JSON for everything else."""
+        """Return a body for sending: bytes unchanged, nothing for None, JSON for all other values."""
         return body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
 
     def signature(
@@ -179,7 +179,7 @@ class Client:
     # Bytes
 
     def send(self, method: str, path: str, query: str = "", body: bytes = b"", headers: Any = None) -> Response:
-        """Send a request as it is."""
+        """Send a request unchanged."""
         return self.run(self.asend(method, path, query, body, headers or {}))
 
     async def asend(

@@ -33,7 +33,7 @@ Damage = Callable[[Sender, Request], Answer]
 
 
 class InProcess:
-    """The service of a client; `damage` may change what it does."""
+    """The service of a client. `damage` may change its behaviour."""
 
     def __init__(self, client: Client, damage: Damage | None = None) -> None:
         self._client = client

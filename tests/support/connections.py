@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 
 
 async def hang_up(writer: asyncio.StreamWriter) -> None:
-    """Drop the connection, with what is unsent, and wait until its transport is closed.
+    """Drop the connection and its unsent data, and wait until its transport is closed.
 
-    `close()` first sends what is buffered, which never ends once the server has stopped reading.
+    `close()` would first send the buffered data, which never ends if the server has stopped reading.
     """
     writer.transport.abort()
     with suppress(OSError):  # how the connection ended, when that was not our doing

@@ -32,7 +32,7 @@ class Console:
         self.reseller: dict[str, Any] = {}
 
     def new_sandbox(self, scenario: object = "default", mode: str = "manual") -> None:
-        """Make a sandbox under a manual clock; the page is not led there yet."""
+        """Create a sandbox with a manual clock, without opening it in the page."""
         asked = {"id": f"console-{next(_ids)}", "scenario": scenario, "clock": {"mode": mode}}
         made = self.control("POST", "sandboxes", asked)
         self.sandbox, self.reseller = made["id"], made["resellers"][0]
@@ -88,7 +88,7 @@ class Console:
         self.mistakes.remove(found[0])
 
     def until(self, expression: str) -> None:
-        """Wait until this is true in the page, whose policy forbids what `wait_for_function` does to wait."""
+        """Wait until an expression is true in the page. The page's policy forbids `wait_for_function`."""
         deadline = time.monotonic() + UNTIL_S
         while not self.page.evaluate(expression):
             assert time.monotonic() < deadline, expression

@@ -1,4 +1,4 @@
-"""A port that records what curl really sends, byte for byte, for tests of what we print and of what we read."""
+"""A port that records the exact bytes from curl."""
 
 import os
 import re

@@ -103,7 +103,7 @@ def refused_as(code: str, status: int, body: bytes = BALANCED) -> Damage:
 
 
 def _without_query(name: str) -> Damage:
-    """Ignore a parameter: what comes is the answer to the same request without it, sent before."""
+    """Ignore a parameter: answer with the earlier answer to the request without it."""
     kept: dict[str, Answer] = {}
 
     def damage(send: Sender, request: Request) -> Answer:
@@ -183,7 +183,7 @@ def _raw(path: str, old: bytes, new: bytes, method: str = "") -> Damage:
 
 
 def clock_off(send: Sender, request: Request) -> Answer:
-    """Answers are dated an hour later."""
+    """Date answers an hour later."""
     answer = send(request)
     at = parsedate_to_datetime(answer.headers["date"]).timestamp() + 3600
     return replace(answer, headers={**answer.headers, "date": formatdate(at, usegmt=True)})

@@ -110,7 +110,7 @@ class Held:
 
 
 class HeldLookup(Held):
-    """The first place that the keeper has looked up beside the event loop waits until the test lets it."""
+    """Suspends the result of the keeper's first background look-up until the test resumes it."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._is_there, self._may_go, self._is_behind = asyncio.Event(), asyncio.Event(), True

@@ -16,7 +16,7 @@ def topup(client: Client, body: dict[str, Any]) -> Response:
 
 
 def diagnosis(client: Client, answer: Response) -> str:
-    """The header of a response, which is also what the journal says; it escapes what a header cannot carry."""
+    """Return the diagnosis in a response, and assert that the journal has the same apart from escapes."""
     header = answer.headers.get("x-sim-diagnosis", "")
     entry = client.sim("GET", f"/sandboxes/default/requests/{answer.headers['x-sim-request-id']}").json
     assert entry["diagnosis"].encode("unicode_escape").decode() == header

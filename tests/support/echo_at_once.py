@@ -12,7 +12,7 @@ Answer = tuple[int, bytes, bytes, AbortEnding | HalfEnding | None]
 
 
 class EchoAtOnce(Echo):
-    """Echoes by `answer_now`; what only a connection of its own can do still comes by ASGI."""
+    """Echoes with `answer_now`. Requests that need control of their connection still use ASGI."""
 
     def answer_now(self, request: HttpRequest, client: str) -> Coroutine[Any, Any, Answer] | None:
         path, _, query = request.target.decode().partition("?")

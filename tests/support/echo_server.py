@@ -199,7 +199,7 @@ class Served:
     app: Echo
 
     async def saw(self, what: str) -> bool:
-        """Wait until the application has seen this, and say whether it did."""
+        """Wait for the application to see this. Return False after a timeout."""
         for _ in range(300):
             if what in self.app.seen:
                 return True
@@ -266,7 +266,7 @@ class Client:
         return answers
 
     async def at_end(self) -> bool:
-        """Wait for a byte or the end, and say whether it is the end."""
+        """Wait for a byte or the end of the stream. Return True for the end."""
         try:
             self._read_ahead += await asyncio.wait_for(self.reader.readexactly(1), PATIENCE_S)
         except asyncio.IncompleteReadError:
@@ -278,7 +278,7 @@ class Client:
         return await asyncio.wait_for(self.reader.read(), PATIENCE_S)
 
     async def is_open(self, for_s: float) -> bool:
-        """Say whether the server neither writes nor closes for a while."""
+        """Return whether the server neither writes nor closes for this time."""
         try:
             await asyncio.wait_for(self.reader.read(1), for_s)
         except TimeoutError:
@@ -294,7 +294,7 @@ def serving(
     app: Echo | None = None,
     handshakes: Handshakes | None = None,
 ) -> Iterator[Served]:
-    """Run a server in a thread of its own; with `handshakes` it speaks TLS."""
+    """Run a server in a new thread, with TLS if there are `handshakes`."""
     app = app or Echo()
     ready = threading.Event()
     bounds = limits or HttpLimits()

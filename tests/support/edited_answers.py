@@ -16,7 +16,7 @@ HEADERS = ("Content-Type", "X-Api-Key", "X-Timestamp", "X-Nonce", "X-Signature")
 
 @contextmanager
 def editing(upstream: str, edits: Mapping[str, Edit]) -> Iterator[str]:
-    """The URL of a server that passes requests on to `upstream`, and changes what a path's 200 answers say."""
+    """Yield the URL of a server that forwards requests to `upstream` and edits the 200 answers of a path."""
 
     class Handler(QuietHandler):
         protocol_version = "HTTP/1.1"

@@ -61,7 +61,7 @@ def runtime_distributions(name: str = "reseller-sim") -> set[str]:
 
 
 def link_libraries(folder: Path) -> Path:
-    """A folder like `site-packages` with what the package needs, as links."""
+    """Return a folder like `site-packages` with links to the package's dependencies."""
     folder.mkdir()
     for name in sorted(runtime_distributions()):
         try:

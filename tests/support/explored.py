@@ -53,8 +53,8 @@ def trials(folder: Path, *command: str) -> Iterator[Trials]:
 
 
 class Foretold(Trials):
-    """Trials of a command that fails as it was foretold: nothing runs, and what has run is remembered. The tape
-    of a run that failed says which it was."""
+    """Trials with given verdicts, without any run. `made` records the trials. The tape of a failed run identifies
+    it."""
 
     def __init__(self, verdict_of: Callable[[Trial], Verdict]) -> None:
         self.base = FAST

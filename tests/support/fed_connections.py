@@ -1,4 +1,4 @@
-"""Connections of the server without sockets: a test feeds them packets and reads what they wrote, turn by turn."""
+"""Connections of the server without sockets: a test feeds them packets and reads their output, turn by turn."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,7 +16,8 @@ from tests.support.echo_server import Echo
 
 
 class FedTransport(asyncio.Transport):
-    """A client's side: what was written, and whether it is read or closed. A client that `reads` takes all at once."""
+    """A client's side of a connection: the written bytes, and whether it is read or closed. A client that `reads` takes
+    everything at once."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -77,7 +78,7 @@ class FedServer:
 
     @property
     def open(self) -> int:
-        """How many connections have a slot."""
+        """The number of connections with a slot."""
         return len(self.state.connections)
 
 
@@ -103,7 +104,7 @@ class MovedLoop(asyncio.SelectorEventLoop):
 
 
 async def pass_time(seconds: float) -> None:
-    """Let so much time pass in a `MovedLoop`, and what is due then happen."""
+    """Advance the time of a `MovedLoop`, and let due callbacks run."""
     loop = asyncio.get_running_loop()
     assert isinstance(loop, MovedLoop)
     loop.moved_s += seconds
@@ -111,6 +112,6 @@ async def pass_time(seconds: float) -> None:
 
 
 async def turns(count: int = 5) -> None:
-    """Let the loop make so many turns."""
+    """Let the loop run this many turns."""
     for _ in range(count):
         await asyncio.sleep(0)

@@ -28,7 +28,7 @@ def catalog(client: Client, headers: Mapping[str, str] = NEW, **more: str) -> di
 
 
 def first(field: Json, options: list[Json]) -> Json:
-    """Choose what stands first."""
+    """Choose the first option."""
     assert options, f"nothing to choose from in {field['id']}"
     return options[0]
 

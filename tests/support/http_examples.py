@@ -27,7 +27,7 @@ class Shown(NamedTuple):
 
 
 class Example(NamedTuple):
-    """A request, and the response as far as it is shown."""
+    """A request, and the shown part of its response."""
 
     request: str
     response: str

@@ -1,4 +1,4 @@
-"""A service that takes money and denies it, with a wallet of its own, between `conform` and the simulator."""
+"""A service that takes money and denies it, with its own wallet, between `conform` and the simulator."""
 
 import json
 from dataclasses import dataclass, field, replace

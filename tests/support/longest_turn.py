@@ -14,7 +14,7 @@ from time import thread_time
 from typing import Any
 
 LIMIT_S = 0.5
-"""Wide: what the suite does takes up to a tenth of that."""
+"""A generous limit: the suite needs up to a tenth of it."""
 
 _HANDLE: Any = asyncio.Handle
 _run = _HANDLE._run
@@ -35,7 +35,7 @@ class LongestTurn:
         self.begin()
 
     def begin(self) -> None:
-        """Forget what was longest."""
+        """Reset the longest turn."""
         self.seconds, self.callback = 0.0, ""
 
     def install(self) -> None:
@@ -60,7 +60,7 @@ class LongestTurn:
 
     def _on_collection(self, phase: str, info: dict[str, Any]) -> None:
         if get_ident() != self._thread:
-            return  # a thread beside the loop collects; its time is not in the loop's
+            return  # a collection in another thread does not use the loop's time
         if phase == "start":
             self._collection_began_s = thread_time()
         else:
@@ -68,7 +68,7 @@ class LongestTurn:
 
 
 def keep_busy(seconds: float) -> None:
-    """Use so much processor time."""
+    """Use this much processor time."""
     until = thread_time() + seconds
     while thread_time() < until:
         sum(range(100))

@@ -78,7 +78,7 @@ class Signer:
 
 @dataclass(frozen=True)
 class Mistaken:
-    """A client with one mistake: its id in the table, the steps that it does otherwise, what it sends."""
+    """A client with a single mistake: its id in the table, the steps that differ, and its request."""
 
     id: str
     steps: dict[str, Any] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""clients/js as a project has it: packed by npm, installed without a network into a folder of its own."""
+"""clients/js as a project uses it: packed by npm, installed without a network into a separate folder."""
 
 import os
 import shutil

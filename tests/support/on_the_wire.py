@@ -1,4 +1,4 @@
-"""A sandbox of a test's own in a server that its module shares, and what comes over the socket byte by byte."""
+"""A new sandbox for a test in a server that its module shares, and the raw bytes of its answers."""
 
 import asyncio
 import base64
@@ -51,7 +51,7 @@ class WiredSandbox:
 
     @property
     def payments(self) -> int:
-        """How many payments were made."""
+        """The number of payments."""
         listed = ask(f"http://127.0.0.1:{self.port}/_sim/sandboxes/{self.id}/transactions").json
         return len(listed["transactions"])
 

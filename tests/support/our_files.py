@@ -1,4 +1,4 @@
-"""The files of the checkout, without what was installed or made in it."""
+"""The files of the checkout, without installed and generated files."""
 
 import os
 from collections.abc import Iterator

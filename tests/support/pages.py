@@ -53,7 +53,7 @@ def blocks(page: str) -> list[Block]:
 
 
 def empty_folder(tmp_path: Path) -> Path:
-    """An empty folder, and beside it the commands that pages want on the path."""
+    """Return an empty folder, next to a folder with the commands that the pages expect on the PATH."""
     programs = tmp_path / "bin"
     programs.mkdir()
     _program(programs / "reseller-sim", f'#!/bin/sh\nexec {" ".join(PROGRAM)} "$@"\n')
@@ -127,8 +127,7 @@ def follow(
     server: Serving | None = None,
     show: Callable[[str, Path, str], str] = printed,
 ) -> str:
-    """Do what the blocks say, in their order; returns what was shown last. `show` is `printed` or
-    `printed_on_terminal`."""
+    """Follow the blocks in order, and return the last output. `show` is `printed` or `printed_on_terminal`."""
     shown = ""
     for action, name, language, text in steps:
         if action:

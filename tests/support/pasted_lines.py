@@ -1,4 +1,4 @@
-"""The lines that the console shows after an action, run as a person runs them, and what a sandbox is afterwards."""
+"""The lines that the console shows after an action, run in a shell, and the state of the sandbox afterwards."""
 
 import json
 import os
@@ -22,7 +22,7 @@ PARTS = (
     "clock",
     "magic",
 )
-PRESENT = re.compile(r"\b20[0-3]\d-\d\d-\d\dT[\d:.]+Z")  # the scenario of the tests is of later
+PRESENT = re.compile(r"\b20[0-3]\d-\d\d-\d\dT[\d:.]+Z")  # real times; the tests' scenario is later
 # The differences between two sandboxes with the same history: random ids and secrets, the note of a trigger, and the
 # place of a scenario, which a verb reads from a file.
 _BY_CHANCE = re.compile(

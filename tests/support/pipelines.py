@@ -22,11 +22,11 @@ _EXPRESSION = re.compile(r"\$\{\{ ([\w.-]+) \}\}")
 
 @dataclass
 class Job:
-    """A job of GitHub on a machine of its own: what its steps leave to the next ones, and the artifacts."""
+    """A GitHub job on its own machine: the values that steps pass on, and the artifacts."""
 
     folder: Path
     python: str
-    installed: Path | None = None  # what the step that installs has made elsewhere, where it is not to be run again
+    installed: Path | None = None  # the result of the installing step, if this step is to be skipped
     variables: dict[str, str] = field(default_factory=dict)
     path: list[str] = field(default_factory=list)
     artifacts: list[str] = field(default_factory=list)
@@ -102,7 +102,7 @@ def filled(text: str, values: Mapping[str, str]) -> str:
 
 
 def _run(command: list[str], folder: Path, variables: Mapping[str, str], output: Path) -> Done:
-    """Through files: what a step starts in the background has its output, and outlives it."""
+    """Run a command with its output in files, so that background processes can outlive it and keep writing."""
     out, err = output / "stdout", output / "stderr"
     with out.open("w") as written, err.open("w") as complained:
         ran = subprocess.run(
@@ -119,7 +119,7 @@ def _run(command: list[str], folder: Path, variables: Mapping[str, str], output:
 
 
 def gitlab_job(name: str) -> dict[str, Any]:
-    """A job of the template with what it extends; maps are merged as GitLab does."""
+    """Return a job of the template merged with the jobs that it extends, as GitLab merges them."""
     read = yaml.safe_load((ROOT / "ci" / "gitlab.yml").read_text("utf-8"))
     job: dict[str, Any] = read[name]
     if parent := job.get("extends"):

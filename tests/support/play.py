@@ -11,7 +11,7 @@ _refids = itertools.count(1)
 
 
 def buy(client: Client, product: str = "RELOAD", ending: str = "", **more: Any) -> tuple[str, Response]:
-    """One payment under a refid of its own, to an account with this ending; the refid and the answer."""
+    """Pay with a new refid to an account with this ending. Return the refid and the answer."""
     account = ACCOUNTS[product]
     account = account[: len(account) - len(ending)] + ending
     refid = more.pop("refid", None) or f"play-{next(_refids)}"

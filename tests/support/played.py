@@ -28,7 +28,7 @@ SIGNED_ANEW = re.compile("(X-Nonce: explained-|X-Signature: v1=)[^']+")  # a new
 EVENT_ID = re.compile(r"^[0-9a-f]{8}\.([0-9]+\.[0-9]+)$")
 EXAMPLE_VERSION = "0.1.0"
 LISTED_MAX = 3  # of a longer list an example shows the beginning
-METRIC_LINES = 6  # of the metrics, too: what is measured comes later
+METRIC_LINES = 6  # of the metrics, too: later lines are measurements
 DEFAULT = "/sandboxes/default"
 
 
@@ -55,7 +55,8 @@ class Exchange:
 
 
 class Player:
-    """Sends what a story says, and remembers it. `seen` is called after each exchange of a described operation."""
+    """Plays the requests of a story and records the exchanges. `seen` is called after each exchange of a described
+    operation."""
 
     def __init__(self, client: Client, seen: Callable[[Exchange], object]) -> None:
         self.client = client
@@ -129,7 +130,7 @@ class Player:
 
 
 def _value(part: str, value: str) -> tuple[str, str]:
-    """The name and value of a parameter in a path, without what follows it there."""
+    """Return the name and value of a parameter in a path, without any suffix."""
     name, _, behind = part[1:].partition("}")
     return name, value.removesuffix(behind)
 
@@ -139,13 +140,14 @@ Story = Callable[[Player], None]
 
 @contextmanager
 def player(seen: Callable[[Exchange], object], scenario: Any = "default", **options: Any) -> Iterator[Player]:
-    """A player with a simulator of its own."""
+    """Yield a player with a new simulator."""
     with running(scenario, **options) as client:
         yield Player(client, seen)
 
 
 def shown(exchange: Exchange) -> Any:
-    """An answer as an example: lists shortened, what is measured fixed, of a contract or schema its outline."""
+    """Return an answer as an example: shortened lists, fixed measurements, and only the outline of contracts and
+    schemas."""
     answer = exchange.answer
     if exchange.template.endswith("openapi.json"):
         answer = {key: value for key, value in answer.items() if key in ("openapi", "info", "servers", "tags")}

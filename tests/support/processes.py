@@ -20,7 +20,7 @@ from tests.support.contract_check import assert_in_contract
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, "-m", "simulator"]
-DEADLINE_S = 60.0  # what takes half a second alone takes twenty where others are at work
+DEADLINE_S = 60.0  # half a second of work takes twenty seconds on a busy machine
 REQUEST_ID = "x-sim-request-id"
 SERVED_S = 900.0  # a server may be shared by all tests of a module, on a machine that is busy
 
@@ -55,7 +55,7 @@ def free_port() -> int:
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """This process's environment without what a developer may have set for the simulator, or given to `make`."""
+    """Return this process's environment without a developer's settings for the simulator or `make`."""
     ours = ("RESELLER_", "MAKE", "MFLAGS", "ARGS")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return clean | changes
@@ -109,8 +109,8 @@ def serving(
     through: Sequence[str] = (),
     **variables: str,
 ) -> Iterator[Serving]:
-    """A server that has printed its first line, killed on the way out if it still runs; `through` is what starts it, if
-    it is not started itself."""
+    """Start a server, wait for its first line, and kill it at the end if it still runs. `through` is the program that
+    starts it, if any."""
     process = subprocess.Popen(
         [*through, *PROGRAM, verb, *arguments],
         stdout=subprocess.PIPE,
@@ -136,7 +136,7 @@ def serving(
 
 
 def ask(url: str, method: str = "GET", body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Response:
-    """One request as it is."""
+    """Send a request unchanged."""
     parts = urlsplit(url)
     assert parts.hostname is not None
     target = url.split("://", 1)[1].partition("/")[2]

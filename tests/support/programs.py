@@ -20,7 +20,7 @@ NODE_COMMANDS = ROOT / "tests" / "interop" / "node_modules" / ".bin"
 
 
 class Program(NamedTuple):
-    """The names that a program may have, and the Debian packages that have it and what drives it."""
+    """The possible names of a program, and the Debian packages that provide the program and its drivers."""
 
     names: tuple[str, ...]
     package: str
@@ -102,7 +102,7 @@ def missing(files: Iterable[Path]) -> dict[str, list[str]]:
 
 
 def needs_of(file: Path) -> Iterator[str]:
-    """Yield what a test module and its folder say that they need."""
+    """Yield the requirements of a test module and its folder."""
     for folder, names in FOLDERS.items():
         if str(file.relative_to(ROOT)).startswith(folder):
             yield from names

@@ -34,7 +34,7 @@ def audit(calls: Iterable[Call], notifications: Iterable[Notification]) -> dict[
 
 @dataclass(frozen=True)
 class Proxied:
-    """The proxy, where it listens, and what it stands before."""
+    """The proxy, its port, its upstream and the receiver of its callbacks."""
 
     proxy: Proxy
     port: int

@@ -1,4 +1,4 @@
-"""pytest as users run it: in a folder of its own, with our plugin."""
+"""pytest as users run it: in a separate folder, with our plugin."""
 
 import os
 import re

@@ -13,7 +13,7 @@ def built(text: str) -> Scenario:
 
 
 def problems(text: str) -> list[str]:
-    """`line:column: code message` for all that is wrong with a text; what is wrong elsewhere comes with its file."""
+    """Return `line:column: code message` for each problem of a text; problems elsewhere have their file's name."""
     try:
         built(text)
     except ScenarioError as error:

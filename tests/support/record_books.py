@@ -16,7 +16,7 @@ UNIT_PRICE = Decimal("0.045")
 
 
 class Books:
-    """Records with what they are about."""
+    """Records with their transactions."""
 
     def __init__(self) -> None:
         self.wallet = Wallet(Decimal(10**9))

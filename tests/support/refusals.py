@@ -25,7 +25,7 @@ def footprint(client: Client) -> tuple[Any, ...]:
 
 
 def refuse(client: Client, body: dict[str, Any], code: int, remarks: str = "", **more: Any) -> dict[str, Any]:
-    """Send what is refused, and hold the answer and the sandbox against it; gives the answer's data."""
+    """Send a payment and assert that it is refused without side effects. Return the answer's data."""
     before = footprint(client)
     answer = pay(client, body, **more)
     data: dict[str, Any] = answer.data

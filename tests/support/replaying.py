@@ -1,4 +1,4 @@
-"""Replays what an application in this process did, sandbox by sandbox."""
+"""Replays of the sandboxes of an application in this process."""
 
 from collections.abc import Iterable
 
@@ -58,8 +58,8 @@ def read_back(app: App, live: LiveSandbox, *, shows_secrets: bool) -> ReadTape:
 
 
 def assert_replays(app: App) -> None:
-    """Every sandbox of the application is rebuilt as it is from its tape, which was written and read; also when the
-    tape is cut by a snapshot in its middle."""
+    """Assert that every sandbox is rebuilt exactly from its tape after writing and reading, also from a snapshot in the
+    middle."""
     for live in app.sandboxes:
         for shows_secrets in (True, False):
             tape = read_back(app, live, shows_secrets=shows_secrets)

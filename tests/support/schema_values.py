@@ -47,7 +47,7 @@ def referred(ref: str) -> Schema:
 
 
 def patterns(part: Any, seen: frozenset[str] = frozenset()) -> set[str]:
-    """Every pattern of a schema and of what it refers to."""
+    """Return the patterns of a schema and of the schemas that it references."""
     if isinstance(part, list):
         return set().union(*(patterns(each, seen) for each in part))
     if not isinstance(part, dict):

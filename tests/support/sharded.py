@@ -26,7 +26,7 @@ RELOADS = 20
 
 
 class Proxy:
-    """A HAProxy that says what it sees of its servers."""
+    """A HAProxy that reports the states of its servers."""
 
     def __init__(self, configuration: Path) -> None:
         command = [program("haproxy"), "-f", str(configuration)]
@@ -87,7 +87,7 @@ def haproxy(configuration: Path) -> Iterator[Proxy]:
 
 @dataclass
 class Sharded:
-    """The proxy's address, the list of servers, and what runs of them by their names."""
+    """The proxy's URL, the addresses of the servers, and the running servers by name."""
 
     url: str
     folder: Path
@@ -123,7 +123,7 @@ class Sharded:
         return ask(made.url, method, content, {**made.headers, **(headers or {})})
 
     def raw(self, first_line: str) -> str:
-        """The answer to a request that has this line as it is, in lower case."""
+        """Send a raw request line and return the answer in lower case."""
         host, port = self.url.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port)), DEADLINE_S) as connection:
             connection.sendall(f"{first_line}\r\nhost: {host}\r\nconnection: close\r\n\r\n".encode())

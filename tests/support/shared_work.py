@@ -18,7 +18,7 @@ def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], obje
     with (base / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists():
-            folder.mkdir()  # a second worker does not try again what has failed
+            folder.mkdir()  # a second worker does not retry a failure
             make(folder)
             done.touch()
     return folder

@@ -37,7 +37,7 @@ class Shell:
     deadline_s: float = 4 * DEADLINE_S
 
     def completed(self, *typed: str) -> list[str]:
-        """Each of the lines as it is after the Tab key."""
+        """Return each line after the Tab key."""
         if self.name == "fish":
             return [self._by_fish(one) for one in typed]
         return self._on_terminal(typed)

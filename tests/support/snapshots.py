@@ -31,7 +31,7 @@ OF_SERVERS = ("serial", "compiler", "publish", "_serials")
 
 
 def insides(live: LiveSandbox) -> Any:
-    """Everything that a sandbox has and that decides what it does."""
+    """Return all parts of a sandbox that determine its behaviour."""
     state = live.core.state
     left_out = (*INDEXES, *ORDERLESS, *OF_SERVERS, *COPIES, "notifier", "home", "on_low", "scenario")
     received = [(one.name, one.left_out, one.replied, one.program, list(one.received)) for one in live.inboxes]
@@ -88,7 +88,8 @@ def resumed(app: App, tape: ReadTape, snapshot: Snapshot) -> Player:
 
 
 def snapshots_at(app: App, tape: ReadTape, places: Iterable[int]) -> tuple[list[Snapshot], Player]:
-    """Snapshots at these places of a tape, or at the next ones where no request waits; and who has played all of it."""
+    """Return snapshots at these places of a tape, or at the next places where no request waits, and a player that has
+    played the whole tape."""
     player = player_for(tape.head, app.again, nowhere())
     wanted = sorted({min(one, len(tape.entries)) for one in places})
     found: list[Snapshot] = []
@@ -104,7 +105,7 @@ def snapshots_at(app: App, tape: ReadTape, places: Iterable[int]) -> tuple[list[
 
 
 def taken(player: Player) -> Snapshot | None:
-    """A snapshot of what has played its tape, unless a request waits there."""
+    """Return a snapshot of a player, None if a request waits."""
     return None if player.live.tape.is_awaited else take(player.live, player.place)
 
 

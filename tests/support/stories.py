@@ -95,7 +95,7 @@ def catalog(p: Player) -> None:
 
 
 def legacy(p: Player) -> None:
-    """Tokens, and what old integrations read."""
+    """Tokens, and the endpoints of old integrations."""
     token = p.send("POST", "/v2/token", {"username": "test_user_RS001", "password": "test_password_RS001"})
     p.send("POST", "/v2/token", {"username": "test_user_RS001", "password": "guessed"})
     p.send("POST", "/v2/token/refresh", {"refresh_token": token.json["RefreshToken"]})
@@ -272,7 +272,7 @@ def faults(p: Player) -> None:
 
 
 def crowded(p: Player) -> None:
-    """More at once than the server takes: of what takes long, and of what waits."""
+    """Exceed the limits of concurrent requests: long work, and waiting requests."""
     with ExitStack() as busy:
         for _ in range(PLACES):
             busy.enter_context(place(0))
@@ -330,7 +330,7 @@ def stories_with(document: str, method: str, path: str) -> list[tuple[Story, dic
 
 
 def play(story: Story, seen: Callable[[Exchange], object]) -> None:
-    """Play one story against a simulator of its own."""
+    """Play a story against a new simulator."""
     needed = dict(next(one for each, one in STORIES if each is story))
     with player(seen, **needed) as p:
         story(p)

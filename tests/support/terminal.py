@@ -1,4 +1,4 @@
-"""Commands on a terminal: what it would show of them."""
+"""The output of commands on a terminal."""
 
 import os
 import pty
@@ -17,7 +17,7 @@ def shown_on_terminal(
     folder: Path | None = None,
     deadline_s: float = 4 * DEADLINE_S,
 ) -> str:
-    """All that a command prints to a terminal of so many columns, with plain line feeds."""
+    """Return the output of a command on a terminal of this width, with plain line feeds."""
     ours, its = pty.openpty()
     sized = {"TERM": "xterm", **variables, "COLUMNS": str(columns)}
     process = subprocess.Popen(command, stdin=its, stdout=its, stderr=its, env=sized, cwd=folder)

@@ -57,13 +57,13 @@ class Tier:
         items[:] = kept
 
     def pytest_runtest_setup(self) -> None:
-        """Skip what has not begun when the time is up."""
+        """Skip tests that have not begun when the time is up."""
         if self._ends_s is not None and time.monotonic() > self._ends_s:
             pytest.skip("the time for this quarter is used up")
 
 
 def main(commit: str = "") -> None:
-    """Print what the slow tier, or the quarter of a commit, needs and this machine lacks."""
+    """Print the requirements of the slow tier, or of a commit's quarter, that this machine lacks."""
     lacking = missing(slow_files(commit))
     if commit:
         lines = {f"apt {PROGRAMS[name].package}" if name in PROGRAMS else f"make {name}" for name in lacking}

@@ -12,7 +12,7 @@ _FROM_URL = bytes.maketrans(b"-_", b"+/")
 
 
 def unpacked(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines, each text in them without its escapes, and what stands there in Base64."""
+    """Yield each line, and then the decodings of the texts in it (escapes, Base64)."""
     for line in lines:
         yield line
         for text in _texts(json.loads(line)):

@@ -8,7 +8,7 @@ timer of `faulthandler`. This timer is written in C, so it also fires when the i
 import faulthandler
 import threading
 
-LIMIT_S = 300.0  # any test may take so long
+LIMIT_S = 300.0  # the maximum duration of a test
 LOOK_S = 20.0
 
 
@@ -40,7 +40,7 @@ class Watchdog:
         self._is_running = False
 
     def leave(self) -> None:
-        """The test that runs takes as long as it wants: it has bounds of its own, or is debugged."""
+        """Let the current test run without a limit: it has its own limits, or is being debugged."""
         with self._lock:
             faulthandler.cancel_dump_traceback_later()
             self._timed, self._is_set = self._tests, True

@@ -1,4 +1,4 @@
-"""Programs that watch a server: `tail` and `listen` as real processes, and what they send messages to."""
+"""Programs that watch a server, `tail` and `listen` as real processes, with a target for their messages."""
 
 import subprocess
 import threading
@@ -20,8 +20,8 @@ class Message(NamedTuple):
 
 
 class Target:
-    """A receiver on a real socket in a thread of its own. It answers `statuses` in order; the last one stays. While
-    `may_answer` is not set it waits."""
+    """A receiver on a real socket in its own thread. It answers `statuses` in order, the last repeatedly. It waits
+    while `may_answer` is not set."""
 
     def __init__(self, *statuses: int) -> None:
         self.got: list[Message] = []

@@ -1,4 +1,4 @@
-"""A client whose reseller has a balance webhook, and what tests of it do again and again."""
+"""A client whose reseller has a balance webhook, with the common steps of its tests."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

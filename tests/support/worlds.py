@@ -126,5 +126,5 @@ def fire_due(box: Sandbox, now: datetime) -> list[Fired]:
 
 
 def delivered(box: Sandbox, send: Send, outcome: AttemptResult, now: datetime) -> None:
-    """Take back what became of a delivery."""
+    """Apply the outcome of a delivery."""
     box.apply(EndAttempt(send.job.id, send.attempt.number, outcome), now)

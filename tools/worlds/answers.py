@@ -16,7 +16,7 @@ from tools.worlds.memory import Life, Payment
 
 ENDED_DELAY = b"during the delay of a fault"  # the life of the sandbox ended during the delay, at any time
 CHECKED_EVERY = 40
-"""A contract check takes as long as the answer itself, so only this fraction of the answers is checked."""
+"""The interval between answers that are checked against the contract. A check takes as long as an answer."""
 
 # How far a payment is: its status never goes back, and a final one stays, but for a void.
 RANKS = {"Accepted": 0, "Processing": 1, "Succesful": 2, "Failed": 2, "Refund": 3}

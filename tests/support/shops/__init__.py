@@ -1,1 +1,1 @@
-"""Small shops, each a program of its own: a good one, and others with a mistake each."""
+"""Small shops as programs: a good shop, and others with a mistake each."""

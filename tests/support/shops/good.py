@@ -73,11 +73,11 @@ class Shop:
         order = Order(uuid4().hex)
         self.orders[order.refid] = order
         self.pay(order)
-        self.rest(PAUSE_S)  # what comes late comes before the books are closed
+        self.rest(PAUSE_S)  # late callbacks arrive before the books are closed
         return self.close(opening - self.balance())
 
     def close(self, spent: Decimal) -> int:
-        """Compare the books with what was spent."""
+        """Compare the books with the balance."""
         with self.lock:
             wrong = [one for one in self.orders.values() if one.delivered != (one.status == "Succesful")]
             cost = sum((one.cost for one in self.orders.values() if one.status == "Succesful"), Decimal(0))
@@ -121,14 +121,14 @@ class Shop:
             self.note(order, data)
 
     def note(self, order: Order, data: dict[str, Any]) -> None:
-        """Store a status, and deliver what is paid."""
+        """Store a status, and deliver a paid order."""
         order.status = str(data["status"])
         order.cost = Decimal(str(data.get("cost", order.cost)))
         if order.status == "Succesful":
             order.delivered += 1
 
     def read_plans(self) -> list[Any]:
-        """All pages of what can be bought."""
+        """Read all pages of the plans."""
         plans: list[Any] = []
         page, last = 1, 1
         while page <= last:
@@ -147,7 +147,7 @@ class Shop:
         return Decimal(str(self.insist("GET", "/v2/balance").data["balance"]))
 
     def insist(self, method: str, target: str) -> Answer:
-        """Ask until there is an answer; what does not come at all ends the day."""
+        """Repeat a request until it is answered. After too many attempts the shop exits."""
         pause_s = PAUSE_S
         for _ in range(ATTEMPTS):
             answer = self.send(method, target)
