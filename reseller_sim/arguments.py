@@ -218,6 +218,14 @@ Header = Annotated[
 ]
 Seconds = Annotated[float, between(0, DAY_S, "seconds")]
 Count = Annotated[int, between(1, 10_000, "a number")]
+HeldCount = Annotated[int, between(1, 100, "a number")]
+HoldName = Annotated[
+    str,
+    Limit(
+        "1 to 64 letters, digits, '.', '_' or '-', the first a letter or digit",
+        lambda text: bool(re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]{0,63}", text)),
+    ),
+]
 Money = Annotated[str | int | float | Decimal, Limit("an amount such as '25.00'", _is_amount)]
 Duration = Annotated[
     str | int | float | timedelta,

@@ -117,8 +117,8 @@ class AsyncHold:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, *error: object) -> None:
-        await self.release()
+    async def __aexit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        await in_thread(self.sync.__exit__, kind, *error)
 
 
 class AsyncSandbox(Identity):

@@ -21,7 +21,7 @@ from simulator.domain.model.draw import Spread
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.rules import Rule
 from simulator.persistence.tape.entries import RequestShown, Resumption
-from simulator.runtime.holds import Held, reason
+from simulator.runtime.holds import Held, Kind, reason
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire import error_bodies
 
@@ -145,7 +145,7 @@ async def _wait(call: Call, met: ChosenFault) -> Reply | None:
     if met.rule.then.delay is not None:
         reply = await _delayed(call, met, met.rule.then.delay)
     if reply is None and met.rule.then.hold and not call.is_lost:
-        await _held(call, met.rule.then.hold)
+        await _held(call, met)
     if call.is_lost:
         _note_lost(call, "hold" if met.rule.then.hold else "delay")
         return reply if met.rule.then.after_commit else refusals.lost_sandbox(call)
@@ -170,17 +170,20 @@ async def _delayed(call: Call, met: ChosenFault, delay: tuple[timedelta, timedel
     return Reply(TIMED_OUT, timeout_body(limit))
 
 
-async def _held(call: Call, name: str) -> None:
+async def _held(call: Call, met: ChosenFault) -> None:
     """Wait in a hold. A client that leaves meanwhile frees its place."""
     exchange, source = call.exchange, call.source
     refid, what = call.fields.get("refid", ""), f"{exchange.method} {exchange.path}"
-    held = Held(name, "answer", what, call.now, call.wall, refid if isinstance(refid, str) else "")
+    name = met.rule.then.hold
+    kind: Kind = "answer" if met.rule.then.after_commit else "request"
+    held = Held(name, kind, what, call.now, call.wall, refid if isinstance(refid, str) else "")
     if source is not None:
         source.on_left = held.leave
     has_left = source is not None and source.has_left
     how = Resumption.GONE if has_left else await call.sandbox.holds.hold(held)
     await call.refresh(how)
-    if text := reason(how, name):
+    left = f"the client closed its connection during the hold {name!r}, so it got no answer"
+    if text := left if how is Resumption.GONE else reason(how, name):
         note(call, text)
 
 

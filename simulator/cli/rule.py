@@ -1,6 +1,7 @@
 """`reseller-sim rule` and `hold`: the rules of a running sandbox, and what they hold."""
 
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from simulator.cli.flags import json_flag, own_option, running_flags
 from simulator.cli.output import clock_time, echo_value, print_table, print_to_stderr, show
 from simulator.cli.usage import Refused, read_yaml, title, verb, verb_group
 from simulator.cli.values import Whole
-from simulator.shortened import whole_line
+from simulator.shortened import one_line, whole_line
 
 SECTIONS = ("payments", "voids", "disputes", "bills", "faults")
 BY_FLAGS = ("payments", "faults")
@@ -20,6 +21,7 @@ RULE_COLUMNS = ("section", "id", "fallback", "matched", "chosen", "name")
 BYTES_MAX = 2 * 1024 * 1024
 EITHER = "write the rule as text, or give it with --file, or by flags such as --account and --status"
 BOTH = "write the rule as text, or give it with --file, or by flags, not both"
+HELD_MAX = 100
 HOLD_COLUMNS = ("hold", "kind", "what", "refid", "since", "waited")
 
 
@@ -187,6 +189,14 @@ def _rule_row(one: dict[str, Any]) -> tuple[object, ...]:
     )
 
 
+def _hold_name(ctx: click.Context, param: click.Parameter, name: str) -> str:
+    from simulator.contract.validate import validator
+
+    for text in validator("holds-query").problems({"name": name}).get("name", ()):
+        raise click.BadParameter(f"{one_line(name)!r} {text}", ctx, param)
+    return name
+
+
 @verb_group("hold")
 def hold_command() -> None:
     """List and release what rules hold.
@@ -219,8 +229,8 @@ def list_holds(json: bool, **running: Any) -> None:
 
 
 @verb("release")
-@click.argument("name", shell_complete=completion.holds)
-@own_option("--count", type=Whole(1), help="Release the first N; all without it.")
+@click.argument("name", callback=_hold_name, shell_complete=completion.holds)
+@own_option("--count", type=Whole(1, HELD_MAX), help="Release the first N; all without it.")
 @running_flags
 @json_flag(help="Print the answer of the control API.")
 def release(name: str, count: int | None, json: bool, **running: Any) -> None:
@@ -234,7 +244,13 @@ def release(name: str, count: int | None, json: bool, **running: Any) -> None:
     control = Control(**running)
     body = {} if count is None else {"count": count}
     answer = control.post(f"/holds/{path_part(name)}/release", body)
-    show(answer, f"{name}: {answer['released']} released, {answer['held']} held", json=json)
+    text = f"{name}: {answer['released']} released, {answer['held']} held"
+    if not (json or answer["released"] or answer["held"]):
+        others = Counter(held["name"] for held in control.get("/holds")["holds"])
+        text += "; held under other names: " + (
+            ", ".join(f"{count} {each}" for each, count in others.items()) or "none"
+        )
+    show(answer, text, json=json)
 
 
 def _held_row(held: dict[str, Any]) -> tuple[str, ...]:

@@ -6,9 +6,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from simulator.contract.validate import validator
 from simulator.control import render
 from simulator.control.filters import query_of, refuse_other_parameters, wait_of
-from simulator.control.http import body_of, reply, sandbox_of
+from simulator.control.http import InvalidInput, body_of, reply, sandbox_of
 from simulator.runtime.holds import HELD_S_MAX, Held
 
 
@@ -30,6 +31,8 @@ async def release(request: Request) -> Response:
     wanted = await body_of(request, "release-request", may_be_empty=True)
     count = int(wanted["count"]) if "count" in wanted else None
     holds, name = sandbox_of(request).holds, request.path_params["name"]
+    for text in validator("holds-query").problems({"name": name}).get("name", ()):
+        raise InvalidInput(text, "name")
     released = holds.release(name, count)
     return reply({"released": released, "held": len(holds.of(name)) - released})
 

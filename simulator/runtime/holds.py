@@ -19,7 +19,7 @@ from simulator.runtime.ring import Notifier
 HELD_MAX: Final = 100
 HELD_S_MAX: Final = 60.0
 
-Kind = Literal["answer", "callback", "webhook"]
+Kind = Literal["request", "answer", "callback", "webhook"]
 
 
 class Held(msgspec.Struct, eq=False):
@@ -102,7 +102,7 @@ class Holds:
     def end_answers(self) -> None:
         """Release all answers: the server is about to stop. Deliveries are repeated after a restart."""
         for held in self._held:
-            if held.kind == "answer":
+            if held.kind in ("request", "answer"):
                 held.end(Resumption.READY)
         self.notifier.close()
 

@@ -6,6 +6,7 @@ import pytest
 
 from reseller_sim import Simulator
 from tests.support.asking import Asking
+from tests.support.runner import invoke
 
 
 def test_what_is_held_is_listed_and_released(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,11 +20,31 @@ def test_what_is_held_is_listed_and_released(asking: Asking, monkeypatch: pytest
             people.setattr("simulator.cli.output.is_terminal", lambda: True)
             head, first, _ = asking.verb("hold", "list").stdout.splitlines()
             assert head.split()[:4] == ["hold", "kind", "what", "refid"]
-            assert first.split()[:4] == ["topup", "answer", "POST", "/v2/topup"]
+            assert first.split()[:4] == ["topup", "request", "POST", "/v2/topup"]
             released = asking.verb("hold", "release", "topup", "--count", "1").stdout
             assert released == "topup: 1 released, 1 held\n"
         assert asking.json("hold", "release", "topup") == {"released": 1, "held": 0}
         assert [one.result().status for one in payments] == [200, 200]
+
+
+@pytest.mark.parametrize("words", [("a b",), ("",), (".x",), ("topup", "--count", "0"), ("topup", "--count", "101")])
+def test_a_release_that_is_not_possible_is_wrong_usage(asking: Asking, words: tuple[str, ...]) -> None:
+    refused = invoke("hold", "release", *words, "--url", asking.url)
+    assert refused.exit_code == 2, refused.output
+
+
+def test_a_release_of_a_name_that_holds_nothing_says_what_is_held(asking: Asking) -> None:
+    assert asking.verb("hold", "release", "topup").stdout == (
+        "topup: 0 released, 0 held; held under other names: none\n"
+    )
+    asking.json("rule", "add", "faults", "{when: {path: /v2/topup}, then: {hold: topup}}")
+    sandbox = Simulator(asking.url).open(asking.sandbox)
+    with ThreadPoolExecutor(1) as threads, sandbox.hold("topup") as held:
+        threads.submit(sandbox.call, "POST", "/v2/topup", _payment("a"))
+        held.wait(1)
+        assert asking.verb("hold", "release", "topop").stdout == (
+            "topop: 0 released, 0 held; held under other names: 1 topup\n"
+        )
 
 
 def _payment(refid: str) -> dict[str, object]:

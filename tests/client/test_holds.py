@@ -3,11 +3,11 @@
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
 
-from reseller_sim import Sandbox, Simulator
+from reseller_sim import Sandbox, Simulator, SimulatorError
 
 PAYMENT = {"refid": "order-1", "product": "RELOAD", "account": "0123456789", "amount": 10}
 HELD = {"when": {"path": "/v2/topup"}, "then": {"after_commit": True, "hold": "topup"}}
@@ -56,5 +56,46 @@ def test_a_client_that_leaves_frees_its_place(own: Sandbox, leaves_when_held: bo
         if leaves_when_held:
             held.wait(1)
     answered = own.ask("GET", "/requests?wait_for=1&timeout=30")
-    assert [row["path"] for row in answered["requests"]] == ["/v2/balance"]
+    (row,) = answered["requests"]
+    assert row["path"] == "/v2/balance"
+    assert row["diagnosis"].endswith("closed its connection during the hold 'balance', so it got no answer")
     assert held.waiting == []
+
+
+@pytest.mark.parametrize("name", ["", "a b", ".x", "../rules", "x" * 65])
+def test_a_name_that_no_rule_can_have_is_refused(client: Any, own: Sandbox, name: str) -> None:
+    with pytest.raises(ValueError, match=r"name must be 1 to 64 letters, digits"):
+        client.open(own.id).hold(name)
+    if name and "/" not in name:
+        with pytest.raises(SimulatorError, match="400 bad_request, at name"):
+            own.ask("POST", f"/holds/{quote(name)}/release")
+        with pytest.raises(SimulatorError, match="400"):
+            own.ask("GET", f"/holds?name={quote(name)}")
+
+
+@pytest.mark.parametrize("count", [0, 101])
+def test_as_many_are_waited_for_and_released_as_can_be_held(client: Any, own: Sandbox, count: int) -> None:
+    held = client.open(own.id).hold("topup")
+    for call in (held.wait, held.release):
+        with pytest.raises(ValueError, match=f"must be a number from 1 to 100, not {count}"):
+            call(count)
+    with pytest.raises(SimulatorError, match="400"):
+        own.ask("GET", f"/holds?wait_for={count or -1}")
+
+
+def test_the_end_of_with_leaves_the_exception_of_the_test(client: Any) -> None:
+    sandbox = client.sandbox()
+
+    def end_with(error: Exception) -> None:
+        with sandbox.hold("topup"):
+            raise error
+
+    sandbox.delete()
+    with pytest.raises(ZeroDivisionError):
+        end_with(ZeroDivisionError())
+    with pytest.raises(SimulatorError, match="there is no sandbox"):
+        sandbox.hold("topup").release()
+    held = sandbox.hold("topup")
+    held.__enter__()
+    with pytest.raises(SimulatorError, match="there is no sandbox"):
+        held.__exit__(None, None, None)

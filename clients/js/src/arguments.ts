@@ -184,6 +184,8 @@ const DATA = kind("an object without undefined members", isObject, isDefined);
 const LIST = kind("a list of objects without undefined members", (value) => Array.isArray(value) && value.every(isObject), isDefined);
 const QUERY = kind("an object of texts, numbers and booleans", isObject, (value: object) => Object.values(value).every(isScalar));
 const COUNT = number("a count: 0, 1, 2, …", (value) => Number.isSafeInteger(value) && value >= 0);
+const HELD_COUNT = number("a number from 1 to 100", (value) => Number.isSafeInteger(value) && value >= 1 && value <= 100);
+const HOLD_NAME = text("1 to 64 letters, digits, '.', '_' or '-', the first a letter or digit", /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
 const WAIT_S = number(`seconds from 0 to ${DAY_S}`, (value) => value >= 0 && value <= DAY_S);
 const ANSWER_S = number(`seconds above 0, ${DAY_S} at most`, (value) => value > 0 && value <= DAY_S);
 const UNIX_S = number("Unix time in seconds", (value) => Number.isInteger(value) && value >= 0 && value < 1e11); // so that milliseconds are refused
@@ -237,7 +239,7 @@ export const SANDBOX = {
   advance: { "by?": either(DURATION, options({ to: TIME })) },
   rule: { section: choice(["payments", "voids", "disputes", "bills", "faults"]), rule: DATA },
   fault: { rule: DATA },
-  hold: { name: TEXT },
+  hold: { name: HOLD_NAME },
   deposit: { amount: AMOUNT, "options?": either(TEXT, options({ "reseller?": TEXT, "description?": ANY_TEXT })) },
   transaction: { refid: TEXT },
   transactions: { "filters?": options(PAYMENTS) },
@@ -258,8 +260,8 @@ export const SANDBOX = {
 };
 
 export const HOLD = {
-  wait: { "count?": COUNT, "options?": options({ "timeoutS?": WAIT_S }) },
-  release: { "count?": COUNT },
+  wait: { "count?": HELD_COUNT, "options?": options({ "timeoutS?": WAIT_S }) },
+  release: { "count?": HELD_COUNT },
 };
 
 export const RECEIVER = {

@@ -81,7 +81,7 @@ export type RequestFilters = Partial<Texts<"method" | "path" | "reseller" | "trx
 /** Which callback is meant, by `status` `Processing`, `Succesful` or `Failed`, how long to wait for it, and the inbox that receives it. */
 export type CallbackWanted = { refid?: string; status?: string; timeoutS?: number; inbox?: string };
 /** An answer or a delivery that a rule holds: a request's method and path, a callback's status, or an event's type. */
-export type Held = Texts<"name" | "what" | "refid" | "since"> & { kind: "answer" | "callback" | "webhook"; job: string | null; waited: number; ends_in: number };
+export type Held = Texts<"name" | "what" | "refid" | "since"> & { kind: "request" | "answer" | "callback" | "webhook"; job: string | null; waited: number; ends_in: number };
 
 /** A rule that was added. */
 export type Rule = { id: string; remove(): Promise<void> };

@@ -96,6 +96,11 @@ test("an answer is held until the test releases it", async () => {
   assert.deepEqual([(await first).status, (await second).status, await held.release()], [200, 200, 0]);
   await assert.rejects(held.wait(1, { timeoutS: 0.01 }), ExpectationFailed);
   await assert.rejects(held.wait(/** @type {any} */ ("1")), TypeError);
+  for (const count of [0, 101]) {
+    await assert.rejects(async () => held.wait(count), RangeError);
+    await assert.rejects(async () => held.release(count), RangeError);
+  }
+  for (const name of ["", "a b", "../rules", "x".repeat(65)]) assert.throws(() => sandbox.hold(name), RangeError);
   await sandbox.delete();
 });
 
