@@ -26,7 +26,7 @@ def no_payment(sandbox: "Records", refid: str) -> str:
     requests."""
     refused = sandbox.refused()
     reasons = ["refused requests:", *_indented(map(request_line, explained(sandbox, refused)))] if refused else []
-    return "\n".join([f"no payment has the refid {refid!r}", payments(sandbox), *reasons])
+    return "\n".join([f"no payment has the refid {refid!r}{held(sandbox, refid)}", payments(sandbox), *reasons])
 
 
 def payments(sandbox: "Records") -> str:
@@ -39,14 +39,22 @@ def no_callback(sandbox: "Records", refid: str | None, status: str | None, inbox
     """Return a text about a missing callback: the messages that came to the inbox, or the attempts to any receiver."""
     about = "".join([f" about {refid!r}" if refid else "", f" with status {status!r}" if status else ""])
     where = f"came to the inbox {inbox!r}{inbox_hint(sandbox, inbox)}" if inbox else "was accepted"
+    kept = held(sandbox, refid)
     if refid is None:
         attempts = [callback_line(row) for row in sandbox.callbacks()]
         happened = "\n".join(["callbacks:", *_indented(attempts)]) if attempts else "there were no callbacks"
     elif sandbox.transaction(refid) is None:
-        happened = no_payment(sandbox, refid)
+        happened, kept = no_payment(sandbox, refid), ""
     else:
         happened = str(sandbox.story(refid))
-    return f"no callback{about} {where}{pending(sandbox)}\n{happened}"
+    return f"no callback{about} {where}{pending(sandbox)}{kept}\n{happened}"
+
+
+def held(sandbox: "Records", refid: str | None) -> str:
+    """Return the end of a sentence: what holds keep of a payment, or of all payments; empty when they keep nothing."""
+    rows = [row for row in sandbox.ask("GET", "/holds")["holds"] if refid in (None, row["refid"])]
+    texts = [f"{row['kind']} {row['what']} in {row['name']!r}" for row in rows[:LINES_MAX]]
+    return f"; held until a release: {', '.join(texts)}" if texts else ""
 
 
 def inbox_hint(sandbox: "Records", inbox: str, *, only_likely: bool = False) -> str:

@@ -239,7 +239,7 @@ class Sandbox(Records):
         if found is None:
             raise AssertionError(printable(evidence.no_payment(self, refid)))
         if found["status"] != status:
-            hint = evidence.pending(self)
+            hint = evidence.pending(self) + evidence.held(self, refid)
             raise AssertionError(printable(f"{refid} is {found['status']}, not {status}{hint}\n{self.story(refid)}"))
 
     def expect_balance(self, amount: Money, reseller: Name | None = None) -> None:

@@ -1,5 +1,6 @@
 """`/_sim/sandboxes/{id}/clock`: read it, set it, advance it, stop an advance."""
 
+from collections import Counter
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -116,6 +117,8 @@ def _report(live: LiveSandbox, done: Advance) -> dict[str, Any]:
         "idle": done.is_idle,
         "stopped": done.stopped == STOPPED,
     }
+    if held := Counter(each.name for each in live.holds):
+        fields["held"] = dict(held)
     if done.stopped:
         fields["reason"] = done.stopped
     return fields

@@ -74,6 +74,8 @@ async def advance_clock(simulator: Simulator, sandbox: str, **wanted: Any) -> An
         Thread(target=_stop_advance, args=(opened,)).start()  # also when this process ends
         raise
     ending = done.get("reason") or ("Nothing more is due." if done["idle"] else "More is due later.")
+    if held := done.get("held"):
+        ending += f" Held until a release: {', '.join(f'{count} in {name}' for name, count in held.items())}."
     heading = f"The time is {shown_time(done['now'])}. Events: {len(done['fired']) + done['left_out']}. {ending}"
     facts = {name: done[name] for name in ("now", "idle", "left_out")}
     return Answer(heading, facts, [_event(one) for one in done["fired"]], done["fired"])

@@ -140,6 +140,7 @@ def test_a_held_callback_holds_up_neither_time_nor_later_callbacks() -> None:
         client.call("POST", "/v2/topup", PAYMENT, sandbox="mine")
         done = client.sim("POST", "/sandboxes/mine/clock/advance", {"until": "idle"}).json
         assert done["idle"]
+        assert done["held"] == {"cb": 1}
 
         async def meanwhile() -> None:
             (held,) = await listed(client, name="cb")

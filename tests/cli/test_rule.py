@@ -47,5 +47,15 @@ def test_a_release_of_a_name_that_holds_nothing_says_what_is_held(asking: Asking
         )
 
 
+def test_an_advance_says_what_is_still_held(asking: Asking) -> None:
+    rule = "{when: {}, then: [{status: Accepted}, {after: 1s, status: Succesful}], callbacks: {hold: told}}"
+    asking.json("rule", "add", "payments", rule)
+    sandbox = Simulator(asking.url).open(asking.sandbox)
+    sandbox.call("POST", "/v2/topup", _payment("a"))
+    assert asking.json("advance", "idle")["held"] == {"told": 1}
+    assert asking.verb("advance", "idle").stdout.endswith("Held until a release: 1 in told.\n")
+    sandbox.hold("told").release()
+
+
 def _payment(refid: str) -> dict[str, object]:
     return {"refid": refid, "product": "RELOAD", "account": "0123456789", "amount": 10}

@@ -99,3 +99,24 @@ def test_the_end_of_with_leaves_the_exception_of_the_test(client: Any) -> None:
     held.__enter__()
     with pytest.raises(SimulatorError, match="there is no sandbox"):
         held.__exit__(None, None, None)
+
+
+def test_a_failed_expectation_names_the_hold_of_its_payment(client: Any, simulator: Simulator) -> None:
+    steps = [{"status": "Accepted"}, {"after": "1s", "status": "Succesful"}]
+    with client.sandbox() as sandbox, ThreadPoolExecutor() as threads:
+        sandbox.fault({"when": {"path": "/v2/topup"}, "then": {"hold": "topup"}})
+        sandbox.rule("payments", {"when": {}, "then": steps, "callbacks": {"hold": "told"}})
+        with sandbox.hold("topup") as held:
+            answer = threads.submit(simulator.open(sandbox.id).call, "POST", "/v2/topup", PAYMENT)
+            held.wait(1)
+            text = "held until a release: request POST /v2/topup in 'topup'"
+            with pytest.raises(AssertionError, match=text):
+                sandbox.expect_status("order-1", "Succesful")
+            with pytest.raises(AssertionError, match=text):
+                sandbox.expect_callback("order-1")
+        assert answer.result().status == 200
+        sandbox.advance("10s")
+        with sandbox.hold("told") as told:
+            told.wait(1)
+            with pytest.raises(AssertionError, match="held until a release: callback Succesful in 'told'"):
+                sandbox.expect_callback("order-1")

@@ -14,7 +14,7 @@ export type SandboxRecord = Texts<"id" | "scenario" | "url"> & { seed: number; c
 
 /** What an advance has done. `idle` is false when something is left on the agenda; then `reason` says how to go on, if the advance was
  * `runUntilIdle`. */
-export type Advanced = { now: string; fired: Record<string, unknown>[]; left_out: number; idle: boolean; reason?: string };
+export type Advanced = { now: string; fired: Record<string, unknown>[]; left_out: number; idle: boolean; held?: Record<string, number>; reason?: string };
 
 /** A line of the journal. */
 export type RequestRecord = { n: number; status: number | null } & Texts<
