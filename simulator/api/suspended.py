@@ -19,6 +19,7 @@ from simulator.contract.body import FORM_BYTES_MAX, FORM_TOO_LONG
 from simulator.domain.model import draw
 from simulator.domain.model.draw import Spread
 from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.rules import Rule
 from simulator.persistence.tape.entries import RequestShown, Resumption
 from simulator.runtime.holds import Held, Kind, reason
@@ -183,7 +184,10 @@ async def _held(call: Call, met: ChosenFault) -> None:
     how = Resumption.GONE if has_left else await call.sandbox.holds.hold(held)
     await call.refresh(how)
     left = f"the client closed its connection during the hold {name!r}, so it got no answer"
-    if text := left if how is Resumption.GONE else reason(how, name):
+    text = left if how is Resumption.GONE else reason(how, name)
+    if how is Resumption.READY and not call.is_lost:
+        text = f"held as {name!r} until {call.now.astimezone(SERVICE_ZONE):%H:%M:%S}"
+    if text:
         note(call, text)
 
 

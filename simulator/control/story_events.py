@@ -1,6 +1,6 @@
 """The story of a payment as readable lines ordered by time, shared by clients and the command line."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 Row = Mapping[str, Any]
@@ -16,12 +16,16 @@ FIRST_REQUEST, CREATION, DEBIT, DUE, DUE_ENTRY, DUE_CALLBACK, REQUEST, CASE, CAU
 )
 
 
-def story_events(story: Row) -> list[dict[str, Any]]:
-    """Return `at` and `text` of everything in a payment's story; `at` is None for future events."""
-    return [{"at": None if at == LATER else at, "text": text} for at, _, _, text in sorted(_events(story))]
+def story_events(story: Row, held: Sequence[Row] = ()) -> list[dict[str, Any]]:
+    """Return `at` and `text` of everything in a payment's story; `at` is None for future events. `held` are its
+    requests and callbacks that are held now."""
+    return [{"at": None if at == LATER else at, "text": text} for at, _, _, text in sorted(_events(story, held))]
 
 
-def _events(story: Row) -> Iterator[Event]:
+def _events(story: Row, held: Sequence[Row]) -> Iterator[Event]:
+    jobs = {row["job"]: f"held as {row['name']!r}" for row in held if row["job"]}
+    for n, row in enumerate(row for row in held if not row["job"]):
+        yield row["at"], REQUEST, n, f"{row['what']}: held as {row['name']!r}"
     statuses = story["statuses"]
     created_at = next((row["at"] for row in statuses if row["cause"] == "creation"), "")
     by_request = {(row["at"], row["status"]) for row in statuses if row["cause"] in BY_REQUEST}
@@ -47,7 +51,7 @@ def _events(story: Row) -> Iterator[Event]:
             rank = CAUSED_CALLBACK if (row["at"], callback["payment_status"]) in by_request else DUE_CALLBACK
             yield row["at"], rank, n, f"{said}, attempt {row['number']}: {_outcome(row)}"
         if not callback["attempts"]:
-            yield LATER, DUE_CALLBACK, n, f"{said}: {callback['state']}"
+            yield LATER, DUE_CALLBACK, n, f"{said}: {jobs.get(callback['id'], callback['state'])}"
     for n, case in enumerate(story["cases"]):
         yield case["at"], CASE, n, f"{case['kind']} {case['status']}: {case['message']}"
         if case["ended"]:

@@ -2,7 +2,7 @@
 
 import sys
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -21,6 +21,7 @@ from simulator.domain.model.transactions import Result, Transaction
 from simulator.domain.queries import payment_with
 from simulator.domain.state import State
 from simulator.runtime.attempt_log import SentRequests
+from simulator.runtime.holds import Held
 from simulator.wire.money import number
 from simulator.wire.payments import STATUS_NAMES
 
@@ -83,14 +84,19 @@ async def show(request: Request) -> Response:
     of_it = [each for each in live.journal if each.trxid == one.trxid]
     rows = await lines(of_it[-SHOWN_MAX:], lambda each: request_row(each, mask))
     requests, left_out = [msgspec.json.decode(row) for row in rows], max(0, len(of_it) - SHOWN_MAX)
-    return reply(story(live.core.state, live.courier.sent, one, requests, left_out))
+    return reply(story(live.core.state, live.courier.sent, one, requests, left_out, live.holds))
 
 
 def story(
-    state: State, sent: SentRequests, one: Transaction, requests: list[dict[str, Any]], left_out: int
+    state: State,
+    sent: SentRequests,
+    one: Transaction,
+    requests: list[dict[str, Any]],
+    left_out: int,
+    holds: Iterable[Held] = (),
 ) -> dict[str, Any]:
     """Return a payment with everything that belongs to it; `requests` are rows of the journal, oldest first, `left_out`
-    the number of omitted rows."""
+    the number of omitted rows, `holds` what is held in the sandbox now."""
     wallet = state.resellers[one.reseller].wallet
     callbacks = state.callbacks.of(one.trxid)
     found = {
@@ -108,7 +114,12 @@ def story(
         "callbacks_left_out": state.callbacks.left_out + max(0, len(callbacks) - SHOWN_MAX),
         "cases": [_case(each) for each in state.cases.get(one.trxid, ())],
     }
-    return found | {"events": story_events(found)}
+    held = [
+        {"at": render.moment(each.since), "job": each.job, "what": each.what, "name": each.name}
+        for each in holds
+        if each.refid == one.refid
+    ]
+    return found | {"events": story_events(found, held)}
 
 
 def _status(result: Result) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Both clients wait until something is held, and release it; a client that leaves frees its place."""
 
+import re
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -120,3 +121,24 @@ def test_a_failed_expectation_names_the_hold_of_its_payment(client: Any, simulat
             told.wait(1)
             with pytest.raises(AssertionError, match="held until a release: callback Succesful in 'told'"):
                 sandbox.expect_callback("order-1")
+
+
+def test_the_story_of_a_payment_says_what_was_held_and_until_when(client: Any, simulator: Simulator) -> None:
+    steps = [{"status": "Accepted"}, {"after": "1s", "status": "Succesful"}]
+    with client.sandbox() as sandbox, ThreadPoolExecutor() as threads:
+        sandbox.fault(HELD)
+        sandbox.rule("payments", {"when": {}, "then": steps, "callbacks": {"hold": "told"}})
+        with sandbox.hold("topup") as held:
+            answer = threads.submit(simulator.open(sandbox.id).call, "POST", "/v2/topup", PAYMENT)
+            held.wait(1)
+            sandbox.advance("10s")
+            sandbox.hold("told").wait(1)
+            lines = sandbox.story("order-1").lines
+            assert any(line.endswith("POST /v2/topup: held as 'topup'") for line in lines), lines
+            assert lines[-1].endswith("callback Succesful to inbox:callbacks: held as 'told'")
+        assert answer.result().status == 200
+        sandbox.hold("told").release()
+        lines = sandbox.story("order-1").lines
+        assert any(
+            re.search(r"#1 POST /v2/topup → 200, .*: held as 'topup' until \d\d:\d\d:\d\d$", line) for line in lines
+        )
