@@ -82,7 +82,7 @@ RUN_ELSEWHERE = ("node --test mistaken.test.js", "npx vitest run shop.spec.js", 
 def test_every_command_of_the_page_is_run_by_a_test() -> None:
     commands = [step.text.strip() for step in STEPS if step.language == "sh"]
     assert sorted(commands) == sorted(["node --test shop.test.js", *RUN_ELSEWHERE])
-    assert output_of("node --test shop.test.js").text == "# tests 10\n# pass 10\n"
+    assert output_of("node --test shop.test.js").text == "# tests 11\n# pass 11\n"
 
 
 @pytest.mark.parametrize("name", [*OWN_TESTS, *PAGE_TESTS, "readme.test.js"])
