@@ -143,6 +143,9 @@ def filter_failure(context: Any, failure: Any, case: Any, response: Any) -> bool
     if check == LENIENT and _is_valid_without_nulls(case):
         COUNTS["reasons"][f"{operation}, {NULL_MEMBERS}: null stands for an absent member"] += 1
         return False
+    if check == "EnsureResourceAvailability" and b'"unknown_mark"' in response.content:
+        COUNTS["reasons"][f"{operation}: a reset, a rewind or another removal came between"] += 1
+        return False
     reasons = explained(check, operation, response.status_code, response.content)
     if reasons is None:
         for said in answered(response.content):

@@ -385,6 +385,10 @@ CONTROL: list[Row] = [
         *("Rules", _WRITTEN, "the section decides"),
     ),
     (
+        *("addRule", 400, r"bad_scenario: then(\.one_of\[\d+\]\.then)?\.body: a body needs a 'status' beside it"),
+        *("Rules", _WRITTEN, "a body depends on a status"),
+    ),
+    (
         *("addRule", 400, "bad_scenario: then.refund_after: only a void with status Success ends later"),
         *("Rules", _WRITTEN, "one key depends on another"),
     ),
