@@ -31,7 +31,8 @@ async def release(request: Request) -> Response:
     wanted = await body_of(request, "release-request", may_be_empty=True)
     count = int(wanted["count"]) if "count" in wanted else None
     holds, name = sandbox_of(request).holds, request.path_params["name"]
-    for text in validator("holds-query").problems({"name": name}).get("name", ()):
+    readable = name.encode("utf-8", "replace").decode()  # bytes of a path that are not UTF-8 are lone surrogates
+    for text in validator("holds-query").problems({"name": readable}).get("name", ()):
         raise InvalidInput(text, "name")
     released = holds.release(name, count)
     return reply({"released": released, "held": len(holds.of(name)) - released})
