@@ -26,9 +26,9 @@ class Base:
 def document(base: Base, faults: tuple[Fault, ...], expect: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
     """Return the document. Faults do not override the base: they share no section with it except the clock."""
     said = sentence(faults)
-    made: dict[str, Any] = {"scenario": shortened(said, NAME_CHARS_MAX), "extends": base.extends}
+    made: dict[str, Any] = {"scenario": distinct_text(said, NAME_CHARS_MAX), "extends": base.extends}
     if len(said) > NAME_CHARS_MAX:
-        made["description"] = shortened(said, LINE_CHARS_MAX)
+        made["description"] = distinct_text(said, LINE_CHARS_MAX)
     if base.seed is not None:
         made["seed"] = base.seed
     # For each endpoint, the rule for the later request comes first. It ignores requests until its turn.
@@ -48,7 +48,7 @@ def _fault_rule(fault: Fault) -> dict[str, Any]:
 
 def rule_name(*faults: Fault) -> str:
     """Return the name of the rule for these faults: a single fault, or all faults of a payment."""
-    return shortened("; ".join(one.words for one in faults), NAME_CHARS_MAX)
+    return distinct_text("; ".join(one.words for one in faults), NAME_CHARS_MAX)
 
 
 def rule_names(faults: tuple[Fault, ...]) -> set[str]:
@@ -61,10 +61,10 @@ def rule_names(faults: tuple[Fault, ...]) -> set[str]:
 def _payment_rule_name(group: tuple[Fault, ...]) -> str:
     """Return the name of a payment's rule. A fault that also damages a request has a second rule for the request."""
     name = rule_name(*group)
-    return name if all(one.then is None for one in group) else shortened(f"steps under: {name}", NAME_CHARS_MAX)
+    return name if all(one.then is None for one in group) else distinct_text(f"steps under: {name}", NAME_CHARS_MAX)
 
 
-def shortened(text: str, most: int) -> str:
+def distinct_text(text: str, most: int) -> str:
     """Return a text of at most `most` characters. Different texts stay different."""
     return text if len(text) <= most else f"{text[: most - 10]}… {sha256(text.encode()).hexdigest()[:8]}"
 

@@ -220,7 +220,7 @@ def options_denomination(run: Run) -> Iterator[Departure]:
 
 
 @check("options-cost", "2.1", "An option costs what the product's pricing says")
-def optionscost_of(run: Run) -> Iterator[Departure]:
+def options_cost(run: Run) -> Iterator[Departure]:
     for where in known_lists(run, "pricing")[:5] or [an_option_list(run, "pricing")]:
         product = run.products[where["product_code"]]
         for item in run.good("/v2/options", VERSION, **where).rows("items"):
