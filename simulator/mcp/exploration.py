@@ -6,6 +6,8 @@ import sys
 from asyncio.subprocess import PIPE, STDOUT
 from typing import Final
 
+import anyio
+
 from reseller_sim import launcher
 from simulator.mcp.answers import Answer
 from simulator.mcp.tools import text_schema, tool
@@ -49,6 +51,8 @@ async def explore_command(command: list[str], minutes: float = 1.0, scenario: st
         status = await process.wait()
     finally:
         process.stdin.close()  # a call that is cancelled ends it so, and so does the end of this process
+        with anyio.CancelScope(shield=True):
+            await process.communicate()
     verdict = VERDICTS.get(status, f"The exploration ended with exit code {status}.")
     if is_empty := status == 0 and b"single faults: 0 of " in printed:
         verdict = "No fault was tried: pass more minutes."
