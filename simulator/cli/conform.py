@@ -3,9 +3,9 @@
 import signal
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,8 +21,8 @@ from simulator.shortened import shortened, whole_line
 from simulator.staging.signing import CannotSign, secret_bytes, split_base
 
 if TYPE_CHECKING:
-    from simulator.staging.conform.context import Bill, Run
-    from simulator.staging.conform.spending import Order
+    from simulator.staging.conform.context import Run
+    from simulator.staging.conform.permissions import Bill, Order
     from simulator.staging.session import Session
     from simulator.staging.signing import Credentials
 
@@ -32,41 +32,16 @@ URL_VARIABLES = ["RESELLER_SIM_BASE_URL", "RESELLER_SIM_URL"]
 WAIT_S_MAX = 3600
 
 
-def _orders(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> "tuple[Order, ...]":
-    """`PRODUCT:ACCOUNT:AMOUNT` and extras."""
-    from simulator.staging.conform.spending import BadOrder, Order
+def _parsed(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+    """Return orders of `--pay`, bills of `--bill`, or the amount of `--spend-at-most`."""
+    from simulator.staging.conform.permissions import BadOrder, Bill, Order, money
 
     try:
-        return tuple(map(Order.parse, texts))
+        if param.name == "spend_at_most":
+            return value and money(value)
+        return tuple(map(Order.parse if param.name == "pay" else Bill.parse, value))
     except BadOrder as wrong:
         raise click.BadParameter(str(wrong), ctx, param) from None
-
-
-def _bills(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> "tuple[Bill, ...]":
-    """`PRODUCT:ACCOUNT` and more parameters."""
-    from simulator.staging.conform.context import Bill
-
-    bills = []
-    for text in texts:
-        product, account, *more = [*text.split(":"), ""][: max(2, text.count(":") + 1)]
-        pairs = [one.partition("=") for one in more]
-        if not product or not account or not all(sign for _, sign, _ in pairs):
-            raise click.BadParameter(f"{text!r} is not PRODUCT:ACCOUNT, with :NAME=VALUE for more", ctx, param)
-        bills.append(Bill(product, account, {name: value for name, _, value in pairs}))
-    return tuple(bills)
-
-
-def _money(ctx: click.Context, param: click.Parameter, text: str | None) -> Decimal | None:
-    """An amount in MYR above 0."""
-    if text is None:
-        return None
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        value = Decimal(-1)
-    if not (value.is_finite() and value > 0):
-        raise click.BadParameter(f"{text!r} is not an amount of money above 0", ctx, param)
-    return value
 
 
 def _only(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -90,7 +65,7 @@ def _only(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) ->
     "--bill",
     metavar="PRODUCT:ACCOUNT",
     multiple=True,
-    callback=_bills,
+    callback=_parsed,
     help="An account whose bill may be looked up; :biller_code=CODE and the like may follow.",
 )
 @option("--allow-payments", is_flag=True, help="Make the payments that --pay names, dispute and void some of them.")
@@ -98,10 +73,10 @@ def _only(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) ->
     "--pay",
     metavar="PRODUCT:ACCOUNT:AMOUNT",
     multiple=True,
-    callback=_orders,
+    callback=_parsed,
     help="A payment; :subproduct_code=CODE and other extras may follow.",
 )
-@option("--spend-at-most", metavar="MYR", callback=_money, help="The most that all payments may cost.")
+@option("--spend-at-most", metavar="MYR", callback=_parsed, help="The most that all payments may cost.")
 @option(
     "--allow-configuration",
     is_flag=True,
@@ -174,7 +149,8 @@ def conform_command(
       reseller-sim conform --allow-payments --pay RELOAD:0123456789:10 --spend-at-most 30
     """
     from simulator.cli.reports.conform import ending, line_of, names, refuse_unwritable, write_files
-    from simulator.staging.conform.context import Permissions, Run
+    from simulator.staging.conform.context import Run
+    from simulator.staging.conform.permissions import Permissions
     from simulator.staging.conform.run import report
     from simulator.staging.service import HttpService
     from simulator.staging.session import Session, WallClock
@@ -245,8 +221,8 @@ def _reach(run: "Run", address: str) -> None:
 def _allow_payments(run: "Run", orders: "tuple[Order, ...]", limit: Decimal, wait_s: float) -> None:
     from simulator.staging.conform.findings import Departs
     from simulator.staging.conform.payments import PaymentRunner
+    from simulator.staging.conform.permissions import BadOrder
     from simulator.staging.conform.run import UNEXPECTED
-    from simulator.staging.conform.spending import BadOrder
     from simulator.staging.service import NoAnswer
 
     try:

@@ -5,11 +5,11 @@ from decimal import Decimal
 from email.utils import formatdate
 from typing import Any
 
-from simulator.staging.conform.context import Bill, Permissions, Run
+from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import Report
 from simulator.staging.conform.payments import PaymentRunner
+from simulator.staging.conform.permissions import Bill, Order, Permissions
 from simulator.staging.conform.run import report
-from simulator.staging.conform.spending import Order
 from simulator.staging.service import Answer, Request
 from simulator.staging.session import Session
 from simulator.staging.signing import Credentials

@@ -1,7 +1,7 @@
 """The context of a check: session, payments, permissions and catalog; and the registry of checks and questions."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -13,7 +13,7 @@ from simulator.contract.responses import departures
 from simulator.redaction import Secrets, redact
 from simulator.staging.conform.findings import Departs, Departure, NotExercised
 from simulator.staging.conform.payments import Payment, PaymentRunner
-from simulator.staging.conform.spending import Order
+from simulator.staging.conform.permissions import Order, Permissions
 from simulator.staging.service import Answer
 from simulator.staging.session import Session, recent_days, target
 
@@ -50,27 +50,9 @@ def _assumption(answer: Answer, found: FromContract) -> str:
     return ""
 
 
-NOTES_MAX = 20
+FINDINGS_MAX = 20  # notes, and departures, of a check
 
 Need = Literal["", "payments", "configuration", "login"]
-
-
-@dataclass(frozen=True, slots=True)
-class Bill:
-    """An account whose bill may be looked up."""
-
-    product: str
-    account: str
-    more: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Permissions:
-    """The caller's permissions beyond reading: `login` is a user's name and password."""
-
-    configuration: bool = False
-    login: tuple[str, str] | None = None
-    bills: tuple[Bill, ...] = ()
 
 
 class Run:
@@ -98,8 +80,8 @@ class Run:
     def take_notes(self) -> tuple[str, ...]:
         """Return and clear the notes."""
         taken, self._notes = self._notes, []
-        more = len(taken) - NOTES_MAX
-        return (*taken[:NOTES_MAX], f"and {more} more") if more > 0 else tuple(taken)
+        more = len(taken) - FINDINGS_MAX
+        return (*taken[:FINDINGS_MAX], f"and {more} more") if more > 0 else tuple(taken)
 
     def allows(self, need: Need) -> bool:
         """Return whether the caller allows what a check needs."""

@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal
 
+from reseller_sim.formats import LINE_CHARS_MAX
 from simulator.scenario.yaml import flow
 from simulator.shortened import one_line, shortened
 from simulator.wire.money import encode
-
-SHOWN_CHARS_MAX = 300
 
 Outcome = Literal["passed", "departs", "not exercised"]
 
@@ -98,7 +97,7 @@ def unless(is_met: bool, field: str, expected: str, actual: object) -> Iterator[
 def shown(value: object) -> str:
     """Return a value as a report shows it: a text unchanged, decoded JSON as JSON."""
     is_json = value is None or isinstance(value, dict | list | tuple | bool | int | Decimal)
-    return shortened(encode(value).decode() if is_json else str(value), SHOWN_CHARS_MAX)
+    return shortened(encode(value).decode() if is_json else str(value), LINE_CHARS_MAX)
 
 
 def assume_block(learned: Iterable[Learned]) -> str:

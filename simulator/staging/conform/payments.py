@@ -1,17 +1,18 @@
-"""The payments of a run: specified by the caller, bounded by a spending limit, never made twice.
+"""The payments of a run: specified by the caller, within a spending limit, each with a refid that is paid once.
 
-A payment whose answer is lost is re-queried by the same refid (SPEC 4.11), never by another. If the wallet falls
-because a refid was sent again, the run makes no more payments.
+The ceiling of a request is reserved before it is sent, and the run stops paying at the limit. The wallet's loss
+replaces a reservation; a wallet that never falls proves nothing. A payment whose answer is lost is re-queried by its
+refid (SPEC 4.11). If the wallet falls because a refid was sent again, the run makes no more payments.
 """
 
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import ROUND_UP, Decimal
 from typing import Any
 
 from simulator.staging.conform.findings import Departs, NotExercised
-from simulator.staging.conform.spending import BadOrder, Order, SpendingLimit, balance_of, ceiling
+from simulator.staging.conform.permissions import BadOrder, Order
 from simulator.staging.service import Answer, NoAnswer
 from simulator.staging.session import Session, recent_days, target
 from simulator.wire.payments import STATUS_NAMES
@@ -21,14 +22,15 @@ PENDING = (STATUSES["accepted"], STATUSES["processing"])
 PAID = STATUSES["successful"]
 # Names of final payments in the history.
 FINAL_NAMES = {PAID: "Successful", STATUSES["failed"]: "Failed", STATUSES["refunded"]: "Refund"}
+CENT = Decimal("0.01")
 POLL_S = 5.0
 TRIES_MAX = 4
 
 
 @dataclass(slots=True)
 class Payment:
-    """A payment with its refid. `answers` are the answers to all its POSTs in order, `balances` the wallet before and
-    after the first POST; `lost` says how an answer was lost."""
+    """A payment. `answers` are the answers to all its POSTs in order, `balances` the wallet before and after the first
+    POST; `lost` says how an answer was lost."""
 
     order: Order
     body: dict[str, Any]
@@ -63,48 +65,67 @@ class Payment:
     @property
     def cost(self) -> Decimal:
         """Return the cost in the first answer; 0 without an answer."""
-        cost = self.first.data.get("cost")
-        return Decimal(cost) if isinstance(cost, int | Decimal) and not isinstance(cost, bool) else Decimal(0)
+        return number(self.first.data.get("cost")) or Decimal(0)
 
 
 class PaymentRunner:
-    """Makes the payments when a check first needs them, and caches them. `products` is the catalog."""
+    """Makes the payments when a check first needs them, and caches them. `limit` is the most that they may cost,
+    `products` the catalog, `wait_s` the time in which they become final."""
 
     def __init__(
         self, session: Session, orders: tuple[Order, ...], limit: Decimal, products: Mapping[str, Any], wait_s: float
     ) -> None:
-        self.orders, self.wait_s, self.limit = orders, wait_s, SpendingLimit(limit)
+        self.orders, self.wait_s = orders, wait_s
         self.paid_twice = ""
         self.pending_names: set[str] = set()  # statuses in the history of payments that were pending
-        self._session, self._products = session, products
+        self._session, self._limit, self._products = session, limit, products
         self._payments: list[Payment] | None = None
+        self._reserved = self._fallen = Decimal(0)  # by the run's own requests; all losses of the wallet
+        self._balance: Decimal | None = None
+
+    @property
+    def spent(self) -> Decimal:
+        """Return the highest possible spending."""
+        return max(self._reserved, self._fallen)
 
     def ceiling(self, order: Order, amount: Decimal | None = None) -> Decimal:
-        """Return the maximum cost of an order. Raises `BadOrder`."""
-        return ceiling(order.product, amount or order.amount, self._products)
+        """Return the maximum cost of an order: its amount, its face value or its cost, whichever is highest. Raises
+        `BadOrder` for a product that is not in the catalog, or without a usable price."""
+        if (product := self._products.get(order.product)) is None:
+            raise BadOrder(f"the catalog has no product {order.product!r}")
+        pricing, amount = product["pricing"], amount or order.amount
+        unit, price = _priced(product["denomination_unit_price"]), _priced(pricing["unit_price"])
+        is_share = pricing["discount"]["type"] == "percentage"
+        if unit is None or price is None or unit < 0 or (is_share and price < 0):
+            raise BadOrder(f"the catalog has no usable price of {order.product!r}")
+        face = amount * unit
+        return (max(amount, face, face * price if is_share else face + price) + CENT).quantize(CENT, ROUND_UP)
 
     def check_plan(self) -> None:
         """Raise `BadOrder` when the plan may cost more than the limit: each order once, and the dearest once more, in
         case the service pays a refid again when it is re-queried."""
         ceilings = [self.ceiling(order) for order in self.orders]
         total = sum(ceilings, max(ceilings))
-        if total > self.limit.most:
+        if total > self._limit:
             text = f"the plan may cost {total} MYR: each payment once, the dearest twice if a refid is paid again"
-            raise BadOrder(f"{text}; --spend-at-most allows {self.limit.most}")
+            raise BadOrder(f"{text}; --spend-at-most allows {self._limit}")
 
     def balance(self) -> Decimal:
         """Return the wallet's current balance. Raises `NotExercised` if it cannot be read."""
-        return self.limit.see(balance_of(self._session.call("GET", "/v2/balance")))
+        before, self._balance = self._balance, balance_of(self._session.call("GET", "/v2/balance"))
+        if before is not None:
+            self._fallen += max(Decimal(0), before - self._balance)
+        return self._balance
 
-    def post(self, body: dict[str, Any], ceiling: Decimal) -> Answer:
-        """Send a request that may pay up to `ceiling`. Raises `NotExercised` beyond the limit, and after a refid was
-        paid twice."""
+    def post(self, body: dict[str, Any], ceiling: Decimal, payment: Payment | None = None) -> Answer:
+        """Send a request that may pay up to `ceiling`, of a payment or one that must be refused. Raises `NotExercised`
+        beyond the limit, and after a refid was paid twice."""
         if self.paid_twice:
             raise NotExercised(self.paid_twice)
-        known = [one for one in self._payments or () if one.refid == body.get("refid")]
-        is_again = any(one.answers for one in known)
-        before = self.balance()
-        self.limit.reserve(ceiling)
+        is_again, before = payment is not None and bool(payment.answers), self.balance()
+        if (left := self._limit - self.spent) < ceiling:
+            raise NotExercised(f"it may cost {ceiling} MYR, and {max(left, 0)} of --spend-at-most are left")
+        self._reserved += ceiling
         self._session.forget()
         try:
             answer = self._session.call("POST", "/v2/topup", body)
@@ -112,8 +133,9 @@ class PaymentRunner:
             fall = before - self.balance()
             if fall > 0 and is_again:
                 self.paid_twice = f"{fall} less after {body['refid']} was sent again, so nothing more is paid"
-        self.limit.settle(ceiling, fall, is_free=is_again or answer.status == 400)
-        for payment in known:
+        if fall > 0 or (self._fallen > 0 and (is_again or answer.status == 400)):
+            self._reserved += max(fall, Decimal(0)) - ceiling
+        if payment is not None:
             payment.balances = payment.balances or (before, before - fall)
         return answer
 
@@ -121,11 +143,10 @@ class PaymentRunner:
         """Return all planned payments, including refused and lost ones. Each is made once, and followed until it is
         final or the wait is over."""
         if self._payments is None:
-            self._payments = []
-            for order in self.orders:
-                self._payments.append(Payment(order, self.body(order)))
-                self._try(self._payments[-1], self._pay)
-            self._follow([payment for payment in self._payments if payment.is_created])
+            self._payments = [Payment(order, self.body(order)) for order in self.orders]
+            for payment in self._payments:
+                self._try(payment, self._pay)
+            self.follow([one for one in self._payments if one.is_created], lambda payment: payment.is_final)
             self._session.forget()
         return self._payments
 
@@ -146,7 +167,7 @@ class PaymentRunner:
 
     def again(self, payment: Payment) -> Answer:
         """Re-query a payment by sending its request. Raises `NoAnswer`, also for a failure of the service."""
-        answer = self.post(payment.body, self.ceiling(payment.order))
+        answer = self.post(payment.body, self.ceiling(payment.order), payment)
         if answer.status >= 500:
             raise NoAnswer(str(answer))
         payment.answers.append(answer)
@@ -161,6 +182,15 @@ class PaymentRunner:
             raise Departs("the status of the history", 200, str(answer))
         return [row for row in answer.rows() if row.get("refid") == payment.refid]
 
+    def follow(self, payments: list[Payment], is_over: Callable[[Payment], bool]) -> None:
+        """Re-query payments every few seconds until they are over, or the wait is."""
+        waited_s = 0.0
+        while waited_s < self.wait_s and (left := [payment for payment in payments if not is_over(payment)]):
+            self._session.clock.wait(POLL_S)
+            waited_s += POLL_S
+            for payment in left:
+                self._try(payment, self.again)
+
     def _try(self, payment: Payment, step: Callable[[Payment], object]) -> None:
         try:
             step(payment)
@@ -169,24 +199,36 @@ class PaymentRunner:
 
     def _pay(self, payment: Payment) -> None:
         """Send the payment until the service answers, a few times at most, and then once more."""
-        for _ in range(TRIES_MAX):
+        while not payment.answers and len(payment.lost) < TRIES_MAX:
             try:
                 self.again(payment)
             except NoAnswer as error:
                 payment.lost.append(str(error))
                 self._session.clock.wait(POLL_S)
-            else:
-                break
         if payment.is_created:
             self.again(payment)
             if not payment.is_final:
                 self.pending_names |= {str(row.get("status_name")) for row in self.records(payment)}
 
-    def _follow(self, payments: list[Payment]) -> None:
-        """Re-query pending payments every few seconds."""
-        waited_s = 0.0
-        while waited_s < self.wait_s and (pending := [one for one in payments if not one.is_final]):
-            self._session.clock.wait(POLL_S)
-            waited_s += POLL_S
-            for payment in pending:
-                self._try(payment, self.again)
+
+def number(value: Any) -> Decimal | None:
+    """Return a number of decoded JSON; None for any other value."""
+    return Decimal(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else None
+
+
+def _priced(text: Any) -> Decimal | None:
+    """Return a finite price of the catalog, a number or a text; None for any other value."""
+    try:
+        price = Decimal(text)
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+    return price if price.is_finite() else None
+
+
+def balance_of(answer: Answer) -> Decimal:
+    """Return the balance in either shape of the register (`balance-record`). Raises `NotExercised` for any other."""
+    inner = answer.members.get("data", answer.members)
+    balance = number(inner.get("balance")) if isinstance(inner, dict) else None
+    if answer.status != 200 or balance is None:
+        raise NotExercised(f"the balance cannot be read: {answer}")
+    return balance

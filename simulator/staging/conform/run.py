@@ -6,11 +6,10 @@ from dataclasses import replace
 
 from simulator.staging.conform import account_questions, questions
 from simulator.staging.conform.checks import all_checks
-from simulator.staging.conform.context import CHECKS, MISSING, QUESTIONS, Check, Question, Run
+from simulator.staging.conform.context import CHECKS, FINDINGS_MAX, MISSING, QUESTIONS, Check, Question, Run
 from simulator.staging.conform.findings import Departs, Departure, Learned, NotExercised, Report, Result
 from simulator.staging.service import NoAnswer
 
-DEPARTURES_MAX = 20
 # Errors of arithmetic and look-ups on an answer of an unexpected shape.
 UNEXPECTED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
 MISHAP = "an answer"
@@ -70,7 +69,7 @@ def report(
     spent = "0.00"
     if run.allows("payments"):
         results = _with_late_payments(run, results, on_result)
-        spent = f"{run.runner.limit.spent:.2f}"
+        spent = f"{run.runner.spent:.2f}"
     return Report(address, tuple(results), tuple(answers), unlearned, run.session.sent, spent)
 
 
@@ -102,7 +101,7 @@ def _result(run: Run, check: Check) -> Result:
         result = replace(result, outcome="not exercised", why=run.hidden(str(why)))
     else:
         if departures:
-            masked = tuple(_masked(run, one) for one in departures[:DEPARTURES_MAX])
+            masked = tuple(_masked(run, one) for one in departures[:FINDINGS_MAX])
             result = replace(result, outcome="departs", departures=masked)
     notes = tuple(run.hidden(note) for note in run.take_notes())
     return replace(result, notes=notes, duration_s=max(0.0, run.session.clock.now() - began))

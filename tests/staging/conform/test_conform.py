@@ -12,8 +12,8 @@ from simulator.contract.register import assumptions
 from simulator.staging.conform.checks import ORDER, all_checks
 from simulator.staging.conform.context import CHECKS, QUESTIONS
 from simulator.staging.conform.payments import PaymentRunner
+from simulator.staging.conform.permissions import BadOrder, Order
 from simulator.staging.conform.run import all_questions, report
-from simulator.staging.conform.spending import BadOrder, Order
 from simulator.staging.service import Answer, NoAnswer, Request
 from tests.support.client import Client, running
 from tests.support.conforming import BILL, DATA, FAILING, GAME, LOAN, RELOAD, InProcess, Sender, conformed, run_of

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from simulator.staging.conform.checks import all_checks
 from simulator.staging.conform.findings import Report
 from simulator.staging.conform.payments import PaymentRunner
+from simulator.staging.conform.permissions import BadOrder
 from simulator.staging.conform.run import all_questions, known_names
-from simulator.staging.conform.spending import BadOrder
 from simulator.staging.service import Answer, NoAnswer, Request
 from tests.support.client import running
 from tests.support.conforming import BILL, RELOAD, Sender, conformed, run_of

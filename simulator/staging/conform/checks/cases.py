@@ -8,7 +8,7 @@ from typing import Any
 from simulator.staging.conform.checks.payments import paid
 from simulator.staging.conform.context import Run, check
 from simulator.staging.conform.findings import Departs, Departure, NotExercised, differ, unless
-from simulator.staging.conform.payments import POLL_S, STATUSES, Payment
+from simulator.staging.conform.payments import STATUSES, Payment
 from simulator.staging.service import Answer
 from simulator.staging.session import target
 
@@ -83,23 +83,14 @@ def voided(run: Run) -> tuple[Payment, list[Answer], Decimal]:
         if (fall := before - run.runner.balance()) > 0:
             raise Departs("the wallet after a void", before, before - fall)
         if answers[0].status == 200 and answers[0].at("data.status") == "Success":
-            _await_refund(run, payment)
+            known = len(payment.lost)
+            run.runner.follow([payment], lambda one: one.last.get("status") == STATUSES["refunded"])
+            for text in dict.fromkeys(payment.lost[known:]):
+                run.note(text)
         run.session.forget()
     if len(run.voided[1]) < 2:
         raise NotExercised("the answer of the void was lost")
     return run.voided
-
-
-def _await_refund(run: Run, payment: Payment) -> None:
-    waited_s = 0.0
-    while payment.last.get("status") != STATUSES["refunded"] and waited_s < run.runner.wait_s:
-        run.session.clock.wait(POLL_S)
-        waited_s += POLL_S
-        try:
-            run.runner.again(payment)
-        except NotExercised as why:  # it might pay, and the time of its refund is unknown
-            run.note(str(why))
-            return
 
 
 @check("void", "4.13", "A void is taken once", needs="payments")

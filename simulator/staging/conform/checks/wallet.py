@@ -8,7 +8,7 @@ from typing import Any
 from simulator.staging.conform.checks.catalog import compared, paging
 from simulator.staging.conform.context import Run, check
 from simulator.staging.conform.findings import Departure, NotExercised, differ, unless
-from simulator.staging.conform.spending import balance_of
+from simulator.staging.conform.payments import balance_of
 from simulator.staging.service import Answer
 
 HISTORY_PATH = "/v2/transactions"
