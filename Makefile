@@ -6,17 +6,15 @@ READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.dev-ready
 INTEROP := tests/interop
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
-SLOW_TOOLS := interop-tools openapi-generator site-tools bench-peers $(if $(wildcard wheelhouse),,wheelhouse)
+SLOW_TOOLS := interop-tools openapi-generator site-tools $(if $(wildcard wheelhouse),,wheelhouse)
 VERSION := simulator/_version.py
 HISTORY := $(wildcard $(shell git rev-parse --git-path logs/HEAD 2>/dev/null))
 COMMIT = $(shell git rev-parse HEAD)
 INTEROP_READY := $(INTEROP)/node_modules/.ready
-PEERS := bench/peers
 GENERATOR := $(INTEROP)/requirements.txt
 GENERATOR_READY := $(VENV)/.generator-ready
 SITE_TOOLS := tools/site/requirements.txt
 SITE_READY := $(VENV)/.site-ready
-PEERS_READY := $(PEERS)/node_modules/.ready
 
 # Where the environment forbids bytecode, each process of a test run would compile the tests and the simulator anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -31,7 +29,7 @@ NO_INDEX := no package index was reached, or it lacks something: run 'make wheel
 # All files of a version on the package index, for every platform; a reader sees which version changed.
 COMPILE := UV_CUSTOM_COMPILE_COMMAND="make requirements" $(BIN)/uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-annotate --constraint constraints.txt
 
-.PHONY: run help test test-all test-quarter coverage mutation interop check lint types audit docs bench bench-history bench-scale bench-peers campaign campaign-kill simulate fuzz screenshots console-figures interop-tools openapi-generator site site-tools wheel sdist wheelhouse ranges requirements newest-python npm-package clean
+.PHONY: run help test test-all test-quarter coverage mutation interop check lint types audit docs bench bench-scale campaign campaign-kill simulate fuzz screenshots console-figures interop-tools openapi-generator site site-tools wheel sdist wheelhouse ranges requirements newest-python npm-package clean
 
 run: $(READY) $(VERSION)  ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -69,16 +67,10 @@ types: $(DEV_READY)  ## types, strictly
 audit: $(DEV_READY)  ## report known vulnerabilities of the pinned packages, and the packages that were not audited
 	@$(BIN)/python -m tools.dependency_audit
 
-bench: $(DEV_READY) $(if $(findstring peers,$(ARGS)),bench-peers)  ## ratios to a bare server, measured in the same run, and bench/RESULTS.md
+bench: $(DEV_READY)  ## ratios to a bare server, measured in the same run, and bench/RESULTS.md
 	$(BIN)/python -m bench $(ARGS)
 
-bench-peers:         ## what `make bench ARGS=--peers` measures beside ours, from npm, once
-	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(PEERS_READY) || echo "no peers: npm did not install them"; else echo "no peers: npm is not installed"; fi
-
-bench-history: $(DEV_READY)  ## a page of history beside a thousand transactions and beside a million
-	$(BIN)/python -m bench.history $(ARGS)
-
-bench-scale: $(DEV_READY)  ## what a million payments, thousands of rules and hostile requests cost, each beside its target
+bench-scale: $(DEV_READY)  ## what many payments, sandboxes and rules cost, each beside its target
 	$(BIN)/python -m bench.scale $(ARGS)
 
 campaign: $(DEV_READY)  ## load, floods, faults, races and a soak: what is promised, tried and counted
@@ -176,9 +168,4 @@ $(INTEROP_READY): $(INTEROP)/package.json $(INTEROP)/package-lock.json
 	@node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' || { echo "tests/interop needs Node 20 or later" >&2; exit 1; }
 	@echo "Installing what tests/interop runs, once"
 	@npm ci --prefix $(INTEROP) --silent --ignore-scripts --no-audit --no-fund
-	@touch $@
-
-$(PEERS_READY): $(PEERS)/package.json $(PEERS)/package-lock.json
-	@echo "Installing what the bench measures beside ours, once"
-	@npm ci --prefix $(PEERS) --silent --ignore-scripts --no-audit --no-fund
 	@touch $@

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.rounds import Cell, Plan, Subject, in_turn
+from bench.rounds import Cell, Plan, Subject, by_turns
 from bench.servers import ROOT, SIMULATOR, Cores, pinned, running
 from bench.workloads import NAMED, client_of, fill_wallet, serving_command
 
@@ -39,7 +39,6 @@ def compared(serve: Sequence[str] = SIMULATOR) -> list[Compared]:
 
 def measure_keeping(one: Compared, plan: Plan, cores: Cores) -> list[Cell]:
     """The cells of a comparison: one server is idle while the other is asked."""
-    cells = []
     with tempfile.TemporaryDirectory() as folder:
         data = str(Path(folder, "data"))
         commands = [
@@ -52,9 +51,4 @@ def measure_keeping(one: Compared, plan: Plan, cores: Cores) -> list[Cell]:
                 client = client_of(server)
                 fill_wallet(client)
                 sides.append(Subject(client, PAYING))
-            for connections in plan.connections:
-                for side in sides:
-                    side.warm_up(connections)
-                pairs = [in_turn(sides, connections, plan.seconds, place) for place in range(plan.rounds)]
-                cells.append(Cell(one.name, one.title, connections, tuple(pairs)))
-    return cells
+            return by_turns(one.name, one.title, sides, plan)

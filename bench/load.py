@@ -33,8 +33,6 @@ class Load:
     p50_ms: float
     p99_ms: float
     complaints: list[str] = field(default_factory=list)  # the first few errors, in words
-    began: float = 0.0  # the `perf_counter` when the first request was sent
-    latencies_s: list[float] = field(default_factory=list, repr=False)  # of every request, in seconds
     gap_s: float = 0.0  # the longest time in which no connection was answered
     p999_ms: float = 0.0
     max_ms: float = 0.0
@@ -167,7 +165,7 @@ def content_length(data: bytes, end: int) -> int:
     return int(value) if value.isdigit() else -1
 
 
-async def run_async(
+def run(
     host: str,
     port: int,
     requests: Iterable[bytes],
@@ -181,6 +179,14 @@ async def run_async(
 
     A wrong status, a lost connection and a sampled body that `check` refuses are errors.
     """
+    shared, begun, cpu_s = uvloop.run(_sent(host, port, requests, connections, seconds, status))
+    return _summary(shared, begun, cpu_s, check)
+
+
+async def _sent(
+    host: str, port: int, requests: Iterable[bytes], connections: int, seconds: float, status: int
+) -> tuple[_Round, float, float]:
+    """Return the round, when it began, and the CPU time that it took."""
     loop = asyncio.get_running_loop()
     shared = _Round(requests, str(status).encode(), connections)
     protocols = [(await loop.create_connection(lambda: _Connection(shared), host, port))[1] for _ in range(connections)]
@@ -197,23 +203,7 @@ async def run_async(
             protocol.abandon(f"no answer within {GRACE_S:g} s of the round's end")
         protocol.transport.abort()
     await asyncio.sleep(0)
-    return _summary(shared, begun, cpu, check)
-
-
-def run(
-    host: str,
-    port: int,
-    requests: Iterable[bytes],
-    *,
-    connections: int,
-    seconds: float,
-    check: Check | None = None,
-    status: int = 200,
-) -> Load:
-    """`run_async` on a uvloop of its own."""
-    return uvloop.run(
-        run_async(host, port, requests, connections=connections, seconds=seconds, check=check, status=status)
-    )
+    return shared, begun, cpu
 
 
 def _summary(shared: _Round, begun: float, cpu_s: float, check: Check | None) -> Load:
@@ -230,8 +220,6 @@ def _summary(shared: _Round, begun: float, cpu_s: float, check: Check | None) ->
         p50,
         p99,
         shared.complaints,
-        begun,
-        shared.latencies,
         shared.gap_s,
         p999,
         max(shared.latencies, default=0.0) * 1e3,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from bench.rounds import Cell, Plan, Subject, in_turn, served
+from bench.rounds import Cell, Plan, Subject, by_turns, served
 from bench.servers import SIMULATOR, Cores, pinned
 from bench.sign import nonce, signed
 from bench.workloads import NAMED, Batch, Client, Workload, is_network, is_refused
@@ -69,12 +69,5 @@ def measure_refusals(plan: Plan, cores: Cores, serve: Sequence[str] = SIMULATOR)
 
 
 def _cells(refused: Refused, plan: Plan, cores: Cores, serve: Sequence[str]) -> list[Cell]:
-    cells = []
     with served(refused.good, cores, serve) as good, pinned(cores.load):
-        sides = (good, Subject(good.client, refused.workload()))
-        for connections in plan.connections:
-            for side in sides:
-                side.warm_up(connections)
-            pairs = [in_turn(sides, connections, plan.seconds, place) for place in range(plan.rounds)]
-            cells.append(Cell(refused.name, refused.title, connections, tuple(pairs)))
-    return cells
+        return by_turns(refused.name, refused.title, (good, Subject(good.client, refused.workload())), plan)

@@ -12,14 +12,12 @@ from importlib.metadata import version
 from typing import Any
 
 from bench import generators
-from bench.pauses import Row
-from bench.peers.measured import Peers
 from bench.rounds import Cell
 from bench.servers import ROOT, BenchError, Cores
 from bench.startup import Startup
 from bench.tail import Tail
 
-LIBRARIES = ("uvicorn", "uvloop", "httptools", "aiohttp", "msgspec", "starlette")
+LIBRARIES = ("uvicorn", "uvloop", "httptools", "msgspec", "starlette")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +76,7 @@ class Results:
     machine: Machine
     cells: list[Cell] = field(default_factory=list)
     tails: list[Tail] = field(default_factory=list)
-    pauses: list[Row] = field(default_factory=list)
     startup: Startup | None = None
-    peers: Peers | None = None
     failures: list[str] = field(default_factory=list)
 
     def attempt(self, name: str, work: Callable[[], None]) -> None:

@@ -1,23 +1,17 @@
 """Interleaved rounds: bare, ours, bare, ours; the ratio is taken pair by pair because machines drift."""
 
-import asyncio
 import contextlib
-import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from statistics import median
 
 from bench import generators, load
-from bench.catalogs import write_scenario
 from bench.servers import BARE, SIMULATOR, SINK, BenchError, Cores, Server, ask, pinned, running
 from bench.workloads import Client, Workload, client_of, fill_wallet, serving_command
 
 WARM_UP_S = 0.4
 WARM_UP_REQUESTS = 4000
-IDLE_TIMEOUT_S = 60.0
-CLOCK = "/_sim/sandboxes/default/clock"
+ADVANCE = "/_sim/sandboxes/default/clock/advance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,17 +120,13 @@ def measure_workload(workload: Workload, plan: Plan, cores: Cores, serve: Sequen
     with served(workload, cores, serve) as subject, pinned(cores.load):
         size = ("--bytes", str(len(answer_body(subject)))) if workload.is_sized else ()
         with running((*BARE, *size), cores) as bare:
-            cells = [_cells(workload, subject, bare, connections, plan) for connections in plan.connections]
-    return [cell for of_connections in cells for cell in of_connections]
+            return [_cell(workload, subject, bare, connections, plan) for connections in plan.connections]
 
 
 @contextlib.contextmanager
 def served(workload: Workload, cores: Cores, serve: Sequence[str] = SIMULATOR) -> Iterator[Subject]:
     """A server of ours that is ready for a workload, with what it needs beside it: a receiver, a scenario."""
     with contextlib.ExitStack() as stack:
-        if workload.products:  # only the simulator of this source is known to take our scenarios
-            folder = stack.enter_context(tempfile.TemporaryDirectory())
-            serve = (*SIMULATOR[:-1], str(write_scenario(workload.products, Path(folder))))
         command = serving_command(workload, serve)
         if workload.delivers:  # beside the load, since the server has a core of its own
             sink = stack.enter_context(running(SINK, Cores(cores.load, cores.load)))
@@ -162,47 +152,38 @@ def answer_body(subject: Subject) -> bytes:
     return bodies[0]
 
 
-def in_turn(sides: Sequence[Subject], connections: int, seconds: float, place: int) -> tuple[Side, Side]:
-    """A round of two servers that both need fresh requests. Each is the first in every other pair, so that the order
+def by_turns(name: str, title: str, sides: Sequence[Subject], plan: Plan) -> list[Cell]:
+    """The cells of two servers that both need fresh requests. Each is the first in every other pair, so that the order
     favours neither."""
+    cells = []
+    for connections in plan.connections:
+        for side in sides:
+            side.warm_up(connections)
+        pairs = [_in_turn(sides, connections, plan.seconds, place) for place in range(plan.rounds)]
+        cells.append(Cell(name, title, connections, tuple(pairs)))
+    return cells
+
+
+def _in_turn(sides: Sequence[Subject], connections: int, seconds: float, place: int) -> tuple[Side, Side]:
     order = (0, 1) if place % 2 else (1, 0)
     measured = {one: sides[one].measured(sides[one].requests(seconds), connections, seconds) for one in order}
     return measured[0], measured[1]
 
 
-def _cells(workload: Workload, subject: Subject, bare: Server, connections: int, plan: Plan) -> list[Cell]:
+def _cell(workload: Workload, subject: Subject, bare: Server, connections: int, plan: Plan) -> Cell:
     subject.warm_up(connections)
     measure(bare, subject.batch(WARM_UP_REQUESTS), connections, WARM_UP_S)
-    if workload.delivers:
-        _until_idle(subject.server)
-    pairs, delivered = [], []
+    _deliver(subject)
+    pairs = []
     for _ in range(plan.rounds):
         requests = subject.requests(plan.seconds)
         yardstick = measure(bare, requests, connections, plan.seconds)
-        ours = subject.measured(requests, connections, plan.seconds)
-        pairs.append((yardstick, ours))
-        if workload.delivers:
-            _until_idle(subject.server)
-            whole = replace(ours.load, wall_s=time.perf_counter() - ours.load.began)
-            delivered.append((yardstick, replace(ours, load=whole)))
-    cells = [Cell(workload.name, workload.title, connections, tuple(pairs))]
-    if workload.delivers:
-        title = "  the same, until the last callback"
-        cells.append(Cell(f"{workload.name}-delivered", title, connections, tuple(delivered)))
-    return cells
+        pairs.append((yardstick, subject.measured(requests, connections, plan.seconds)))
+        _deliver(subject)
+    return Cell(workload.name, workload.title, connections, tuple(pairs))
 
 
-def _until_idle(server: Server) -> None:
-    """Wait until the sandbox has nothing left to do, so that its callbacks do not run into the bare server's round."""
-    asyncio.run(_agenda_empty(server))
-    # What left the agenda may still be on its way; this moves no clock any more, it waits for that.
-    if not ask(server, "POST", f"{CLOCK}/advance", {"until": "idle"})["idle"]:
+def _deliver(subject: Subject) -> None:
+    """Let the callbacks be sent that are due, so that they do not run into the bare server's round."""
+    if subject.workload.delivers and not ask(subject.server, "POST", ADVANCE, {"until": "idle"})["idle"]:
         raise BenchError("callbacks were still under way after the agenda was empty")
-
-
-async def _agenda_empty(server: Server) -> None:
-    deadline = time.perf_counter() + IDLE_TIMEOUT_S
-    while pending := ask(server, "GET", CLOCK)["pending"]:
-        if time.perf_counter() > deadline:
-            raise BenchError(f"{pending} entries are still due after {IDLE_TIMEOUT_S:g} s")
-        await asyncio.sleep(0.02)

@@ -4,21 +4,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from bench.keeping import Compared, compared, measure_keeping
-from bench.pauses import measure_pauses
-from bench.peers.measured import Plan as PeersPlan
-from bench.peers.measured import measure_peers
+from bench.keeping import compared, measure_keeping
 from bench.refusals import measure_refusals
 from bench.results import Results
-from bench.rounds import Plan, measure_workload
+from bench.rounds import Cell, Plan, measure_workload
 from bench.servers import Cores
 from bench.sharded import measure_sharded
 from bench.startup import measure_startup
 from bench.tail import measure_tail
-from bench.workloads import NAMED, WORKLOADS, Workload
+from bench.workloads import NAMED
 
-ALWAYS = (*NAMED, "refusals", "keeping", "sharded", "deliveries", "tail", "pauses", "startup")
-SECTIONS = (*ALWAYS, "peers")
+SECTIONS = (*NAMED, "refusals", "keeping", "sharded", "tail", "startup")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +23,7 @@ class Extent:
 
     plan: Plan
     starts: int
-    payments: int  # that the pauses are measured beside
     tail_payments: int
-    peers: PeersPlan
     serve: tuple[str, ...]
     cores: Cores
 
@@ -38,41 +32,28 @@ def measure(sections: Sequence[str], extent: Extent, results: Results) -> None:
     """Measure the named sections, in the order of `SECTIONS`, into `results`."""
     plan, cores, serve = extent.plan, extent.cores, extent.serve
 
-    def rows(workload: Workload) -> None:
-        results.cells += measure_workload(workload, plan, cores, serve)
-
-    def refusals() -> None:
-        results.cells += measure_refusals(plan, cores, serve)
-
-    def kept(one: Compared) -> None:
-        results.cells += measure_keeping(one, plan, cores)
-
-    def keeping() -> None:
-        for one in compared(serve):
-            results.attempt(f"keeping, {one.name}", partial(kept, one))
-
-    def sharded() -> None:
-        results.cells += measure_sharded(plan, serve)
-
-    def deliveries() -> None:
-        from bench.deliveries import measure_deliveries  # imports the simulator, which the other sections only start
-
-        results.cells += measure_deliveries(plan, cores)
+    def cells(measured: Callable[[], list[Cell]]) -> None:
+        results.cells += measured()
 
     def tail() -> None:
         results.tails += measure_tail(extent.tail_payments, cores, serve)
 
-    def pauses() -> None:
-        results.pauses += measure_pauses(extent.payments, cores, serve)
-
     def startup() -> None:
         results.startup = measure_startup(extent.starts, cores, serve)
 
-    def peers() -> None:
-        results.peers = measure_peers(extent.peers, cores, serve)
-
-    work: dict[str, Callable[[], None]] = {workload.name: partial(rows, workload) for workload in WORKLOADS}
-    work |= {each.__name__: each for each in (refusals, keeping, sharded, deliveries, tail, pauses, startup, peers)}
     for name in SECTIONS:
-        if name in sections:
+        if name not in sections:
+            continue
+        if name == "keeping":
+            for one in compared(serve):
+                results.attempt(f"keeping, {one.name}", partial(cells, partial(measure_keeping, one, plan, cores)))
+        elif name in NAMED:
+            results.attempt(name, partial(cells, partial(measure_workload, NAMED[name], plan, cores, serve)))
+        else:
+            work: dict[str, Callable[[], None]] = {
+                "refusals": partial(cells, partial(measure_refusals, plan, cores, serve)),
+                "sharded": partial(cells, partial(measure_sharded, plan, serve)),
+                "tail": tail,
+                "startup": startup,
+            }
             results.attempt(name, work[name])

@@ -3,11 +3,11 @@
 Beside it what one run of `exec` takes, and how much memory a server that was just started holds.
 """
 
-import contextlib
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from statistics import median
 
@@ -24,57 +24,37 @@ MIB = 1 << 20
 class Startup:
     """Seconds from the spawn of the process, one entry a run; entries of one index were taken in turn."""
 
-    health_s: tuple[float, ...]  # ours: the first 200 of GET /_sim/health
     signed_s: tuple[float, ...]  # ours: the first 200 of a signed GET /v2/balance
     bare_s: tuple[float, ...]  # the bare server: its first 200
     python_s: tuple[float, ...]  # `python -c pass`, from spawn to exit
     exec_s: tuple[float, ...] = ()  # `reseller-sim exec -- true`, from spawn to exit; none for another server
-    answered_mib: float | None = None  # resident memory with the first signed answer
-    settled_mib: float | None = None  # the same when everything is imported
+    settled_mib: tuple[float, ...] = ()  # resident memory when everything is imported
 
     def ratios(self) -> list[float]:
         """The time of ours until the first signed answer, in times of the bare server's first answer."""
         return [ours / bare for ours, bare in zip(self.signed_s, self.bare_s, strict=True)]
 
-    def overheads_s(self) -> list[float]:
-        """What ours takes beyond the bare server, until the first signed answer."""
-        return [ours - bare for ours, bare in zip(self.signed_s, self.bare_s, strict=True)]
-
-    def typical(self, figure: str) -> float:
-        """The median of one of the fields."""
-        return float(median(getattr(self, figure)))
+    def typical(self, figure: str) -> float | None:
+        """The median of one of the fields; None without any."""
+        found = getattr(self, figure)
+        return float(median(found)) if found else None
 
 
 def measure_startup(runs: int, cores: Cores, serve: Sequence[str] = SIMULATOR) -> Startup:
     """`runs` starts of each, after one that fills the bytecode caches and is not counted."""
-    with _programs(serve) as (command, python, program):
-        bare_command = (python, *BARE[1:])
-        health, signed, bare, nothing, whole = [], [], [], [], []
+    is_ours = tuple(serve) == SIMULATOR
+    with installed() if is_ours else nullcontext(Installed(sys.executable, "")) as found:
+        command = [*([found.command, "serve"] if is_ours else serve), "--port", "0", "--json"]
+        signed, bare, nothing, whole = [], [], [], []
         for _ in range(runs + 1):
-            bare.append(bare_start_s(bare_command, cores))
-            first, second = our_starts_s(command, cores)
-            health.append(first)
-            signed.append(second)
-            nothing.append(_finished([python, "-c", "pass"], cores))
-            if program:
-                whole.append(_finished([program, "exec", "--", "true"], cores))
-        memory = _memory_mib(command, cores)
-    health_s, signed_s, bare_s, python_s, exec_s = (tuple(each[1:]) for each in (health, signed, bare, nothing, whole))
-    return Startup(health_s, signed_s, bare_s, python_s, exec_s, *memory)
-
-
-@contextlib.contextmanager
-def _programs(serve: Sequence[str]) -> Iterator[tuple[list[str], str, str]]:
-    """The command that serves, a Python for what is beside it, and `reseller-sim`, if it is that which is measured."""
-    if tuple(serve) != SIMULATOR:
-        yield [*serve, "--port", "0", "--json"], sys.executable, ""
-        return
-    with installed() as found:
-        yield _serving(found), found.python, found.command
-
-
-def _serving(found: Installed) -> list[str]:
-    return [found.command, "serve", "--port", "0", "--json"]
+            bare.append(bare_start_s((found.python, *BARE[1:]), cores))
+            signed.append(signed_start(command, cores)[0])
+            nothing.append(_finished([found.python, "-c", "pass"], cores))
+            if is_ours:
+                whole.append(_finished([found.command, "exec", "--", "true"], cores))
+        _, memory = signed_start(command, cores, SETTLES_S)
+    signed_s, bare_s, python_s, exec_s = (tuple(each[1:]) for each in (signed, bare, nothing, whole))
+    return Startup(signed_s, bare_s, python_s, exec_s, () if memory is None else (memory,))
 
 
 def bare_start_s(command: Sequence[str], cores: Cores) -> float:
@@ -84,21 +64,15 @@ def bare_start_s(command: Sequence[str], cores: Cores) -> float:
         return time.perf_counter() - server.spawned
 
 
-def our_starts_s(command: Sequence[str], cores: Cores) -> tuple[float, float]:
-    """Seconds from a start of ours to its first answer, and from another one to its first signed one."""
-    with running(command, cores) as server:
-        ask(server, "GET", "/_sim/health")
-        health_s = time.perf_counter() - server.spawned
-    return health_s, signed_start(command, cores)[0]
-
-
-def signed_start(command: Sequence[str], cores: Cores) -> tuple[float, float | None]:
-    """Seconds from a start of ours to its first signed answer, and its resident memory in MiB then."""
+def signed_start(command: Sequence[str], cores: Cores, settles_s: float = 0.0) -> tuple[float, float | None]:
+    """Seconds from a start of ours to its first signed answer, and its resident memory in MiB some time later."""
     with running(command, cores) as server:
         client = client_of(server)
         send_all(client, [client.request("GET", "/v2/balance")], is_balance)
-        taken_s, answered = time.perf_counter() - server.spawned, server.resident_bytes()
-        return taken_s, answered / MIB if answered else None
+        taken_s = time.perf_counter() - server.spawned
+        time.sleep(settles_s)
+        resident = server.resident_bytes()
+        return taken_s, resident / MIB if resident else None
 
 
 def _finished(command: Sequence[str], cores: Cores) -> float:
@@ -111,13 +85,3 @@ def _finished(command: Sequence[str], cores: Cores) -> float:
     if done.returncode:
         raise BenchError(f"{' '.join(command)} exited with {done.returncode}")
     return taken
-
-
-def _memory_mib(command: Sequence[str], cores: Cores) -> tuple[float | None, float | None]:
-    with running(command, cores) as server:
-        client = client_of(server)
-        send_all(client, [client.request("GET", "/v2/balance")], is_balance)
-        answered = server.resident_bytes()
-        time.sleep(SETTLES_S)
-        settled = server.resident_bytes()
-    return (answered / MIB if answered else None), (settled / MIB if settled else None)

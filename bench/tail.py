@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from bench import generators
 from bench.load import Load
@@ -46,18 +45,6 @@ class Tail:
     def answers(self) -> int:
         """How many there were."""
         return sum(one.requests for one in self.slices)
-
-    def document(self) -> dict[str, Any]:
-        """For `--json`."""
-        return {
-            "server": self.server,
-            "connections": self.connections,
-            "answers": self.answers(),
-            **{name: self.typical(name) for name in ("per_second", "p50_ms", "p99_ms", "p999_ms")},
-            **{name: self.longest(name) for name in ("max_ms", "gap_s")},
-            "starved": self.starved,
-            "cpu_us": self.cpu_us,
-        }
 
 
 def measure_tail(payments: int, cores: Cores, serve: Sequence[str] = SIMULATOR) -> list[Tail]:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from bench.refusals import REFUSALS
 from bench.results import Results
@@ -16,9 +15,7 @@ RATIOS = {
     "balance": ("GET /v2/balance", 0.80),
     "network": ("GET /v2/networkstatus", 0.80),
     "catalog": ("GET /v2/catalog, 13 products", 0.70),
-    "catalog-500": ("GET /v2/catalog, 500 products", 0.70),
     "callbacks": ("topup, running clock, callbacks to a fast receiver", 0.25),
-    "deliveries": ("callbacks sent, against the HTTP client alone", 0.85),
     "sharded-two": ("two servers behind the proxy, against one behind it, where each has a core", 1.8),
     "kept-process": ("--data-dir, --durability process, against memory", 0.60),
 }
@@ -60,17 +57,6 @@ class Verdict:
         if self.by_cpu is None or self._holds(self.by_cpu) == self.is_met():
             return "yes" if self.is_met() else "no"
         return "by rate, not by CPU" if self.is_met() else "by CPU, not by rate"
-
-    def document(self) -> dict[str, Any]:
-        """For `--json`."""
-        most = "at most" if self.target.is_most else "at least"
-        return {
-            "title": self.target.title,
-            most.replace(" ", "_"): self.target.bound,
-            "figure": self.figure,
-            "by_cpu": self.by_cpu,
-            "met": self.said(),
-        }
 
     def _holds(self, figure: float) -> bool:
         return figure <= self.target.bound if self.target.is_most else figure >= self.target.bound
@@ -143,8 +129,8 @@ def _start(results: Results) -> float | None:
 
 
 def _exec(results: Results) -> float | None:
-    return results.startup.typical("exec_s") if results.startup and results.startup.exec_s else None
+    return results.startup.typical("exec_s") if results.startup else None
 
 
 def _memory(results: Results) -> float | None:
-    return results.startup.settled_mib if results.startup else None
+    return results.startup.typical("settled_mib") if results.startup else None

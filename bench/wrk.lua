@@ -94,9 +94,9 @@ function done(summary, latency)
     refused = thread:get("wanted") < 400 and errors.status or answered - errors.status
   end
   io.write(string.format(
-    '\n{"answers": %d, "refused": %d, "errors": %d, "complaint": %s, "began_s": %.6f, "wall_s": %.6f, ' ..
+    '\n{"answers": %d, "refused": %d, "errors": %d, "complaint": %s, "wall_s": %.6f, ' ..
       '"gap_ms": %.3f, "p50_ms": %.3f, "p99_ms": %.3f, "p999_ms": %.3f, "max_ms": %.3f}\n',
     answered, refused, errors.connect + errors.read + errors.write + errors.timeout,
-    quoted(thread:get("complaint")), began_us / 1e6, math.max(last_us - began_us, 0) / 1e6, thread:get("gap_us") / 1e3,
+    quoted(thread:get("complaint")), math.max(last_us - began_us, 0) / 1e6, thread:get("gap_us") / 1e3,
     latency:percentile(50) / 1e3, latency:percentile(99) / 1e3, latency:percentile(99.9) / 1e3, latency.max / 1e3))
 end

@@ -1,7 +1,9 @@
 """What one part of the campaign counted, and all of them as one table."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+from tools.tables import markdown
 
 
 @dataclass(slots=True)
@@ -27,10 +29,10 @@ COLUMNS = ("", "promise", "tried", "broken", "measured")
 
 def table(outcomes: Iterable[Outcome]) -> str:
     """All rows in Markdown."""
-    rows: list[Sequence[str]] = [COLUMNS, ("---",) * len(COLUMNS)]
-    for one in outcomes:
-        rows.append((one.section, one.promise, f"{one.tried:,}", str(len(one.broken)), "; ".join(one.figures)))
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    counts = ((one, f"{one.tried:,}", str(len(one.broken))) for one in outcomes)
+    return markdown(
+        [COLUMNS, *((one.section, one.promise, tried, broken, "; ".join(one.figures)) for one, tried, broken in counts)]
+    )
 
 
 def complaints(outcomes: Iterable[Outcome]) -> list[str]:

@@ -1,27 +1,22 @@
-"""`python -m bench.scale`: every figure at scale beside its target, each subject in a process of its own."""
+"""`python -m bench.scale`: figures of large sandboxes beside their targets, each subject in a process of its own."""
 
 import argparse
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
-from bench.scale import agenda, garbage, lookups, memory, restart, rules, soak, turns
+from bench.scale import lookups, memory, restart, rules
 from bench.scale.row import Row
+from tools.tables import aligned
 
 SUBJECTS: Mapping[str, Callable[[], list[Row]]] = {
-    "agenda": agenda.moves,
     "payment": memory.payments,
-    "traced": memory.traced_payments,
     "sandboxes": memory.sandboxes,
     "server": memory.server,
-    "garbage": garbage.measured,
     "lookups": lookups.transactions,
     "options": lookups.options,
     "rules": rules.many,
     "restart": restart.many,
-    "soak": soak.many,
-    **{f"turns-{part.__name__}": partial(turns.measured, part) for part in turns.PARTS},
 }
 
 
@@ -35,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"there is no subject {unknown[0]!r}")
     if len(asked) == 1:
         rows = SUBJECTS[asked[0]]()
-        print("\n".join(row.line() for row in rows), flush=True)
+        print(aligned([row.cells() for row in rows]), flush=True)
         return int(not all(row.is_met for row in rows))
     codes = [
         subprocess.run([sys.executable, "-m", "bench.scale", name], check=False).returncode  # noqa: S603 - ourselves

@@ -4,7 +4,6 @@ import ctypes
 import gc
 import os
 import time
-import tracemalloc
 from pathlib import Path
 
 from bench.scale.row import Row
@@ -42,26 +41,7 @@ def payments(count: int = 200_000) -> list[Row]:
     world.pay(count)
     grown = _settled() - before
     world.close()
-    return [_per_payment("resident", grown, count)]
-
-
-def traced_payments(count: int = 200_000) -> list[Row]:
-    """The same by tracemalloc, which sees what Python allocates."""
-    tracemalloc.start()
-    world = World()
-    world.pay(WARM_UP)
-    gc.collect()
-    before, _ = tracemalloc.get_traced_memory()
-    world.pay(count)
-    gc.collect()
-    after, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    world.close()
-    return [_per_payment("traced", after - before, count)]
-
-
-def _per_payment(how: str, grown: int, count: int) -> Row:
-    return Row(f"a finished payment with two callbacks, {how}", grown / count / KIB, "KiB", PAYMENT_KIB_MAX)
+    return [Row("a finished payment with two callbacks", grown / count / KIB, "KiB", PAYMENT_KIB_MAX)]
 
 
 def sandboxes(count: int = SANDBOXES) -> list[Row]:

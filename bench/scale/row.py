@@ -18,8 +18,7 @@ class Row:
         """True when it is within its target, or has none."""
         return self.target is None or self.measured <= self.target
 
-    def line(self) -> str:
-        """The row as text, with a mark when it misses its target."""
+    def cells(self) -> tuple[str, str, str, str]:
+        """Return the row of a table, with a mark when it misses its target."""
         target = "" if self.target is None else f"at most {self.target:,.4g}"
-        mark = "" if self.is_met else "MISSED"
-        return f"{self.title:<64}{self.measured:>12,.4g} {self.unit:<9}{target:<18}{mark}".rstrip()
+        return self.title, f"{self.measured:,.4g} {self.unit}", target, "" if self.is_met else "MISSED"

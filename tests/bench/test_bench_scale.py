@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
-from bench.scale import agenda, garbage, lookups, memory, restart
+from bench.scale import lookups, memory, restart
 from bench.scale.__main__ import main
 from bench.scale.row import Row
 
 
 def test_a_row_says_when_it_misses_its_target() -> None:
-    assert Row("a figure", 5.0, "ms", 4.0).line().split()[-1] == "MISSED"
-    assert Row("a figure", 4.0, "ms", 4.0).line().split()[-3:] == ["at", "most", "4"]
+    assert Row("a figure", 5.0, "ms", 4.0).cells()[-1] == "MISSED"
+    assert Row("a figure", 4.0, "ms", 4.0).cells() == ("a figure", "4 ms", "at most 4", "")
     assert Row("a figure", 4.0, "ms").is_met
 
 
@@ -24,8 +24,6 @@ def test_a_subject_that_there_is_not_is_refused() -> None:
 @pytest.mark.parametrize(
     ("measure", "count", "rows"),
     [
-        (agenda.moves, 100, 4),
-        (garbage.measured, 60, 4),
         (memory.payments, 60, 1),
         (memory.sandboxes, 3, 2),
         (lookups.transactions, 60, 6),
@@ -36,11 +34,9 @@ def test_a_subject_that_there_is_not_is_refused() -> None:
 def test_every_subject_has_its_rows(
     measure: Callable[[int], list[Row]], count: int, rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (memory, garbage):
-        monkeypatch.setattr(module, "WARM_UP", 50)
+    monkeypatch.setattr(memory, "WARM_UP", 50)
     monkeypatch.setattr(restart, "BATCH", 50)
     monkeypatch.setattr(restart, "KILLED_AFTER_S", 0.01)
-    monkeypatch.setattr(garbage, "tune_gc", lambda: None)  # it would last as long as this process
     found = measure(count)
     assert len(found) == rows
     assert all(row.title and row.unit is not None for row in found)

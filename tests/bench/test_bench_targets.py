@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from bench import page
+from bench import report
 from bench.load import Load
-from bench.peers.measured import Peers, Standing
 from bench.results import Machine, Results
 from bench.rounds import Cell, Side
 from bench.servers import Cores
@@ -36,10 +35,9 @@ def results() -> Results:
         cell("requery", side(1000, 0.1), side(500, 0.05)),
         cell("balance", side(1000, 0.1), side(900, 0.5)),
         cell("refused-query", side(1000, 0.1), side(1000, 0.3)),
-        cell("deliveries", side(1000), side(900)),
     ]
     found.tails = [tail(BARE_NAME, 2.0, 0.001), tail(OUR_NAME, 5.0, 0.03)]
-    found.startup = Startup((0.2,), (0.5,), (0.25,), (0.01,), (0.4,), 50.0, 80.0)
+    found.startup = Startup((0.5,), (0.25,), (0.01,), (0.4,), (80.0,))
     return found
 
 
@@ -49,7 +47,6 @@ def test_each_figure_is_held_against_its_bound_by_rate_and_by_cpu(results: Resul
         "POST /v2/topup, creates, 16": "yes",
         "POST /v2/topup, re-query, 16": "by CPU, not by rate",
         "GET /v2/balance, 16": "by rate, not by CPU",
-        "callbacks sent, against the HTTP client alone, 16": "yes",
         "CPU of a refused query signed as sent, to the same one right, 16": "no",
         "p99 of a creating topup to the bare app's, 16": "yes",
         "longest pause of the server, 16": "no",
@@ -64,29 +61,24 @@ def test_what_was_not_measured_has_no_verdict() -> None:
 
 
 def test_the_page_has_every_table_and_what_could_not_be_measured(results: Results) -> None:
-    standing = Standing("WireMock", "1.2.3", 1.5, 200.0)
-    results.peers = Peers((tail("WireMock", 9.0, 0.1),), (standing,), ("Prism: node is not installed",))
-    results.failures = ["pauses: no server"]
-    text = page.of(results)
+    results.failures = ["network: no server"]
+    text = report.page(results)
     assert re.findall("^## (.+)$", text, re.MULTILINE) == [
         "Targets",
-        "How it was measured",
         "Rows",
         "The tail",
         "Start and memory",
-        "Peers",
         "What could not be measured",
     ]
     assert "| longest pause of the server, 16 | at most 20 ms | 30.00 | - | no |" in text
-    assert "Not measured: Prism: node is not installed." in text
-    assert "- pauses: no server" in text
+    assert "- network: no server" in text
     assert "The machine was shared" not in text
     assert all(len(line.split("|")) > 3 for line in text.splitlines() if line.startswith("|"))
 
 
 def test_the_page_says_so_when_servers_waited_for_their_core(results: Results) -> None:
     results.tails.append(tail(OUR_NAME, 5.0, 0.03, starved=0.4))
-    assert "a server of the tail waited for its core in 40% of its time" in page.of(results)
+    assert "a server of the tail waited for its core in 40% of its time" in report.page(results)
 
 
 def test_a_tail_whose_slices_were_too_short_for_a_percentile_has_no_ratio_of_it() -> None:

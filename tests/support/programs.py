@@ -51,7 +51,6 @@ PROGRAMS = {
     "zsh": Program(("zsh",), "zsh"),
 }
 PREPARED = {
-    "bench-peers": "bench/peers/node_modules/.ready",
     "interop-tools": "tests/interop/node_modules/.ready",
     "openapi-generator": ".venv/.generator-ready",
     "site-tools": ".venv/.site-ready",
