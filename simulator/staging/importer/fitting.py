@@ -174,7 +174,6 @@ class Probe:
         return str(answer.error) if isinstance(answer, BillRefused) else None
 
 
-ROUNDS_OF_RULES_MAX = 15
 SECTIONS = ("payments", "voids", "disputes", "bills")
 _RULE = re.compile(rf"({'|'.join(SECTIONS)})\[([0-9]+)\]")
 # Findings about a service's real properties, which a recording keeps.
@@ -186,7 +185,7 @@ _DETAIL = re.compile(r"\.(statusCode|remarks|message|error_message|callbacks)(\[
 def fit(document: dict[str, Any]) -> int:
     """Remove the values that `check` rejects from a scenario, in place. Return how many rules were removed."""
     removed = 0
-    for _ in range(ROUNDS_OF_RULES_MAX):
+    for _ in range(ROUNDS_MAX):
         problems = _problems(document)
         if not problems:
             return removed

@@ -93,7 +93,6 @@ class Proxy:
         self._on_start()
         await send({"type": "lifespan.startup.complete"})
         await receive()
-        await self.watcher.close()
         for relay in filter(None, (self._calls, self._callbacks)):
             await relay.close()
         if self._on_stop is not None:

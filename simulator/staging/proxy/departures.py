@@ -27,7 +27,7 @@ KEPT_OUTLINE_BYTES_MAX: Final = 2 * 1024 * 1024
 
 TOPUP_PATH = "/v2/topup"
 HISTORY_PATH = "/v2/transactions"
-_REFERENCE_CHARS_MAX = 200
+TEXT_CHARS_MAX = 200
 
 
 class About(NamedTuple):
@@ -62,7 +62,7 @@ def about(query: bytes, body: bytes, answer: bytes) -> About:
 def reference(found: Mapping[str, Any], name: str) -> str:
     """Return a reference; empty unless it is a text that a payment could have."""
     value = found.get(name)
-    return value if isinstance(value, str) and len(value) <= _REFERENCE_CHARS_MAX else ""
+    return value if isinstance(value, str) and len(value) <= TEXT_CHARS_MAX else ""
 
 
 def result_of(answer: bytes) -> Mapping[str, Any]:
@@ -85,7 +85,6 @@ def records(answer: bytes) -> Iterator[Mapping[str, Any]]:
 
 CATALOG_PATH = "/v2/catalog"
 _CHARS_MAX = 100
-_PRODUCTS_MAX = 1000
 
 # For each endpoint: the parameter, and its place in the answer (SPEC 4.11, 4.5, 4.13).
 _REPEATED: Mapping[tuple[str, str], tuple[tuple[str, str], ...]] = {
@@ -109,7 +108,7 @@ def of_echoes(method: str, path: str, query: bytes, body: bytes, answer: bytes) 
 
 def _of_catalog(products: Any) -> Iterator[Departure]:
     if isinstance(products, dict):
-        for key, product in list(products.items())[:_PRODUCTS_MAX]:
+        for key, product in products.items():
             code = product.get("code") if isinstance(product, dict) else None
             if isinstance(code, str) and code != key:
                 yield _departure(f"products.{key}.code", key, code, "as its key")

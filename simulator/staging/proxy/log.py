@@ -12,7 +12,7 @@ from msgspec.structs import astuple
 
 from simulator.contract.responses import Departure
 from simulator.runtime.ring import Ring
-from simulator.staging.proxy.departures import TOPUP_PATH, reference
+from simulator.staging.proxy.departures import TEXT_CHARS_MAX, TOPUP_PATH, reference
 from simulator.wire.traffic import Call, Notification
 
 CALLS_MAX: Final = 10_000
@@ -110,9 +110,7 @@ def seen_size(value: Any) -> int:
     return sum(map(seen_size, astuple(value))) + 500 if isinstance(value, msgspec.Struct) else 0
 
 
-PAYMENTS_MAX: Final = 10_000
 SHOWN_MAX: Final = 100
-_TEXT_CHARS_MAX: Final = 200
 
 
 class SeenStatus(msgspec.Struct, frozen=True):
@@ -147,7 +145,7 @@ class Payment(msgspec.Struct, kw_only=True):
 class Payments:
     """At most `count_max` payments; the oldest are evicted."""
 
-    def __init__(self, count_max: int = PAYMENTS_MAX) -> None:
+    def __init__(self, count_max: int = CALLS_MAX) -> None:
         self._count_max = count_max
         self._by_refid: OrderedDict[str, Payment] = OrderedDict()
         self._refids: dict[str, str] = {}  # by trxid
@@ -224,7 +222,7 @@ class Payments:
 
 
 def _text(value: Any) -> str:
-    return value[:_TEXT_CHARS_MAX] if isinstance(value, str) else ""
+    return value[:TEXT_CHARS_MAX] if isinstance(value, str) else ""
 
 
 def _whole(value: Any) -> int | None:

@@ -9,11 +9,11 @@ from typing import Final, Protocol
 from simulator.runtime.background import in_background
 from simulator.runtime.operations import report
 from simulator.staging.proxy.log import seen_size
+from simulator.staging.proxy.messages import IN_FLIGHT_BYTES_MAX
 from simulator.staging.proxy.secrets import SeenSecrets, without_secrets
 from simulator.wire.traffic import Call, Notification
 
 EVERY_S: Final = 60.0
-WAITING_BYTES_MAX: Final = 128 * 1024 * 1024
 
 
 Write = Callable[[Path, str], None]
@@ -55,7 +55,7 @@ class Recording:
     def note(self, one: Call | Notification) -> None:
         """Queue a message; it is left out if the queue is full."""
         size = seen_size(one)
-        if self._waiting_bytes + size > WAITING_BYTES_MAX:
+        if self._waiting_bytes + size > IN_FLIGHT_BYTES_MAX:
             self.left_out += 1
             return
         self._waiting.append(one)

@@ -1,16 +1,11 @@
-"""Inspects relayed messages: finds their payment, departures from the contract and signature errors, then logs them.
+"""Inspects relayed messages: finds their payment, departures from the contract and signature errors, then logs them."""
 
-A large message is inspected outside the event loop; it appears in the log a moment after its client has it.
-"""
-
-import asyncio
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any, Final, Literal, NamedTuple
 
 from simulator.contract.responses import Departure
-from simulator.runtime.background import in_background
 from simulator.runtime.operations import report
 from simulator.staging.proxy import departures
 from simulator.staging.proxy.departures import (
@@ -28,11 +23,10 @@ from simulator.staging.proxy.departures import (
     result_of,
 )
 from simulator.staging.proxy.log import Payments, SeenCall, SeenLog, SeenNotification
-from simulator.staging.proxy.messages import PassedExchange, value_of
+from simulator.staging.proxy.messages import MESSAGE_BYTES_MAX, PassedExchange, value_of
 from simulator.staging.proxy.secrets import SeenSecrets, Signatures, judged
 from simulator.wire.traffic import Call, Headers, Notification
 
-UNPACKED_BYTES_MAX: Final = 16 * 1024 * 1024
 _WINDOW = {b"gzip": 31, b"x-gzip": 31, b"deflate": 15}
 
 
@@ -45,23 +39,15 @@ def unpacked(headers: Headers, body: bytes) -> bytes | None:
         return None
     unpacker = zlib.decompressobj(_WINDOW[coding])
     try:
-        plain = unpacker.decompress(body, UNPACKED_BYTES_MAX)
+        plain = unpacker.decompress(body, MESSAGE_BYTES_MAX)
     except zlib.error:
         return None
     return plain if unpacker.eof else None
 
 
-AT_ONCE_BYTES_MAX: Final = 64 * 1024
-PACKED_AT_ONCE_BYTES_MAX: Final = 4 * 1024
 TOO_LONG: Final = "the message is too long to be kept"
 TOO_LARGE: Final = "too large to judge: its body, or what is in it, is more than the proxy holds against the contract"
 NOT_READABLE: Final = "its Content-Encoding cannot be undone, so that its body was not looked at"
-
-
-def is_small(one: PassedExchange) -> bool:
-    """Return whether the bodies together are small enough to be inspected in the event loop."""
-    is_packed = any(value_of(headers, b"content-encoding") for headers in (one.headers, one.answer_headers))
-    return len(one.body) + len(one.answer) <= (PACKED_AT_ONCE_BYTES_MAX if is_packed else AT_ONCE_BYTES_MAX)
 
 
 class ReadBodies(NamedTuple):
@@ -83,10 +69,6 @@ def read(one: PassedExchange) -> ReadBodies:
     body_is_judged, answer_is_judged = (each is not None and is_judged(each) for each in found)
     note = "" if body_is_judged and answer_is_judged else TOO_LARGE
     return ReadBodies(body, answer, body_is_judged, answer_is_judged, note)
-
-
-WAITING_MAX: Final = 8
-TOO_MANY: Final = "not looked at: too many large messages came at once"
 
 
 class _Findings(NamedTuple):
@@ -115,38 +97,14 @@ class Watcher:
         self.on_call: Callable[[Call], None] = lambda _: None
         self.on_notification: Callable[[Notification], None] = lambda _: None
         self._signatures = signatures
-        self._waiting: set[asyncio.Task[None]] = set()
 
     def note_call(self, one: PassedExchange) -> None:
-        """Record a call, immediately or after its inspection."""
-        self._look(one, _look_at_call, self._keep_call)
+        """Inspect and record a call."""
+        self._keep_call(one, _safely(_look_at_call, one))
 
     def note_notification(self, one: PassedExchange) -> None:
-        """Record a callback or a webhook, immediately or after its inspection."""
-        self._look(one, _look_at_notification, self._keep_notification)
-
-    async def close(self) -> None:
-        """Wait until all messages are inspected."""
-        await asyncio.gather(*self._waiting, return_exceptions=True)
-
-    def _look(
-        self,
-        one: PassedExchange,
-        look: Callable[[PassedExchange], _Findings],
-        keep: Callable[[PassedExchange, _Findings], None],
-    ) -> None:
-        if is_small(one):
-            keep(one, _safely(look, one))
-        elif len(self._waiting) >= WAITING_MAX:
-            keep(one, _Findings(one.body, one.answer, note=TOO_MANY, kind=_kind(one.body)))
-        else:
-
-            async def later() -> None:
-                keep(one, await in_background(_safely, look, one))
-
-            task = asyncio.get_running_loop().create_task(later())
-            self._waiting.add(task)
-            task.add_done_callback(self._waiting.discard)
+        """Inspect and record a callback or a webhook."""
+        self._keep_notification(one, _safely(_look_at_notification, one))
 
     def _keep_call(self, one: PassedExchange, looked: _Findings) -> None:
         self.secrets.learn(one.path, looked.body, looked.answer)

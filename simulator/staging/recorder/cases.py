@@ -10,7 +10,7 @@ from simulator.domain.model.transactions import Status
 from simulator.staging.recorder.courses import ALIKE_S, ALIKE_SHARE, spread
 from simulator.staging.recorder.payments import Payments, SeenPayment
 from simulator.staging.recorder.rules import Observed, comment_of, explain, rule_of
-from simulator.staging.recorder.values import Notes, SeenCall, counted, duration, plain_line, short, template
+from simulator.staging.recorder.values import Notes, SeenCall, counted, format_duration, plain_line, short, template
 
 USUAL_S = 60.0  # the default time from an accepted void to its refund
 ACCEPTED, REFUSED = "Success", "Failed"
@@ -118,7 +118,7 @@ def _then(one: _Outcome) -> dict[str, Any]:
     if one.message:
         shown["message"] = one.message
     if one.ends:
-        shown[one.ends] = duration(max(one.times) if one.ends == "refused_after" else median(one.times))
+        shown[one.ends] = format_duration(max(one.times) if one.ends == "refused_after" else median(one.times))
     return shown
 
 

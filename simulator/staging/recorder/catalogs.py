@@ -10,7 +10,7 @@ from simulator.domain.model.money import cents, parse_amount, parse_number
 from simulator.domain.model.network import NetworkStatus
 from simulator.staging.bodies import as_dict, as_list, as_text, dicts
 from simulator.staging.importer.account import Offer, ProductAnswers, biller_field, subproduct_field
-from simulator.staging.recorder.values import SeenCall, duration, short
+from simulator.staging.recorder.values import SeenCall, format_duration, short
 
 OPTIONS_MAX = 100_000  # of all products together
 LAST = 10**9
@@ -219,4 +219,6 @@ def network_item(changes: list[tuple[float, str]]) -> Any:
     """Return the item of `network`: a status, or several with their times."""
     if len(changes) == 1:
         return changes[0][1]
-    return [{"at": "0s" if n == 0 else duration(at_s), "status": status} for n, (at_s, status) in enumerate(changes)]
+    return [
+        {"at": "0s" if n == 0 else format_duration(at_s), "status": status} for n, (at_s, status) in enumerate(changes)
+    ]

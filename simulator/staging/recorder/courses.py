@@ -10,7 +10,7 @@ from typing import Any
 
 from simulator.domain.model.transactions import SETTLED, STATUS_CODES, Status, may_follow
 from simulator.staging.recorder.payments import SeenPayment, SeenStatus
-from simulator.staging.recorder.values import counted, duration
+from simulator.staging.recorder.values import counted, format_duration
 from simulator.wire.payments import STATUS_NAMES
 
 STAMP_S = 1.0  # the service reports its times to the second
@@ -200,7 +200,7 @@ def timeline(course: Course) -> list[dict[str, Any]]:
         shown: dict[str, Any] = {"status": STATUS_NAMES[step.status]}
         if place:
             latest = max(latest, course.after(place))
-            shown = {"after": duration(latest), **shown}
+            shown = {"after": format_duration(latest), **shown}
         if step.code is not None and step.code != STATUS_CODES[step.status]:
             shown["statusCode"] = step.code
         if step.remarks:
@@ -226,9 +226,9 @@ def _distorted(timing: CallbackTiming) -> dict[str, Any]:
     if timing.count > 1:
         shown["duplicate"] = min(timing.count - 1, 100)
     if timing.delay_s > 0:
-        shown["delay"] = duration(timing.delay_s)
+        shown["delay"] = format_duration(timing.delay_s)
     if timing.again_s is not None:
-        shown["again_after"] = duration(timing.again_s)
+        shown["again_after"] = format_duration(timing.again_s)
     return shown
 
 

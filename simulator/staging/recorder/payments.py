@@ -23,7 +23,6 @@ HISTORY_STATUSES: Mapping[str, Status] = {
     "Refund": Status.REFUNDED,
 }
 VOIDED = 53
-ARRIVALS_MAX = 12
 LENGTH_MAX = 64
 LINK = "https://vouchers.example.com/{trxid}/{alnum:12}"
 
@@ -221,9 +220,8 @@ class Payments:
         seen = found.see(at_s, status, data, offset_s(stamp(data.get("timestamp")), found.stamp))
         if seen is not found.statuses[-1]:
             found.last_s = last_s  # a stale callback says nothing about the present
-        if len(seen.arrivals) < ARRIVALS_MAX:
-            is_retried = one.status == 0 or one.status in (408, 429) or one.status >= 500  # SPEC 6.1
-            seen.arrivals.append(CallbackArrival(max(0.0, at_s - found.at_s), is_retried))
+        is_retried = one.status == 0 or one.status in (408, 429) or one.status >= 500  # SPEC 6.1
+        seen.arrivals.append(CallbackArrival(max(0.0, at_s - found.at_s), is_retried))
         self._succeeded(found, status, data)
         self._refid_of[one.trxid] = found.refid
 

@@ -16,7 +16,7 @@ from simulator.staging.recorder.catalogs import Catalogs, network_item
 from simulator.staging.recorder.payments import Payments
 from simulator.staging.recorder.products import fitted_products
 from simulator.staging.recorder.rules import payment_rules
-from simulator.staging.recorder.values import Notes, SeenCall, counted, duration, seen_call
+from simulator.staging.recorder.values import Notes, SeenCall, counted, format_duration, seen_call
 from simulator.wire.traffic import Call, Notification
 
 MESSAGES_MAX: Final = 50_000
@@ -150,7 +150,7 @@ class Recorder:
             yield from comment(failures)
 
     def _head(self, said: list[str], removed: int) -> Iterator[str]:
-        span = f" in {duration((self._end - self._start).total_seconds())}" if self._start and self._end else ""
+        span = f" in {format_duration((self._end - self._start).total_seconds())}" if self._start and self._end else ""
         calls, notifications = counted(self._calls, "call"), counted(self._notifications, "notification")
         yield f"Recorded by reseller-sim {__version__}: {calls} and {notifications}{span}."
         yield ""
@@ -183,7 +183,7 @@ class Recorder:
             if code in fitted.built and (len(changes) > 1 or changes[0][1] != "Healthy")
         }
         deposits = [
-            {"at": duration(at_s), "deposit": {"reseller": CODE, "amount": amount}}
+            {"at": format_duration(at_s), "deposit": {"reseller": CODE, "amount": amount}}
             for at_s, amount in account.deposits.values()
         ]
         document: dict[str, Any] = {"resellers": [reseller], "catalog": fitted.document}

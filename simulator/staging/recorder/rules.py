@@ -19,8 +19,7 @@ from simulator.staging.recorder.courses import (
 from simulator.staging.recorder.payments import Payments, SeenPayment, SeenRefusal
 from simulator.staging.recorder.values import Notes, counted, plain_line, short
 
-VALUES_MAX = 50  # accounts or amounts in conditions
-IN_ORDER_MAX = 40  # exceptions that `nth` selects
+IN_ORDER_MAX = 40  # exceptions that an account, an amount or `nth` selects
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9+@._-]{0,59}", re.ASCII)
 
 
@@ -93,7 +92,7 @@ def _by_value(observed: Sequence[Observed], value_of: Callable[[Observed], str],
         if outcome_of.setdefault(value_of(one), one.outcome) != one.outcome:
             return None
     found = {str(value): outcome for value, outcome in outcome_of.items() if outcome != usual}
-    return found if len(found) <= VALUES_MAX and all(map(_PLAIN.fullmatch, found)) else None
+    return found if len(found) <= IN_ORDER_MAX and all(map(_PLAIN.fullmatch, found)) else None
 
 
 def _named(
@@ -118,7 +117,6 @@ def _in_order(observed: Sequence[Observed], usual: int, counts: Counter[int]) ->
 
 REASONS = {one.value: one for one in Reason}
 _Seen = TypeVar("_Seen", SeenPayment, SeenRefusal)
-REMARKS_MAX = 300
 
 
 @dataclass(slots=True)
@@ -216,7 +214,7 @@ def _refusal(one: SeenRefusal) -> dict[str, Any]:
         shown["statusCode"] = one.code
     is_private = bool(one.account) and one.account in one.remarks
     if one.remarks and one.remarks != reason.value and not is_private:
-        shown["remarks"] = plain_line(one.remarks)[:REMARKS_MAX]
+        shown["remarks"] = plain_line(one.remarks)
     return shown
 
 

@@ -89,7 +89,7 @@ class Notes:
         return found[1] if found is not None else []
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Return a duration as scenarios write it: in hundredths of a second below a minute, else in tenths."""
     step = 10 if seconds < 60 else 100
     ms = max(0, round(seconds * 1000 / step) * step)
