@@ -20,6 +20,8 @@ from types import FunctionType, NoneType, UnionType
 from typing import Annotated, Any, TypedDict, TypeVar, Union, get_args, get_origin
 from urllib.parse import urlsplit
 
+from reseller_sim.formats import DURATION_MAX, duration
+
 __tracebackhide__ = True  # pytest shows the line of the test
 T = TypeVar("T")
 
@@ -154,15 +156,11 @@ def _word(annotation: Any) -> str:
 
 
 DAY_S = 86_400
-DURATION_MAX_S = 3660 * DAY_S
 PAYMENT = ("Accepted", "Processing", "Succesful", "Failed", "Refund")
 CALLBACK = ("Processing", "Succesful", "Failed")
 CLOCKS = ("manual", "real")
 SPELLING = " (the service writes 'Succesful', with one s)"
 RATE = re.compile(r"x([0-9]{1,9}(?:\.[0-9]{1,9})?)")  # a clock that runs faster, such as x60
-UNITS = {"ms": Decimal("0.001"), "s": Decimal(1), "m": Decimal(60), "h": Decimal(3600), "d": Decimal(DAY_S)}
-_DURATION = re.compile(r"([0-9]{1,9}(\.[0-9]{1,3})?(ms|s|m|h|d)){1,5}")  # as scenarios write them, but never below 0
-_PART = re.compile(r"([0-9.]+)([a-z]+)")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _NOT_SENT = re.compile(r"[^!-~]|#")
 
@@ -194,17 +192,19 @@ def is_url(text: str) -> bool:
         return False
 
 
-def seconds(duration: str | float | timedelta) -> float:
-    """Return the seconds of `90`, `"90s"`, `"1h30m"`, `"1.5d"` or a timedelta."""
-    if isinstance(duration, str):
-        total = sum(Decimal(count) * UNITS[unit] for count, unit in _PART.findall(duration))
-        return int(total) if total == int(total) else float(total)
-    return duration.total_seconds() if isinstance(duration, timedelta) else duration
+def seconds(span: str | float | timedelta) -> float:
+    """Return the seconds of `90`, `"90s"`, `"1h30m"`, `"1.5d"` or a timedelta. Raises `ValueError` for a text."""
+    parsed = duration(span) if isinstance(span, str) else span
+    return parsed.total_seconds() if isinstance(parsed, timedelta) else parsed
 
 
 def is_duration(value: str | float | timedelta) -> bool:
     """Return True for a duration from 0 to 3660 days."""
-    return not (isinstance(value, str) and not _DURATION.fullmatch(value)) and 0 <= seconds(value) <= DURATION_MAX_S
+    try:
+        is_below = isinstance(value, str) and value.startswith("-")
+        return not is_below and 0 <= seconds(value) <= DURATION_MAX.total_seconds()
+    except ValueError:
+        return False
 
 
 def moment(at: str | datetime) -> str:

@@ -7,7 +7,7 @@ asked.
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Generator
-from contextlib import suppress
+from concurrent.futures import Future
 from datetime import datetime
 from functools import update_wrapper, wraps
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
@@ -25,24 +25,17 @@ W = TypeVar("W")
 
 async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Call a function in a new thread, which holds up neither the loop nor the end of the process."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
-
-    def settle(set_outcome: Callable[[Any], None], outcome: Any) -> None:
-        if not done.cancelled():
-            set_outcome(outcome)
+    done: Future[T] = Future()
+    done.set_running_or_notify_cancel()  # a cancelled call does not stop its thread
 
     def run() -> None:
-        set_outcome: Callable[[Any], None] = done.set_result
         try:
-            outcome: Any = function(*args, **kwargs)
+            done.set_result(function(*args, **kwargs))
         except Exception as error:
-            set_outcome, outcome = done.set_exception, error
-        with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(settle, set_outcome, outcome)
+            done.set_exception(error)
 
     threading.Thread(target=run, name="reseller-sim call", daemon=True).start()
-    return await done
+    return await asyncio.wrap_future(done)
 
 
 def awaited(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:

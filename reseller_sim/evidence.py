@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from reseller_sim.arguments import did_you_mean, nearest
 from reseller_sim.control import NotRunning, SimulatorError, below
-from reseller_sim.story import callback_line, money, one_line, request_line
-from reseller_sim.times import shown_time
+from reseller_sim.formats import one_line, shown_time
+from reseller_sim.story import callback_line, money, request_line
 
 if TYPE_CHECKING:
     from reseller_sim.identity import Records

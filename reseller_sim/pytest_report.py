@@ -15,8 +15,9 @@ import pytest
 from reseller_sim.control import REFUSED, Query, SimulatorError, below
 from reseller_sim.evidence import explained
 from reseller_sim.exchange import proxy_hint, real_time
+from reseller_sim.formats import one_line
 from reseller_sim.sandbox import Sandbox
-from reseller_sim.story import Story, callback_line, one_line, request_line
+from reseller_sim.story import Story, callback_line, request_line
 
 Section = tuple[str, str]  # title and text, as pytest's reports have them
 

@@ -29,9 +29,9 @@ from reseller_sim.arguments import (
 )
 from reseller_sim.control import REFUSED, TIMEOUT_S, Control, NoAnswer, NotIdle, NotRunning, SimulatorError, below
 from reseller_sim.exchange import Answer, Unanswered, Unreachable, encoded, exchange
+from reseller_sim.formats import printable
 from reseller_sim.identity import OF_THE_CALLER, Records
 from reseller_sim.receiver import Message
-from reseller_sim.story import printable
 
 __tracebackhide__ = True  # pytest shows the line of the test
 LONG_S = 600.0

@@ -4,22 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from reseller_sim.arguments import checked
-from reseller_sim.times import shown_time
+from reseller_sim.formats import printable, shown_time
 
 Row = Mapping[str, Any]
 TIME_CHARS = 29
-LINE_CHARS_MAX = 300
-
-
-def printable(text: str) -> str:
-    """Return the text with a backslash escape for each character that does not print; lines stay lines."""
-    return "".join(char if char.isprintable() or char == "\n" else ascii(char)[1:-1] for char in text)
-
-
-def one_line(text: str) -> str:
-    """Return the text as one line of at most 300 characters and an ellipsis, its own ends of lines escaped as well."""
-    shown = printable(text[:LINE_CHARS_MAX]).replace("\n", "\\n")
-    return shown + "…" * (len(text) > LINE_CHARS_MAX)
 
 
 class Story:

@@ -184,9 +184,42 @@ def test_what_tests_import_knows_nothing_of_what_it_speaks_to() -> None:
 
 
 def test_only_the_command_explorations_and_assistants_use_what_tests_import() -> None:
-    """They print stories as the client does, and ask servers as it does."""
-    found = {part_of(path) for path in modules() for name in imports(path) if name.partition(".")[0] == "reseller_sim"}
-    assert found <= {"cli", "explore", "mcp"}
+    """They print stories as the client does, and ask servers as it does. Everything may use its formats, which import
+    the standard library alone."""
+    users = [(part_of(path), name) for path in modules() for name in imports(path) if name.startswith("reseller_sim.")]
+    assert {part for part, name in users if not name.startswith("reseller_sim.formats.")} <= {"cli", "explore", "mcp"}
+    formats = imports(PACKAGE.parent / "reseller_sim" / "formats.py")
+    assert {name.partition(".")[0] for name in formats} <= sys.stdlib_module_names
+
+
+def test_one_client_on_each_side_speaks_http() -> None:
+    """`http_client` for servers, `reseller_sim.exchange` for tests and the command. `explore` only tries a port."""
+    clients = ("http.client.HTTPConnection", "http.client.HTTPSConnection", "urllib.request", "aiohttp", "httpx")
+    users = {place_of(path) for path in shipped() for name in imports(path) if name.startswith(clients)}
+    assert users == {"reseller_sim/exchange.py"}
+    opening = ("create_connection", "open_connection", "sock_connect")
+    callers = {place_of(path) for path in shipped() for node in nodes_of(path) if getattr(node, "attr", "") in opening}
+    assert callers == {"simulator/http_client/dialer.py", "simulator/explore/command.py"}
+
+
+def test_lines_durations_and_colours_have_one_function() -> None:
+    defined = [
+        f"{node.name} in {place_of(path)}"
+        for path in shipped()
+        for node in tree_of(path).body
+        if isinstance(node, ast.FunctionDef) and node.name in ("one_line", "duration")
+    ]
+    assert sorted(defined) == ["duration in reseller_sim/formats.py", "one_line in reseller_sim/formats.py"]
+    assert [place_of(path) for path in shipped() if '"NO_COLOR"' in path.read_text()] == ["simulator/cli/output.py"]
+
+
+def shipped() -> list[Path]:
+    """The modules that an installation has."""
+    return [*modules(), *sorted((ROOT / "reseller_sim").rglob("*.py"))]
+
+
+def place_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
 
 
 def test_neither_package_imports_what_is_not_installed_with_it() -> None:

@@ -4,7 +4,7 @@ import secrets
 from shlex import quote
 from typing import Any
 
-from reseller_sim.times import shown_time
+from reseller_sim.formats import shown_time
 from simulator import __version__
 from simulator.cli.child import pasted
 from simulator.cli.control import DEFAULT_URL

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from reseller_sim.times import UTC_VARIABLE
+from reseller_sim.formats import UTC_VARIABLE
 from simulator.cli import completion, values
 from simulator.cli.usage import VARIABLES
 from simulator.options import DEFAULT_PORT, LOOPBACK

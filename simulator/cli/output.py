@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 import click
 
-from reseller_sim.times import offset, shown_time
+from reseller_sim.formats import offset, shown_time
 from simulator.shortened import whole_line
 
 _UNSAFE = (

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from reseller_sim.formats import duration
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.instants import sandbox_time
 from simulator.runtime.clock import parse_mode
@@ -63,8 +64,6 @@ class Span(_Seconds):
 
 def seconds_of(text: str) -> float:
     """The seconds of a duration, or of a plain number. Raises `ValueError` for anything else."""
-    from simulator.scenario.reading.reader import duration
-
     is_number = text.isascii() and text.removeprefix("-").replace(".", "", 1).isdecimal()
     return duration(f"{text}s" if is_number else text).total_seconds()
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import click
 
 from reseller_sim.exchange import Trust, Unanswered, exchange, trust_of
-from reseller_sim.times import shown_time
+from reseller_sim.formats import shown_time
 from simulator.cli.control import Event, Stream
 from simulator.cli.flags import json_flag, own_option, watching_flags
 from simulator.cli.output import is_coloured, printable_json

@@ -6,8 +6,8 @@ from typing import Any, Final
 from reseller_sim import Sandbox, Simulator
 from reseller_sim.control import below
 from reseller_sim.evidence import explained, violations
+from reseller_sim.formats import shown_time
 from reseller_sim.story import callback_line, money, outcome, request_line
-from reseller_sim.times import shown_time
 from simulator.mcp.answers import Answer
 from simulator.mcp.tools import LIMIT, N, members, text_schema, tool
 from simulator.shortened import json_size

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from reseller_sim import NotRunning, Sandbox, Simulator, SimulatorError
 from reseller_sim.asynchronous import in_thread
-from reseller_sim.times import shown_time
+from reseller_sim.formats import shown_time
 from simulator.mcp.answers import Answer
 from simulator.mcp.report_tools import exchange
 from simulator.mcp.tools import members, text_schema, tool

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from reseller_sim.times import shown_time
+from reseller_sim.formats import shown_time
 from simulator.cli.output import clock_time, cut, print_table, times_of_day
 from simulator.cli.watch import Lines
 from simulator.shortened import whole_line

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from reseller_sim.formats import LINE_CHARS_MAX
 from simulator.scenario.library import load_scenario, problems
 from simulator.scenario.reading.document import Problem, ScenarioError
 from simulator.scenario.reading.sources import files_behind
-from simulator.shortened import LINE_CHARS_MAX
 from tests.support.runner import invoke
 
 LONG = "n" * 300

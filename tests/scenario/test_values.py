@@ -5,25 +5,26 @@ from decimal import Decimal
 
 import pytest
 
+from reseller_sim.formats import duration
 from simulator.scenario.reading import reader
 from tests.support import durations
 
 
 @pytest.mark.parametrize(("text", "seconds"), [*durations.GOOD, *durations.BELOW_ZERO])
 def test_a_duration_is_numbers_each_with_a_unit(text: str, seconds: float) -> None:
-    assert reader.duration(text) == timedelta(microseconds=round(seconds * 1_000_000))
+    assert duration(text) == timedelta(microseconds=round(seconds * 1_000_000))
 
 
 @pytest.mark.parametrize("text", [*durations.BAD, "1" * 400 + "s", "1s" * 400])
 def test_anything_else_is_not_a_duration(text: str) -> None:
     with pytest.raises(ValueError, match=r"must be a duration such as 250ms, 90s, 1h30m or 1\.5d"):
-        reader.duration(text)
+        duration(text)
 
 
 @pytest.mark.parametrize("text", durations.TOO_LONG)
 def test_a_duration_is_bounded(text: str) -> None:
     with pytest.raises(ValueError, match="is longer than 3660 days"):
-        reader.duration(text)
+        duration(text)
 
 
 AMOUNTS: list[tuple[object, str]] = [

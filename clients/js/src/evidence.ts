@@ -5,10 +5,9 @@ import { ExpectationFailed } from "./control.js";
 import { proxyHint, steadyS } from "./machine.js";
 import type { Advanced, CallbackWanted, Clock, RequestRecord } from "./records.js";
 import type { Sandbox } from "./sandbox.js";
-import { callbackLine, requestLine } from "./story.js";
+import { callbackLine, requestLine, shownTime } from "./story.js";
 
 const LINES_MAX = 20;
-const ZONE_MS = 8 * 3600 * 1000;
 const LATEST = 5;
 const EXPLAINED_MAX = 10; // each is a search
 const EXPLAINING_S = 10; // all of them
@@ -61,13 +60,6 @@ export async function pendingHint(sandbox: Sandbox): Promise<string> {
 /** The story of a payment or, if there is none, why. */
 export const storyOrRefusals = async (sandbox: Sandbox, refid: string): Promise<string> =>
   sandbox.story(refid).then(String, (error: Error) => error.message);
-
-/** A time of the control API in the service's zone, GMT+8, or in UTC when RESELLER_SIM_UTC is 1: `2026-11-29 20:00:00.123+08:00`. */
-export function shownTime(at: string): string {
-  const isUtc = /^(1|true|t|yes|y|on)$/i.test((process.env["RESELLER_SIM_UTC"] ?? "").trim());
-  const shifted = new Date(Date.parse(at) + (isUtc ? 0 : ZONE_MS));
-  return Number.isNaN(shifted.getTime()) ? at : shifted.toISOString().replace("T", " ").replace("Z", isUtc ? "+00:00" : "+08:00");
-}
 
 /** `1 payment`, `2 payments`. */
 export const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;

@@ -17,7 +17,7 @@ export class Story {
       `${refid}: ${product} ${amount.toFixed(2)} MYR to ${account}, ${status} (${status_code})`,
       `  ${names.map(([name, value]) => `${name} ${value}`).join(", ")}`,
       ...leftOut.map(([what, count]) => `  ${count} earlier ${what} are left out`),
-      ...events.map(({ at, text }) => `  ${timeText(at).padEnd(TIME_CHARS)}  ${text}`),
+      ...events.map(({ at, text }) => `  ${shownTime(at ?? "").padEnd(TIME_CHARS)}  ${text}`),
     ].join("\n");
   }
 }
@@ -33,10 +33,9 @@ export function requestLine({ n, method, path, query, status, error, rule, fault
 export const callbackLine = ({ refid, payment_status, url, attempt, error, status, ending }: CallbackRecord): string =>
   `${refid}: callback ${payment_status} to ${url}, attempt ${attempt}: ${error || (status ? `answered ${status}` : ending || "under way")}`;
 
-/** An instant in the service's zone, or in UTC when RESELLER_SIM_UTC says so, with its offset; blank for what is still to come. */
-function timeText(at: string | null): string {
-  if (at === null) return "";
-  const isUtc = /^(1|true|t|yes|y|on)$/i.test(process.env.RESELLER_SIM_UTC ?? "");
-  const shown = new Date(Date.parse(at) + (isUtc ? 0 : SERVICE_ZONE_MS)).toISOString();
-  return `${shown.slice(0, 10)} ${shown.slice(11, 23)}${isUtc ? "+00:00" : "+08:00"}`;
+/** A time of the control API in the service's zone, GMT+8, or in UTC when RESELLER_SIM_UTC is 1: `2026-11-29 20:00:00.123+08:00`. */
+export function shownTime(at: string): string {
+  const isUtc = /^(1|true|t|yes|y|on)$/i.test((process.env["RESELLER_SIM_UTC"] ?? "").trim());
+  const shifted = new Date(Date.parse(at) + (isUtc ? 0 : SERVICE_ZONE_MS));
+  return Number.isNaN(shifted.getTime()) ? at : shifted.toISOString().replace("T", " ").replace("Z", isUtc ? "+00:00" : "+08:00");
 }

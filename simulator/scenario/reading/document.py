@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
+from reseller_sim.formats import LINE_CHARS_MAX, one_line
 from simulator.domain.model.rules import SourceLine
-from simulator.shortened import LINE_CHARS_MAX, one_line
 
 Path = tuple[str | int, ...]
 Scalar = str | int | Decimal | bool | None

@@ -1,9 +1,9 @@
-"""Reader of typed values from nodes: durations, amounts, days. Problems are collected and reported together."""
+"""Reader of typed values from nodes: amounts, days, spans of time. Problems are collected and reported together."""
 
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import TypeVar
@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from reseller_sim.formats import duration
 from simulator.domain.model.inboxes import INBOX_SCHEME
 from simulator.domain.model.instants import iso_day
 from simulator.domain.model.money import DIGITS_AFTER_MAX, DIGITS_BEFORE_MAX, is_bounded
@@ -18,29 +19,7 @@ from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.document import Node, Path, Position, Report, shown_at
 
 ONE = Decimal(1)
-DURATION_MAX = timedelta(days=3660)
-_MICROSECONDS: Mapping[str, int] = {
-    "ms": 1_000,
-    "s": 1_000_000,
-    "m": 60_000_000,
-    "h": 3_600_000_000,
-    "d": 86_400_000_000,
-}
-_DURATION = re.compile(r"(-?)(([0-9]{1,9}(\.[0-9]{1,3})?(ms|s|m|h|d)){1,5})")
-_PART = re.compile(r"([0-9.]+)([a-z]+)")
 _AMOUNT = re.compile(rf"-?[0-9]{{1,{DIGITS_BEFORE_MAX}}}(\.[0-9]{{1,{DIGITS_AFTER_MAX}}})?", re.ASCII)
-
-
-def duration(text: str) -> timedelta:
-    """Parse `250ms`, `90s`, `1h30m`, `1.5d`, negative with a leading `-`; exact, at most ten years."""
-    match = _DURATION.fullmatch(text)
-    if match is None:
-        raise ValueError("must be a duration such as 250ms, 90s, 1h30m or 1.5d")
-    parts = _PART.findall(match[2])
-    span = timedelta(microseconds=int(sum(Decimal(count) * _MICROSECONDS[unit] for count, unit in parts)))
-    if span > DURATION_MAX:
-        raise ValueError(f"is longer than {DURATION_MAX.days} days")
-    return -span if match[1] else span
 
 
 def amount(value: object) -> Decimal:

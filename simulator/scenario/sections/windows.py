@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from datetime import time
 from typing import Any
 
+from reseller_sim.formats import duration
 from simulator.domain.model.inboxes import TimeOfDay, Window
-from simulator.scenario.reading.reader import Reader, duration
+from simulator.scenario.reading.reader import Reader
 
 KEYS = ("time", "weekday", "since", "until")
 SPAN_KEYS = ("since", "until")
