@@ -112,7 +112,7 @@ OVER_AFTER = timedelta(minutes=5)
 """Longer than the timeout of a receiver plus the wait before a retry."""
 
 
-class Delivery(NamedTuple):
+class DeliveryAttempts(NamedTuple):
     """The attempts of a delivery, in order."""
 
     attempts: list[Notification]
@@ -139,11 +139,11 @@ class Delivery(NamedTuple):
         return self.is_accepted or has_failed or is_old or len(self.attempts) >= ATTEMPTS_MAX
 
 
-def grouped(notifications: Iterable[Notification]) -> list[Delivery]:
+def grouped(notifications: Iterable[Notification]) -> list[DeliveryAttempts]:
     """Group attempts by delivery: all attempts of a callback or event have the same content."""
-    found: dict[tuple[str, str, bytes], Delivery] = {}
+    found: dict[tuple[str, str, bytes], DeliveryAttempts] = {}
     for one in notifications:
-        found.setdefault((one.kind, one.url, one.body), Delivery([])).attempts.append(one)
+        found.setdefault((one.kind, one.url, one.body), DeliveryAttempts([])).attempts.append(one)
     return list(found.values())
 
 

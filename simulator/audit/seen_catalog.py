@@ -62,7 +62,7 @@ class CatalogAnswer(msgspec.Struct, gc=False):
     products: dict[str, ShownProduct] = {}
 
 
-class Offer(NamedTuple):
+class OptionOffer(NamedTuple):
     """An option of a pricing field; `denomination` is None in the shape before 2026-09-16."""
 
     denomination: Decimal | None
@@ -133,11 +133,11 @@ def _decoded(answer: bytes, kind: type[Value]) -> Value | None:
         return None
 
 
-class Shelf:
+class SeenCatalog:
     """Everything that the client has read before any request."""
 
     def __init__(self) -> None:
-        self.offers: Shown[Offer] = Shown()
+        self.offers: Shown[OptionOffer] = Shown()
         self.codes: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._of_product: dict[str, set[str]] = defaultdict(set)
         self._billers: Shown[Range] = Shown()
@@ -152,7 +152,7 @@ class Shelf:
             self.codes[product, code.casefold()].add(code)
             price = money(item.price)
             if price is not None:
-                self.offers.add(call.n, (product, code), Offer(number(item.denomination), price))
+                self.offers.add(call.n, (product, code), OptionOffer(number(item.denomination), price))
                 self._of_product[product].add(code)
             self._billers.add(call.n, code, Range(money(item.min_amount), money(item.max_amount)))
 
@@ -179,7 +179,7 @@ class Shelf:
         of_biller = (self._billers.before(n, biller) if biller else None) or NO_RANGE
         return of_biller.over(of_product)
 
-    def offers_before(self, n: int, product: str) -> Iterator[Offer]:
+    def offers_before(self, n: int, product: str) -> Iterator[OptionOffer]:
         """Return the options of a product's pricing field that the client knew before request `n`."""
         for code in self._of_product.get(product, ()):
             if (offer := self.offers.before(n, (product, code))) is not None:

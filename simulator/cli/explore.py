@@ -24,8 +24,8 @@ from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
     from simulator.cli.reports.explore import Screen
-    from simulator.explore.findings import Report
-    from simulator.explore.proof import Finding, Proof
+    from simulator.explore.fault_findings import ExplorationReport
+    from simulator.explore.finding_proof import FindingFile, ProofResult
 
 
 EXPLORE = "reseller-sim explore"
@@ -169,9 +169,9 @@ def _explored(
 ) -> int:
     from simulator.cli.reports.explore import exit_code, suites
     from simulator.domain.errors import DomainError
+    from simulator.explore.run_verdicts import OtherRun
     from simulator.explore.runs import CannotRun
     from simulator.explore.trials import AsksNothing, BaselineFails
-    from simulator.explore.verdicts import OtherRun
     from simulator.server.serve import host_for_clients
 
     os.environ.update(bypass(os.environ, f"http://{host_for_clients(flags.host)}"))  # COMMAND inherits them
@@ -198,14 +198,14 @@ def _campaign(
     out: Path,
     workers: int,
     wanted: Wanted,
-) -> "Report":
+) -> "ExplorationReport":
     from simulator.cli.reports.explore import Screen, about, base_of, repeated, suites_when_stopped
     from simulator.cli.server import of_one_command, options_of
     from simulator.explore.campaign import Campaign, Plan
-    from simulator.explore.findings import Reproduction
+    from simulator.explore.fault_findings import Reproduction
+    from simulator.explore.run_verdicts import Record
     from simulator.explore.runs import Setting, Workers
     from simulator.explore.trials import Trials
-    from simulator.explore.verdicts import Record
     from simulator.scenario.library import load_scenario
 
     scenario, screen = load_scenario(flags.scenario), Screen()
@@ -318,9 +318,9 @@ def play_finding(
     times: int,
     timeout_s: float | None,
     command: str = "COMMAND",
-) -> "Proof":
+) -> "ProofResult":
     """Play the finding. Raises `CannotStart`."""
-    from simulator.explore.proof import read_finding
+    from simulator.explore.finding_proof import read_finding
     from simulator.explore.runs import CannotRun
     from simulator.explore.trials import AsksNothing, BaselineFails
 
@@ -341,9 +341,9 @@ def play_finding(
 
 
 def _play_finding(
-    finding: "Finding", words: tuple[str, ...], restart: tuple[str, ...], times: int, timeout_s: float | None
-) -> "Proof":
-    from simulator.explore.proof import prove
+    finding: "FindingFile", words: tuple[str, ...], restart: tuple[str, ...], times: int, timeout_s: float | None
+) -> "ProofResult":
+    from simulator.explore.finding_proof import prove
     from simulator.explore.runs import Setting, Workers
     from simulator.options import LOOPBACK, Options
 

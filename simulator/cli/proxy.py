@@ -179,7 +179,7 @@ def _secret_bytes(secret: str | None) -> bytes | None:
 
 
 def _audited(calls: Any, notifications: Any) -> dict[str, Any]:
-    from simulator.audit.audit import as_json
+    from simulator.audit.clauses import as_json
     from simulator.audit.obligations import audited
     from simulator.staging.proxy.app import wall_clock
 

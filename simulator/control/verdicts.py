@@ -7,9 +7,9 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.audit.audit import Obligation, as_json
+from simulator.audit.clauses import Obligation, as_json
+from simulator.audit.client_traffic import Rate
 from simulator.audit.obligations import audited
-from simulator.audit.traffic import Rate
 from simulator.contract.openapi import OPENAPI, load
 from simulator.control import render
 from simulator.control.filters import refuse_other_parameters

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from simulator.explore.faults import single_faults
-from simulator.explore.findings import Listener, Report, Reproduction, Writer, words_of
+from simulator.explore.fault_catalogue import single_faults
+from simulator.explore.fault_findings import ExplorationReport, FindingWriter, Listener, Reproduction, words_of
 from simulator.explore.races import crossed_requests, overtaken_answers, restarts
 from simulator.explore.repetition import ATTEMPTS, Failure, Repetition, repeated, shrunk
+from simulator.explore.run_verdicts import Record, RunVerdict
 from simulator.explore.storms import outages, storms
 from simulator.explore.trials import Faults, TimeIsOver, Trial, Trials, now_s
-from simulator.explore.verdicts import Record, Verdict
 
 STORMS_AT_ONCE = 8
 ALONE_ENOUGH = 10
@@ -51,16 +51,16 @@ class Campaign:
     """Explores by trials. The `listener` gets each finding as soon as it is written."""
 
     def __init__(self, trials: Trials, record: Record, plan: Plan, listener: Listener) -> None:
-        self.report = Report()
+        self.report = ExplorationReport()
         self._trials = trials
         self._plan = plan
         self._listener = listener
-        self._writer = Writer(trials.base, plan.folder, record, plan.reproduction, trials.limit_s)
+        self._writer = FindingWriter(trials.base, plan.folder, record, plan.reproduction, trials.limit_s)
         self._alone_left = ALONE_ENOUGH
         self._began_s = now_s()
         trials.ends_s = self._began_s + plan.seconds if plan.seconds else None
 
-    def explore(self) -> Report:
+    def explore(self) -> ExplorationReport:
         """Explore after the baseline. Raises `CannotRun` and `OSError`."""
         seen, rate = self._trials.baseline.seen, self._plan.rate
         first = [*overtaken_answers(seen, rate), *(restarts(seen) if self._plan.restarts else ())]
@@ -106,7 +106,7 @@ class Campaign:
             if self._is_over:
                 return
 
-    def _settle_single(self, failure: Failure, last: Verdict) -> None:
+    def _settle_single(self, failure: Failure, last: RunVerdict) -> None:
         if failure.is_once:
             self.report.results[failure.faults[0].words] = last
             self._report_once(failure)
@@ -145,7 +145,7 @@ class Campaign:
         words = words_of(faults)
         return words not in known and not any(words_of(one.failure.faults) <= words for one in self.report.findings)
 
-    def _settle_storm(self, faults: Faults, first: Verdict) -> None:
+    def _settle_storm(self, faults: Faults, first: RunVerdict) -> None:
         if self.report.is_reported(faults, first):
             self.report.storms_failed += 1
             return

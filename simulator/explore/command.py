@@ -21,7 +21,7 @@ _CHUNK_BYTES = 4096
 _READ_GRACE_S = 1.0
 
 
-class Command:
+class ClientCommand:
     """A process in a group of its own, which ends as a whole. A child that calls setsid leaves the group."""
 
     def __init__(self, words: tuple[str, ...], variables: dict[str, str]) -> None:
@@ -84,7 +84,7 @@ class Command:
                 self._last = (self._last + chunk)[-OUTPUT_BYTES_MAX:]
 
 
-_running: list[Command] = []
+_running: list[ClientCommand] = []
 
 
 def end_commands() -> None:
@@ -105,13 +105,13 @@ class Restarts:
     when nothing listens at its address any more, or when the restart has ended. Without `words` nothing is
     restarted."""
 
-    def __init__(self, words: tuple[str, ...], app: App, url: str, command: Command) -> None:
+    def __init__(self, words: tuple[str, ...], app: App, url: str, command: ClientCommand) -> None:
         self._words = words
         self._app = app
         self._url = url
         self._variables = environment(app, url) | {PID_VARIABLE: str(command.pid)}
         self._is_over = threading.Event()
-        self._restarts: list[Command] = []
+        self._restarts: list[ClientCommand] = []
         if words:
             threading.Thread(target=self._run, name="restarts", daemon=True).start()
 
@@ -132,7 +132,7 @@ class Restarts:
 
     def _restart(self, job: str) -> None:
         callback = self._app.sandboxes.get(DEFAULT).core.state.callbacks.find(job)
-        restart = Command(self._words, self._variables)
+        restart = ClientCommand(self._words, self._variables)
         self._restarts.append(restart)
         while restart.is_running and not self._is_over.is_set() and (callback is None or _listens(callback.url)):
             self._is_over.wait(LISTEN_POLL_S)

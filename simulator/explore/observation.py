@@ -8,7 +8,7 @@ from typing import Final
 
 from simulator.api.routes import PathTable, routes
 from simulator.app import App
-from simulator.audit.traffic import Rate
+from simulator.audit.client_traffic import Rate
 from simulator.control.verdicts import judged, rate_of
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.transactions import SETTLED, Status, Transaction
@@ -24,7 +24,7 @@ GIVEN_BACK: Final = frozenset({Status.FAILED, Status.REFUNDED})
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Order:
+class OrderKey:
     """The order of a payment. `amount` has two decimals."""
 
     product: str
@@ -48,10 +48,10 @@ class SeenStep:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenPayment:
+class ObservedPayment:
     """The `nth` payment of an order, from 1. `callbacks` are the statuses that callbacks reported."""
 
-    order: Order
+    order: OrderKey
     nth: int
     steps: tuple[SeenStep, ...]
     callbacks: tuple[str, ...] = ()
@@ -67,15 +67,15 @@ class Breach:
 
 
 @dataclass(slots=True)
-class Seen:
+class Observation:
     """All sandboxes of a run together. `exchanges` has the highest number of requests in any sandbox by (method, path).
     `kept` counts the payments of each order that were not refunded. `unmet` has the unmet expectations, `webhooks` the
     types of the events, `triggered` the labels of the rules that applied. `first_s` is the time from the start to the
     first request, by the sandbox's clock."""
 
     exchanges: dict[tuple[str, str], int] = field(default_factory=dict)
-    payments: list[SeenPayment] = field(default_factory=list)
-    kept: Counter[Order] = field(default_factory=Counter)
+    payments: list[ObservedPayment] = field(default_factory=list)
+    kept: Counter[OrderKey] = field(default_factory=Counter)
     unmet: dict[str, str] = field(default_factory=dict)
     breaches: dict[str, Breach] = field(default_factory=dict)
     webhooks: set[str] = field(default_factory=set)
@@ -84,14 +84,14 @@ class Seen:
 
 
 @dataclass(slots=True)
-class Outcome:
+class RunOutcome:
     """The end of a run. `exit_code` is None after a timeout. `output` is the end of the command's output, `duration_s`
     is wall time. `tape` is the sandbox's tape if the job wanted it and it exists."""
 
     exit_code: int | None
     duration_s: float
     output: str
-    seen: Seen
+    seen: Observation
     tape: bytes | None = None
 
 
@@ -109,7 +109,7 @@ class Watch:
 
     def __init__(self, app: App) -> None:
         self._app = app
-        self._seen = Seen()
+        self._seen = Observation()
         self._firsts_s: list[float] = []
         self._table = PathTable(routes())
         self._worker = ThreadPoolExecutor(1, "watch")
@@ -121,7 +121,7 @@ class Watch:
         if len(self._pending) > WAITING_MAX:
             self._pending.popleft().result()
 
-    def end(self) -> Seen:
+    def end(self) -> Observation:
         """Return the observation of all sandboxes, which are idle by now."""
         for live in self._app.sandboxes:
             self._ended(live, "")
@@ -168,18 +168,20 @@ class Watch:
 
     def _add_payments(self, transactions: list[Transaction], reported: dict[str, list[str]]) -> None:
         """Add the payments that no other sandbox has seen yet."""
-        counted: Counter[Order] = Counter()
+        counted: Counter[OrderKey] = Counter()
         known = {(one.order, one.nth): one for one in self._seen.payments}
         for transaction in transactions:
             order = _order(transaction)
             counted[order] += 1
-            made = SeenPayment(order, counted[order], _steps(transaction), tuple(reported.get(transaction.trxid, ())))
+            made = ObservedPayment(
+                order, counted[order], _steps(transaction), tuple(reported.get(transaction.trxid, ()))
+            )
             if (order, made.nth) not in known:
                 self._seen.payments.append(made)
 
 
-def _order(transaction: Transaction) -> Order:
-    return Order(transaction.product, transaction.account, f"{transaction.amount:.2f}")
+def _order(transaction: Transaction) -> OrderKey:
+    return OrderKey(transaction.product, transaction.account, f"{transaction.amount:.2f}")
 
 
 def _callback_statuses(callbacks: Iterable[Callback]) -> dict[str, list[str]]:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from simulator.explore.faults import Fault, named, when_of
-from simulator.explore.observation import Seen, SeenPayment, SeenStep
+from simulator.explore.fault_catalogue import Fault, named, when_of
+from simulator.explore.observation import Observation, ObservedPayment, SeenStep
 
 UNIT_WALL_S: Final = 1.0
 CALLBACKS_MAX: Final = 2
@@ -26,7 +26,7 @@ RETRY_S: Final = 60.0
 """The wait before a callback is retried that no receiver accepted."""
 
 
-def overtaken_answers(baseline: Seen, rate: float = 1.0) -> list[Fault]:
+def overtaken_answers(baseline: Observation, rate: float = 1.0) -> list[Fault]:
     """Return the races that users report most: answers that arrive after callbacks, and simultaneous deliveries. There
     are races for each payment of the baseline that has callbacks. `rate` is the speed of the sandbox's clock."""
     payments, unit_s = _payments(baseline), _unit_s(rate)
@@ -34,7 +34,7 @@ def overtaken_answers(baseline: Seen, rate: float = 1.0) -> list[Fault]:
     return [*late, *(fault for payment in payments for fault in _at_once(payment, unit_s)), *_webhooks(baseline)]
 
 
-def crossed_requests(baseline: Seen, rate: float = 1.0) -> list[Fault]:
+def crossed_requests(baseline: Observation, rate: float = 1.0) -> list[Fault]:
     """Return the races of a retry or a re-query whose answer is stale when it arrives."""
     payments, unit_s = _payments(baseline), _unit_s(rate)
     asks_again = baseline.exchanges.get((TOPUP["method"], TOPUP["path"]), 0) > len(baseline.payments)
@@ -43,7 +43,7 @@ def crossed_requests(baseline: Seen, rate: float = 1.0) -> list[Fault]:
     return [*crossing, *(_late_requery(payment, unit_s) for payment in first)]
 
 
-def restarts(baseline: Seen) -> list[Fault]:
+def restarts(baseline: Observation) -> list[Fault]:
     """Return the races of callbacks that arrive while the client restarts."""
     return [
         Fault(
@@ -58,7 +58,7 @@ def restarts(baseline: Seen) -> list[Fault]:
     ]
 
 
-def _payments(baseline: Seen) -> list[SeenPayment]:
+def _payments(baseline: Observation) -> list[ObservedPayment]:
     return [payment for payment in baseline.payments if payment.callbacks and payment.steps[-1].is_final]
 
 
@@ -66,7 +66,7 @@ def _unit_s(rate: float) -> float:
     return UNIT_WALL_S * max(rate, 1.0)
 
 
-def _late_answers(payment: SeenPayment, unit_s: float) -> Iterator[Fault]:
+def _late_answers(payment: ObservedPayment, unit_s: float) -> Iterator[Fault]:
     """Yield delays of the answer to a payment: past the first callback, which comes at once, or past one, two or all
     callbacks that come later."""
     count = len(payment.callbacks)
@@ -80,7 +80,7 @@ def _late_answers(payment: SeenPayment, unit_s: float) -> Iterator[Fault]:
         milder = (*milder, fault)
 
 
-def _late(payment: SeenPayment, words: str, late_s: float, steps: tuple[SeenStep, ...]) -> Fault:
+def _late(payment: ObservedPayment, words: str, late_s: float, steps: tuple[SeenStep, ...]) -> Fault:
     return Fault(
         words,
         f"outcome of {named(payment)}",
@@ -94,7 +94,7 @@ def _late(payment: SeenPayment, words: str, late_s: float, steps: tuple[SeenStep
     )
 
 
-def _at_once(payment: SeenPayment, unit_s: float) -> Iterator[Fault]:
+def _at_once(payment: ObservedPayment, unit_s: float) -> Iterator[Fault]:
     """Yield simultaneous callbacks on two connections."""
     if len(payment.callbacks) > 1:
         words = f"all callbacks of {named(payment)} at the same time"
@@ -108,13 +108,13 @@ def _at_once(payment: SeenPayment, unit_s: float) -> Iterator[Fault]:
         yield Fault(words, f"callback {status} of {named(payment)}", payment=payment, callbacks=distortion)
 
 
-def _webhooks(baseline: Seen) -> Iterator[Fault]:
+def _webhooks(baseline: Observation) -> Iterator[Fault]:
     if baseline.webhooks:
         words = f"webhook {' and '.join(sorted(baseline.webhooks))} sent twice at the same time"
         yield Fault(words, "webhooks", sections={"webhooks": {"duplicate": 1}})
 
 
-def _crossing_retry(payment: SeenPayment, unit_s: float) -> Fault:
+def _crossing_retry(payment: ObservedPayment, unit_s: float) -> Fault:
     """Lose the payment's answer; the stale answer to the retry then crosses re-queries and callbacks."""
     words = f"answer to {named(payment)} lost after commit, and its retry crosses a re-query: its answer is stale"
     late_s = (len(payment.callbacks) + 0.5) * unit_s
@@ -131,7 +131,7 @@ def _crossing_retry(payment: SeenPayment, unit_s: float) -> Fault:
     )
 
 
-def _late_requery(payment: SeenPayment, unit_s: float) -> Fault:
+def _late_requery(payment: ObservedPayment, unit_s: float) -> Fault:
     """Delay the answer to a re-query until it is stale, since the callbacks of the payment came during the request."""
     words = f"the first re-query of {named(payment)} answered late, with its callbacks during the request"
     fault = _late(payment, words, payment.steps[-1].after_s + unit_s, ())
@@ -146,7 +146,7 @@ def _paced(steps: tuple[SeenStep, ...], unit_s: float, begin: int = 1) -> tuple[
     return (replace(first, after_s=0.0), *paced)
 
 
-def _request(payment: SeenPayment, *, is_new: bool) -> dict[str, Any]:
+def _request(payment: ObservedPayment, *, is_new: bool) -> dict[str, Any]:
     return {**TOPUP, **when_of(payment.order), "new": is_new}
 
 

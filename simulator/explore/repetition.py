@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from simulator.explore.faults import Fault
+from simulator.explore.fault_catalogue import Fault
+from simulator.explore.run_verdicts import FailureReason, RunVerdict, common, same
 from simulator.explore.trials import Faults, Trial, Trials
-from simulator.explore.verdicts import Reason, Verdict, common, same
 
 ATTEMPTS = 3
 TWICE = 2
@@ -18,7 +18,7 @@ class Failure:
     failed run, with the reasons that all failed runs share. `is_alike` is false if they share no reason."""
 
     faults: Faults
-    verdict: Verdict
+    verdict: RunVerdict
     failed: int
     attempts: int
     tape: bytes | None = None
@@ -42,9 +42,9 @@ class Repetition:
     faults: Faults
     enough: int = TWICE
     attempts: int = 0
-    failed: list[tuple[Trial, Verdict]] = field(default_factory=list)
+    failed: list[tuple[Trial, RunVerdict]] = field(default_factory=list)
 
-    def add(self, trial: Trial, verdict: Verdict) -> None:
+    def add(self, trial: Trial, verdict: RunVerdict) -> None:
         """Count a run."""
         self.attempts += 1
         if not verdict.survived:
@@ -63,7 +63,7 @@ class Repetition:
         verdict = replace(last, reasons=reasons or last.reasons)
         return Failure(self.faults, verdict, len(self.failed), self.attempts, tape, bool(reasons))
 
-    def _common(self) -> tuple[Reason, ...]:
+    def _common(self) -> tuple[FailureReason, ...]:
         return common([verdict.reasons for _, verdict in self.failed])
 
 
@@ -82,7 +82,7 @@ _ROUNDS = ((0, 0), (1, 0), (0, 1), (1, 1))
 """(failures, survivals) of the candidates for the next run; two of three runs decide."""
 
 
-def shrunk(trials: Trials, faults: Faults, first: Verdict) -> tuple[Faults, Verdict]:
+def shrunk(trials: Trials, faults: Faults, first: RunVerdict) -> tuple[Faults, RunVerdict]:
     """Return the fewest and mildest faults under which the command fails with a shared reason."""
     verdict = first
     while (smaller := _failing(trials, _without_one(faults), first)) is not None:
@@ -92,10 +92,10 @@ def shrunk(trials: Trials, faults: Faults, first: Verdict) -> tuple[Faults, Verd
     return faults, verdict
 
 
-def _failing(trials: Trials, candidates: Iterator[Faults], first: Verdict) -> tuple[Faults, Verdict] | None:
+def _failing(trials: Trials, candidates: Iterator[Faults], first: RunVerdict) -> tuple[Faults, RunVerdict] | None:
     """Return the first candidate that fails alike in two of three runs. A run that survives by luck keeps no fault in
     the finding, and a run that fails by bad luck removes none."""
-    failed: dict[Faults, list[Verdict]] = {faults: [] for faults in candidates}
+    failed: dict[Faults, list[RunVerdict]] = {faults: [] for faults in candidates}
     survived = dict.fromkeys(failed, 0)
     for state in _ROUNDS:
         wanted = [faults for faults in failed if (len(failed[faults]), survived[faults]) == state]

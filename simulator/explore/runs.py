@@ -19,8 +19,8 @@ from typing import Any, TypeVar, cast
 from reseller_sim.exchange import Unanswered, exchange
 from simulator.app import App, build_app
 from simulator.environment import environment
-from simulator.explore.command import Command, Restarts, end_commands
-from simulator.explore.observation import Outcome, Seen, Watch
+from simulator.explore.command import ClientCommand, Restarts, end_commands
+from simulator.explore.observation import Observation, RunOutcome, Watch
 from simulator.options import CONTROL_PATH, LOOPBACK, Options
 from simulator.redaction import redact
 from simulator.runtime.sandboxes import DEFAULT
@@ -47,7 +47,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class RunJob:
     """A run: its scenario as a document, the timeout of the command, whether the tape is wanted, and whether the run
     needs an otherwise idle machine."""
 
@@ -62,22 +62,22 @@ def text_of(document: dict[str, Any]) -> str:
     return "\n".join(block(document)) + "\n"
 
 
-def run(setting: Setting, job: Job) -> Outcome:
+def run(setting: Setting, job: RunJob) -> RunOutcome:
     """Run the command. Raises `ScenarioError` for a scenario that cannot be loaded, and `OSError` for a command that
     cannot be started."""
     app = _app(setting, job)
     watch = Watch(app)
     tape = None
     with _serving(app, setting) as server:
-        with closing(Command(setting.command, environment(app, server.url))) as command:
+        with closing(ClientCommand(setting.command, environment(app, server.url))) as command:
             with closing(Restarts(setting.restart, app, server.url, command)):
                 exit_code = command.wait(job.timeout_s)
             duration_s = command.duration_s
         if job.wants_tape:
             tape = tape_of(server.url, app.options.control_token)
-    seen: Seen = watch.end()
+    seen: Observation = watch.end()
     output = redact(command.output, app.sandboxes.secrets)
-    return Outcome(exit_code, duration_s, output, seen, tape)
+    return RunOutcome(exit_code, duration_s, output, seen, tape)
 
 
 def tape_of(url: str, token: str | None) -> bytes | None:
@@ -90,7 +90,7 @@ def tape_of(url: str, token: str | None) -> bytes | None:
     return answer.body if answer.status == HTTPStatus.OK else None
 
 
-def _app(setting: Setting, job: Job) -> App:
+def _app(setting: Setting, job: RunJob) -> App:
     path = setting.folder / f"{RUNNING}{os.getpid()}.yaml"
     path.write_text(text_of(job.document), encoding="utf-8")
     try:
@@ -160,7 +160,7 @@ class Workers:
             process.join(STOP_TIMEOUT_S)
             (self._setting.folder / f"{RUNNING}{process.pid}.yaml").unlink(missing_ok=True)
 
-    def run_one(self, job: Job) -> Outcome:
+    def run_one(self, job: RunJob) -> RunOutcome:
         """Return the outcome of a run. Raises `CannotRun`, also for a scenario that cannot be loaded."""
         jobs = iter([("one", job)])
         [(_, outcome)] = self.run(lambda: next(jobs, None))
@@ -169,8 +169,8 @@ class Workers:
         return outcome
 
     def run(
-        self, following: Callable[[], tuple[Key, Job] | None], left_s: Callable[[], float | None] = lambda: None
-    ) -> Iterator[tuple[Key, Outcome | str]]:
+        self, following: Callable[[], tuple[Key, RunJob] | None], left_s: Callable[[], float | None] = lambda: None
+    ) -> Iterator[tuple[Key, RunOutcome | str]]:
         """Yield the outcomes as runs end; a text for a scenario that cannot be loaded.
 
         `following` returns the next job. It is called for each idle worker, and again after each outcome even if it
@@ -194,8 +194,8 @@ class Workers:
                     yield cast(Key, done), outcome
 
     def _give(
-        self, owner: object, held: tuple[Key, Job] | None, following: Callable[[], tuple[Key, Job] | None]
-    ) -> tuple[Key, Job] | None:
+        self, owner: object, held: tuple[Key, RunJob] | None, following: Callable[[], tuple[Key, RunJob] | None]
+    ) -> tuple[Key, RunJob] | None:
         """Give jobs to idle workers. Return a job that has to wait until no other runs."""
         for connection in self._processes:
             if connection in self._busy or self._is_alone:
@@ -210,9 +210,9 @@ class Workers:
         return held
 
 
-def _received(connection: Connection) -> Outcome | str:
+def _received(connection: Connection) -> RunOutcome | str:
     try:
-        found: Outcome | str | OSError = connection.recv()
+        found: RunOutcome | str | OSError = connection.recv()
     except (EOFError, OSError):
         raise CannotRun("a worker has ended by itself; is there memory enough for so many?") from None
     if isinstance(found, OSError):
@@ -231,7 +231,7 @@ def _work(connection: Connection, setting: Setting) -> None:
             connection.send(_outcome(setting, job))
 
 
-def _outcome(setting: Setting, job: Job) -> Outcome | str | OSError:
+def _outcome(setting: Setting, job: RunJob) -> RunOutcome | str | OSError:
     try:
         return run(setting, job)
     except ScenarioError as error:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from simulator.domain.model import draw
 from simulator.domain.model.money import SERVICE_ZONE
-from simulator.explore.faults import Fault
-from simulator.explore.observation import Seen
+from simulator.explore.fault_catalogue import Fault
+from simulator.explore.observation import Observation
 
 FAULTS_MIN, FAULTS_MAX = 2, 5
 CLASSES = ("writes", "reads", "outcomes", "callbacks", "outages")  # in the order of the words in a sentence
@@ -96,7 +96,7 @@ RATE_MAX = 1_000_000
 MIDNIGHT = datetime(2026, 6, 30, 16, tzinfo=UTC)  # of the service
 
 
-def outages(baseline: Seen, keys: list[tuple[str, str]], *, has_start: bool, rate: float = 1.0) -> list[Fault]:
+def outages(baseline: Observation, keys: list[tuple[str, str]], *, has_start: bool, rate: float = 1.0) -> list[Fault]:
     """Return the faults of the whole service. `keys` are (reseller, API key). With `has_start` the user sets the start
     time of the sandbox. `rate` is the speed of its clock as a multiple of wall time."""
     times = _times(baseline.first_s, min(rate, RATE_MAX))
@@ -143,7 +143,7 @@ def _clocks(times: _Times, has_start: bool) -> Iterator[Fault]:
         yield Fault(f"midnight comes after {after_s} s", "start", sections={"clock": {"start": start}})
 
 
-def _changes(times: _Times, baseline: Seen, keys: list[tuple[str, str]]) -> Iterator[Fault]:
+def _changes(times: _Times, baseline: Observation, keys: list[tuple[str, str]]) -> Iterator[Fault]:
     span = f"from {times.begin_s} s to {times.short_end_s} s"
     begin, end = f"{times.begin_s}s", f"{times.short_end_s}s"
     for reseller, key in keys[:1]:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from simulator.explore.document import Base, document, rule_names
-from simulator.explore.faults import Fault, sentence
-from simulator.explore.observation import Outcome
-from simulator.explore.runs import Job, Workers
-from simulator.explore.verdicts import Record, Verdict, reasons
+from simulator.explore.fault_catalogue import Fault, sentence
+from simulator.explore.observation import RunOutcome
+from simulator.explore.run_scenario import Base, document, rule_names
+from simulator.explore.run_verdicts import Record, RunVerdict, reasons
+from simulator.explore.runs import RunJob, Workers
 
 Faults = tuple[Fault, ...]
 TIMEOUT_S = 30.0
@@ -48,18 +48,18 @@ class Trials:
         self, workers: Workers, base: Base, record: Record, rate: float = 1.0, timeout_s: float | None = None
     ) -> None:
         self.base = base
-        self.baseline: Outcome
+        self.baseline: RunOutcome
         self.ends_s: float | None = None
         self.tapes: dict[Trial, bytes] = {}
-        self.on_judged: Callable[[Trial, Verdict], None] = lambda trial, verdict: None
+        self.on_judged: Callable[[Trial, RunVerdict], None] = lambda trial, verdict: None
         self._workers = workers
         self._record = record
         self._rate = rate
         self._timeout_s = timeout_s
 
-    def run_baseline(self) -> Outcome:
+    def run_baseline(self) -> RunOutcome:
         """Run the command without faults. Raises `BaselineFails`, `AsksNothing` and `CannotRun`."""
-        job = Job(document(self.base, ()), self._timeout_s or 20 * TIMEOUT_S, wants_tape=False)
+        job = RunJob(document(self.base, ()), self._timeout_s or 20 * TIMEOUT_S, wants_tape=False)
         self.baseline = asking(surviving(self._workers.run_one(job)))
         return self.baseline
 
@@ -67,13 +67,13 @@ class Trials:
         """Return the time left for runs; None without a limit."""
         return None if self.ends_s is None else max(0.0, self.ends_s - now_s())
 
-    def run(self, tests: Iterable[Trial]) -> Iterator[tuple[Trial, Verdict]]:
+    def run(self, tests: Iterable[Trial]) -> Iterator[tuple[Trial, RunVerdict]]:
         """Yield the verdicts as they are reached, recorded verdicts first. The caller may append tests to a deque
         meanwhile. Raises `TimeIsOver` when time runs out before all tests have a verdict."""
         left = tests if isinstance(tests, deque) else deque(tests)
         under_way = 0
 
-        def following() -> tuple[Trial, Job] | None:
+        def following() -> tuple[Trial, RunJob] | None:
             nonlocal under_way
             job = None if self.left_s() == 0 else self._next_job(left)
             under_way += job is not None
@@ -94,7 +94,7 @@ class Trials:
             if under_way or (left and self.left_s() == 0):
                 raise TimeIsOver
 
-    def all_run(self, tests: Iterable[Trial]) -> list[tuple[Trial, Verdict]]:
+    def all_run(self, tests: Iterable[Trial]) -> list[tuple[Trial, RunVerdict]]:
         """Return all verdicts in the order of the tests."""
         wanted = list(tests)
         found = {id(trial): verdict for trial, verdict in self.run(wanted)}
@@ -108,11 +108,11 @@ class Trials:
                 return trial
         return None
 
-    def _next_job(self, left: deque[Trial]) -> tuple[Trial, Job] | None:
+    def _next_job(self, left: deque[Trial]) -> tuple[Trial, RunJob] | None:
         trial = self._taken(left, is_known=False)
         if trial is None:
             return None
-        return trial, Job(document(self.base, trial.faults), self.limit_s(trial.faults), alone=trial.alone)
+        return trial, RunJob(document(self.base, trial.faults), self.limit_s(trial.faults), alone=trial.alone)
 
     def limit_s(self, faults: Faults) -> float:
         """Return the time after which a run under these faults counts as hanging."""
@@ -126,18 +126,18 @@ class Trials:
         not drawn again."""
         return sha256(f"{trial.attempt} {sentence(trial.faults)}".encode()).hexdigest()
 
-    def _judged(self, trial: Trial, outcome: Outcome | str) -> Verdict:
+    def _judged(self, trial: Trial, outcome: RunOutcome | str) -> RunVerdict:
         if isinstance(outcome, str):
-            return Verdict((), is_triggered=False, problem=outcome)
+            return RunVerdict((), is_triggered=False, problem=outcome)
         found = reasons(self.baseline, outcome, trial.faults)
         if found and outcome.tape is not None:
             self.tapes[trial] = outcome.tape
         names = rule_names(trial.faults)
         is_triggered = not names or bool(names & outcome.seen.triggered)
-        return Verdict(found, is_triggered, outcome.output if found else "", duration_s=outcome.duration_s)
+        return RunVerdict(found, is_triggered, outcome.output if found else "", duration_s=outcome.duration_s)
 
 
-def surviving(baseline: Outcome) -> Outcome:
+def surviving(baseline: RunOutcome) -> RunOutcome:
     """Return a run without faults. Raises `BaselineFails` when the command did not survive it."""
     last = f"; it printed last:\n{baseline.output.rstrip()}" if baseline.output.strip() else ""
     if baseline.exit_code is None:
@@ -149,7 +149,7 @@ def surviving(baseline: Outcome) -> Outcome:
     return baseline
 
 
-def asking(baseline: Outcome) -> Outcome:
+def asking(baseline: RunOutcome) -> RunOutcome:
     """Return a run without faults. Raises `AsksNothing` when the command sent no request."""
     if not baseline.seen.exchanges:
         raise AsksNothing("COMMAND sent no request to the service, so that no fault can strike it")

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from simulator.audit.audit import CLAUSES
+from simulator.audit.clauses import CLAUSES
 from simulator.audit.obligations import ORDER, all_clauses, audited
 from simulator.wire.traffic import Call
 from tests.support.audited import (

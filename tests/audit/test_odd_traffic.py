@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.audit.audit import EVIDENCE_MAX, FINDINGS_MAX, as_json
+from simulator.audit.clauses import EVIDENCE_MAX, FINDINGS_MAX, as_json
 from simulator.audit.obligations import audited
 from simulator.contract.endpoints import endpoints
 from simulator.contract.validate import validator

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.audit.audit import as_json
+from simulator.audit.clauses import as_json
 from simulator.audit.obligations import audited
 from simulator.cli.main import VERBS
 from simulator.cli.output import printable, printable_body, printable_json

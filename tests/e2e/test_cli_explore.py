@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from simulator.explore.verdicts import FILE
+from simulator.explore.run_verdicts import FILE
 from tests.support.processes import DEADLINE_S, PROGRAM, environment, free_port, run
 
 pytestmark = pytest.mark.slow

@@ -11,17 +11,17 @@ import pytest
 from simulator.cli.reports.explore import UNREPEATED, Screen, result, suites
 from simulator.explore import campaign
 from simulator.explore.campaign import Campaign, Plan
-from simulator.explore.faults import single_faults
-from simulator.explore.findings import Finding, Once, Report, Reproduction
+from simulator.explore.fault_catalogue import single_faults
+from simulator.explore.fault_findings import ExplorationReport, FaultFinding, Once, Reproduction
 from simulator.explore.races import crossed_requests, overtaken_answers
-from simulator.explore.runs import Job, Setting, Workers
+from simulator.explore.run_verdicts import FailureReason, Kind, Record, RunVerdict
+from simulator.explore.runs import RunJob, Setting, Workers
 from simulator.explore.trials import Faults, TimeIsOver, Trial
-from simulator.explore.verdicts import Kind, Reason, Record, Verdict
 from simulator.options import Options
 from tests.support.explored import Foretold, seen
 
-EXIT = Reason(Kind.EXIT, "exit 1", "the command exited with 1")
-TWICE = Reason(Kind.PAID_TWICE, "paid twice", "it was paid twice", {"name": "once", "payments": {}})
+EXIT = FailureReason(Kind.EXIT, "exit 1", "the command exited with 1")
+TWICE = FailureReason(Kind.PAID_TWICE, "paid twice", "it was paid twice", {"name": "once", "payments": {}})
 SINGLES = [*overtaken_answers(seen()), *single_faults(seen()), *crossed_requests(seen())]
 BATCHES = 40
 TOPUP, BALANCE = "the first POST /v2/topup", "the first GET /v2/balance"
@@ -40,7 +40,7 @@ class Heard:
         self.trials = trials
         self.reported: list[tuple[str, int]] = []
 
-    def found(self, finding: Finding) -> None:
+    def found(self, finding: FaultFinding) -> None:
         assert finding.path.exists()
         self.reported.append((finding.text, len(self.trials.made)))
 
@@ -52,9 +52,9 @@ class Heard:
 
 @contextmanager
 def explored(
-    folder: Path, reasons_of: Callable[[Trial], tuple[Reason, ...]], batches: float = 0
-) -> Iterator[tuple[Report, Heard]]:
-    trials = Foretold(lambda trial: Verdict(reasons_of(trial), is_triggered=True))
+    folder: Path, reasons_of: Callable[[Trial], tuple[FailureReason, ...]], batches: float = 0
+) -> Iterator[tuple[ExplorationReport, Heard]]:
+    trials = Foretold(lambda trial: RunVerdict(reasons_of(trial), is_triggered=True))
     heard = Heard(trials)
     with closing(Record(folder, {}, resumes=False)) as record:
         record.begin()
@@ -83,7 +83,7 @@ def test_a_finding_is_told_and_written_with_its_tape_before_the_next_fault_is_tr
 def test_what_fails_once_and_not_again_is_no_finding_and_its_tape_is_kept(tmp_path: Path) -> None:
     failing = SINGLES[3].words
 
-    def fails(trial: Trial) -> tuple[Reason, ...]:
+    def fails(trial: Trial) -> tuple[FailureReason, ...]:
         return (EXIT,) if words(trial.faults) == [failing] and not trial.attempt else ()
 
     with explored(tmp_path, fails) as (report, heard):
@@ -97,7 +97,7 @@ def test_what_fails_once_and_not_again_is_no_finding_and_its_tape_is_kept(tmp_pa
 
 
 def test_a_storm_that_cannot_be_shrunk_has_its_tape(tmp_path: Path) -> None:
-    def both(trial: Trial) -> tuple[Reason, ...]:
+    def both(trial: Trial) -> tuple[FailureReason, ...]:
         return (EXIT,) if {TOPUP, BALANCE} <= places(trial.faults) else ()
 
     with explored(tmp_path, both, BATCHES) as (report, _):
@@ -109,7 +109,7 @@ def test_a_storm_that_cannot_be_shrunk_has_its_tape(tmp_path: Path) -> None:
 
 
 def test_a_storm_that_does_not_fail_each_time_is_shrunk_too(tmp_path: Path) -> None:
-    def sometimes(trial: Trial) -> tuple[Reason, ...]:
+    def sometimes(trial: Trial) -> tuple[FailureReason, ...]:
         return (EXIT,) if {TOPUP, BALANCE} <= places(trial.faults) and trial.attempt != 1 else ()
 
     with explored(tmp_path, sometimes, BATCHES) as (report, _):
@@ -121,7 +121,7 @@ def test_a_storm_that_does_not_fail_each_time_is_shrunk_too(tmp_path: Path) -> N
 def test_a_storm_that_fails_as_a_finding_at_the_same_place_does_tells_nothing_new(tmp_path: Path) -> None:
     worst = f"answer to {TOPUP} lost after commit"
 
-    def fails(trial: Trial) -> tuple[Reason, ...]:
+    def fails(trial: Trial) -> tuple[FailureReason, ...]:
         met = places(trial.faults)
         return (TWICE,) if worst in words(trial.faults) or {TOPUP, BALANCE} <= met else ()
 
@@ -133,7 +133,7 @@ def test_a_storm_that_fails_as_a_finding_at_the_same_place_does_tells_nothing_ne
 def test_a_storm_that_fails_in_another_way_is_told(tmp_path: Path) -> None:
     worst = f"answer to {TOPUP} lost after commit"
 
-    def fails(trial: Trial) -> tuple[Reason, ...]:
+    def fails(trial: Trial) -> tuple[FailureReason, ...]:
         if worst in words(trial.faults):
             return (EXIT,)
         return (TWICE,) if {TOPUP, BALANCE} <= places(trial.faults) else ()
@@ -164,7 +164,7 @@ def test_nothing_is_tried_when_the_time_is_over(tmp_path: Path, monkeypatch: pyt
     failing = SINGLES[1].words
     run = Foretold.run
 
-    def bounded(trials: Foretold, tests: Iterable[Trial]) -> Iterator[tuple[Trial, Verdict]]:
+    def bounded(trials: Foretold, tests: Iterable[Trial]) -> Iterator[tuple[Trial, RunVerdict]]:
         assert trials.ends_s == 30
         for made, found in enumerate(run(trials, tests)):
             if made == 2:
@@ -182,7 +182,7 @@ def test_workers_are_not_waited_for_when_no_time_is_left() -> None:
     setting = Setting(("true",), Options(), "127.0.0.1", 0, Path())
     workers = Workers(setting, 0)
     ours, theirs = multiprocessing.Pipe()
-    job = Job({}, 60.0)
+    job = RunJob({}, 60.0)
     workers._processes[ours] = multiprocessing.Process()
     jobs = iter([("one", job)])
     assert list(workers.run(lambda: next(jobs, None), lambda: 0.0)) == []
@@ -196,6 +196,6 @@ def test_it_is_said_when_no_storm_can_be_drawn(tmp_path: Path, monkeypatch: pyte
 
 
 def test_what_failed_and_was_not_repeated_before_the_end_is_no_failure_of_the_report() -> None:
-    report = Report(singles=SINGLES[:2], results={SINGLES[0].words: Verdict((EXIT,), is_triggered=True)})
+    report = ExplorationReport(singles=SINGLES[:2], results={SINGLES[0].words: RunVerdict((EXIT,), is_triggered=True)})
     (suite,) = suites(report)
     assert [(case.ok, case.skipped) for case in suite.cases] == [(True, UNREPEATED), (True, "not tried")]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.explore.command import OUTPUT_BYTES_MAX, Command
+from simulator.explore.command import OUTPUT_BYTES_MAX, ClientCommand
 
 LEAVES_A_CHILD = """
 import subprocess, sys
@@ -16,8 +16,8 @@ open(sys.argv[1], "w").write(str(child.pid))
 """
 
 
-def started(program: str, *arguments: str) -> Command:
-    return Command((sys.executable, "-c", program, *arguments), dict(os.environ))
+def started(program: str, *arguments: str) -> ClientCommand:
+    return ClientCommand((sys.executable, "-c", program, *arguments), dict(os.environ))
 
 
 def test_it_tells_the_exit_code_and_the_last_of_what_was_printed() -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from simulator.explore.document import Base, document, rule_names
-from simulator.explore.faults import Fault, ordinal, single_faults
-from simulator.explore.observation import Seen
+from simulator.explore.fault_catalogue import Fault, ordinal, single_faults
+from simulator.explore.observation import Observation
 from simulator.explore.races import RESTART, crossed_requests, overtaken_answers, restarts
+from simulator.explore.run_scenario import Base, document, rule_names
 from simulator.explore.runs import text_of
 from simulator.explore.storms import FAULTS_MAX, FAULTS_MIN, outages, storms
 from simulator.scenario.library import load_scenario, problems
@@ -57,7 +57,7 @@ def test_the_same_seed_draws_the_same_storms_and_another_one_others() -> None:
 
 
 def test_without_two_faults_that_go_together_there_is_no_storm() -> None:
-    assert list(storms(1, single_faults(Seen(exchanges={("GET", "/v2/balance"): 1})))) == []
+    assert list(storms(1, single_faults(Observation(exchanges={("GET", "/v2/balance"): 1})))) == []
 
 
 def test_each_exchange_has_each_fault_once_with_what_costs_most_first() -> None:

@@ -3,24 +3,24 @@
 from contextlib import closing
 from pathlib import Path
 
-from simulator.explore.faults import single_faults
-from simulator.explore.findings import Reproduction, Writer, summary
+from simulator.explore.fault_catalogue import single_faults
+from simulator.explore.fault_findings import FindingWriter, Reproduction, summary
 from simulator.explore.races import restarts
 from simulator.explore.repetition import Failure
-from simulator.explore.verdicts import Kind, Reason, Record, Verdict
+from simulator.explore.run_verdicts import FailureReason, Kind, Record, RunVerdict
 from simulator.scenario.library import problems
 from tests.support.explored import FAST, seen
 
-EXIT = Reason(Kind.EXIT, "exit 1", "the command exited with 1")
+EXIT = FailureReason(Kind.EXIT, "exit 1", "the command exited with 1")
 FAULTS = tuple({one.place: one for one in single_faults(seen())}.values())[:8]
 
 
 def test_a_long_sentence_is_whole(tmp_path: Path) -> None:
-    failure = Failure(FAULTS, Verdict((EXIT,), True, output="x" * 1000), failed=2, attempts=3)
+    failure = Failure(FAULTS, RunVerdict((EXIT,), True, output="x" * 1000), failed=2, attempts=3)
     reproduction = Reproduction(("sh", "-c", f"{'echo; ' * 100}last"))
     with closing(Record(tmp_path, {}, resumes=False)) as record:
         record.begin()
-        finding = Writer(FAST, tmp_path, record, reproduction, lambda faults: 60.0).written(failure)
+        finding = FindingWriter(FAST, tmp_path, record, reproduction, lambda faults: 60.0).written(failure)
     lines = finding.path.read_text().splitlines()
     assert len(summary(failure)) > 300
     assert lines[0] == f"# {summary(failure)}."
@@ -31,7 +31,7 @@ def test_a_long_sentence_is_whole(tmp_path: Path) -> None:
 
 
 def test_a_client_that_restarts_is_shown_again_by_prove(tmp_path: Path) -> None:
-    failure = Failure(tuple(restarts(seen())[:1]), Verdict((EXIT,), True), failed=2, attempts=2)
+    failure = Failure(tuple(restarts(seen())[:1]), RunVerdict((EXIT,), True), failed=2, attempts=2)
     line = Reproduction(("python", "shop.py"), ("sh", "-c", "kill $PID"), "--port 1 ").line(
         failure, tmp_path / "a.yaml", 60.0
     )

@@ -5,19 +5,19 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.explore.faults import Fault, single_faults
-from simulator.explore.observation import Breach, Order, Seen
-from simulator.explore.verdicts import Kind, reasons, same
+from simulator.explore.fault_catalogue import Fault, single_faults
+from simulator.explore.observation import Breach, Observation, OrderKey
+from simulator.explore.run_verdicts import Kind, reasons, same
 from tests.support.explored import ORDER, outcome, seen
 
 BASELINE = outcome(seen())
-OTHER = Order("WATER", "0123", "5.00")
+OTHER = OrderKey("WATER", "0123", "5.00")
 HARMLESS, REFUSED = (
     next(one for one in single_faults(seen()) if words in one.words) for words in ("answered 500", "refused")
 )
 
 
-def kinds(of: Seen, exit_code: int | None = 0, *faults: Fault) -> list[Kind]:
+def kinds(of: Observation, exit_code: int | None = 0, *faults: Fault) -> list[Kind]:
     return [one.kind for one in reasons(BASELINE, outcome(of, exit_code), faults or (HARMLESS,))]
 
 
@@ -32,7 +32,7 @@ def kinds(of: Seen, exit_code: int | None = 0, *faults: Fault) -> list[Kind]:
         ({OTHER: 3}, ["WATER 5.00 to 0123 was paid 3 times instead of 2"]),
     ],
 )
-def test_an_order_is_paid_too_often_by_the_calm_run(kept: dict[Order, int], twice: list[str]) -> None:
+def test_an_order_is_paid_too_often_by_the_calm_run(kept: dict[OrderKey, int], twice: list[str]) -> None:
     found = reasons(BASELINE, outcome(replace(seen(), kept=Counter(kept))), (HARMLESS,))
     assert [one.text for one in found if one.kind is Kind.PAID_TWICE] == twice
 
@@ -51,7 +51,7 @@ def test_another_exit_code_counts_unless_a_fault_decides_what_becomes_of_a_payme
 
 
 def test_the_audit_counts_by_its_new_errors_and_by_the_warning_that_a_scenario_can_expect() -> None:
-    def breached(id_: str, *, is_error: bool) -> Seen:
+    def breached(id_: str, *, is_error: bool) -> Observation:
         return replace(seen(), breaches={id_: Breach(id_, is_error, "a finding")})
 
     assert kinds(breached("all-pages-read", is_error=True)) == [Kind.AUDIT]

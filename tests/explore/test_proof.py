@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import pytest
 
-from simulator.explore.findings import EXIT_IGNORED, REPRODUCTION
-from simulator.explore.observation import Outcome, Seen
-from simulator.explore.proof import Colour, prove, read_finding
-from simulator.explore.runs import CannotRun, Job, Workers
+from simulator.explore.fault_findings import EXIT_IGNORED, REPRODUCTION
+from simulator.explore.finding_proof import Colour, prove, read_finding
+from simulator.explore.observation import Observation, RunOutcome
+from simulator.explore.runs import CannotRun, RunJob, Workers
 from simulator.explore.trials import AsksNothing, BaselineFails
 from tests.support.explored import ORDER, outcome, seen
 
@@ -22,10 +22,10 @@ class Foreseen:
     """Workers whose runs end with these exit codes, and have seen this."""
 
     exit_codes: list[int]
-    seen: Seen = field(default_factory=seen)
+    seen: Observation = field(default_factory=seen)
     documents: list[dict[str, Any]] = field(default_factory=list)
 
-    def run_one(self, job: Job) -> Outcome:
+    def run_one(self, job: RunJob) -> RunOutcome:
         self.documents.append(job.document)
         return outcome(self.seen, self.exit_codes.pop(0))
 
@@ -104,7 +104,7 @@ def test_a_webhook_sent_twice_strikes_only_a_command_that_has_webhooks(tmp_path:
 def test_a_command_that_sends_no_request_proves_nothing(tmp_path: Path) -> None:
     (tmp_path / "finding.yaml").write_text(TEXT)
     with pytest.raises(AsksNothing, match="sent no request"):
-        prove(cast(Workers, Foreseen([0], Seen())), read_finding(tmp_path / "finding.yaml"), 1)
+        prove(cast(Workers, Foreseen([0], Observation())), read_finding(tmp_path / "finding.yaml"), 1)
 
 
 def test_an_expectation_of_the_finding_does_not_repeat_its_reason(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_an_expectation_of_the_finding_does_not_repeat_its_reason(tmp_path: Path
     twice.unmet[name] = f"{name}: expected 0 to 2, got 4"
 
     class Twice(Foreseen):
-        def run_one(self, job: Job) -> Outcome:
+        def run_one(self, job: RunJob) -> RunOutcome:
             self.seen = twice if self.documents else calm
             return super().run_one(job)
 

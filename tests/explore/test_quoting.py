@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.explore.findings import joined, quoted
+from simulator.explore.fault_findings import joined, quoted
 from tests.support.tiers import examples
 
 WORDS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30)
@@ -23,6 +23,6 @@ def test_bash_reads_what_was_quoted_from_one_line(words: list[str]) -> None:
 
 
 def test_a_line_feed_is_written_as_dollar_quotes_have_it() -> None:
-    assert quoted("a\nit's \x01") == r"$'a\nit\'s \001'"
+    assert quoted("a\nit's \x01") == r"$'a\012it\047s \001'"
     assert quoted("a b") == "'a b'"
     assert quoted("\udcff1") == r"$'\3771'"

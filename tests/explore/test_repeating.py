@@ -2,20 +2,20 @@
 
 import pytest
 
-from simulator.explore.faults import single_faults
+from simulator.explore.fault_catalogue import single_faults
 from simulator.explore.repetition import ATTEMPTS, repeated
+from simulator.explore.run_verdicts import FailureReason, Kind, RunVerdict
 from simulator.explore.trials import Trial
-from simulator.explore.verdicts import Kind, Reason, Verdict
 from tests.support.explored import Foretold, seen
 
 FAULTS = (single_faults(seen())[0],)
-EXIT = Reason(Kind.EXIT, "exit 1", "the command exited with 1")
-AUDIT = Reason(Kind.AUDIT, "audit: all-pages-read", "a page was not read")
-SURVIVED = Verdict((), is_triggered=True)
+EXIT = FailureReason(Kind.EXIT, "exit 1", "the command exited with 1")
+AUDIT = FailureReason(Kind.AUDIT, "audit: all-pages-read", "a page was not read")
+SURVIVED = RunVerdict((), is_triggered=True)
 
 
-def foretold(*of_attempts: tuple[Reason, ...]) -> Foretold:
-    return Foretold(lambda trial: Verdict(of_attempts[trial.attempt], is_triggered=True))
+def foretold(*of_attempts: tuple[FailureReason, ...]) -> Foretold:
+    return Foretold(lambda trial: RunVerdict(of_attempts[trial.attempt], is_triggered=True))
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def foretold(*of_attempts: tuple[Reason, ...]) -> Foretold:
     ],
 )
 def test_it_has_the_tape_of_the_last_run_that_failed_also_of_the_first_one(
-    attempts: tuple[tuple[Reason, ...], ...], failed: tuple[int, int], tape: bytes
+    attempts: tuple[tuple[FailureReason, ...], ...], failed: tuple[int, int], tape: bytes
 ) -> None:
     trials = foretold(*attempts)
     failure = repeated(trials, FAULTS)

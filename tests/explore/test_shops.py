@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from simulator.explore.faults import Fault, single_faults
+from simulator.explore.fault_catalogue import Fault, single_faults
 from simulator.explore.repetition import repeated, shrunk
+from simulator.explore.run_verdicts import Kind
 from simulator.explore.storms import outages
 from simulator.explore.trials import Trial, Trials
-from simulator.explore.verdicts import Kind
 from simulator.scenario.library import problems
 from tests.support.explored import trials
 from tests.support.processes import PROGRAM, Done, environment, run

@@ -1,16 +1,16 @@
 """What CI shows of an exploration that a signal has ended."""
 
 from simulator.cli.reports.explore import suites, suites_when_stopped
-from simulator.explore.faults import single_faults
-from simulator.explore.findings import Report
-from simulator.explore.verdicts import Verdict
+from simulator.explore.fault_catalogue import single_faults
+from simulator.explore.fault_findings import ExplorationReport
+from simulator.explore.run_verdicts import RunVerdict
 from tests.support.explored import seen
 
 
 def test_it_says_what_was_run_and_what_was_not() -> None:
     singles = single_faults(seen())
-    report = Report(
-        singles=singles, results={one.words: Verdict((), is_triggered=True) for one in singles[:3]}, storms=2
+    report = ExplorationReport(
+        singles=singles, results={one.words: RunVerdict((), is_triggered=True) for one in singles[:3]}, storms=2
     )
     *others, stopped = suites_when_stopped(report)
     assert others == suites(report)
@@ -24,5 +24,5 @@ def test_it_says_what_was_run_and_what_was_not() -> None:
 
 
 def test_it_says_that_nothing_was_tried() -> None:
-    [stopped] = suites_when_stopped(Report())
+    [stopped] = suites_when_stopped(ExplorationReport())
     assert [one.message for one in stopped.cases] == ["stopped by a signal before a single fault was tried"]

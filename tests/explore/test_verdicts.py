@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from simulator.explore.verdicts import FILE, Kind, OtherRun, Reason, Record, Verdict
+from simulator.explore.run_verdicts import FILE, FailureReason, Kind, OtherRun, Record, RunVerdict
 
-FAILED = Verdict((Reason(Kind.PAID_TWICE, "paid twice", "a sentence", {"count": {"max": 1}}),), True, "printed")
+FAILED = RunVerdict(
+    (FailureReason(Kind.PAID_TWICE, "paid twice", "a sentence", {"count": {"max": 1}}),), True, "printed"
+)
 ABOUT = {"command": ["npm", "test"]}
 
 
@@ -19,7 +21,7 @@ def begun(folder: Path, *, resumes: bool) -> Record:
 def kept(folder: Path) -> Record:
     record = begun(folder, resumes=False)
     record.add("a", FAILED)
-    record.add("b", Verdict((), is_triggered=False, problem="it makes no scenario"))
+    record.add("b", RunVerdict((), is_triggered=False, problem="it makes no scenario"))
     (folder / "01-found.yaml").write_text("found")
     record.add_file("01-found.yaml")
     record.close()
@@ -30,7 +32,7 @@ def test_a_later_run_has_the_verdicts_of_an_earlier_one(tmp_path: Path) -> None:
     kept(tmp_path)
     again = begun(tmp_path, resumes=True)
     assert again.get("a") == FAILED
-    assert again.get("b") == Verdict((), is_triggered=False, problem="it makes no scenario")
+    assert again.get("b") == RunVerdict((), is_triggered=False, problem="it makes no scenario")
     assert again.get("c") is None
     assert (tmp_path / "01-found.yaml").exists()
     again.close()

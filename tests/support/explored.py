@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from simulator.explore.document import Base
-from simulator.explore.observation import Order, Outcome, Seen, SeenPayment, SeenStep
+from simulator.explore.observation import Observation, ObservedPayment, OrderKey, RunOutcome, SeenStep
+from simulator.explore.run_scenario import Base
+from simulator.explore.run_verdicts import Record, RunVerdict
 from simulator.explore.runs import Setting, Workers
 from simulator.explore.trials import Faults, Trial, Trials
-from simulator.explore.verdicts import Record, Verdict
 from simulator.options import Options
 
 FAST = Base("default", {"mode": "xN", "rate": 100})
-ORDER = Order("RELOAD", "0123456789", "10.00")
+ORDER = OrderKey("RELOAD", "0123456789", "10.00")
 STEPS = (
     SeenStep("Accepted", 1, 0),
     SeenStep("Processing", 2, 2),
@@ -23,22 +23,22 @@ STEPS = (
 AT_ONCE = (SeenStep("Succesful", 20, 0, is_final=True),)
 
 
-def seen() -> Seen:
+def seen() -> Observation:
     """Return a run with pages, a balance, two payments of the same order, and a payment that succeeds at once."""
     exchanges = {("GET", "/v2/options"): 4, ("GET", "/v2/balance"): 1, ("POST", "/v2/topup"): 5}
     exchanges["POST", "/v2/balance-webhook/deliveries/*/replay"] = 1
     reported = ("Processing", "Succesful")
-    payments = [SeenPayment(ORDER, 1, STEPS, reported), SeenPayment(ORDER, 2, STEPS, reported)]
-    payments.append(SeenPayment(Order("GIFTCARD", "", "25.00"), 1, AT_ONCE))
+    payments = [ObservedPayment(ORDER, 1, STEPS, reported), ObservedPayment(ORDER, 2, STEPS, reported)]
+    payments.append(ObservedPayment(OrderKey("GIFTCARD", "", "25.00"), 1, AT_ONCE))
     kept = Counter({ORDER: 2, payments[2].order: 1})
-    found = Seen(exchanges=exchanges, payments=payments, kept=kept, triggered={"ordinary"})
+    found = Observation(exchanges=exchanges, payments=payments, kept=kept, triggered={"ordinary"})
     found.webhooks.add("balance.added")
     return found
 
 
-def outcome(of: Seen, exit_code: int | None = 0) -> Outcome:
+def outcome(of: Observation, exit_code: int | None = 0) -> RunOutcome:
     """A run that ended so."""
-    return Outcome(exit_code, 1.0, "", of)
+    return RunOutcome(exit_code, 1.0, "", of)
 
 
 @contextmanager
@@ -56,17 +56,17 @@ class Foretold(Trials):
     """Trials with given verdicts, without any run. `made` records the trials. The tape of a failed run identifies
     it."""
 
-    def __init__(self, verdict_of: Callable[[Trial], Verdict]) -> None:
+    def __init__(self, verdict_of: Callable[[Trial], RunVerdict]) -> None:
         self.base = FAST
         self.baseline = outcome(seen())
         self.tapes = {}
-        self.made: dict[Trial, Verdict] = {}
+        self.made: dict[Trial, RunVerdict] = {}
         self._verdict_of = verdict_of
 
     def limit_s(self, faults: Faults) -> float:
         return 60.0
 
-    def run(self, tests: Iterable[Trial]) -> Iterator[tuple[Trial, Verdict]]:
+    def run(self, tests: Iterable[Trial]) -> Iterator[tuple[Trial, RunVerdict]]:
         left = tests if isinstance(tests, deque) else deque(tests)
         while left:
             trial = left.popleft()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from simulator.audit.audit import as_json
+from simulator.audit.clauses import as_json
 from simulator.audit.obligations import audited
 from simulator.contract.openapi import PROXY
 from simulator.control.access import Guard

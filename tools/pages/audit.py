@@ -1,6 +1,6 @@
 """Render docs/audit.md from the obligations of the audit."""
 
-from simulator.audit.audit import EVIDENCE_MAX, FINDINGS_MAX, Clause
+from simulator.audit.clauses import EVIDENCE_MAX, FINDINGS_MAX, Clause
 from simulator.audit.obligations import ORDER, all_clauses
 from tools.pages.service import anchors, written
 

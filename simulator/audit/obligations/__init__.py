@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from simulator.audit.audit import CLAUSES, Clause, Obligation, judged
-from simulator.audit.obligations import legacy, limits, lists, orders, products, receivers, signing
-from simulator.audit.traffic import SPEC_RATE, Rate, Traffic
+from simulator.audit.clauses import CLAUSES, Clause, Obligation, judged
+from simulator.audit.client_traffic import SPEC_RATE, Rate, Traffic
+from simulator.audit.obligations import catalog_use, credentials, deprecations, lists, orders, pace, receivers
 from simulator.wire.traffic import Call, Notification
 
-ORDER = (signing, orders, limits, products, lists, receivers, legacy)
+ORDER = (credentials, orders, pace, catalog_use, lists, receivers, deprecations)
 
 
 def all_clauses() -> list[Clause]:

@@ -1,7 +1,6 @@
 """Reading long lists page by page (SPEC 4.6, 4.14, 4.17, 4.20). A client may read only a part of a list. A finding is a
 page that the client requested in vain or skipped while it read the pages in order."""
 
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count
@@ -9,9 +8,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from simulator.audit.audit import Finding, Occasion, obligation
+from simulator.audit.clauses import Finding, Occasion, obligation
+from simulator.audit.client_traffic import BILLERS, HISTORY, Traffic
 from simulator.audit.reading import text, whole
-from simulator.audit.traffic import BILLERS, HISTORY, Traffic
 from simulator.wire.traffic import Call
 
 STATEMENT, DELIVERIES = "/v2/balance-statement", "/v2/balance-webhook/deliveries"
@@ -41,7 +40,7 @@ class ListAnswer(msgspec.Struct, gc=False):
     has_more: Any = msgspec.field(default=None, name="hasMore")
 
 
-class Part(NamedTuple):
+class ListPart(NamedTuple):
     """A requested part of a list, which begins at `start`. Without an answer the client did not read it."""
 
     call: Call
@@ -119,7 +118,7 @@ def biller_pages_read(traffic: Traffic) -> Iterator[Occasion]:
 )
 def delivery_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     """Judge each cursor. A client that starts over and reads to the end has read all pages."""
-    asked: dict[str, dict[str, list[Part]]] = defaultdict(lambda: defaultdict(list))
+    asked: dict[str, dict[str, list[ListPart]]] = defaultdict(lambda: defaultdict(list))
     ends: dict[str, int] = {}
     for call in traffic.to("GET", DELIVERIES):
         part = _part(call, 0, 0)
@@ -140,9 +139,9 @@ def delivery_pages_read(traffic: Traffic) -> Iterator[Occasion]:
 
 def _lists(
     traffic: Traffic, path: str, paging: tuple[str, ...], place: Callable[[Mapping[str, Any]], tuple[int, int]]
-) -> Iterator[list[Part]]:
+) -> Iterator[list[ListPart]]:
     """Yield the requested parts of each list: all requests of a client with equal filters."""
-    found: dict[tuple[object, ...], list[Part]] = defaultdict(list)
+    found: dict[tuple[object, ...], list[ListPart]] = defaultdict(list)
     for call in traffic.to("GET", path):
         query = traffic.query(call)
         start, length = place(query)
@@ -153,13 +152,13 @@ def _lists(
     yield from found.values()
 
 
-def _part(call: Call, start: int, length: int) -> Part | None:
+def _part(call: Call, start: int, length: int) -> ListPart | None:
     """Return the requested part; None for a refused request, which the client has to change first."""
     if call.status == OK:
         is_json = call.answer.lstrip()[:1] == b"{"  # otherwise compressed or not recorded
-        return Part(call, start, length, _decoded(call.answer)) if is_json else None
+        return ListPart(call, start, length, _decoded(call.answer)) if is_json else None
     is_in_vain = call.status in PASSING or call.status >= SERVER_ERRORS
-    return Part(call, start, length, None) if is_in_vain else None
+    return ListPart(call, start, length, None) if is_in_vain else None
 
 
 def _decoded(answer: bytes) -> ListAnswer | None:
@@ -169,47 +168,33 @@ def _decoded(answer: bytes) -> ListAnswer | None:
         return None
 
 
-def _judged(lists: Iterator[list[Part]], what: str) -> Iterator[Occasion]:
+def _judged(lists: Iterator[list[ListPart]], what: str) -> Iterator[Occasion]:
     for parts in lists:
         read = [one for one in parts if one.answer is not None]
-        spans, end = _Spans(read), max((one.end for one in read), default=0)
+        end = max((one.end for one in read), default=0)
         vain = [one for one in parts if one.answer is None and one.start < end]
-        lost = next((one for one in vain if one.start not in spans), None)
+        lost = next((one for one in vain if not _is_read(read, one.start)), None)
         if lost is not None:
             words = f"what request {lost.call.n} asked for, {what} from {lost.start + 1} on, was never read"
             yield Finding((lost.call.n,), words)
-        elif (skipped := _skipped(read, spans)) is not None:
+        elif (skipped := _skipped(read)) is not None:
             words = f"{what} was read up to {skipped.start - skipped.length}, and then from {skipped.start + 1} on"
             yield Finding((skipped.call.n,), f"{words} by request {skipped.call.n}, without what is between them")
         elif vain or len({one.start for one in read}) > 1:
             yield None
 
 
-def _skipped(read: list[Part], spans: "_Spans") -> Part | None:
+def _skipped(read: list[ListPart]) -> ListPart | None:
     """Return the part after a skipped page if the client had read all pages before that page in order."""
-    by_length: dict[int, dict[int, Part]] = defaultdict(dict)
+    by_length: dict[int, dict[int, ListPart]] = defaultdict(dict)
     for one in read:
         by_length[one.length][one.start] = one
     for length, by_start in by_length.items():
         gap = next(place for place in count(0, length) if place not in by_start)
-        if gap >= IN_ORDER_MIN * length and gap not in spans and gap + length in by_start:
+        if gap >= IN_ORDER_MIN * length and not _is_read(read, gap) and gap + length in by_start:
             return by_start[gap + length]
     return None
 
 
-class _Spans:
-    """The positions that were read, as disjoint spans."""
-
-    def __init__(self, read: list[Part]) -> None:
-        self._begins: list[int] = []
-        self._ends: list[int] = []
-        for one in sorted(read, key=lambda part: part.start):
-            if self._ends and one.start <= self._ends[-1]:
-                self._ends[-1] = max(self._ends[-1], one.start + one.length)
-            else:
-                self._begins.append(one.start)
-                self._ends.append(one.start + one.length)
-
-    def __contains__(self, place: int) -> bool:
-        found = bisect_right(self._begins, place) - 1
-        return found >= 0 and place < self._ends[found]
+def _is_read(read: list[ListPart], place: int) -> bool:
+    return any(one.start <= place < one.start + one.length for one in read)

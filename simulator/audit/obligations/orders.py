@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from simulator.audit.audit import Finding, Occasion, obligation
-from simulator.audit.payments import Order, Outcome, Payment
+from simulator.audit.clauses import Finding, Occasion, obligation
+from simulator.audit.client_traffic import Traffic
+from simulator.audit.payment_requests import Order, PaymentOutcome, PaymentRequest
 from simulator.audit.reading import form, shown, text
-from simulator.audit.traffic import Traffic
 
 
 @obligation(
@@ -22,7 +22,7 @@ from simulator.audit.traffic import Traffic
 def refid_keeps_its_order(traffic: Traffic) -> Iterator[Occasion]:
     """A refused order (400) does not exist, so the client may correct it."""
     for (_, refid), asked in traffic.by_refid.items():
-        created: Payment | None = None
+        created: PaymentRequest | None = None
         for one in asked:
             if created is not None and one.order != created.order:
                 text = f"refid {shown(refid)} of request {created.n} came again with {_difference(created, one)}"
@@ -33,7 +33,7 @@ def refid_keeps_its_order(traffic: Traffic) -> Iterator[Occasion]:
                 created = one
 
 
-def _difference(before: Payment, after: Payment) -> str:
+def _difference(before: PaymentRequest, after: PaymentRequest) -> str:
     names = ("account", "product", "amount", "extras")
     changed = [name for name, old, new in zip(names, before.order, after.order, strict=True) if old != new]
     return f"another {' and '.join(changed)} in request {after.n}"
@@ -53,7 +53,7 @@ def new_refid_after_failure(traffic: Traffic) -> Iterator[Occasion]:
     for notified in traffic.callbacks:
         callbacks.setdefault(notified.refid, []).append(notified.at)
     for (_, refid), asked in traffic.by_refid.items():
-        failed = next((one for one in asked if one.outcome is Outcome.FAILED), None)
+        failed = next((one for one in asked if one.outcome is PaymentOutcome.FAILED), None)
         if failed is None:
             continue
         excused_from = min((at for at in callbacks.get(refid, ()) if at >= failed.at), default=None)
@@ -94,7 +94,7 @@ BAD_REQUEST = 400
 PASSING = frozenset({"Insufficient_Balance"})
 
 
-def _is_refusal(one: Payment) -> bool:
+def _is_refusal(one: PaymentRequest) -> bool:
     return one.http_status == BAD_REQUEST and one.remarks not in PASSING
 
 
@@ -120,7 +120,7 @@ def no_double_payment(traffic: Traffic) -> Iterator[Occasion]:
     abandoned = _abandoned(traffic)
     for asked in traffic.by_refid.values():
         first = asked[0]
-        if any(one.outcome is Outcome.UNKNOWN for one in asked[:-1]):
+        if any(one.outcome is PaymentOutcome.UNKNOWN for one in asked[:-1]):
             yield None  # the client asked again
         before = abandoned.get((first.actor, first.order), [])
         place = bisect_left([one.n for one in before], first.n)
@@ -131,21 +131,21 @@ def no_double_payment(traffic: Traffic) -> Iterator[Occasion]:
                 yield Finding((lost.n, first.n), f"{words}, whose outcome was unknown since request {lost.n}")
 
 
-def _abandoned(traffic: Traffic) -> dict[tuple[str, Order], list[Payment]]:
+def _abandoned(traffic: Traffic) -> dict[tuple[str, Order], list[PaymentRequest]]:
     """Return the last requests about abandoned payments, by order and number. A payment is abandoned if its last
     request has no answer, or if the client re-queried the open payment and then stopped."""
-    found: dict[tuple[str, Order], list[Payment]] = defaultdict(list)
+    found: dict[tuple[str, Order], list[PaymentRequest]] = defaultdict(list)
     for asked in traffic.by_refid.values():
         last = asked[-1]
         opened = sum(one.outcome.is_open for one in asked)
-        if last.outcome is Outcome.UNKNOWN or (last.outcome.is_open and opened > 1):
+        if last.outcome is PaymentOutcome.UNKNOWN or (last.outcome.is_open and opened > 1):
             found[last.actor, last.order].append(last)
     for lost in found.values():
         lost.sort(key=lambda one: one.n)
     return found
 
 
-def _was_known(traffic: Traffic, one: Payment, at: datetime) -> bool:
+def _was_known(traffic: Traffic, one: PaymentRequest, at: datetime) -> bool:
     """Return whether the client knew the outcome in time. A later callback excuses two open orders, but no second
     payment after a lost answer."""
     return not traffic.sees_callbacks or traffic.is_told(one.refid, by=None if one.outcome.is_open else at)
@@ -160,7 +160,7 @@ def _was_known(traffic: Traffic, one: Payment, at: datetime) -> bool:
 )
 def ineligible_not_retried(traffic: Traffic) -> Iterator[Occasion]:
     """Report a payment with the same product, account, biller and identity number under another refid."""
-    refused: dict[tuple[str, ...], Payment] = {}
+    refused: dict[tuple[str, ...], PaymentRequest] = {}
     for one in traffic.payments:
         who = (one.actor, one.product, one.account, one.biller, one.identity)
         before = refused.get(who)
@@ -189,7 +189,7 @@ def cases_after_success(traffic: Traffic) -> Iterator[Occasion]:
                 continue
             told = [outcome for outcome, at in traffic.told.get(refid, {}).items() if at <= call.at]
             outcomes = {known[-1].outcome, *told}
-            if outcomes & {Outcome.PAID, Outcome.REFUNDED}:
+            if outcomes & {PaymentOutcome.PAID, PaymentOutcome.REFUNDED}:
                 yield None
             elif traffic.sees_callbacks or not known[-1].outcome.is_open:
                 status = known[-1].outcome.value

@@ -4,9 +4,9 @@ are not judged."""
 import re
 from collections.abc import Iterator
 
-from simulator.audit.audit import Finding, Occasion, obligation
+from simulator.audit.clauses import Finding, Occasion, obligation
+from simulator.audit.client_traffic import Traffic
 from simulator.audit.reading import is_accepted, is_clients_own
-from simulator.audit.traffic import Traffic
 from simulator.wire.traffic import Notification
 
 TIMEOUT_US = 30_000_000

@@ -12,8 +12,8 @@ from simulator.cli.output import echo, print_to_stderr
 from simulator.cli.reports.cases import UNWRITABLE, Case, Suite
 from simulator.cli.server_flags import ServerFlags
 from simulator.domain.model.scenario import Scenario
-from simulator.explore.document import Base, receiver_timeouts
-from simulator.explore.findings import joined, quoted
+from simulator.explore.fault_findings import joined, quoted
+from simulator.explore.run_scenario import Base, receiver_timeouts
 from simulator.explore.runs import Setting
 from simulator.options import LOOPBACK
 from simulator.scenario.library import merged
@@ -22,10 +22,10 @@ from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
     from simulator.explore.campaign import Campaign
-    from simulator.explore.findings import Finding, Once, Report
-    from simulator.explore.observation import Outcome
+    from simulator.explore.fault_findings import ExplorationReport, FaultFinding, Once
+    from simulator.explore.observation import RunOutcome
+    from simulator.explore.run_verdicts import RunVerdict
     from simulator.explore.trials import Trial
-    from simulator.explore.verdicts import Verdict
 
 
 CODE = "explore"
@@ -43,7 +43,7 @@ class Screen:
         self._runs = 0
         self._found = 0
 
-    def begin(self, baseline: "Outcome", workers: int) -> None:
+    def begin(self, baseline: "RunOutcome", workers: int) -> None:
         """Show the counts of the baseline."""
         seen = baseline.seen
         counts = (
@@ -54,10 +54,10 @@ class Screen:
         took = f"baseline: exit 0 in {baseline.duration_s:.1f} s"
         echo(f"{took}; {', '.join(counts)}; {_many(workers, 'worker')}")
 
-    def watching(self, campaign: "Campaign") -> "Callable[[Trial, Verdict], None]":
+    def watching(self, campaign: "Campaign") -> "Callable[[Trial, RunVerdict], None]":
         """Shows how far a campaign is, now and then."""
 
-        def show(trial: "Trial", verdict: "Verdict") -> None:
+        def show(trial: "Trial", verdict: "RunVerdict") -> None:
             self._runs += 1
             now = time.monotonic()
             if now - self._shown_s >= (1.0 if self._is_terminal else EVERY_S):
@@ -66,7 +66,7 @@ class Screen:
 
         return show
 
-    def found(self, finding: "Finding") -> None:
+    def found(self, finding: "FaultFinding") -> None:
         """Show a new finding."""
         self._found += 1
         if self._found > SHOWN_MAX:
@@ -84,7 +84,7 @@ class Screen:
         if once.path is not None:
             echo(whole_line(f"      reseller-sim replay {quoted(str(once.path))} --serve"))
 
-    def end(self, report: "Report") -> None:
+    def end(self, report: "ExplorationReport") -> None:
         """Show the result."""
         self._clear()
         if self._found > SHOWN_MAX:
@@ -110,7 +110,7 @@ class Screen:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def result(report: "Report") -> Iterator[str]:
+def result(report: "ExplorationReport") -> Iterator[str]:
     """The result, a line each for single faults and storms, and for what else there is to know."""
     unmatched = f"; {report.untriggered} of them met nothing" if report.untriggered else ""
     tried = len(report.results)
@@ -127,11 +127,11 @@ def result(report: "Report") -> Iterator[str]:
         yield _without_storms(report)
 
 
-def _without_storms(report: "Report") -> str:
+def _without_storms(report: "ExplorationReport") -> str:
     return f"storms: none, {report.no_storms}"
 
 
-def _progress(report: "Report", runs: int) -> str:
+def _progress(report: "ExplorationReport", runs: int) -> str:
     tried, all_ = len(report.results), len(report.singles)
     failed = tried - report.survived
     if tried < all_:
@@ -143,7 +143,7 @@ def _many(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-def suites(report: "Report") -> list[Suite]:
+def suites(report: "ExplorationReport") -> list[Suite]:
     """Every single fault as a case, and what storms have found."""
     by_words = {one.failure.faults[0].words: one for one in report.findings if not one.is_of_storm}
     singles = []
@@ -167,7 +167,7 @@ def suites(report: "Report") -> list[Suite]:
     return [Suite("single faults", tuple(singles)), *([Suite("storms", tuple(storms))] if storms else [])]
 
 
-def suites_when_stopped(report: "Report") -> list[Suite]:
+def suites_when_stopped(report: "ExplorationReport") -> list[Suite]:
     """Return the suites of an exploration that a signal has ended. Faults that were not run are skipped, and a failed
     case says so."""
     if not report.singles:
@@ -181,12 +181,12 @@ def suites_when_stopped(report: "Report") -> list[Suite]:
     return [*suites(report), Suite(CODE, (Case("stopped", ok=False, message=text, code=CODE),))]
 
 
-def _failed(name: str, finding: "Finding", duration_s: float) -> Case:
+def _failed(name: str, finding: "FaultFinding", duration_s: float) -> Case:
     details = (*finding.lines, finding.command_line)
     return Case(name, ok=False, message=finding.text, details=details, code=CODE, duration_s=duration_s)
 
 
-def exit_code(report: "Report", *, is_written: bool) -> int:
+def exit_code(report: "ExplorationReport", *, is_written: bool) -> int:
     """1 when something was found; else whether the result could be written."""
     return 1 if report.findings else 0 if is_written else UNWRITABLE
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from datetime import timedelta
 from itertools import pairwise
 
-from simulator.audit.audit import Finding, Occasion, obligation
-from simulator.audit.payments import Outcome
+from simulator.audit.clauses import Finding, Occasion, obligation
+from simulator.audit.client_traffic import Rate, Traffic
+from simulator.audit.payment_requests import PaymentOutcome
 from simulator.audit.reading import members, shown, text
-from simulator.audit.traffic import Rate, Traffic
 from simulator.wire.traffic import Call
 
 FORBIDDEN, UNAVAILABLE = 403, 503
@@ -108,7 +108,7 @@ def polling_pace(traffic: Traffic) -> Iterator[Occasion]:
     The first re-query may follow the creation at once."""
     for (_, refid), asked in traffic.by_refid.items():
         for place, (before, one) in enumerate(pairwise(asked)):
-            is_due = before.outcome is Outcome.PROCESSING or (place > 0 and before.outcome is Outcome.ACCEPTED)
+            is_due = before.outcome.is_open and (place > 0 or before.outcome is PaymentOutcome.PROCESSING)
             apart = one.at - before.at
             if not is_due or apart <= timedelta(0):  # a request with a late answer has a later number
                 continue
@@ -131,8 +131,8 @@ def polling_to_the_end(traffic: Traffic) -> Iterator[Occasion]:
     reported a final status."""
     for (_, refid), asked in traffic.by_refid.items():
         last = asked[-1]
-        was_open = any(one.outcome.is_open or one.outcome is Outcome.UNKNOWN for one in asked)
-        is_known = last.outcome.is_final or last.outcome is Outcome.REFUSED or traffic.is_told(refid)
+        was_open = any(one.outcome.is_open or one.outcome is PaymentOutcome.UNKNOWN for one in asked)
+        is_known = last.outcome.is_final or last.outcome is PaymentOutcome.REFUSED or traffic.is_told(refid)
         if was_open and is_known:
             yield None
         elif (

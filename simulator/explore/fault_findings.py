@@ -10,24 +10,20 @@ from math import ceil
 from pathlib import Path
 from typing import Protocol
 
-from simulator.explore.document import Base, document
-from simulator.explore.faults import Fault, sentence
+from simulator.explore.fault_catalogue import Fault, sentence
 from simulator.explore.races import RESTART
 from simulator.explore.repetition import Failure
+from simulator.explore.run_scenario import Base, document
+from simulator.explore.run_verdicts import Kind, Record, RunVerdict, ways
 from simulator.explore.runs import text_of
 from simulator.explore.trials import Faults
-from simulator.explore.verdicts import Kind, Record, Verdict, ways
 from simulator.scenario.yaml import comment
 from simulator.shortened import one_line, whole_line
-
-_NAMED = {"\\": r"\\", "'": r"\'", "\n": r"\n", "\t": r"\t", "\r": r"\r"}
 
 
 def quoted(word: str) -> str:
     """Quote a word for a shell. Unprintable ones are escaped in `$'…'`, which bash, zsh, ksh and newer sh read."""
-    if word.isprintable():
-        return shlex.quote(word)
-    return "$'" + "".join(map(_escaped, word)) + "'"
+    return shlex.quote(word) if word.isprintable() else f"$'{''.join(map(_escaped, word))}'"
 
 
 def joined(words: Iterable[str]) -> str:
@@ -36,9 +32,8 @@ def joined(words: Iterable[str]) -> str:
 
 
 def _escaped(char: str) -> str:
-    if char in _NAMED:
-        return _NAMED[char]
-    return char if char.isprintable() else "".join(f"\\{byte:03o}" for byte in os.fsencode(char))
+    is_plain = char.isprintable() and char not in "\\'"
+    return char if is_plain else "".join(f"\\{byte:03o}" for byte in os.fsencode(char))
 
 
 STEM_CHARS_MAX = 60
@@ -48,7 +43,7 @@ EXIT_IGNORED = "The exit code does not count: a fault decides what becomes of a 
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FaultFinding:
     """`text` is its sentence; `lines` say more of each reason; `command_line` makes it fail again."""
 
     text: str
@@ -101,7 +96,7 @@ class Reproduction:
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class FindingWriter:
     """Writes findings into a folder, which may have findings of an earlier exploration. `limit_s` returns the timeout
     of a run under these faults."""
 
@@ -111,7 +106,7 @@ class Writer:
     reproduction: Reproduction
     limit_s: Callable[[Faults], float]
 
-    def written(self, failure: Failure) -> Finding:
+    def written(self, failure: Failure) -> FaultFinding:
         """Write the scenario file and, if there is one, the tape. Raises `OSError`."""
         text, reasons = summary(failure), failure.verdict.reasons
         path = self._path(failure, lambda number: f"{number:02}-{_stem(sentence(failure.faults))}.yaml")
@@ -123,7 +118,7 @@ class Writer:
         path.write_text("\n".join([*comment(map(whole_line, about)), text_of(made)]), encoding="utf-8")
         if failure.tape is not None:
             self._write_tape(path.with_suffix(".yaml.tape"), failure.tape)
-        return Finding(text, tuple(one.text for one in reasons), path, line, failure)
+        return FaultFinding(text, tuple(one.text for one in reasons), path, line, failure)
 
     def once(self, failure: Failure) -> Once:
         """Write the tape of the run that failed. Raises `OSError`."""
@@ -170,7 +165,7 @@ def _lines(failure: Failure) -> Iterator[str]:
 class Listener(Protocol):
     """Gets each failure as soon as it is written."""
 
-    def found(self, finding: Finding) -> None:
+    def found(self, finding: FaultFinding) -> None:
         """A finding."""
 
     def once(self, once: Once) -> None:
@@ -178,18 +173,18 @@ class Listener(Protocol):
 
 
 @dataclass(slots=True)
-class Report:
+class ExplorationReport:
     """The result of an exploration: the number of single faults and storms, the runs, and their verdicts. `once` has
     the failures that did not recur, which count as survived. `storms_survived_s` is the wall time of the survived
     storms. `no_storms` says why storms that were requested did not run."""
 
     singles: list[Fault] = field(default_factory=list)
-    results: dict[str, Verdict] = field(default_factory=dict)
+    results: dict[str, RunVerdict] = field(default_factory=dict)
     storms: int = 0
     storms_failed: int = 0
     storms_survived_s: float = 0.0
     no_storms: str = ""
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[FaultFinding] = field(default_factory=list)
     once: list[Once] = field(default_factory=list)
 
     @property
@@ -207,12 +202,12 @@ class Report:
         """The number of findings from storms."""
         return sum(1 for one in self.findings if one.is_of_storm)
 
-    def is_reported(self, faults: Faults, verdict: Verdict) -> bool:
+    def is_reported(self, faults: Faults, verdict: RunVerdict) -> bool:
         """Return whether findings with a subset of these faults have reported all failures of this verdict."""
         words = words_of(faults)
         return self._reports_all(verdict, [one for one in self.findings if words_of(one.failure.faults) <= words])
 
-    def is_reported_by_place(self, faults: Faults, verdict: Verdict) -> bool:
+    def is_reported_by_place(self, faults: Faults, verdict: RunVerdict) -> bool:
         """Return whether findings at a subset of these places (requests, payments, callbacks, outages) have reported
         all failures of this verdict. Further failures may appear when the user has fixed the reported findings."""
         places = {one.place for one in faults}
@@ -220,7 +215,7 @@ class Report:
         return self._reports_all(verdict, [one for one in few if {each.place for each in one.failure.faults} <= places])
 
     @staticmethod
-    def _reports_all(verdict: Verdict, findings: list[Finding]) -> bool:
+    def _reports_all(verdict: RunVerdict, findings: list[FaultFinding]) -> bool:
         reported = {way for one in findings for way in ways(one.failure.verdict.reasons)}
         return ways(verdict.reasons) <= reported
 

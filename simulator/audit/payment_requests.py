@@ -20,7 +20,7 @@ OK, BAD_REQUEST, TIMEOUT, UNAVAILABLE, SERVER_ERRORS = 200, 400, 408, 503, 500
 Order = tuple[str, str, Decimal | str, tuple[tuple[str, str], ...]]
 
 
-class Outcome(StrEnum):
+class PaymentOutcome(StrEnum):
     """The outcome of a payment according to an answer."""
 
     UNKNOWN = "unknown"  # without an answer, or with an answer that has no status
@@ -34,29 +34,29 @@ class Outcome(StrEnum):
     @property
     def is_open(self) -> bool:
         """Whether the payment exists and is not final."""
-        return self in (Outcome.ACCEPTED, Outcome.PROCESSING)
+        return self in (PaymentOutcome.ACCEPTED, PaymentOutcome.PROCESSING)
 
     @property
     def is_final(self) -> bool:
         """Whether the payment exists and is final."""
-        return self in (Outcome.PAID, Outcome.FAILED, Outcome.REFUNDED)
+        return self in (PaymentOutcome.PAID, PaymentOutcome.FAILED, PaymentOutcome.REFUNDED)
 
 
-_OUTCOMES: Mapping[str, Outcome] = {
-    STATUS_NAMES[Status.ACCEPTED]: Outcome.ACCEPTED,
-    STATUS_NAMES[Status.PROCESSING]: Outcome.PROCESSING,
-    STATUS_NAMES[Status.SUCCESSFUL]: Outcome.PAID,
-    STATUS_NAMES[Status.FAILED]: Outcome.FAILED,
-    STATUS_NAMES[Status.REFUNDED]: Outcome.REFUNDED,
+_OUTCOMES: Mapping[str, PaymentOutcome] = {
+    STATUS_NAMES[Status.ACCEPTED]: PaymentOutcome.ACCEPTED,
+    STATUS_NAMES[Status.PROCESSING]: PaymentOutcome.PROCESSING,
+    STATUS_NAMES[Status.SUCCESSFUL]: PaymentOutcome.PAID,
+    STATUS_NAMES[Status.FAILED]: PaymentOutcome.FAILED,
+    STATUS_NAMES[Status.REFUNDED]: PaymentOutcome.REFUNDED,
 }
 
 
-def outcome_named(status: str) -> Outcome:
+def outcome_named(status: str) -> PaymentOutcome:
     """Return the outcome for the name of a status."""
-    return _OUTCOMES.get(status, Outcome.UNKNOWN)
+    return _OUTCOMES.get(status, PaymentOutcome.UNKNOWN)
 
 
-class Payment(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class PaymentRequest(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A request about a payment. `amount` is None if it is not a number. `code`, `biller` and `identity` come from the
     extras, `status_code` and `remarks` from the answer."""
 
@@ -73,7 +73,7 @@ class Payment(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     biller: str
     identity: str
     http_status: int
-    outcome: Outcome
+    outcome: PaymentOutcome
     status_code: int | None
     remarks: str
 
@@ -82,17 +82,17 @@ class Payment(msgspec.Struct, frozen=True, gc=False, kw_only=True):
         """The client and the refid."""
         return self.actor, self.refid
 
-    def follows(self, before: "Payment") -> bool:
+    def follows(self, before: "PaymentRequest") -> bool:
         """Return whether this request was sent after the answer to the other request arrived."""
         return self.n > before.n and follows(self.at, before.at, before.answered)
 
     @property
     def may_exist(self) -> bool:
         """Return False only if the answer says that nothing was created."""
-        return self.outcome is not Outcome.REFUSED
+        return self.outcome is not PaymentOutcome.REFUSED
 
 
-def payment_of(call: Call, actor: str) -> Payment | None:
+def payment_of(call: Call, actor: str) -> PaymentRequest | None:
     """Return the payment of a `POST /v2/topup` with a refid."""
     sent, answer = members(call.body), inner(members(call.answer), "data")
     refid, extras = text(sent, "refid"), inner(sent, "extras")
@@ -100,7 +100,7 @@ def payment_of(call: Call, actor: str) -> Payment | None:
         return None
     amount = number(sent.get("amount"))
     product, account = text(sent, "product"), text(sent, "account")
-    return Payment(
+    return PaymentRequest(
         n=call.n,
         at=call.at,
         answered=call.at + timedelta(microseconds=call.duration_us),
@@ -120,11 +120,11 @@ def payment_of(call: Call, actor: str) -> Payment | None:
     )
 
 
-def _outcome(status: int, answer: Mapping[str, Any]) -> Outcome:
+def _outcome(status: int, answer: Mapping[str, Any]) -> PaymentOutcome:
     if status == OK:
         return outcome_named(text(answer, "status"))
     is_silent = status < OK or status == TIMEOUT or (status >= SERVER_ERRORS and status != UNAVAILABLE)
-    return Outcome.UNKNOWN if is_silent else Outcome.REFUSED
+    return PaymentOutcome.UNKNOWN if is_silent else PaymentOutcome.REFUSED
 
 
 def _extras(extras: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, NamedTuple
 
-from simulator.audit.traffic import Traffic
+from simulator.audit.client_traffic import Traffic
 
 FINDINGS_MAX: Final = 20
 """The maximum number of findings that are reported for an obligation. All violations are counted."""

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from simulator.audit.audit import Finding, Occasion, obligation
+from simulator.audit.clauses import Finding, Occasion, obligation
+from simulator.audit.client_traffic import Traffic
 from simulator.audit.reading import follows, form, header, members, parameter_names, text
-from simulator.audit.traffic import Traffic
 from simulator.auth import headers as names
 from simulator.auth.signature import NONCE_BYTES_MAX, NONCE_BYTES_MIN, TIMESTAMP_BYTES_MAX
 from simulator.wire.traffic import Call

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 from itertools import count
 
-from simulator.audit.audit import Finding, Occasion, obligation
+from simulator.audit.clauses import Finding, Occasion, obligation
+from simulator.audit.client_traffic import BILL, BILLERS, Fetch, OptionsPage, Traffic, answered_message
 from simulator.audit.reading import header, shown, text
-from simulator.audit.traffic import BILL, BILLERS, Fetch, Page, Traffic, answered_message
 from simulator.auth import headers as names
 from simulator.domain.model.bills import BillError
 from simulator.wire.bills import ERRORS
@@ -211,7 +211,7 @@ FETCHES_WITHIN = timedelta(minutes=5)
 def all_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     """Compare requests whose queries differ only in `page` and `limit`. A list that was read whole with any page length
     is read."""
-    lists: dict[tuple[object, ...], dict[str, list[Page]]] = defaultdict(lambda: defaultdict(list))
+    lists: dict[tuple[object, ...], dict[str, list[OptionsPage]]] = defaultdict(lambda: defaultdict(list))
     for page in traffic.pages:
         query = tuple(sorted((name, str(value)) for name, value in page.query.items() if name not in PAGING))
         length = next((str(page.query[name]) for name in LENGTHS if name in page.query), "")
@@ -226,7 +226,7 @@ def all_pages_read(traffic: Traffic) -> Iterator[Occasion]:
         yield Finding((call.n,), f"{words}; the last one was by request {call.n}")
 
 
-def _missing(pages: list[Page]) -> int | None:
+def _missing(pages: list[OptionsPage]) -> int | None:
     """Return the first page that was not read; None when all were read."""
     read = {page.number for page in pages}
     missing = next(number for number in count(1) if number not in read)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from simulator.explore.observation import Order, Seen, SeenPayment, SeenStep
+from simulator.explore.observation import Observation, ObservedPayment, OrderKey, SeenStep
 
 NAME_CHARS_MAX: Final = 100  # of a rule of a scenario
 _ORDINALS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -26,7 +26,7 @@ class Fault:
     when: Mapping[str, Any] = field(default_factory=dict)
     nth: int = 0
     then: Mapping[str, Any] | None = None
-    payment: SeenPayment | None = None
+    payment: ObservedPayment | None = None
     steps: tuple[SeenStep, ...] = ()
     refuse: str = ""
     callbacks: Mapping[str, Any] | None = None
@@ -96,13 +96,13 @@ CALLBACKS: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
 )
 
 
-def single_faults(baseline: Seen) -> list[Fault]:
+def single_faults(baseline: Observation) -> list[Fault]:
     """Return every single fault for the exchanges, payments and callbacks of the baseline, the most expensive first."""
     found = [*_of_payments(baseline), *_of_exchanges(baseline), *_of_callbacks(baseline)]
     return [fault for _, fault in sorted(found, key=lambda one: one[0])]
 
 
-def _of_exchanges(baseline: Seen) -> Iterator[tuple[int, Fault]]:
+def _of_exchanges(baseline: Observation) -> Iterator[tuple[int, Fault]]:
     """Yield the faults of each request, each with its rank."""
     for (method, path), count in baseline.exchanges.items():
         when = {"method": method, "path": path}
@@ -112,7 +112,7 @@ def _of_exchanges(baseline: Seen) -> Iterator[tuple[int, Fault]]:
                 yield rank, Fault(words.format(what), what, when, nth, then, wait_s=wait_s)
 
 
-def _of_payments(baseline: Seen) -> Iterator[tuple[int, Fault]]:
+def _of_payments(baseline: Observation) -> Iterator[tuple[int, Fault]]:
     """Yield the outcomes of a payment, each with its rank: it hangs, is refused, or fails."""
     for payment in baseline.payments:
         words, place = named(payment), f"outcome of {named(payment)}"
@@ -126,7 +126,7 @@ def _of_payments(baseline: Seen) -> Iterator[tuple[int, Fault]]:
             yield 1, Fault(f"{words} fails", place, payment=payment, steps=failing(payment.steps), decides_outcome=True)
 
 
-def named(payment: SeenPayment) -> str:
+def named(payment: ObservedPayment) -> str:
     """Return the name of a payment in a sentence."""
     return (
         f"the payment of {payment.order}"
@@ -153,7 +153,7 @@ def failing(steps: tuple[SeenStep, ...]) -> tuple[SeenStep, ...]:
     return (*before, failed) if before else (SeenStep("Processing", 0, 0), failed)
 
 
-def _of_callbacks(baseline: Seen) -> Iterator[tuple[int, Fault]]:
+def _of_callbacks(baseline: Observation) -> Iterator[tuple[int, Fault]]:
     """Yield the faults of the callbacks of a payment, each with its rank."""
     for payment in baseline.payments:
         whole = f"callbacks of {named(payment)}"
@@ -165,7 +165,7 @@ def _of_callbacks(baseline: Seen) -> Iterator[tuple[int, Fault]]:
             yield 0, Fault(f"{whole} in reverse order", whole, payment=payment, callbacks={"reverse": True})
 
 
-def when_of(order: Order) -> dict[str, Any]:
+def when_of(order: OrderKey) -> dict[str, Any]:
     """Return the condition of a rule that matches the payments of an order."""
     account = {"account": order.account} if order.account else {}
     return {"product": order.product, **account, "amount": order.amount}

@@ -6,9 +6,10 @@ from datetime import timedelta
 from hashlib import sha256
 from typing import Any
 
+from reseller_sim.formats import DURATION_MAX
 from simulator.domain.model.scenario import Scenario
-from simulator.explore.faults import NAME_CHARS_MAX, Fault, sentence, when_of
-from simulator.explore.observation import Order, SeenPayment, SeenStep
+from simulator.explore.fault_catalogue import NAME_CHARS_MAX, Fault, sentence, when_of
+from simulator.explore.observation import ObservedPayment, OrderKey, SeenStep
 
 LINE_CHARS_MAX = 300
 
@@ -69,8 +70,8 @@ def distinct_text(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 10]}… {sha256(text.encode()).hexdigest()[:8]}"
 
 
-def _by_payment(faults: tuple[Fault, ...]) -> dict[tuple[Order, int], tuple[Fault, ...]]:
-    found: dict[tuple[Order, int], tuple[Fault, ...]] = {}
+def _by_payment(faults: tuple[Fault, ...]) -> dict[tuple[OrderKey, int], tuple[Fault, ...]]:
+    found: dict[tuple[OrderKey, int], tuple[Fault, ...]] = {}
     for fault in faults:
         if fault.payment is not None:
             key = (fault.payment.order, fault.payment.nth)
@@ -93,7 +94,7 @@ def _payment_rules(faults: tuple[Fault, ...]) -> Iterable[dict[str, Any]]:
         yield rule
 
 
-def _steps(group: tuple[Fault, ...], payment: SeenPayment) -> tuple[SeenStep, ...]:
+def _steps(group: tuple[Fault, ...], payment: ObservedPayment) -> tuple[SeenStep, ...]:
     return next((one.steps for one in group if one.steps), payment.steps)
 
 
@@ -111,14 +112,12 @@ def _step(step: SeenStep) -> dict[str, Any]:
 RECEIVER_WALL = timedelta(seconds=5)
 """The minimum timeout of a receiver, in seconds of wall time."""
 
-LIMIT_MAX = timedelta(days=3650)
-
 
 def receiver_timeouts(scenario: Scenario, rate: float) -> dict[str, Any]:
     """Return the sections of a scenario that give receivers this timeout under a clock of this rate."""
     if rate <= 1:
         return {}
-    least = min(RECEIVER_WALL * rate, LIMIT_MAX)
+    least = min(RECEIVER_WALL * rate, DURATION_MAX)
     found: dict[str, Any] = {}
     if scenario.limits.callback_timeout < least:
         found["limits"] = {"callback_timeout": _duration(least)}

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import yaml
 
-from simulator.explore.findings import EXIT_IGNORED, REPRODUCTION
-from simulator.explore.observation import Outcome
-from simulator.explore.runs import CannotRun, Job, Workers
+from simulator.explore.fault_findings import EXIT_IGNORED, REPRODUCTION
+from simulator.explore.observation import RunOutcome
+from simulator.explore.run_verdicts import FailureReason, Kind, reasons
+from simulator.explore.runs import CannotRun, RunJob, Workers
 from simulator.explore.trials import SLOWER_MAX, TIMEOUT_S, asking, surviving
-from simulator.explore.verdicts import Kind, Reason, reasons
 
 WAITS_S: Final = 300
 """The longest delay of a run by faults, in the sandbox's time."""
@@ -31,12 +31,12 @@ class Colour(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class ProofResult:
     """The number of runs and failures, the reasons of the last failure, and the number of runs that met no fault."""
 
     failed: int
     runs: int
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[FailureReason, ...] = ()
     unmet: int = 0
 
     @property
@@ -59,7 +59,7 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FindingFile:
     """A scenario file that `explore` has written. `extends` is the extended scenario relative to `folder`."""
 
     path: Path
@@ -78,7 +78,7 @@ class Finding:
                 made[section] = kept
         return made
 
-    def is_met(self, outcome: Outcome) -> bool:
+    def is_met(self, outcome: RunOutcome) -> bool:
         """Return whether a fault applied in a run: one of its rules, or the subject of its other sections."""
         seen, rules = outcome.seen, [*(self.document.get("faults") or ()), *(self.document.get("payments") or ())]
         if names := {rule["name"] for rule in rules if "name" in rule}:
@@ -92,7 +92,7 @@ class Finding:
         return float(clock.get("rate", 1)) if isinstance(clock, dict) else 1.0
 
 
-def read_finding(path: Path) -> Finding:
+def read_finding(path: Path) -> FindingFile:
     """Read a finding. Raises `CannotRun` for any other file, and `OSError`."""
     text = path.read_text("utf-8")
     try:
@@ -105,33 +105,33 @@ def read_finding(path: Path) -> Finding:
     extends = str(document["extends"])
     if extends.endswith((".yaml", ".yml")):
         extends = str((path.parent / extends).resolve())
-    return Finding(path.resolve(), extends, document, f"# {EXIT_IGNORED}" in lines)
+    return FindingFile(path.resolve(), extends, document, f"# {EXIT_IGNORED}" in lines)
 
 
 def prove(
     workers: Workers,
-    finding: Finding,
+    finding: FindingFile,
     times: int,
     timeout_s: float | None = None,
     on_run: Callable[[int, str], None] = lambda number, text: None,
-) -> Proof:
+) -> ProofResult:
     """Run the command without faults, then `times` times under the finding; `on_run` gets the result of each as text.
     Raises `AsksNothing`, `BaselineFails` and `CannotRun`."""
-    calm = Job(finding.baseline(), timeout_s or 20 * TIMEOUT_S, wants_tape=False)
+    calm = RunJob(finding.baseline(), timeout_s or 20 * TIMEOUT_S, wants_tape=False)
     baseline = asking(surviving(workers.run_one(calm)))
     limit_s = timeout_s or TIMEOUT_S + SLOWER_MAX * baseline.duration_s + WAITS_S / finding.rate
     failures, unmet = [], 0
     for number in range(1, times + 1):
-        outcome = workers.run_one(Job({"extends": str(finding.path)}, limit_s, wants_tape=False))
+        outcome = workers.run_one(RunJob({"extends": str(finding.path)}, limit_s, wants_tape=False))
         found = _counted(finding, reasons(baseline, outcome, ()))
         is_met = finding.is_met(outcome)
         on_run(number, "; ".join(reason.text for reason in found) or ("survived" if is_met else "met nothing"))
         failures += [found] if found else []
         unmet += not (found or is_met)
-    return Proof(len(failures), times, failures[-1] if failures else (), unmet)
+    return ProofResult(len(failures), times, failures[-1] if failures else (), unmet)
 
 
-def _counted(finding: Finding, found: tuple[Reason, ...]) -> tuple[Reason, ...]:
+def _counted(finding: FindingFile, found: tuple[FailureReason, ...]) -> tuple[FailureReason, ...]:
     """Return the reasons without an exit code that may rightly fail, and without expectations that repeat a reason."""
     repeated = {f"expectation not met: {reason.expect['name']}" for reason in found if reason.expect}
     return tuple(

@@ -9,8 +9,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from simulator.explore.faults import Fault, when_of
-from simulator.explore.observation import GIVEN_BACK, Order, Outcome
+import msgspec
+
+from simulator.explore.fault_catalogue import Fault, when_of
+from simulator.explore.observation import GIVEN_BACK, OrderKey, RunOutcome
 from simulator.wire.payments import STATUS_NAMES
 
 
@@ -25,7 +27,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class FailureReason:
     """A reason of a failure: a few words and a line. `expect` is an expectation for a scenario under which the run also
     fails with `exec`. `needs_audit` is true when only `exec --audit` detects the failure."""
 
@@ -47,33 +49,35 @@ _EXPECTED_OF_WARNINGS: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 
-def reasons(baseline: Outcome, outcome: Outcome, faults: tuple[Fault, ...]) -> tuple[Reason, ...]:
+def reasons(baseline: RunOutcome, outcome: RunOutcome, faults: tuple[Fault, ...]) -> tuple[FailureReason, ...]:
     """Return the reasons why a run under these faults failed; empty when it survived."""
     found = [*_paid_twice(baseline, outcome), *_unmet(baseline, outcome), *_breaches(baseline, outcome)]
     if outcome.exit_code is None:
-        found.append(Reason(Kind.HUNG, "hung", f"the command had not ended after {outcome.duration_s:.0f} s"))
+        found.append(FailureReason(Kind.HUNG, "hung", f"the command had not ended after {outcome.duration_s:.0f} s"))
     elif outcome.exit_code != baseline.exit_code and not any(one.decides_outcome for one in faults):
-        found.append(Reason(Kind.EXIT, f"exit {outcome.exit_code}", f"the command exited with {outcome.exit_code}"))
+        found.append(
+            FailureReason(Kind.EXIT, f"exit {outcome.exit_code}", f"the command exited with {outcome.exit_code}")
+        )
     return tuple(found)
 
 
-def ways(found: tuple[Reason, ...]) -> set[tuple[Kind, str]]:
+def ways(found: tuple[FailureReason, ...]) -> set[tuple[Kind, str]]:
     """Return the kinds of failure of a run, without the objects concerned."""
     return {(one.kind, one.words) for one in found}
 
 
-def same(one: tuple[Reason, ...], other: tuple[Reason, ...]) -> bool:
+def same(one: tuple[FailureReason, ...], other: tuple[FailureReason, ...]) -> bool:
     """Return whether two runs share a kind of failure."""
     return bool(ways(one) & ways(other))
 
 
-def common(of_runs: list[tuple[Reason, ...]]) -> tuple[Reason, ...]:
+def common(of_runs: list[tuple[FailureReason, ...]]) -> tuple[FailureReason, ...]:
     """Return the reasons of the last run that all runs share; empty when they share none."""
     in_all = set.intersection(*map(ways, of_runs)) if of_runs else set()
     return tuple(one for one in of_runs[-1] if (one.kind, one.words) in in_all) if in_all else ()
 
 
-def _paid_twice(baseline: Outcome, outcome: Outcome) -> list[Reason]:
+def _paid_twice(baseline: RunOutcome, outcome: RunOutcome) -> list[FailureReason]:
     """Return the orders with more kept payments than in the baseline.
 
     The simulator does not know the client's orders. Payments of the same product, account and amount belong to the same
@@ -89,12 +93,12 @@ def _paid_twice(baseline: Outcome, outcome: Outcome) -> list[Reason]:
     return found
 
 
-def _refused_in(baseline: Outcome) -> set[Order]:
+def _refused_in(baseline: RunOutcome) -> set[OrderKey]:
     """Return the orders of the baseline whose payments were all refused or refunded."""
     return {one.order for one in baseline.seen.payments} - set(baseline.seen.kept)
 
 
-def _excess(order: Order, count: int, allowed: int) -> Reason:
+def _excess(order: OrderKey, count: int, allowed: int) -> FailureReason:
     times = "twice" if count == 2 * allowed else f"{count} times instead of {allowed}"
     expect = {
         "name": f"{order} is paid {'once' if allowed == 1 else f'{allowed} times'}"[:100],
@@ -104,15 +108,15 @@ def _excess(order: Order, count: int, allowed: int) -> Reason:
         },
         "count": {"max": allowed},
     }
-    return Reason(Kind.PAID_TWICE, f"paid {times}", f"{order} was paid {times}", expect)
+    return FailureReason(Kind.PAID_TWICE, f"paid {times}", f"{order} was paid {times}", expect)
 
 
-def _unmet(baseline: Outcome, outcome: Outcome) -> list[Reason]:
+def _unmet(baseline: RunOutcome, outcome: RunOutcome) -> list[FailureReason]:
     new = {name: text for name, text in outcome.seen.unmet.items() if name not in baseline.seen.unmet}
-    return [Reason(Kind.EXPECTATION, f"expectation not met: {name}", text) for name, text in new.items()]
+    return [FailureReason(Kind.EXPECTATION, f"expectation not met: {name}", text) for name, text in new.items()]
 
 
-def _breaches(baseline: Outcome, outcome: Outcome) -> list[Reason]:
+def _breaches(baseline: RunOutcome, outcome: RunOutcome) -> list[FailureReason]:
     """Return the new errors of the audit, and the new warnings that have a counterpart among the expectations of
     scenarios."""
     found = []
@@ -120,7 +124,7 @@ def _breaches(baseline: Outcome, outcome: Outcome) -> list[Reason]:
         expect = _EXPECTED_OF_WARNINGS.get(id_, {})
         if id_ not in baseline.seen.breaches and (breach.is_error or expect):
             text = f"{id_}: {breach.text}"
-            found.append(Reason(Kind.AUDIT, f"audit: {id_}", text, expect, needs_audit=not expect))
+            found.append(FailureReason(Kind.AUDIT, f"audit: {id_}", text, expect, needs_audit=not expect))
     return found
 
 
@@ -133,12 +137,12 @@ class OtherRun(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RunVerdict:
     """The reasons why a run failed (empty when it survived), whether a fault was triggered, and the end of the
     command's output. `problem` says why the scenario with these faults could not be loaded. `duration_s` is the wall
     time of the run."""
 
-    reasons: tuple[Reason, ...]
+    reasons: tuple[FailureReason, ...]
     is_triggered: bool
     output: str = ""
     problem: str = ""
@@ -156,7 +160,7 @@ class Record:
 
     def __init__(self, folder: Path, about: Mapping[str, Any], *, resumes: bool) -> None:
         self._path = folder / FILE
-        self._verdicts: dict[str, Verdict] = {}
+        self._verdicts: dict[str, RunVerdict] = {}
         self._files: dict[str, str] = {}  # file names of findings
         self._head = {"version": VERSION, "about": {name: _digest(value) for name, value in about.items()}}
         self._file: TextIO | None = None
@@ -178,11 +182,11 @@ class Record:
         if self._file is not None:
             self._file.close()
 
-    def get(self, key: str) -> Verdict | None:
+    def get(self, key: str) -> RunVerdict | None:
         """Return the verdict of a completed run."""
         return self._verdicts.get(key)
 
-    def add(self, key: str, verdict: Verdict) -> None:
+    def add(self, key: str, verdict: RunVerdict) -> None:
         """Record a verdict."""
         self._verdicts[key] = verdict
         self._write({"key": key, **asdict(verdict)})
@@ -224,10 +228,8 @@ class Record:
         for line in lines[1:]:
             if "of" in line:
                 self._files[line["of"]] = line["file"]
-            if "key" in line:
-                reasons = tuple(Reason(**(one | {"kind": Kind(one["kind"])})) for one in line["reasons"])
-                reported = line["is_triggered"], line["output"], line["problem"], line.get("duration_s", 0.0)
-                self._verdicts[line["key"]] = Verdict(reasons, *reported)
+            if key := line.pop("key", ""):
+                self._verdicts[key] = msgspec.convert(line, RunVerdict)
 
     def _forget(self) -> None:
         """Delete only the recorded files."""

@@ -4,9 +4,9 @@ from base64 import urlsafe_b64decode
 from collections.abc import Iterator
 from functools import cache
 
-from simulator.audit.audit import Finding, Occasion, obligation
+from simulator.audit.clauses import Finding, Occasion, obligation
+from simulator.audit.client_traffic import Traffic
 from simulator.audit.reading import bearer, header, inner, members, text
-from simulator.audit.traffic import Traffic
 from simulator.auth import headers as names
 from simulator.contract.openapi import OPENAPI, load
 

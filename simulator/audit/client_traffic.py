@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from simulator.audit.payments import PATH, Outcome, Payment, outcome_named, payment_of
+from simulator.audit.payment_requests import PATH, PaymentOutcome, PaymentRequest, outcome_named, payment_of
 from simulator.audit.reading import (
-    Delivery,
+    DeliveryAttempts,
     bearer,
     callback_fields,
     grouped,
@@ -19,7 +19,7 @@ from simulator.audit.reading import (
     members,
     text,
 )
-from simulator.audit.seen_catalog import CatalogAnswer, Decoder, OptionsAnswer, Shelf
+from simulator.audit.seen_catalog import CatalogAnswer, Decoder, OptionsAnswer, SeenCatalog
 from simulator.auth import headers as names
 from simulator.contract.query import decode_query
 from simulator.wire.traffic import Call, Notification
@@ -40,7 +40,7 @@ class Rate(NamedTuple):
 SPEC_RATE = Rate()
 
 
-class Page(NamedTuple):
+class OptionsPage(NamedTuple):
     """A page of options that the client read. `query` has no page number."""
 
     call: Call
@@ -85,7 +85,7 @@ class Traffic:
         times = [*(one.at for one in self.calls), *(one.at for one in self.notifications)]
         self.until = max(times) if until is None and times else until
         self._decoder = Decoder()
-        self._outcomes: dict[int, Outcome] = {}
+        self._outcomes: dict[int, PaymentOutcome] = {}
 
     def actor(self, call: Call) -> str:
         """Return the reseller of a request; if no request with the same credentials was recognised, return the
@@ -117,37 +117,37 @@ class Traffic:
     # Payments
 
     @cached_property
-    def payments(self) -> Sequence[Payment]:
+    def payments(self) -> Sequence[PaymentRequest]:
         """Every request to create or to re-query a payment."""
         made = (payment_of(call, self.actor(call)) for call in self.to("POST", PATH))
         return [one for one in made if one is not None]
 
     @cached_property
-    def by_refid(self) -> Mapping[tuple[str, str], list[Payment]]:
+    def by_refid(self) -> Mapping[tuple[str, str], list[PaymentRequest]]:
         """The payments by reseller and refid."""
-        found: dict[tuple[str, str], list[Payment]] = defaultdict(list)
+        found: dict[tuple[str, str], list[PaymentRequest]] = defaultdict(list)
         for one in self.payments:
             found[one.key].append(one)
         return found
 
     @cached_property
-    def orders(self) -> Sequence[Payment]:
+    def orders(self) -> Sequence[PaymentRequest]:
         """The first request of each order. A re-query has the same order."""
         return list({(one.key, one.order): one for one in reversed(self.payments)}.values())[::-1]
 
     @cached_property
-    def asked(self) -> Mapping[str, list[Payment]]:
+    def asked(self) -> Mapping[str, list[PaymentRequest]]:
         """The payments by refid alone, since a callback does not name its reseller."""
-        found: dict[str, list[Payment]] = defaultdict(list)
+        found: dict[str, list[PaymentRequest]] = defaultdict(list)
         for one in self.payments:
             found[one.refid].append(one)
         return found
 
     @cached_property
-    def told(self) -> Mapping[str, dict[Outcome, datetime]]:
+    def told(self) -> Mapping[str, dict[PaymentOutcome, datetime]]:
         """The final statuses by refid from accepted callbacks and the history, each with the time when the client first
         read it."""
-        found: dict[str, dict[Outcome, datetime]] = defaultdict(dict)
+        found: dict[str, dict[PaymentOutcome, datetime]] = defaultdict(dict)
         for one in self.callbacks:
             outcome = self.outcome_told(one)
             if is_accepted(one) and outcome.is_final:
@@ -155,7 +155,7 @@ class Traffic:
         for call in self.to("GET", HISTORY):
             for record in _records(call):
                 if (name := text(record, "status_name").upper()) and name not in OPEN_NAMES:
-                    outcome = Outcome.PAID if name.startswith("SUCC") else Outcome.FAILED
+                    outcome = PaymentOutcome.PAID if name.startswith("SUCC") else PaymentOutcome.FAILED
                     of_refid = found[text(record, "refid")]
                     of_refid[outcome] = min(call.at, of_refid.get(outcome, call.at))
         return found
@@ -176,19 +176,19 @@ class Traffic:
         """The transaction callbacks of the service."""
         return [one for one in self.genuine if one.kind == "callback"]
 
-    def outcome_told(self, one: Notification) -> Outcome:
+    def outcome_told(self, one: Notification) -> PaymentOutcome:
         """The status in a callback; decoded once."""
         if one.n not in self._outcomes:
             self._outcomes[one.n] = outcome_named(text(callback_fields(one), "status"))
         return self._outcomes[one.n]
 
     @cached_property
-    def deliveries(self) -> Sequence[Delivery]:
+    def deliveries(self) -> Sequence[DeliveryAttempts]:
         """The attempts, grouped by delivery."""
         return grouped(self.genuine)
 
     @cached_property
-    def received(self) -> Sequence[Delivery]:
+    def received(self) -> Sequence[DeliveryAttempts]:
         """The deliveries to the client's own receivers, without inboxes."""
         return [one for one in self.deliveries if is_clients_own(one.last)]
 
@@ -200,18 +200,18 @@ class Traffic:
         return self._read[1]
 
     @cached_property
-    def pages(self) -> Sequence[Page]:
+    def pages(self) -> Sequence[OptionsPage]:
         """Every page of options that was read."""
         return self._read[2]
 
     @cached_property
-    def shelf(self) -> Shelf:
+    def shelf(self) -> SeenCatalog:
         """The products and options that the client has read."""
         return self._read[0]
 
     @cached_property
-    def _read(self) -> tuple[Shelf, list[Fetch], list[Page]]:
-        shelf, fetches, pages = Shelf(), list[Fetch](), list[Page]()
+    def _read(self) -> tuple[SeenCatalog, list[Fetch], list[OptionsPage]]:
+        shelf, fetches, pages = SeenCatalog(), list[Fetch](), list[OptionsPage]()
         for call in self.calls:
             if call.method != "GET" or call.status != OK:
                 continue
@@ -224,7 +224,7 @@ class Traffic:
                     shelf.add_billers(call, page.data)
                 else:
                     shelf.add_options(call, page.product_code, page.items)
-                    pages.append(Page(call, self.query(call), page))
+                    pages.append(OptionsPage(call, self.query(call), page))
         return shelf, fetches, pages
 
 
