@@ -51,7 +51,7 @@ from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.traces import caller, trace_of
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.reading.document import ScenarioError
-from simulator.scenario.reading.files import ScenariosFolder
+from simulator.scenario.reading.files import ScenarioFolder
 from simulator.shards.shards import Shards
 
 HEALTH_PATH = "/_sim/health"
@@ -202,7 +202,7 @@ class ControlApp:
         self._app.state.rewinder = rewinder
         self._app.state.operations = operations
         self._answered = operations.answered
-        files = None if scenarios is None else ClientFiles(ScenariosFolder.at(scenarios))
+        files = None if scenarios is None else ClientFiles(ScenarioFolder.of_scenarios(scenarios))
         self._app.state.client_files = files
         self._app.state.shards = shards
 

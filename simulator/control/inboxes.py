@@ -37,7 +37,7 @@ from simulator.runtime.inbox_messages import Inbox, Received
 from simulator.runtime.inboxes import BODY_BYTES_MAX, INBOX_PATH
 from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.sections.scripted_answers import build_inbox
-from simulator.scenario.sections.windows import DAYS
+from simulator.scenario.sections.times import DAYS
 from simulator.shortened import shortened
 
 PAGE_BYTES = 256 * 1024

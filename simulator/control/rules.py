@@ -23,7 +23,7 @@ from simulator.domain.model.rules import Origin, Rule, SourceLine
 from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.build import COMPILER, PreparedRule, prepared_rule
-from simulator.scenario.lint.findings import NEVER_MATCHES, rule_findings
+from simulator.scenario.lint.linter import NEVER_MATCHES, rule_findings
 from simulator.scenario.reading.document import Problem, ScenarioError
 from simulator.scenario.reading.files import bundled_path, is_path
 from simulator.scenario.yaml import block

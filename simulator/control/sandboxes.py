@@ -35,7 +35,7 @@ from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.library import load_scenario, names, scenario_from_object, scenario_from_text, scenario_in
 from simulator.scenario.lint.waits import real_waits
 from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.files import ABSENT, TAPE_BYTES_MAX, ScenariosFolder, Unreadable
+from simulator.scenario.reading.files import ABSENT, TAPE_BYTES_MAX, ScenarioFolder, Unreadable
 
 YAML_TYPES = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})
 LISTED_MAX = 20
@@ -189,7 +189,7 @@ def no_folder(path: str) -> Unacceptable:
     return Unacceptable("no_scenarios_folder", text, path)
 
 
-def _known(folder: ScenariosFolder, name: str) -> str:
+def _known(folder: ScenarioFolder, name: str) -> str:
     """Return the end of a message: a similar name, or the existing names."""
     found = [one for one in folder.names() if one != name]
     listed = ", ".join(found[:LISTED_MAX]) + (", …" if len(found) > LISTED_MAX else "")

@@ -16,7 +16,7 @@ from simulator.runtime.background import in_background, place
 from simulator.scenario.client_files import BUNDLED, FOLDER, ClientFiles, listed, save_text, text_of
 from simulator.scenario.library import BODY, CheckResult, check_text, end_column
 from simulator.scenario.reading.document import Problem, ScenarioError
-from simulator.scenario.reading.files import ScenariosFolder, Unreadable
+from simulator.scenario.reading.files import ScenarioFolder, Unreadable
 from simulator.scenario.reading.load import load_text
 from simulator.scenario.yaml import block
 
@@ -87,7 +87,7 @@ async def schema(request: Request) -> Response:
     return Response(text, media_type="application/json")
 
 
-def _folder(request: Request) -> ScenariosFolder | None:
+def _folder(request: Request) -> ScenarioFolder | None:
     files = files_of(request)
     return None if files is None else files.folder
 

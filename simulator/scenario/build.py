@@ -21,25 +21,16 @@ from simulator.scenario.reading.check import check
 from simulator.scenario.reading.document import Document, Problem, Report, ScenarioError
 from simulator.scenario.reading.files import OWN_FILE
 from simulator.scenario.reading.load import load_object
-from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.reader import Reader, read_object, refuse_repeats
 from simulator.scenario.sections import resellers, rules
 from simulator.scenario.sections.catalog import catalog
-from simulator.scenario.sections.expectations import KnownNames, expectations, labels
+from simulator.scenario.sections.expectations import expectations, labels
 from simulator.scenario.sections.limits import assumptions, clock, limits, network, refuse_too_many
 from simulator.scenario.sections.magic import magic
 from simulator.scenario.sections.outcomes import NO_TIMELINES, Timelines, timelines
 from simulator.scenario.sections.resellers import refuse_plain_addresses, webhooks
 from simulator.scenario.sections.schedule import Start, added_labels, schedule
 from simulator.scenario.sections.scripted_answers import inboxes
-
-# The rule sections, each with its definition in the schema.
-DEFINITIONS = {
-    "payments": "payment_rule",
-    "voids": "void_rule",
-    "disputes": "dispute_rule",
-    "bills": "bill_rule",
-    "faults": "fault_rule",
-}
 
 
 def build(document: Document, name: str, origin: Origin | None = None) -> Scenario:
@@ -82,9 +73,9 @@ def _scenario(document: Document, report: Report, name: str, origin: Origin | No
     starts = resellers.resellers(root["resellers"], codes)
     named = timelines(root["timelines"])
     known = rules.KnownCodes(codes, {reseller.code for reseller in starts}, timelines=named)
-    sections = {section: rules.rules_of(section, root[section], known) for section in DEFINITIONS}
+    sections = {section: rules.rules_of(section, root[section], known) for section in rules.DEFINITIONS}
     accounts_with_magic = magic(root["magic"], named)
-    written = [item for section in DEFINITIONS for item in root[section].items()]
+    written = [item for section in rules.DEFINITIONS for item in root[section].items()]
     _refuse_repeated_labels(root, written, accounts_with_magic)
     bounds = limits(root["limits"])
     refuse_too_many(root, written, bounds)
@@ -93,16 +84,15 @@ def _scenario(document: Document, report: Report, name: str, origin: Origin | No
     refuse_plain_addresses([*webhooks_set, *(item["webhook"] for item in root["schedule"].items())], environment)
     rule_labels = labels(sections, accounts_with_magic)
     by_code = {reseller.code: reseller for reseller in starts}
-    expected = expectations(root["expect"], KnownNames(known, rule_labels | added_labels(root["schedule"])))
+    expected = expectations(root["expect"], known, rule_labels | added_labels(root["schedule"]))
     refuse_impossible(root)
-    clock_start = clock(root["clock"])
     return Scenario(
         name=root["scenario"].text(name),
         description=root["description"].text(),
         seed=root["seed"].integer(0),
         environment=environment,
         realistic_times=root["realistic_times"].boolean(),
-        clock=clock_start,
+        clock=clock(root["clock"]),
         resellers=starts,
         catalog=products,
         timelines=named,
@@ -110,10 +100,7 @@ def _scenario(document: Document, report: Report, name: str, origin: Origin | No
         magic=accounts_with_magic,
         network=network(root["network"], codes, environment),
         inboxes=inboxes(root["inboxes"]),
-        schedule=schedule(
-            root["schedule"],
-            Start(products, by_code, known, rule_labels, accounts_with_magic.names(), clock_start.start),
-        ),
+        schedule=schedule(root["schedule"], Start(products, by_code, known, rule_labels, accounts_with_magic.names())),
         limits=bounds,
         webhooks=webhooks(root["webhooks"]),
         assume=assumptions(root["assume"]),
@@ -128,10 +115,10 @@ def _refuse_repeated_labels(root: Reader, written: list[Reader], taken_by_magic:
     labels = [item[key] for item in written for key in ("id", "name")]
     # If an inherited rule and a rule of this file conflict, report the latter; within a file, report the lower rule.
     labels.sort(key=lambda label: (label.position.source == root.position.source, label.position.line))
-    resellers.refuse_repeats(labels, "rule called")
+    refuse_repeats(labels, "rule called")
     taken = {
         f"{section}-{place}"
-        for section in DEFINITIONS
+        for section in rules.DEFINITIONS
         for place, item in enumerate(root[section].items(), 1)
         if not item["id"].is_given
     }
@@ -155,32 +142,28 @@ def build_rule(
 
     Without `products` and `resellers` its `when` may name any. Raises `ScenarioError`.
     """
-    document = load_object(data, "rule")
-    report = Report(document.problems)
-    check(document, report, DEFINITIONS[section])
-    reader = Reader.of(document.root, report)
-    if reader["remove"].is_given:
-        text = "only a file that extends another one removes its rules; DELETE the rule of a sandbox by its id"
-        reader["remove"].problem("misplaced", text)
     known = rules.KnownCodes(products, resellers, timelines=timelines)
-    rule = rules.RULE_READERS[section](reader, rule_id, known)
-    report.raise_if_any()
-    return rule
+
+    def read(item: Reader) -> Rule[Any]:
+        if item["remove"].is_given:
+            text = "only a file that extends another one removes its rules; DELETE the rule of a sandbox by its id"
+            item["remove"].problem("misplaced", text)
+        return rules.rule_of(section, item, rule_id, known)
+
+    return read_object(data, "rule", rules.DEFINITIONS[section], read)
 
 
 def build_reseller(
     data: Mapping[str, object], products: Collection[str] | None = None, environment: str = "staging"
 ) -> ResellerStart:
     """Build a reseller from an object. Without `products` its catalog may name any. Raises `ScenarioError`."""
-    document = load_object(data, "reseller")
-    report = Report(document.problems)
-    check(document, report, "reseller")
-    reader = Reader.of(document.root, report)
-    start = resellers.reseller(reader, products)
-    resellers.refuse_repeated_credentials([reader])
-    refuse_plain_addresses([reader["balance_webhook"]], environment)
-    report.raise_if_any()
-    return start
+
+    def read(item: Reader) -> ResellerStart:
+        resellers.refuse_repeated_credentials([item])
+        refuse_plain_addresses([item["balance_webhook"]], environment)
+        return resellers.reseller(item, products)
+
+    return read_object(data, "reseller", "reseller", read)
 
 
 REMEMBERED_MAX = 16

@@ -5,7 +5,8 @@ same large scenario share it while its files are unchanged, and the number of di
 files are read in the background thread only.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path as FilePath
@@ -14,6 +15,7 @@ from typing import Final, Literal, NamedTuple
 from weakref import ref
 
 import msgspec
+from msgspec.structs import replace
 
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.model.scenario import Scenario
@@ -25,114 +27,85 @@ from simulator.scenario.reading.files import (
     LISTED_MAX,
     OWN_FILE,
     Fingerprint,
-    Folder,
-    ScenariosFolder,
+    ScenarioFolder,
     Unreadable,
     bundled_path,
     fingerprint,
     is_path,
     names,
+    read_bytes,
 )
 from simulator.scenario.reading.load import load_text
 
 LARGE_MAX = 8
 
 
-class _Kept(msgspec.Struct, frozen=True):
-    """A large scenario that a sandbox uses, and its sources: the digest of each file's content."""
-
-    scenario: "ref[Scenario]"
-    wanted: bytes
-    files: dict[tuple[Folder, str], bytes]
-    bundled: Fingerprint
-
-    def is_unchanged(self) -> bool:
-        """Return True if all sources are unchanged."""
-        try:
-            return self.bundled == fingerprint() and all(
-                _digest(folder.read(name)) == digest for (folder, name), digest in self.files.items()
-            )
-        except Unreadable:
-            return False
-
-
 class _Reads(msgspec.Struct):
-    """The files that a scenario has read. `on_large` is called once when they exceed the maximum of a request."""
+    """The files that a scenario has read, with the digest of each. `on_large` is called when they exceed the maximum of
+    a request."""
 
-    on_large: Callable[[], None]
-    files: dict[tuple[Folder, str], bytes] = msgspec.field(default_factory=dict)
+    on_large: Callable[[], None] = lambda: None
+    files: dict[FilePath, bytes] = msgspec.field(default_factory=dict)
     size: int = 0
+
+    def add(self, path: FilePath, content: bytes) -> None:
+        """Record a file. Raises `Unreadable` when the total exceeds the limit, and any error of `on_large`."""
+        if path in self.files:
+            return
+        self.size += len(content)
+        if self.files and self.size > OWN_FILE.bytes_max:
+            raise Unreadable(f"with this one the files of the scenario have more than {OWN_FILE.bytes_max} bytes")
+        self.files[path] = _digest(content)
+        if self.is_large:
+            self.on_large()
 
     @property
     def is_large(self) -> bool:
         """Return True if the files make this scenario large."""
         return self.size > FROM_ANYWHERE.bytes_max
 
-    def add(self, folder: Folder, name: str, content: bytes) -> None:
-        """Record a file. Raises `Unreadable` when the total exceeds the limit, and any error of `on_large`."""
-        if (folder, name) in self.files:
-            return
-        self.size += len(content)
-        if self.files and self.size > OWN_FILE.bytes_max:
-            raise Unreadable(f"with this one the files of the scenario have more than {OWN_FILE.bytes_max} bytes")
-        self.files[folder, name] = _digest(content)
-        if self.is_large:
-            self.on_large()
 
+class _Kept(msgspec.Struct, frozen=True):
+    """A large scenario that a sandbox uses, and its sources."""
 
-class _Noting(msgspec.Struct, frozen=True):
-    """A folder that records the files read."""
+    scenario: "ref[Scenario]"
+    wanted: bytes
+    files: dict[FilePath, bytes]
+    bundled: Fingerprint
 
-    folder: Folder
-    reads: _Reads
-
-    def read(self, name: str) -> bytes:
-        """See `Folder`."""
-        content = self.folder.read(name)
-        self.reads.add(self.folder, name, content)
-        return content
-
-    def real(self, name: str) -> FilePath:
-        """See `Folder`."""
-        return self.folder.real(name)
-
-    def source(self, name: str) -> str:
-        """See `Folder`."""
-        return self.folder.source(name)
-
-    def of(self, name: str) -> "_Noting":
-        """See `Folder`."""
-        return _Noting(self.folder.of(name), self.reads)
+    def is_unchanged(self, root: FilePath | None) -> bool:
+        """Return True if all sources are unchanged."""
+        try:
+            unchanged = all(_digest(read_bytes(path, root=root)) == digest for path, digest in self.files.items())
+        except Unreadable:
+            return False
+        return unchanged and self.bundled == fingerprint()
 
 
 class ClientFiles:
     """The scenario folder, and the cache of the large scenarios that sandboxes of this server use."""
 
-    def __init__(self, folder: ScenariosFolder) -> None:
+    def __init__(self, folder: ScenarioFolder) -> None:
         self.folder = folder
         self._kept: list[_Kept] = []
 
-    def scenario(self, wanted: bytes, load: Callable[[Folder], Scenario]) -> Scenario:
+    def scenario(self, wanted: bytes, load: Callable[[ScenarioFolder], Scenario]) -> Scenario:
         """Return the scenario that `load` makes of `wanted` and the folder. Raises any error of `load`, and `Conflict`
         when there are too many large scenarios."""
         digest = _digest(wanted)
-        if (found := self._found(digest)) is not None:
-            return found
+        for kept in self._kept:
+            found = kept.scenario()
+            if kept.wanted == digest and found is not None and kept.is_unchanged(self.folder.root):
+                return found
         bundled, reads = fingerprint(), _Reads(self._refuse_more)
-        scenario = load(_Noting(self.folder, reads))
+        scenario = load(replace(self.folder, on_read=reads.add))
         if reads.is_large:
             self._kept.append(_Kept(ref(scenario), digest, reads.files, bundled))
         return scenario
 
-    def reading(self) -> Folder:
+    def reading(self) -> ScenarioFolder:
         """Return a folder for a single reading without a cache. The limits of a scenario apply to all files read."""
-        return _Noting(self.folder, _Reads(lambda: None))
-
-    def _found(self, digest: bytes) -> Scenario | None:
-        for kept in self._kept:
-            if kept.wanted == digest and (scenario := kept.scenario()) is not None and kept.is_unchanged():
-                return scenario
-        return None
+        return replace(self.folder, on_read=_Reads().add)
 
     def _refuse_more(self) -> None:
         self._kept = [kept for kept in self._kept if kept.scenario() is not None]
@@ -149,13 +122,10 @@ Source = Literal["bundled", "folder"]
 
 BUNDLED: Final = "bundled"
 FOLDER: Final = "folder"
-DESCRIBED_BYTES_MAX: Final = 64 * 1024
-"""The maximum size of a file whose description is read; larger files would make a list of thousands take minutes."""
+HEAD_BYTES: Final = 64 * 1024
+"""A description is looked for in this part of a file."""
 
-LISTED_BYTES_MAX: Final = 1024 * 1024
-"""The maximum that is read for a list. Beyond it, scenarios are listed without descriptions."""
-
-
+_DESCRIPTION: Final = re.compile(rb"^description:.*", re.MULTILINE)
 _SAVING = Lock()  # a save compares the file with its revision and replaces it without another save in between
 
 
@@ -169,48 +139,32 @@ class SavedText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A listed scenario; `description` is None if the file has no description, is too long or cannot be parsed."""
+    """A listed scenario; `description` is None if none is found at the beginning of the file."""
 
     name: str
     source: Source
     description: str | None
 
 
-def listed(folder: ScenariosFolder | None, start: int, count: int) -> tuple[list[Listed], bool]:
+def listed(folder: ScenarioFolder | None, start: int, count: int) -> tuple[list[Listed], bool]:
     """Return up to `count` scenarios from the position `start` on, bundled ones first, and whether there are more."""
     known: list[tuple[str, Source]] = [(name, BUNDLED) for name in names()]
     known += [(name, FOLDER) for name in ([] if folder is None else folder.names())]
-    return list(_described(known[start : start + count], folder)), len(known) > start + count
+    rows = [Listed(name, source, _description(name, source, folder)) for name, source in known[start : start + count]]
+    return rows, len(known) > start + count
 
 
-def _described(known: Iterable[tuple[str, Source]], folder: ScenariosFolder | None) -> Iterator[Listed]:
-    read = 0
-    for name, source in known:
-        content = _content(name, source, folder) if read < LISTED_BYTES_MAX else b""
-        read += min(len(content), DESCRIBED_BYTES_MAX)
-        yield Listed(name, source, _description(content))
-
-
-def _content(name: str, source: Source, folder: ScenariosFolder | None) -> bytes:
-    """Return the bytes of a file, empty when it cannot be read."""
+def _description(name: str, source: Source, folder: ScenarioFolder | None) -> str | None:
     try:
-        return _bytes(name, source, folder)
-    except Unreadable:
-        return b""
-
-
-def _description(content: bytes) -> str | None:
-    if len(content) > DESCRIBED_BYTES_MAX:
-        return None
-    try:
-        root = load_text(content, "").root.value
-    except ScenarioError:
+        line = _DESCRIPTION.search(_bytes(name, source, folder, HEAD_BYTES))
+        root = load_text(line[0], "").root.value if line else None
+    except (Unreadable, ScenarioError):
         return None
     found = root.get("description") if isinstance(root, dict) else None
     return found.value if found is not None and isinstance(found.value, str) else None
 
 
-def text_of(name: str, source: Source | None, folder: ScenariosFolder | None) -> SavedText:
+def text_of(name: str, source: Source | None, folder: ScenarioFolder | None) -> SavedText:
     """Return the text of a scenario. Without a source, the name decides, since file names have a suffix.
 
     Raises `Unknown`, and `Conflict` for a file that is not text, or longer than a scenario from the network may be.
@@ -230,7 +184,7 @@ def text_of(name: str, source: Source | None, folder: ScenariosFolder | None) ->
         raise Conflict("scenario_not_text", f"{name!r} is not UTF-8 text", "name") from None
 
 
-def save_text(name: str, text: bytes, revision: str | None, folder: ScenariosFolder) -> str:
+def save_text(name: str, text: bytes, revision: str | None, folder: ScenarioFolder) -> str:
     """Write a scenario into the folder, and return its new revision. Without `revision` the file must be new.
 
     Raises `Unacceptable` for a refused name, and `Conflict` if the file has another revision or cannot be written, or
@@ -268,18 +222,16 @@ def _revision(content: bytes) -> str:
     return sha256(content).hexdigest()
 
 
-def _bytes(name: str, source: Source, folder: ScenariosFolder | None) -> bytes:
+def _bytes(name: str, source: Source, folder: ScenarioFolder | None, bytes_max: int | None = None) -> bytes:
     """Raises `Unreadable`."""
-    if source == BUNDLED:
-        if name not in names():
-            raise Unreadable("")
-        return bundled_path(name).read_bytes()
-    if folder is None:
+    if source == FOLDER and folder is not None:
+        return folder.read(name, bytes_max)
+    if source == FOLDER or name not in names():
         raise Unreadable("")
-    return folder.read(name)
+    return bundled_path(name).read_bytes()
 
 
-def _unknown(name: str, source: Source | None, folder: ScenariosFolder | None) -> str:
+def _unknown(name: str, source: Source | None, folder: ScenarioFolder | None) -> str:
     known = [] if source == FOLDER else names()
     known += [] if source == BUNDLED or folder is None else folder.names()
     where = {BUNDLED: "bundled scenario", FOLDER: "file in the folder of --scenarios", None: "scenario"}[source]

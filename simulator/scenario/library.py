@@ -14,12 +14,12 @@ from simulator.domain.model.rules import Origin
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import attempt, build, encoded
 from simulator.scenario.client_files import ClientFiles
-from simulator.scenario.lint.findings import lint
+from simulator.scenario.lint.linter import lint
 from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.document import Document, Problem, Report, ScenarioError
+from simulator.scenario.reading.document import Document, Problem, ScenarioError
 from simulator.scenario.reading.files import (
     Fingerprint,
-    Folder,
+    ScenarioFolder,
     bundled_of_file,
     bundled_path,
     fingerprint,
@@ -72,9 +72,7 @@ def _checked(read: Callable[[], Document], name: str) -> CheckResult:
         return CheckResult(error.problems, frozenset(error.problems))
     scenario, found = attempt(document, name)
     errors = frozenset(found)
-    report = Report([*filter(None, [lack(document)]), *found])
-    lint(document, report, scenario)
-    return CheckResult(tuple(report.problems()), errors)
+    return CheckResult(tuple(lint(document, [*filter(None, [lack(document)]), *found], scenario)), errors)
 
 
 def end_column(line: str, column: int) -> int | None:
@@ -126,7 +124,7 @@ def scenario_from_object(value: object, files: ClientFiles | None = None) -> Sce
     """Return the scenario of an object of the control API, which may extend `files`. Raises `ScenarioError`, and the
     errors of `ClientFiles.scenario`."""
 
-    def load(folder: Folder | None) -> Scenario:
+    def load(folder: ScenarioFolder | None) -> Scenario:
         return build(resolved(load_object(value), folder), "inline")
 
     return load(None) if files is None else files.scenario(b"object " + encoded(value), load)
@@ -135,7 +133,7 @@ def scenario_from_object(value: object, files: ClientFiles | None = None) -> Sce
 def scenario_from_text(text: bytes, files: ClientFiles | None = None) -> Scenario:
     """Return the scenario of YAML sent to the control API; errors as in `scenario_from_object`."""
 
-    def load(folder: Folder | None) -> Scenario:
+    def load(folder: ScenarioFolder | None) -> Scenario:
         return build(read_text(text, BODY, folder), "inline")
 
     return load(None) if files is None else files.scenario(b"text " + text, load)
@@ -145,7 +143,7 @@ def scenario_in(files: ClientFiles, name: str) -> Scenario:
     """Return the scenario of a file of the folder. Raises `ScenarioError`, the errors of `ClientFiles.scenario`, and
     `Unreadable` for a file that cannot be read."""
 
-    def load(folder: Folder) -> Scenario:
+    def load(folder: ScenarioFolder) -> Scenario:
         return build(read_in(folder, name), FilePath(name).stem, Origin("folder", name))
 
     return files.scenario(b"file " + name.encode("utf-8", "surrogatepass"), load)

@@ -7,7 +7,6 @@ from typing import Any
 
 LINE_CHARS_MAX = 200
 LEVELS_MAX = 2
-PARTS_MAX = 60  # more of them never fit on a line
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9 ._/-]*[A-Za-z0-9]|[A-Za-z]", re.ASCII)
 # Keywords of YAML 1.1, which other programs may read the file as.
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", "nan"}
@@ -58,7 +57,7 @@ def _is_shallow(value: Any, levels: int) -> bool:
     if not isinstance(value, dict | list):
         return True
     parts = value.values() if isinstance(value, dict) else value
-    return levels > 0 and len(parts) <= PARTS_MAX and all(_is_shallow(part, levels - 1) for part in parts)
+    return levels > 0 and all(_is_shallow(part, levels - 1) for part in parts)
 
 
 def flow(value: Any) -> str:

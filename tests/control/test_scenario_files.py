@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simulator.scenario.reading.files import LISTED_MAX, NAME_CHARS_MAX, ScenariosFolder, Unreadable
+from simulator.scenario.reading.files import LISTED_MAX, NAME_CHARS_MAX, ScenarioFolder, Unreadable
 from tests.support.bad_scenarios import HOSTILE, REFUSED
 from tests.support.client import Client, Response, running
 
@@ -307,14 +307,14 @@ def test_an_unknown_file_gets_a_suggestion_or_the_list(among: Client, folder: Pa
     message = start(among, "qqqqqq.yaml").json["message"]
     assert message.endswith(", …")
     assert len(message) <= 500
-    assert LISTED_MAX - 20 < len(ScenariosFolder.at(folder).names()) <= LISTED_MAX
+    assert LISTED_MAX - 20 < len(ScenarioFolder.of_scenarios(folder).names()) <= LISTED_MAX
 
 
 def test_only_files_that_can_be_asked_for_are_suggested_and_listed(among: Client, folder: Path) -> None:
     (folder / "leads-in.yaml").symlink_to("mine.yaml")
     (folder / "two\nlines.yaml").write_text("")
     (folder / os.fsdecode(b"latin-\xe4.yaml")).write_text("")
-    listed = ScenariosFolder.at(folder).names()
+    listed = ScenarioFolder.of_scenarios(folder).names()
     assert {"mine.yaml", "leads-in.yaml"} <= set(listed)
     left_out = {*OUTSIDE, "loop.yaml", "pipe.yaml", "folder.yaml", "two\nlines.yaml"} | {
         name for name in os.listdir(folder) if not name.isprintable()
@@ -381,9 +381,9 @@ def test_a_link_that_is_made_meanwhile_leads_nowhere(
 
     monkeypatch.setattr(os, "open", swapped)
     with pytest.raises(Unreadable, match="there is no such file"):
-        ScenariosFolder.at(folder).read("sub/deep.yaml")
+        ScenarioFolder.of_scenarios(folder).read("sub/deep.yaml")
 
 
 def test_a_folder_that_is_a_link_itself_is_the_folder_that_it_leads_to(folder: Path) -> None:
     (folder.parent / "link").symlink_to("scenarios")
-    assert ScenariosFolder.at(folder.parent / "link").read("mine.yaml") == MINE.encode()
+    assert ScenarioFolder.of_scenarios(folder.parent / "link").read("mine.yaml") == MINE.encode()

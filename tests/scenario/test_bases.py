@@ -9,7 +9,7 @@ from simulator.scenario.library import load_scenario, problems, scenario_from_ob
 from simulator.scenario.reading import sources
 from simulator.scenario.reading.check import check
 from simulator.scenario.reading.document import Document, Report
-from simulator.scenario.reading.sources import BASES_MAX, CHAIN_MAX, files_behind
+from simulator.scenario.reading.sources import BASES_MAX, files_behind
 
 
 def written(folder: Path, **texts: str) -> Path:
@@ -137,15 +137,13 @@ def test_a_loop_is_refused(tmp_path: Path, texts: dict[str, str], place: str) ->
     assert codes(written(tmp_path, **texts)) == [f"{place}: cycle"]
 
 
-def test_the_depth_is_bounded_however_it_is_reached(tmp_path: Path) -> None:
+def test_the_depth_is_bounded_with_the_number_of_bases(tmp_path: Path) -> None:
     (tmp_path / "s0.yaml").write_text("resellers: []\n")
-    for number in range(1, CHAIN_MAX):
+    for number in range(1, 500):
         (tmp_path / f"s{number}.yaml").write_text(f"extends: s{number - 1}.yaml\n")
-    deepest = f"s{CHAIN_MAX - 2}.yaml"
-    assert codes(written(tmp_path, mine=f"extends: [{deepest}, s0.yaml]\n")) == []
-    for extends in (f"[{deepest}, aside.yaml]", f"[aside.yaml, {deepest}]"):
-        path = written(tmp_path, aside=f"extends: {deepest}\n", mine=f"extends: {extends}\n")
-        assert [code.rpartition(" ")[2] for code in codes(path)] == ["cycle"], extends
+    assert codes(tmp_path / f"s{BASES_MAX}.yaml") == []
+    for number in (BASES_MAX + 1, 499):
+        assert [code.rpartition(" ")[2] for code in codes(tmp_path / f"s{number}.yaml")] == ["too_big"]
 
 
 def test_the_number_of_bases_is_bounded(tmp_path: Path) -> None:

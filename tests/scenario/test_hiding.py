@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from simulator.contract.endpoints import endpoints
 from simulator.domain.model.money import SERVICE_ZONE
+from simulator.scenario.lint.admitted_values import covers, excludes, is_empty, values
 from simulator.scenario.lint.conditions import Alternative, When, hides, when_of
-from simulator.scenario.lint.values import AMOUNT, METHOD, PATH, TEXT, Comparison, covers, excludes, is_empty, values
+from simulator.scenario.lint.fault_requests import reached
 from simulator.scenario.reading.document import Report
 from simulator.scenario.reading.load import load_object
 from simulator.scenario.reading.reader import Reader
-from simulator.scenario.sections.matchers import compile_when
+from simulator.scenario.sections.matchers import AMOUNT, METHOD, PATH, TEXT, Comparison, compile_when
 from tests.support.tiers import examples
 
 # Few and alike, so that two matchers often have to do with each other.
@@ -132,9 +133,9 @@ KINDS = [
 ]
 
 
-def read(section: str, when: Any) -> When:
+def read(when: Any) -> When:
     document = load_object({"when": when})
-    found = when_of(Reader.of(document.root, Report(document.problems)), section)
+    found = when_of(Reader.of(document.root, Report(document.problems)))
     assert found is not None
     return found
 
@@ -156,7 +157,7 @@ def narrowed(whens: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[tupl
 def test_what_is_proved_of_two_matchers_holds_for_every_value(
     data: st.DataObject, kind: Comparison, plain: tuple[Any, ...], sent: tuple[Any, ...]
 ) -> None:
-    one, other = (values(kind, data.draw(matchers(plain))) for _ in range(2))
+    one, other = (values(data.draw(matchers(plain)), kind) for _ in range(2))
     passed = [(one.test(value), other.test(value)) for value in sent]
     event(f"covered: {covers(one, other)}, excluded: {excludes(one, other)}, empty: {is_empty(other)}")
     assert not (covers(one, other) and (False, True) in passed)
@@ -178,7 +179,7 @@ def test_what_is_proved_of_any_two_single_parts_holds_for_every_value(
     single += [{name: text} for name in ("prefix", "suffix") for text in PARTS]
     single += [{name: number} for name in ("min", "max", "more_than") for number in NUMBERS]
     single += [{"pattern": pattern} for pattern in PATTERNS]
-    found = [values(kind, matcher) for one in single for matcher in (one, {"not": one})]
+    found = [values(matcher, kind) for one in single for matcher in (one, {"not": one})]
     bits = [(one, passed(one.test, sent)) for one in found]
     assert [one.parts for one, mask in bits if is_empty(one) and mask] == []
     claims = [(covers(one, other), excludes(one, other), wide, narrow) for one, wide in bits for other, narrow in bits]
@@ -198,8 +199,8 @@ def test_what_is_proved_of_any_two_faults_holds_for_every_request() -> None:
         {"method": method, "path": path, "headers": named}
         for (method, path), named in product(SENT_PATHS, ({}, {"a": "10"}, {"b": "10"}))
     ]
-    bits = [(read("faults", when), passed(compile_when(when), sent)) for when in whens]
-    assert [one for one, mask in bits if one.reach is not None and not one.reach.possible and mask] == []
+    bits = [(read(when), passed(compile_when(when), sent)) for when in whens]
+    assert [one for one, mask in bits if not reached(one.conditions) and mask] == []
     claims = [(hides(one, other), wide, narrow) for one, wide in bits for other, narrow in bits]
     assert not any(hidden and narrow & ~wide for hidden, wide, narrow in claims)
     assert sum(hidden for hidden, *_ in claims) > 3 * len(whens)
@@ -210,7 +211,7 @@ def test_what_is_proved_of_any_two_faults_holds_for_every_request() -> None:
 @given(whens=narrowed(PAYMENT_WHEN))
 def test_no_payment_reaches_a_rule_that_is_called_hidden(whens: tuple[Any, Any]) -> None:
     wide, narrow = whens
-    if hides(read("payments", wide), read("payments", narrow)):
+    if hides(read(wide), read(narrow)):
         hiding, hidden = compile_when(wide), compile_when(narrow)
         assert next((one for one in PAYMENTS if hidden(one) and not hiding(one)), None) is None
 
@@ -220,7 +221,7 @@ def test_no_payment_reaches_a_rule_that_is_called_hidden(whens: tuple[Any, Any])
 @given(whens=narrowed(TIMED_WHEN))
 def test_no_payment_reaches_a_rule_that_is_called_hidden_at_any_time(whens: tuple[Any, Any]) -> None:
     wide, narrow = whens
-    if hides(read("payments", wide), read("payments", narrow)):
+    if hides(read(wide), read(narrow)):
         event("hidden")
         hiding, hidden = compile_when(wide), compile_when(narrow)
         assert next((one for one in TIMED if hidden(one) and not hiding(one)), None) is None
@@ -231,13 +232,13 @@ def test_no_payment_reaches_a_rule_that_is_called_hidden_at_any_time(whens: tupl
 @given(whens=narrowed(FAULT_WITH_ANY))
 def test_no_request_reaches_a_fault_with_alternatives_that_is_called_hidden(whens: tuple[Any, Any]) -> None:
     wide, narrow = whens
-    found = read("faults", narrow)
+    found = read(narrow)
     hiding, hidden = compile_when(wide), compile_when(narrow)
-    if hides(read("faults", wide), found):
+    if hides(read(wide), found):
         event("hidden")
         assert next((one for one in QUERIES if hidden(one) and not hiding(one)), None) is None
     for branch in found.branches:
-        if branch.whole.reach is not None and not branch.whole.reach.possible:
+        if not reached(branch.whole):
             assert not any(map(compile_when({**narrow, "any": [plain_of(branch)]}), QUERIES))
 
 
@@ -251,9 +252,9 @@ def plain_of(branch: Alternative) -> Any:
 @given(whens=narrowed(FAULT_WHEN))
 def test_no_request_reaches_a_fault_that_is_called_hidden(whens: tuple[Any, Any]) -> None:
     wide, narrow = whens
-    found = read("faults", narrow)
+    found = read(narrow)
     hiding, hidden = compile_when(wide), compile_when(narrow)
-    if hides(read("faults", wide), found):
+    if hides(read(wide), found):
         assert next((one for one in REQUESTS if hidden(one) and not hiding(one)), None) is None
-    if found.reach is not None and not found.reach.possible:
+    if not reached(found.conditions):
         assert not any(map(hidden, REQUESTS))

@@ -166,15 +166,6 @@ def test_an_item_of_the_wrong_shape_is_reported_and_not_dropped(tmp_path: Path) 
     ]
 
 
-def test_a_chain_may_be_eight_long_and_no_longer(tmp_path: Path) -> None:
-    (tmp_path / "s0.yaml").write_text("seed: 5\n")
-    for number in range(1, 12):
-        (tmp_path / f"s{number}.yaml").write_text(f"extends: s{number - 1}.yaml\n")
-    assert load_scenario(tmp_path / "s7.yaml").seed == 5
-    with pytest.raises(ScenarioError, match=r"s1\.yaml:1:10: cycle more than 8"):
-        load_scenario(tmp_path / "s8.yaml")
-
-
 def test_a_cycle_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("extends: b.yaml\n")
     (tmp_path / "b.yaml").write_text("extends: ./a.yaml\n")

@@ -1,39 +1,35 @@
-"""Conditions of a rule's `when`, as sets of admitted values, and detection of rules that an earlier rule hides."""
+"""Conditions of a rule's `when`, as sets of admitted values: conditions that no value meets, and rules that an earlier
+rule hides. Equal conditions, listed values and prefixes are compared; other relations are not detected."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
 import msgspec
-from msgspec.structs import replace
 
-from simulator.domain.model.inboxes import MIDNIGHT
-from simulator.scenario.lint.reach import ANY_METHOD, ANY_PATH, Reach, reach
-from simulator.scenario.lint.values import AMOUNT, METHOD, PATH, TEXT, Comparison, Values, covers, opaque, values
+from simulator.scenario.lint.admitted_values import STAR, Values, covers, excludes, is_empty, opaque, values
 from simulator.scenario.reading.document import shown
 from simulator.scenario.reading.reader import ONE, Reader
-from simulator.scenario.sections.matchers import COUNTS, OUTSTANDING, exceeds_outstanding
-from simulator.scenario.sections.windows import DAYS, KEYS, time_of_day
+from simulator.scenario.sections.matchers import AMOUNT, COUNTS, KINDS, OUTSTANDING, TEXT, exceeds_outstanding, number
+from simulator.scenario.sections.times import SPAN_KEYS, WINDOW_KEYS, time_of_day
 
-# How each condition compares values. A condition that is missing here is covered only by an equal condition.
-KINDS: Mapping[str, Comparison] = {
-    "method": METHOD,
-    "path": PATH,
-    "amount": AMOUNT,
-    **dict.fromkeys(("reseller", "product", "account", "refid", "trxid", "refund_type", "new", "weekday"), TEXT),
-}
+# The conditions that are compared as text. Others that are missing in `KINDS` are covered only by an equal condition.
+TEXTS: Final = frozenset({"reseller", "product", "account", "refid", "trxid", "refund_type", "new", "weekday"})
 # Conditions with named members: the matcher of each, and the normalization of names.
-GROUPS: Mapping[str, Callable[[str], str]] = {"extras": str, "headers": str.lower, "query": str}
-SPANS = ("since", "until")
+GROUPS: Final[Mapping[str, Callable[[str], str]]] = {"extras": str, "headers": str.lower, "query": str}
 
 # The members of a rule that do not limit when it applies.
-WITHOUT_LIMIT = frozenset({"id", "name", "when", "then", "callbacks", "fallback", *SPANS})
+NOT_LIMITING: Final = frozenset({"id", "name", "when", "then", "callbacks", "fallback", *SPAN_KEYS})
 
-# Work limits: comparisons with earlier rules per rule, and comparisons per scenario.
-PAIRS_MAX = 50  # of alternatives of two rules
-COMPARED_RULES_MAX = 200
-COMPARISONS_MAX = 100_000
+# Conditions whose values hardly ever contain a star. An intended star goes into `in`.
+WITHOUT_STAR: Final = ("account", "refid", "trxid", "extras", "headers", "query")
+MEDIA_RANGE: Final = "/*"  # for a header that names the header
+
+COMPARISONS_MAX: Final = 100_000
+"""The number of comparisons in a scenario: each alternative of a rule is compared with all earlier ones."""
 
 Key = tuple[str, str]
-ABOVE_OUTSTANDING: Key = ("amount", OUTSTANDING)
+ABOVE_OUTSTANDING: Final[Key] = ("amount", OUTSTANDING)
 
 
 class Condition(msgspec.Struct, frozen=True):
@@ -43,82 +39,51 @@ class Condition(msgspec.Struct, frozen=True):
     admits: Values
     at: Reader
 
-    @property
-    def holds_always(self) -> bool:
-        """Return True for a window that is all the time."""
-        match self.key[0]:
-            case "weekday":
-                return set(DAYS) <= set(self.admits.listed or ())
-            case "since":
-                return not self.at.duration()
-            case "time":
-                [(_, found)] = self.admits.parts
-                return bool(found.spans() == ((MIDNIGHT, None),))
-        return False
 
-
-class When(msgspec.Struct, frozen=True):
-    """The conditions of a rule. `branches` are the alternatives in `any`; `reach` are the endpoints of a fault, if they
-    are known."""
-
-    conditions: tuple[Condition, ...]
-    reach: Reach | None = None
-    branches: tuple["Alternative", ...] = ()
-
-    def of(self, key: str) -> Values | None:
-        """Return the values that a plain condition admits; None without such a condition."""
-        return next((one.admits for one in self.conditions if one.key == (key, "")), None)
-
-    @property
-    def alternatives(self) -> "tuple[When, ...]":
-        """Return equivalent conditions without `any`: the rule matches when at least one alternative matches."""
-        return tuple(branch.whole for branch in self.branches) or (self,)
+Conditions = tuple[Condition, ...]
 
 
 class Alternative(msgspec.Struct, frozen=True):
     """An item of `any`: its own conditions, and `whole`, which adds the conditions beside `any`."""
 
     at: Reader
-    own: tuple[Condition, ...]
-    whole: When
+    own: Conditions
+    whole: Conditions
 
 
-class Placed(msgspec.Struct, frozen=True):
-    """A rule and its conditions."""
+class When(msgspec.Struct, frozen=True):
+    """The conditions of a rule, and the alternatives in its `any`."""
 
-    item: Reader
-    when: When
+    conditions: Conditions
+    branches: tuple[Alternative, ...] = ()
+
+    @property
+    def alternatives(self) -> tuple[Conditions, ...]:
+        """Return equivalent conditions without `any`: the rule matches when at least one alternative matches."""
+        return tuple(branch.whole for branch in self.branches) or (self.conditions,)
 
 
-def when_of(item: Reader, section: str) -> When | None:
+Placed = tuple[Reader, When]
+"""A rule and its conditions."""
+
+
+def when_of(item: Reader) -> When | None:
     """Return the conditions of a rule, without its counts; None for an invalid rule."""
     if not item.is_valid:
         return None
-    found = _whole((*_conditions(item["when"]), *_written(item, SPANS)), section)
-    return replace(found, branches=tuple(_branch(one, found, section) for one in item["when"]["any"].items()))
+    beside = (*conditions_of(item["when"]), *_written(item, SPAN_KEYS))
+    branches = ((at, conditions_of(at)) for at in item["when"]["any"].items())
+    return When(beside, tuple(Alternative(at, own, (*own, *beside)) for at, own in branches))
 
 
-def _branch(at: Reader, beside: When, section: str) -> Alternative:
-    own = tuple(_conditions(at))
-    return Alternative(at, own, _whole((*own, *beside.conditions), section))
-
-
-def _whole(conditions: tuple[Condition, ...], section: str) -> When:
-    """Return the conditions with the endpoints of a fault, unless two conditions are about them."""
-    found, keys = When(conditions), [one.key[0] for one in conditions]
-    if section != "faults" or any(keys.count(key) > 1 for key in ("method", "path")):
-        return found
-    return replace(found, reach=reach(found.of("method") or ANY_METHOD, found.of("path") or ANY_PATH))
-
-
-def conditions_of(about: Reader) -> When:
-    """Return the conditions of an expectation on its calls, payments and so on; it must be valid."""
-    return When(tuple(_conditions(about)))
+def conditions_of(about: Reader) -> Conditions:
+    """Return the conditions of a valid `when`, or of an expectation on its calls, payments and so on."""
+    return tuple(_conditions(about))
 
 
 def window_of(item: Reader) -> When | None:
     """Return the conditions of an item that has its own window and no `when`; None for an invalid item."""
-    return When(tuple(_written(item, KEYS))) if item.is_valid else None
+    return When(tuple(_written(item, WINDOW_KEYS))) if item.is_valid else None
 
 
 def _written(item: Reader, keys: tuple[str, ...]) -> Iterator[Condition]:
@@ -127,28 +92,27 @@ def _written(item: Reader, keys: tuple[str, ...]) -> Iterator[Condition]:
 
 def _conditions(when: Reader) -> Iterator[Condition]:
     for key, entry in when.entries():
-        if key in COUNTS or key == "any" or entry.node is None:
+        if key in COUNTS or key == "any":
             continue
         if key in GROUPS:
             for name, member in entry.entries():
-                assert member.node is not None, "it is written"
-                yield Condition((key, GROUPS[key](name)), values(TEXT, member.node.plain()), member)
-        elif exceeds_outstanding(entry.node.plain()):
+                yield Condition((key, GROUPS[key](name)), values(member.plain, TEXT), member)
+        elif exceeds_outstanding(entry.plain):
             yield Condition(ABOVE_OUTSTANDING, opaque(OUTSTANDING), entry["more_than"])
-            others = {name: wanted for name, wanted in entry.node.plain().items() if name != "more_than"}
+            others = {name: wanted for name, wanted in entry.plain.items() if name != "more_than"}
             if others:
-                yield Condition(("amount", ""), values(AMOUNT, others), entry)
+                yield Condition(("amount", ""), values(others, AMOUNT), entry)
         else:
             yield Condition((key, ""), _values(key, entry), entry)
 
 
 def _values(key: str, entry: Reader) -> Values:
-    assert entry.node is not None, "it is written"
-    if key in SPANS:
+    if key in SPAN_KEYS:
         return opaque(entry.duration())
     if key == "time":
-        return opaque(time_of_day(entry.node.plain()))
-    return values(KINDS[key], entry.node.plain()) if key in KINDS else opaque(entry.node.plain())
+        return opaque(time_of_day(entry.plain))
+    kind = TEXT if key in TEXTS else KINDS.get(key)
+    return opaque(entry.plain) if kind is None else values(entry.plain, kind)
 
 
 def count(item: Reader, key: str) -> Reader:
@@ -156,66 +120,52 @@ def count(item: Reader, key: str) -> Reader:
     return item[key] if item[key].is_given else item["when"][key]
 
 
-def applies_always(item: Reader) -> bool:
-    """Return True if a rule applies whenever its conditions hold."""
-    limits = {key for key, _ in item.entries()} - WITHOUT_LIMIT
-    limits |= {key for key in COUNTS if item["when"][key].is_given}
-    if not limits <= {"every", "chance"}:
-        return False
-    return count(item, "every").integer(1) == 1 and count(item, "chance").amount(ONE) == ONE
-
-
 def hides(wide: When, narrow: When) -> bool:
     """Return True if `wide` provably matches everything that `narrow` matches."""
-    alternatives, others = wide.alternatives, narrow.alternatives
-    if len(alternatives) * len(others) > PAIRS_MAX:
-        return False
-    return all(any(_hides(one, other) for one in alternatives) for other in others)
+    return all(any(_hides(one, other) for one in wide.alternatives) for other in narrow.alternatives)
 
 
-def _hides(wide: When, narrow: When) -> bool:
-    return all(
-        one.holds_always
-        or any(one.key == other.key and covers(one.admits, other.admits) for other in narrow.conditions)
-        for one in wide.conditions
-    )
+def _hides(wide: Conditions, narrow: Conditions) -> bool:
+    return all(any(one.key == other.key and covers(one.admits, other.admits) for other in narrow) for one in wide)
 
 
-def lint_order(rules: list[Placed], source: str, comparisons_max: int = COMPARISONS_MAX) -> int:
-    """Report the hidden rules of `source`. Inherited rules may hide rules, but are not reported. Return how many
-    comparisons are left of `comparisons_max`.
+def lint_order(rules: list[Placed], comparisons_max: int) -> int:
+    """Report the hidden rules. Return how many comparisons are left of `comparisons_max`.
 
     A rule with a name and without conditions is exempt: requests select it by X-Sim-Rule.
     """
     earlier: list[Placed] = []
-    left = comparisons_max
-    for placed in sorted(rules, key=lambda one: _is_fallback(one.item)):
-        item, when = placed.item, placed.when
+    count_earlier, left = 0, comparisons_max
+    for item, when in sorted(rules, key=lambda rule: rule[0]["fallback"].boolean()):
         if not item["when"].is_valid:
             continue  # matches no request: another finding
-        left -= len(earlier)
+        left -= count_earlier * len(when.alternatives)
         if left < 0:
             return 0
-        hiding = next((one for one in earlier if hides(one.when, when)), None)
+        hiding = next((rule for rule in earlier if hides(rule[1], when)), None)
         if hiding is None:
-            if applies_always(item) and len(earlier) < COMPARED_RULES_MAX:
-                earlier.append(placed)
-        elif item.position.source == source and (when.conditions or when.branches or not item["name"].is_given):
-            item.problem("unreachable", _text(hiding, placed))
+            if _applies_always(item):
+                earlier.append((item, when))
+                count_earlier += len(when.alternatives)
+        elif when.conditions or when.branches or not item["name"].is_given:
+            above = f"{_named(hiding[0], item)} matches everything that it matches"
+            item.problem("unreachable", f"this rule never applies: {above}{_advice((item, when), hiding)}")
     return left
 
 
-def _text(hiding: Placed, hidden: Placed) -> str:
-    text = f"this rule never applies: {_named(hiding.item, hidden.item)} matches everything that it matches"
-    if hides(hidden.when, hiding.when):
-        return f"{text}, and nothing else; remove one of them"
-    if _is_fallback(hidden.item) and not _is_fallback(hiding.item):
-        return f"{text}, and a fallback comes after all other rules"
-    return f"{text}; put this one above it"
+def _advice(hidden: Placed, hiding: Placed) -> str:
+    if hides(hidden[1], hiding[1]):
+        return ", and nothing else; remove one of them"
+    is_fallback = hidden[0]["fallback"].boolean() and not hiding[0]["fallback"].boolean()
+    return ", and a fallback comes after all other rules" if is_fallback else "; put this one above it"
 
 
-def _is_fallback(item: Reader) -> bool:
-    return item["fallback"].boolean()
+def _applies_always(item: Reader) -> bool:
+    """Return True if a rule applies whenever its conditions hold."""
+    limits = {key for key, _ in item.entries()} - NOT_LIMITING
+    limits |= {key for key in COUNTS if item["when"][key].is_given}
+    is_each = count(item, "every").integer(1) == 1 and count(item, "chance").amount(ONE) == ONE
+    return limits <= {"every", "chance"} and is_each
 
 
 def _named(hiding: Reader, hidden: Reader) -> str:
@@ -224,3 +174,66 @@ def _named(hiding: Reader, hidden: Reader) -> str:
     place = hiding.position
     where = f"on line {place.line}" if place.source == hidden.position.source else f"in {place.source}:{place.line}"
     return f"rule {shown(name)} {where}" if name else f"the one {where}"
+
+
+def lint_conditions(when: When) -> None:
+    """Report ranges and combinations that no value meets, and stars that are taken literally."""
+    _lint(when.conditions, ())
+    for branch in when.branches:
+        _lint(branch.own, when.conditions)
+        if not branch.own:
+            branch.at.problem("misplaced", "this item holds always, so that 'any' has no effect; remove one of them")
+
+
+def _lint(conditions: Conditions, beside: Conditions) -> None:
+    """Lint the conditions of a rule, or of an item of its `any` together with those `beside` it."""
+    _lint_spans(conditions, beside)
+    for condition in conditions:
+        if condition.key[0] == "time" and not condition.admits.parts[0][1].spans():
+            condition.at.problem("impossible", "nothing matches: it ends when it begins; a whole day needs no 'time'")
+        elif not _lint_range(condition.at) and is_empty(condition.admits):
+            condition.at.problem("impossible", "nothing matches: no value passes all parts of this condition")
+        elif any(one.key == condition.key and excludes(one.admits, condition.admits) for one in beside):
+            text = f"nothing matches: the {shown(condition.key[0])} beside 'any' excludes this one"
+            condition.at.problem("impossible", text)
+        if condition.key[0] in WITHOUT_STAR:
+            _lint_stars(condition)
+
+
+def _lint_spans(conditions: Conditions, beside: Conditions) -> None:
+    """Report a `since` at or after `until`."""
+    own = [one for one in conditions if one.key[0] in SPAN_KEYS]
+    spans = {one.key[0]: one.at for one in (*beside, *own)}
+    until = next((one.at for one in own if one.key[0] == "until"), None)
+    if until is not None and not until.duration():
+        until.problem("impossible", "nothing matches: until is the start itself")
+    elif own and {*SPAN_KEYS} <= spans.keys() and spans["since"].duration() >= spans["until"].duration():
+        last = own[-1].at if beside else spans["until"]
+        last.problem("out_of_range", "until is not after since; nothing can match")
+
+
+def _lint_range(entry: Reader) -> bool:
+    """Report a `min` above `max`, and return whether it is."""
+    least, most = (number(entry[key].plain) for key in ("min", "max"))
+    if least is None or most is None or least <= most:
+        return False
+    entry["max"].problem("out_of_range", f"max is below min, {least}; nothing can match")
+    return True
+
+
+def _lint_stars(condition: Condition) -> None:
+    entry = condition.at
+    for value in [] if entry.is_mapping else entry.items() or [entry]:
+        if STAR in value.text() and not (condition.key[0] == "headers" and MEDIA_RANGE in value.text()):
+            text = f"{shown(value.text())} is taken literally, star included; write {_meant(value.text())}"
+            value.problem("literal_star", text)
+
+
+def _meant(text: str) -> str:
+    """Return the condition that a text with stars probably means."""
+    head, *middle, tail = text.split(STAR)
+    if any(middle) or (head and tail):
+        return '{ pattern: "^' + ".*".join(map(re.escape, (head, *middle, tail))).replace("\\", "\\\\") + '$" }'
+    if not head and not tail:
+        return "no condition for any value"
+    return f'{{ prefix: "{head}" }}' if head else f'{{ suffix: "{tail}" }}'

@@ -7,7 +7,7 @@ from typing import Final
 from simulator.domain.model.draw import Spread
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.rules import Rule
-from simulator.domain.model.scenario import Scenario
+from simulator.domain.model.scenario import Limits, Scenario
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections.schedule import added_rules
 from simulator.scenario.sections.variants import branches
@@ -17,18 +17,13 @@ BODY_BYTES: Final = 1000
 ALTHOUGH: Final = "of real time, although the clock is manual"
 
 
-def lint_waits(root: Reader, source: str, scenario: Scenario | None) -> None:
-    """Report the long waits of a file itself, inherited ones excluded, for a scenario with a manual clock."""
-    if scenario is None or scenario.clock.mode != "manual":
-        return
-    limits = scenario.limits
+def lint_waits(root: Reader, limits: Limits) -> None:
+    """Report the long waits of a scenario with a manual clock."""
     for item in _faults(root):
-        if item.position.source == source:
-            lint_fault_waits(item, limits.integration_timeout)
+        lint_fault_waits(item, limits.integration_timeout)
     for _, inbox in root["inboxes"].entries():
         for reply in [*inbox["during"].items(), *(inbox.items() if inbox.is_list else inbox["replies"].items())]:
-            if reply.position.source == source:
-                _lint_reply(reply["delay"], limits.callback_timeout_manual)
+            _lint_reply(reply["delay"], limits.callback_timeout_manual)
 
 
 def _faults(root: Reader) -> Iterator[Reader]:

@@ -25,8 +25,7 @@ SECRET_KEYS = ("secret", "password")
 
 PROBLEMS_MAX = 100
 PLACE_CHARS_MAX = 2 * LINE_CHARS_MAX // 3  # of a problem as a line, for its place
-MESSAGE_CHARS_MAX = 1000
-FILE_CHARS_MAX = 1000
+TEXT_CHARS_MAX = 1000  # of a message, and of a file's name
 
 
 # A large file has a million nodes and positions. They form no cycle, and the garbage collector, which pauses
@@ -43,7 +42,7 @@ class Position(msgspec.Struct, frozen=True, gc=False):
     @property
     def place(self) -> SourceLine | None:
         """Return the place as users see it; None for an object."""
-        return SourceLine(one_line(self.source, FILE_CHARS_MAX), self.line) if self.line else None
+        return SourceLine(one_line(self.source, TEXT_CHARS_MAX), self.line) if self.line else None
 
 
 class Node(msgspec.Struct, eq=False, gc=False):
@@ -77,7 +76,7 @@ class Problem:
     message: str
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "message", one_line(self.message, MESSAGE_CHARS_MAX))
+        object.__setattr__(self, "message", one_line(self.message, TEXT_CHARS_MAX))
 
     @classmethod
     def at(cls, position: Position, path: str, code: str, message: str) -> "Problem":
@@ -102,9 +101,11 @@ class ScenarioError(Exception):
 
 
 class Report:
-    """A collector of at most `PROBLEMS_MAX` problems. It may start with the problems of another report."""
+    """A collector of at most `PROBLEMS_MAX` problems. It may start with the problems of another report. With `source`,
+    problems in other files are ignored."""
 
-    def __init__(self, found: Iterable[Problem] = ()) -> None:
+    def __init__(self, found: Iterable[Problem] = (), source: str | None = None) -> None:
+        self._source = source
         self._found = dict.fromkeys(found)
         self._places = {_place(problem) for problem in self._found}
         self._settled = frozenset(self._places)
@@ -146,7 +147,7 @@ class Report:
         return any(problem.path.startswith(where) for problem in self._found)
 
     def _note(self, problem: Problem) -> None:
-        if not self.is_full:
+        if not self.is_full and self._source in (None, problem.source):
             self._found[problem] = None
             self._places.add(_place(problem))
 

@@ -1,16 +1,18 @@
 """Reads scenario files, and confines scenarios from the network to a folder and a size; lists the bundled scenarios.
 
-Names in a scenario are relative to a `Folder`: any folder for local files, the folder of `--scenarios` for network
-clients. No file outside that folder is read, not even through a link. A refusal does not reveal whether a file exists.
+Names in a scenario are relative to a `ScenarioFolder`: any folder for local files, the folder of `--scenarios` for
+network clients. No file outside that folder is read, not even through a link. A refusal does not reveal whether a file
+exists.
 """
 
 import os
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path as FilePath
 from pathlib import PurePosixPath
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 import msgspec
 
@@ -65,66 +67,49 @@ class Unreadable(Exception):
         self.reason = reason
 
 
-class Folder(Protocol):
-    """A folder that resolves the names in a scenario. Each method raises `Unreadable` for a refused name."""
+class ScenarioFolder(msgspec.Struct, frozen=True):
+    """A folder that resolves the names in a scenario, relative to `below`. With a `root`, that of `--scenarios` without
+    links, files outside it are refused, also behind a link. `on_read` gets each file that was read.
 
-    def read(self, name: str) -> bytes:
-        """Return the content of the file, at most one byte more than a scenario may have."""
-        ...
+    The methods raise `Unreadable` for a refused name.
+    """
 
-    def real(self, name: str) -> FilePath:
+    below: FilePath
+    root: FilePath | None = None
+    on_read: Callable[[FilePath, bytes], None] | None = None
+
+    @classmethod
+    def of_scenarios(cls, path: FilePath) -> "ScenarioFolder":
+        """Return the folder of `--scenarios` at this path."""
+        root = _real(path)
+        return cls(root, root)
+
+    def read(self, name: str, bytes_max: int | None = None) -> bytes:
+        """Return the content of the file, at most one byte more than a scenario may have, or `bytes_max`."""
+        path = self.real(name) if self.root else self.below / name
+        content = read_bytes(path, root=self.root, bytes_max=bytes_max)
+        if self.on_read is not None:
+            self.on_read(path, content)
+        return content
+
+    def real(self, name: str, suffixes: tuple[str, ...] = SUFFIXES) -> FilePath:
         """Return the path of the file itself, the same for all links to it."""
-        ...
+        real = _real(self.below / name if self.root is None else self._confined(name, suffixes))
+        if self.root is not None and not real.is_relative_to(self.root):
+            raise Unreadable(ABSENT)
+        return real
 
     def source(self, name: str) -> str:
         """Return the file's name in problems."""
-        ...
+        return str(self.below / name if self.root is None else self._confined(name).relative_to(self.root))
 
-    def of(self, name: str) -> "Folder":
+    def of(self, name: str) -> "ScenarioFolder":
         """Return the folder for names in that file."""
-        ...
-
-
-class AnyFolder(msgspec.Struct, frozen=True):
-    """A folder whose files may name any other."""
-
-    path: FilePath
-
-    def read(self, name: str) -> bytes:
-        """See `Folder`."""
-        return read_bytes(self.path / name)
-
-    def real(self, name: str) -> FilePath:
-        """See `Folder`."""
-        return _real(self.path / name)
-
-    def source(self, name: str) -> str:
-        """See `Folder`."""
-        return str(self.path / name)
-
-    def of(self, name: str) -> "AnyFolder":
-        """See `Folder`."""
-        return AnyFolder((self.path / name).parent)
-
-
-class ScenariosFolder(msgspec.Struct, frozen=True):
-    """The folder of `--scenarios`, `root` without links; names are relative to `below`, a folder in it."""
-
-    root: FilePath
-    below: PurePosixPath = PurePosixPath()
-
-    @classmethod
-    def at(cls, path: FilePath) -> "ScenariosFolder":
-        """Return the folder at this path."""
-        return cls(_real(path))
-
-    def read(self, name: str) -> bytes:
-        """See `Folder`."""
-        real = self.real(name)
-        return read_bytes(real, root=self.root)
+        path = self.below / name if self.root is None else self._confined(name)
+        return msgspec.structs.replace(self, below=path.parent)
 
     def write(self, name: str, content: bytes) -> None:
-        """Create or replace a file atomically. Raises `Unreadable`."""
+        """Create or replace a file atomically."""
         from simulator.whole_files import write_whole  # imported lazily: few servers save
 
         real = self.real(name)
@@ -137,31 +122,13 @@ class ScenariosFolder(msgspec.Struct, frozen=True):
         except OSError as error:
             raise Unreadable(f"cannot be written: {error.strerror or 'unknown error'}") from None
 
-    def real(self, name: str) -> FilePath:
-        """See `Folder`. Raises `Unreadable` also for a link that leads outside, as for a missing file."""
-        return self._inside(self._path(name))
-
-    def _inside(self, path: PurePosixPath) -> FilePath:
-        real = _real(self.root / path)
-        if not real.is_relative_to(self.root):
-            raise Unreadable(ABSENT)
-        return real
-
     def tape(self, name: str) -> bytes:
-        """Return the content of a file of tapes, up to `TAPE_BYTES_MAX` and a byte. Raises `Unreadable`."""
-        return read_bytes(self._inside(self._path(name, TAPE_SUFFIXES)), root=self.root, bytes_max=TAPE_BYTES_MAX)
-
-    def source(self, name: str) -> str:
-        """See `Folder`."""
-        return str(self._path(name))
-
-    def of(self, name: str) -> "ScenariosFolder":
-        """See `Folder`."""
-        return ScenariosFolder(self.root, self._path(name).parent)
+        """Return the content of a file of tapes, up to `TAPE_BYTES_MAX` and a byte."""
+        return read_bytes(self.real(name, TAPE_SUFFIXES), root=self.root, bytes_max=TAPE_BYTES_MAX)
 
     def names(self) -> list[str]:
         """Return the readable scenario files among the first thousand entries of the folder."""
-        with suppress(OSError), os.scandir(self.root) as entries:
+        with suppress(OSError), os.scandir(self.below) as entries:
             return sorted(entry.name for entry in islice(entries, LISTED_MAX) if self._has(entry))
         return []
 
@@ -172,7 +139,7 @@ class ScenariosFolder(msgspec.Struct, frozen=True):
         except (OSError, Unreadable):
             return False
 
-    def _path(self, name: str, suffixes: tuple[str, ...] = SUFFIXES) -> PurePosixPath:
+    def _confined(self, name: str, suffixes: tuple[str, ...] = SUFFIXES) -> FilePath:
         path = PurePosixPath(name)
         if (
             len(name) > NAME_CHARS_MAX

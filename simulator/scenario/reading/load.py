@@ -28,7 +28,6 @@ from simulator.scenario.reading.document import (
 )
 from simulator.scenario.reading.files import FROM_ANYWHERE, OWN_FILE, Bounds, Unreadable, read_bytes
 from simulator.scenario.reading.syntax import mistake, odd_blank
-from simulator.scenario.reading.unclosed import opening
 
 _TOO_DEEP = f"values are nested at most {DEPTH_MAX} deep"
 _PARSER_TOO_DEEP = "maximum nesting depth"  # newer versions of libyaml stop before they emit an event
@@ -94,16 +93,36 @@ def _decoded(text: str | bytes, source: str, bounds: Bounds) -> str:
         raise ScenarioError([Problem(source, line, column, "", "encoding", "a scenario is UTF-8 text")]) from None
 
 
-class _Composer:
+class _Builder:
+    """Builds nodes within the limits of a scenario, and reports problems."""
+
+    def __init__(self, source: str, report: Report, bounds: Bounds) -> None:
+        self._source = source
+        self._bounds = bounds
+        self._report = report
+        self._nodes = 0
+
+    def _count(self, position: Position, path: Path, depth: int) -> None:
+        """Count a node. Raises `ScenarioError` beyond the limits."""
+        self._nodes += 1
+        if depth > DEPTH_MAX:
+            raise self._stop(position, path, "too_deep", _TOO_DEEP)
+        if self._nodes > self._bounds.nodes_max:
+            raise self._stop(position, path, "too_big", self._bounds.too_many)
+
+    def _stop(self, position: Position, path: Path, code: str, message: str) -> ScenarioError:
+        """Return the error that ends the parsing: all earlier problems, and this problem."""
+        self._report.add(position, path, code, message)
+        return ScenarioError(self._report.problems() or [Problem.at(position, "", code, message)])
+
+
+class _Composer(_Builder):
     """Builds nodes from the parser's events, without lookahead."""
 
     def __init__(self, source: str, text: str, report: Report, bounds: Bounds) -> None:
-        self._source = source
-        self._bounds = bounds
+        super().__init__(source, report, bounds)
         self._text = text
-        self._report = report
         self._next: Callable[[], Any]  # the parser's next event
-        self._nodes = 0
 
     def document(self) -> Node:
         """Return the only document of the text. Raises `ScenarioError` for unrecoverable problems."""
@@ -133,11 +152,7 @@ class _Composer:
 
     def _node(self, event: Any, path: Path, depth: int) -> Node:
         position = self._position(event)
-        self._nodes += 1
-        if depth > DEPTH_MAX:
-            raise self._stop(position, path, "too_deep", _TOO_DEEP)
-        if self._nodes > self._bounds.nodes_max:
-            raise self._stop(position, path, "too_big", self._bounds.too_many)
+        self._count(position, path, depth)
         if isinstance(event, yaml.AliasEvent):
             text = f"aliases such as *{event.anchor} are not supported; write the value out"
             self._report.add(position, path, "alias", text)
@@ -193,54 +208,33 @@ class _Composer:
         mark = event.start_mark
         return Position(self._source, mark.line + 1, mark.column + 1)
 
-    def _stop(self, position: Position, path: Path, code: str, message: str) -> ScenarioError:
-        return _stopped(self._report, position, path, code, message)
-
     def _syntax(self, error: Exception) -> tuple[int, int, str]:
         """Return line, column and text of a parser's error; the two parsers word it differently."""
-        if (found := opening(self._text, error, LOADER)) is not None:
-            return found.line, found.column, "cannot be read as YAML: " + found.message
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-        if mark is not None:
-            parts = (getattr(error, "context", None), getattr(error, "problem", None))
-            behind = mistake(self._text, mark.line + 1, mark.column + 1, parts[1] or "")
-            if behind is not None:
-                return behind.line, behind.column, "cannot be read as YAML: " + behind.message
-            return mark.line + 1, mark.column + 1, "cannot be read as YAML: " + ", ".join(filter(None, parts))
-        before = self._text[: getattr(error, "position", 0)]
-        return before.count("\n") + 1, len(before) - before.rfind("\n"), "this character cannot stand in YAML"
+        if mark is None:
+            before = self._text[: getattr(error, "position", 0)]
+            return before.count("\n") + 1, len(before) - before.rfind("\n"), "this character cannot stand in YAML"
+        found = mistake(self._text, error, LOADER)
+        words = ", ".join(filter(None, (getattr(error, "context", None), getattr(error, "problem", None))))
+        line, column, message = found or (mark.line + 1, mark.column + 1, words)
+        return line, column, f"cannot be read as YAML: {message}"
 
 
-def _stopped(report: Report, position: Position, path: Path, code: str, message: str) -> ScenarioError:
-    """Return the error that ends the parsing: all earlier problems, and this problem."""
-    report.add(position, path, code, message)
-    return ScenarioError(report.problems() or [Problem.at(position, "", code, message)])
-
-
-class _ObjectReader:
-    """Builds nodes from decoded JSON, within the same limits."""
+class _ObjectReader(_Builder):
+    """Builds nodes from decoded JSON."""
 
     def __init__(self, source: str, report: Report, bounds: Bounds) -> None:
-        self._bounds = bounds
+        super().__init__(source, report, bounds)
         self._position = Position(source)
-        self._report = report
-        self._nodes = 0
 
     def node(self, value: object, path: Path, depth: int) -> Node:
         """Return the node of `value`, with all nodes below it."""
-        self._nodes += 1
-        if depth > DEPTH_MAX:
-            raise self._stop(path, "too_deep", _TOO_DEEP)
-        if self._nodes > self._bounds.nodes_max:
-            raise self._stop((), "too_big", self._bounds.too_many)
+        self._count(self._position, path, depth)
         if isinstance(value, Mapping):
             return self._mapping(value, path, depth)
         if isinstance(value, Sequence) and not isinstance(value, str):
             return Node([self.node(item, (*path, at), depth + 1) for at, item in enumerate(value)], self._position)
         return Node(self._scalar(value, path), self._position)
-
-    def _stop(self, path: Path, code: str, message: str) -> ScenarioError:
-        return _stopped(self._report, self._position, path, code, message)
 
     def _mapping(self, value: Mapping[Any, object], path: Path, depth: int) -> Node:
         for key in value:

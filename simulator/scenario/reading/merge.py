@@ -1,6 +1,6 @@
 """`extends`: merges a scenario over its base node by node, so that every value keeps its position and file."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 
 from simulator.scenario.reading.check import suggestion
@@ -64,114 +64,73 @@ def _items(node: Node | None) -> list[Node]:
 
 
 def _changed(section: str, base: Node, over: list[Node], report: Report) -> list[Node]:
-    """Return the items of both scenarios: an item of `over` replaces or removes the inherited item that it names."""
+    """Return the items of both scenarios: an item of `over` replaces or removes the inherited item that it names. Each
+    inherited item is replaced or removed once."""
     keys, is_before = CHANGEABLE[section]
-    inherited = _Inherited(section, base, keys)
+    kept: list[Node | None] = list(_items(child(base, section)))
+    places: dict[Label, list[int]] = {}
+    for place, node in enumerate(_items(child(base, section))):
+        for label in _labels(node, keys):
+            places.setdefault(label, []).append(place)
     new: list[Node] = []
+    gone: set[int] = set()
     for at, node in enumerate(over):
-        if child(node, REMOVE) is not None:
-            inherited.remove(node, (section, at), report)
-        elif not inherited.replace(node):
+        labels = _labels(node, keys)
+        found = [[place for place in places.get(label, ()) if place not in gone] for label in labels]
+        named = next(filter(None, found), [])
+        is_removal = child(node, REMOVE) is not None
+        if is_removal and not _is_valid_removal(node, (section, at), report):
+            continue
+        if is_removal and not all(found):
+            label = labels[found.index([])]
+            _report_unknown(label, node, (section, at), base, report, is_gone=label in places)
+            continue
+        if not named:
             new.append(node)
-    kept = inherited.items()
-    return new + kept if is_before else kept + new
+        for place in named:
+            kept[place] = node if place == named[0] and not is_removal else None
+        gone.update(named)
+    left = [node for node in kept if node is not None]
+    return new + left if is_before else left + new
 
 
-class _Inherited:
-    """The items of an inherited list; each is replaced or removed once."""
+def _labels(node: Node, keys: tuple[str, ...]) -> list[Label]:
+    found = ((key, child(node, key)) for key in keys)
+    return [(key, node.value) for key, node in found if node is not None and isinstance(node.value, str) and node.value]
 
-    def __init__(self, section: str, base: Node, keys: tuple[str, ...]) -> None:
-        items = _items(child(base, section))
-        self._items: list[Node | None] = list(items)
-        self._section = section
-        self._base = base
-        self._keys = keys
-        self._places: dict[Label, list[int]] = {}
-        self._gone: set[int] = set()
-        for place, node in enumerate(items):
-            for label in self._labels(node):
-                self._places.setdefault(label, []).append(place)
 
-    def items(self) -> list[Node]:
-        """Return the remaining items in their order."""
-        return [node for node in self._items if node is not None]
-
-    def replace(self, node: Node) -> bool:
-        """Replace the inherited item of the same name, if it exists."""
-        for label in self._labels(node):
-            if places := self._found(label):
-                self._put(places, node)
-                return True
-        return False
-
-    def remove(self, node: Node, path: Path, report: Report) -> None:
-        """Remove the inherited item that an item with `remove` names."""
-        if not self._is_removal(node, path, report):
-            return
-        first, *others = self._labels(node)
-        places = self._found(first)
-        for label in (first, *others):
-            if not set(self._found(label)) & set(places):
-                self._report_unknown(label, node, path, report)
-                return
-        self._put(places, None)
-
-    def _found(self, label: Label) -> list[int]:
-        return [place for place in self._places.get(label, ()) if place not in self._gone]
-
-    def _put(self, places: list[int], node: Node | None) -> None:
-        for place in places:
-            self._items[place], node = node, None
-        self._gone.update(places)
-
-    def _report_unknown(self, label: Label, node: Node, path: Path, report: Report) -> None:
-        key, text = label
-        found = child(node, key)
-        assert found is not None
-        if label in self._places:
-            message = f"what has the {key} {shown(text)} is replaced or removed by another item already"
-            report.add(found.position, (*path, key), "duplicate", message)
-        else:
-            known = [other for own_key, other in self._places if own_key == key]
-            hint = self._elsewhere(label) or suggestion(text, known)
-            message = f"nothing is inherited in {path[0]} that has the {key} {shown(text)}{hint}"
-            report.add(found.position, (*path, key), "unknown_name", message)
-
-    def _elsewhere(self, label: Label) -> str:
-        """Return the other sections with an item of this name."""
-        others = [
-            section
-            for section in CHANGEABLE
-            if section != self._section
-            and any(label in self._labels(one) for one in _items(child(self._base, section)))
-        ]
-        return f" (there is one in {' and '.join(others)})" if others else ""
-
-    def _is_removal(self, node: Node, path: Path, report: Report) -> bool:
-        """Return True for an item with a valid `remove` and no other keys; report other items."""
-        assert isinstance(node.value, dict)
-        found = node.value[REMOVE]
-        if found.value is not True:
-            report.add(found.position, (*path, REMOVE), "unknown_value", f"{shown(found.value)} is not true")
-            return False
-        for key in node.value:
-            if key != REMOVE and key not in self._keys:
-                text = (
-                    f"{shown(key)} beside 'remove' has no effect; without 'remove' the item replaces the inherited one"
-                )
-                report.add(node.keys[key], (*path, key), "misplaced", text)
-                return False
-        if len(list(self._labels(node))) < max(1, len(node.value) - 1):
-            text = f"what is removed is said by its {' or '.join(self._keys)}, which is text"
-            report.add(found.position, path, "missing_key", text)
-            return False
+def _is_valid_removal(node: Node, path: Path, report: Report) -> bool:
+    """Return True for an item with a valid `remove` and a name, and no other keys; report other items."""
+    assert isinstance(node.value, dict)
+    keys, found = CHANGEABLE[str(path[0])][0], node.value[REMOVE]
+    other = next((key for key in node.value if key not in (REMOVE, *keys)), None)
+    if found.value is not True:
+        report.add(found.position, (*path, REMOVE), "unknown_value", f"{shown(found.value)} is not true")
+    elif other is not None:
+        text = f"{shown(other)} beside 'remove' has no effect; without 'remove' the item replaces the inherited one"
+        report.add(node.keys[other], (*path, other), "misplaced", text)
+    elif not _labels(node, keys):
+        text = f"what is removed is said by its {' or '.join(keys)}, which is text"
+        report.add(found.position, path, "missing_key", text)
+    else:
         return True
+    return False
 
-    def _labels(self, node: Node) -> Iterator[Label]:
-        for key in self._keys:
-            found = child(node, key)
-            if found is not None and isinstance(found.value, str) and found.value:
-                yield key, found.value
+
+def _report_unknown(label: Label, node: Node, path: Path, base: Node, report: Report, *, is_gone: bool) -> None:
+    """Report a removal of a name that no inherited item has, or of an item that is gone."""
+    (key, text), found = label, child(node, label[0])
+    assert found is not None
+    if is_gone:
+        message = f"what has the {key} {shown(text)} is replaced or removed by another item already"
+        report.add(found.position, (*path, key), "duplicate", message)
+        return
+    of_section = {name: [_labels(item, (key,)) for item in _items(child(base, name))] for name in CHANGEABLE}
+    others = [name for name, labels in of_section.items() if name != path[0] and [label] in labels]
+    known = [name for labels in of_section[str(path[0])] for _, name in labels]
+    hint = f" (there is one in {' and '.join(others)})" if others else suggestion(text, known)
+    message = f"nothing is inherited in {path[0]} that has the {key} {shown(text)}{hint}"
+    report.add(found.position, (*path, key), "unknown_name", message)
 
 
 def _merged(base: Node, over: Node, path: Keys) -> Node:

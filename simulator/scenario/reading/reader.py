@@ -6,7 +6,7 @@ from binascii import Error as Base64Error
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -15,8 +15,9 @@ from reseller_sim.formats import duration
 from simulator.domain.model.inboxes import INBOX_SCHEME
 from simulator.domain.model.instants import iso_day
 from simulator.domain.model.money import DIGITS_AFTER_MAX, DIGITS_BEFORE_MAX, is_bounded
-from simulator.scenario.reading.check import suggestion
+from simulator.scenario.reading.check import check, suggestion
 from simulator.scenario.reading.document import Node, Path, Position, Report, shown_at
+from simulator.scenario.reading.load import load_object
 
 ONE = Decimal(1)
 _AMOUNT = re.compile(rf"-?[0-9]{{1,{DIGITS_BEFORE_MAX}}}(\.[0-9]{{1,{DIGITS_AFTER_MAX}}})?", re.ASCII)
@@ -124,6 +125,11 @@ class Reader(msgspec.Struct, frozen=True, eq=False, gc=False):
         return self.node is not None and isinstance(self.node.value, list)
 
     @property
+    def plain(self) -> Any:
+        """Return the value without positions; None when absent."""
+        return self.node.plain() if self.node is not None else None
+
+    @property
     def is_valid(self) -> bool:
         """Return True if no problem was reported at or below this value."""
         return not self.report.has_below(self.path)
@@ -225,3 +231,31 @@ class Reader(msgspec.Struct, frozen=True, eq=False, gc=False):
         except ValueError as error:
             self.problem(code, f"{shown_at(self.path, value)} {error}")
             return None
+
+
+def refuse_repeats(readers: list[Reader], what: str) -> None:
+    """Report each value that repeats an earlier one."""
+    seen: dict[str, Reader] = {}
+    for reader in readers:
+        text = reader.text()
+        if text and text in seen:
+            reader.problem(
+                "duplicate", f"{what} {text!r} exists already{_where(seen[text].position, reader.position.source)}"
+            )
+        seen.setdefault(text, reader)
+
+
+def _where(position: Position, source: str) -> str:
+    if not position.line:
+        return ""
+    return f", on line {position.line}" if position.source == source else f", in {position.source}:{position.line}"
+
+
+def read_object(data: object, source: str, definition: str, read: Callable[[Reader], T]) -> T:
+    """Return what `read` makes of an object, which a definition of the schema describes. Raises `ScenarioError`."""
+    document = load_object(data, source)
+    report = Report(document.problems)
+    check(document, report, definition)
+    result = read(Reader.of(document.root, report))
+    report.raise_if_any()
+    return result

@@ -29,9 +29,8 @@ from simulator.scenario.reading.document import (
 from simulator.scenario.reading.files import (
     ABSENT,
     OWN_FILE,
-    AnyFolder,
     Fingerprint,
-    Folder,
+    ScenarioFolder,
     Unreadable,
     bundled_of_file,
     bundled_path,
@@ -43,7 +42,6 @@ from simulator.scenario.reading.files import (
 from simulator.scenario.reading.load import load_file, load_text
 from simulator.scenario.reading.merge import merge, refuse_removals
 
-CHAIN_MAX = 8
 BASES_MAX = 16
 
 _START = "write 'extends: default' to start with a reseller, its key and a catalog, or list your own 'resellers'"
@@ -52,12 +50,11 @@ Layers = dict[FilePath, Node]
 
 
 class _Whole(msgspec.Struct, frozen=True):
-    """A scenario with all that it extends: its layers bottom-up, its own last if it is a file; the merged document; and
-    the depth in files."""
+    """A scenario with all that it extends: its layers bottom-up, its own last if it is a file; and the merged
+    document."""
 
     layers: Layers
     document: Document
-    height: int
 
 
 def read_bundled(name: str) -> Document:
@@ -71,26 +68,26 @@ def read_bundled(name: str) -> Document:
 def read_file(path: FilePath) -> Document:
     """Return a scenario file merged with all that it extends. Raises `ScenarioError`."""
     document = _refuse_empty(load_file(path))
-    return _Reading().whole(document, AnyFolder(path.parent), (path.resolve(),)).document
+    return _Reading().whole(document, ScenarioFolder(path.parent), path.resolve()).document
 
 
-def read_in(folder: Folder, name: str) -> Document:
+def read_in(folder: ScenarioFolder, name: str) -> Document:
     """Return a file of this folder merged with all that it extends. Raises `ScenarioError`, and `Unreadable`."""
     document = _refuse_empty(load_text(folder.read(name), folder.source(name), OWN_FILE))
-    return _Reading().whole(document, folder.of(name), (folder.real(name),)).document
+    return _Reading().whole(document, folder.of(name), folder.real(name)).document
 
 
-def read_text(text: bytes, source: str, folder: Folder | None) -> Document:
+def read_text(text: bytes, source: str, folder: ScenarioFolder | None) -> Document:
     """Return the text of a scenario merged with all that it extends. Raises `ScenarioError`."""
     return resolved(_refuse_empty(load_text(text, source)), folder)
 
 
-def resolved(document: Document, folder: Folder | None) -> Document:
+def resolved(document: Document, folder: ScenarioFolder | None) -> Document:
     """Return a document without a file, with its catalog file included, merged over all that it extends.
 
     Paths are relative to `folder`; without it they are rejected. Raises `ScenarioError` when a file cannot be read.
     """
-    return _Reading().whole(document, folder, ()).document
+    return _Reading().whole(document, folder, None).document
 
 
 def lack(document: Document) -> Problem | None:
@@ -144,7 +141,7 @@ def _refuse_empty(document: Document) -> Document:
 @lru_cache(maxsize=64)
 def _bundled(name: str, current: Fingerprint) -> _Whole:
     path = bundled_path(name)
-    return _Reading().whole(load_file(path), AnyFolder(path.parent), (path.resolve(),))
+    return _Reading().whole(load_file(path), ScenarioFolder(path.parent), path.resolve())
 
 
 class _Name(msgspec.Struct, frozen=True):
@@ -167,13 +164,14 @@ class _Reading:
     """A reading of a scenario: each extended file is read, and checked by itself, once."""
 
     def __init__(self) -> None:
-        self._read: dict[FilePath, _Whole] = {}
+        self._read: dict[FilePath, _Whole | None] = {}  # None while a file is read
 
-    def whole(self, document: Document, folder: Folder | None, chain: tuple[FilePath, ...]) -> _Whole:
-        """Return the document with all that it extends. `chain` has the path of extending files, down to its own."""
+    def whole(self, document: Document, folder: ScenarioFolder | None, file: FilePath | None) -> _Whole:
+        """Return the document with all that it extends. `file` is its own path."""
+        self._read[file or FilePath()] = None
         own = _with_catalog(document, folder)
         layers: Layers = {}
-        report, height = Report(own.problems), 0
+        report = Report(own.problems)
         inherited: list[Problem] = []
         named: set[str] = set()
         for path, node in _bases(own.root):
@@ -182,12 +180,9 @@ class _Reading:
                 report.add(node.position, path, "duplicate", f"{name.text!r} is extended twice")
                 continue
             named.add(name.text)
-            if len(named) > BASES_MAX:
-                raise name.error("too_big", f"a scenario extends at most {BASES_MAX} others")
-            base = self._base(name, folder, chain)
+            base = self._base(name, folder)
             layers |= base.layers
             inherited += base.document.problems
-            height = max(height, base.height)
         if layers:
             # Problems between the bases were reported with the base that contains them.
             below = reduce(lambda lower, upper: merge(lower, upper, Report()), layers.values())
@@ -195,42 +190,34 @@ class _Reading:
         else:
             root = own.root
             refuse_removals(root, report)
-        if chain:
-            layers = layers | {chain[-1]: own.root}
-        return _Whole(layers, Document(root, own.source, (*report.problems(), *inherited)), height + 1)
+        if file is not None:
+            layers = layers | {file: own.root}
+        return _Whole(layers, Document(root, own.source, (*report.problems(), *inherited)))
 
-    def _base(self, name: _Name, folder: Folder | None, chain: tuple[FilePath, ...]) -> _Whole:
+    def _base(self, name: _Name, folder: ScenarioFolder | None) -> _Whole:
+        inner = None
         if not is_path(name.text):
-            return self._bundled(name, chain)
-        if folder is None:
+            if name.text not in names():
+                raise name.error("unknown_scenario", f"there is no bundled scenario {name.text!r}{hint(name.text)}")
+            real = bundled_path(name.text).resolve()
+        elif folder is None:
             raise name.error("no_file", "a scenario without a file extends a bundled one only")
-        inner = _included(name, folder, "a scenario")
-        real = folder.real(name.text)  # a loop of links was not readable
-        if real in chain:
-            raise name.error("cycle", f"{name.text!r} leads back to itself")
+        else:
+            inner = _included(name, folder, "a scenario")
+            real = folder.real(name.text)  # a loop of links was not readable
         found = self._read.get(real)
-        if len(chain) + (found.height if found else 1) > CHAIN_MAX:
-            raise name.error("cycle", f"more than {CHAIN_MAX} scenarios extend each other")
-        if found is None:
-            found = _checked(self.whole(inner, folder.of(name.text), (*chain, real)))
-            self._keep(name, real, found)
-        return found
-
-    def _bundled(self, name: _Name, chain: tuple[FilePath, ...]) -> _Whole:
-        if name.text not in names():
-            message = f"there is no bundled scenario {name.text!r}{hint(name.text)}"
-            raise name.error("unknown_scenario", message)
-        real = bundled_path(name.text).resolve()
-        if real in chain:
+        if found is None and real in self._read:
             raise name.error("cycle", f"{name.text!r} leads back to itself")
-        found = _bundled(name.text, fingerprint())
-        self._keep(name, real, found)
-        return found
-
-    def _keep(self, name: _Name, real: FilePath, found: _Whole) -> None:
-        self._read[real] = found
-        if len(self._read) > BASES_MAX:
+        if found is None and len(self._read) > BASES_MAX:
             raise name.error("too_big", f"a scenario extends at most {BASES_MAX} others, and those that they extend")
+        if found is None and inner is None:
+            found = _bundled(name.text, fingerprint())
+        elif found is None:
+            assert inner is not None, "a file was parsed"
+            assert folder is not None, "in a folder"
+            found = _checked(self.whole(inner, folder.of(name.text), real))
+        self._read[real] = found
+        return found
 
 
 def _bases(root: Node) -> Iterator[tuple[Path, Node]]:
@@ -249,10 +236,10 @@ def _checked(base: _Whole) -> _Whole:
     document = base.document
     report = Report(document.problems)
     check(document, report)
-    return _Whole(base.layers, Document(document.root, document.source, tuple(report.problems())), base.height)
+    return _Whole(base.layers, Document(document.root, document.source, tuple(report.problems())))
 
 
-def _included(name: _Name, folder: Folder, what: str) -> Document:
+def _included(name: _Name, folder: ScenarioFolder, what: str) -> Document:
     """Parse the file of this name. Raises `ScenarioError`, at the name where the file itself has no position."""
     try:
         inner = load_text(folder.read(name.text), folder.source(name.text), OWN_FILE)
@@ -268,7 +255,7 @@ def _included(name: _Name, folder: Folder, what: str) -> Document:
     return inner
 
 
-def _with_catalog(document: Document, folder: Folder | None) -> Document:
+def _with_catalog(document: Document, folder: ScenarioFolder | None) -> Document:
     """Return the document with its catalog file's name replaced by the nodes of that file."""
     root = document.root
     wanted = root.value.get("catalog") if isinstance(root.value, dict) else None

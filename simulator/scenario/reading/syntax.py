@@ -1,7 +1,10 @@
-"""Explains invalid YAML in plain words where the parser's error only names its internal states."""
+"""Explains invalid YAML in plain words where the parser's error only names its internal states, or the first text that
+makes no sense, many lines below an unclosed quote or bracket."""
 
 import re
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+import yaml
 
 _BLANKS: Final = "\u00a0\u1680\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff"
 ODD_BLANK: Final = re.compile(rf"(?:^|(?<=[-:?,\[\]{{}} ]))[{_BLANKS}]|[{_BLANKS}](?=$|[:#,\]}}])", re.MULTILINE)
@@ -12,6 +15,10 @@ _VALUE: Final = re.compile(r"(?:^|[{,])\s*(?:- )*([^\s:#{\[\]}'\",][^:#]*):\s+(?
 
 _NO_BLANK: Final = re.compile(r"-\w.*|\w+:\S.*")
 _WORD: Final = re.compile(r"\w+")
+_CLOSING: Final = {"{": "}", "[": "]"}
+
+
+_QUOTED: Final = "while scanning a quoted scalar"
 
 
 class Mistake(NamedTuple):
@@ -22,9 +29,14 @@ class Mistake(NamedTuple):
     message: str
 
 
-def mistake(text: str, line: int, column: int, problem: str) -> Mistake | None:
-    """Return the mistake that causes a parser's error at a place; None when the parser's own message is best."""
-    lines = text.split("\n")
+def mistake(text: str, error: Any, loader: Any) -> Mistake | None:
+    """Return the mistake that causes a parser's error; None when the parser's own message is best."""
+    problem, mark = error.problem or "", error.problem_mark or error.context_mark
+    if error.context == _QUOTED and "unexpected" in problem:
+        return _at(error.context_mark, "this quote is never closed")
+    if (unclosed := _unclosed(text, mark, loader)) is not None:
+        return unclosed
+    lines, line, column = text.split("\n"), mark.line + 1, mark.column + 1
     for number in range(max(1, line - 2), min(line, len(lines)) + 1):
         if (found := odd_blank(lines[number - 1])) is not None:
             return Mistake(number, *found)
@@ -38,12 +50,39 @@ def mistake(text: str, line: int, column: int, problem: str) -> Mistake | None:
         sign = max(here.rfind(each, 0, column) for each in "*&@%`")
         return Mistake(line, sign + 1, f"a text that begins with {here[sign]} needs quotes") if sign >= 0 else None
     if "expected '-' indicator" in problem:
-        return Mistake(
-            line, column, "this belongs to the item above: begin it in the column of the key behind its '- '"
-        )
+        text = "this belongs to the item above: begin it in the column of the key behind its '- '"
+        return Mistake(line, column, text)
     if "did not find expected key" in problem:
         return Mistake(line, column, "this is indented otherwise than what it belongs to; begin both in one column")
     return None
+
+
+def _at(mark: Any, message: str) -> Mistake:
+    return Mistake(mark.line + 1, mark.column + 1, message)
+
+
+def _unclosed(text: str, until: Any, loader: Any) -> Mistake | None:
+    """Return the innermost bracket before a place that is never closed, or the quoted text that ends in its line."""
+    opened: list[Any] = []
+    quoted = None
+    try:
+        for token in yaml.scan(text, Loader=loader):
+            start, is_before = token.start_mark, token.start_mark.index < until.index
+            if isinstance(token, yaml.FlowMappingStartToken | yaml.FlowSequenceStartToken):
+                opened.append(start)
+            elif isinstance(token, yaml.FlowMappingEndToken | yaml.FlowSequenceEndToken) and opened:
+                if text[start.index] != _CLOSING[text[opened[-1].index]]:
+                    break
+                opened.pop()
+            elif isinstance(token, yaml.ScalarToken) and token.style in ("'", '"') and is_before:
+                quoted = token if start.line < token.end_mark.line else quoted
+    except (yaml.YAMLError, UnicodeEncodeError):
+        opened = []  # what follows may close them
+    if quoted is not None and quoted.end_mark.line == until.line:
+        words = f"this quote is closed only on line {until.line + 1}, and more text follows there"
+        return _at(quoted.start_mark, words)
+    bracket = next((mark for mark in reversed(opened) if mark.index < until.index), None)
+    return None if bracket is None else _at(bracket, f"this {text[bracket.index]!r} is never closed")
 
 
 def _above(lines: list[str], line: int) -> Mistake | None:

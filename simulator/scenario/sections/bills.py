@@ -28,14 +28,13 @@ def bill_profile(item: Reader) -> BillProfile | None:
     low, high = _cents(outstanding["min"], LOWEST), _cents(outstanding["max"], HIGHEST)
     if low > high:
         outstanding.problem("out_of_range", f"an outstanding amount from {low} to {high}: there is none")
-    custom = item["custom_field"].node
     return BillProfile(
         biller_name=item["biller_name"].text(),
         returned=frozenset(field for field in BillField if field in returned),
         lowest=low,
         highest=max(low, high),
         people=person_pools,
-        custom_field=custom.plain() if custom is not None else None,
+        custom_field=item["custom_field"].plain,
     )
 
 
@@ -70,10 +69,6 @@ def _text(item: Reader) -> str | None:
     return None if item.is_null else item.text()
 
 
-def _name(item: Reader) -> str:
-    return item.text()
-
-
 def _amount(item: Reader) -> Decimal | None:
     return None if item.is_null else _cents(item, Decimal(0))
 
@@ -82,21 +77,17 @@ def _boolean(item: Reader) -> bool | None:
     return None if item.is_null else item.boolean()
 
 
-def _anything(item: Reader) -> object:
-    return item.node.plain() if item.node is not None else None
-
-
 # The names of SPEC 2.6, the domain's names, and the readers.
 FIELDS: Mapping[str, tuple[str, Callable[[Reader], object]]] = {
     "message": ("message", _text),
-    "BillerName": ("biller_name", _name),
+    "BillerName": ("biller_name", Reader.text),
     "CustomerName": ("customer_name", _text),
     "Outstanding": ("outstanding", _amount),
     "Balance": ("balance", _text),
     "Data": ("data", _text),
     "Address": ("address", _text),
     "E-Bill": ("e_bill", _text),
-    "CustomField": ("custom_field", _anything),
+    "CustomField": ("custom_field", lambda item: item.plain),
     "DueDate": ("due_date", _text),
     "transaction_validity": ("is_valid", _boolean),
     "transaction_message": ("validity_message", _text),

@@ -1,25 +1,24 @@
 """The catalog of a scenario: groups of categories, products with their forms, and changes of them at run time."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from simulator.domain.model.catalog import Catalog, Category, Fulfillment, Group, Product, Receipt, Source, TreeKind
-from simulator.scenario.reading.check import check
-from simulator.scenario.reading.document import Report
-from simulator.scenario.reading.load import load_object
-from simulator.scenario.reading.reader import ONE, Reader
+from simulator.scenario.reading.reader import ONE, Reader, read_object, refuse_repeats
 from simulator.scenario.sections.bills import bill_profile
 from simulator.scenario.sections.options import (
+    MYR,
+    discount,
     form_field,
+    money,
     options,
     options_for,
+    price_adjustment,
     refuse_too_many,
     refuse_unknown_field,
     varies_by_account,
 )
-from simulator.scenario.sections.pricing import MYR, discount, money, price_adjustment
-from simulator.scenario.sections.resellers import refuse_repeats
 from simulator.scenario.sections.templates import templates
 
 FULFILLED_TEXTS = ("sn", "pin", "note", "voucherlink")
@@ -146,57 +145,46 @@ class Changes(NamedTuple):
 
 def build_tree_changes(data: Mapping[str, object], kind: TreeKind, found: Catalog) -> Mapping[str, Any]:
     """Read changes of a category or group from an object. Raises `ScenarioError`."""
-    document = load_object(data, kind)
-    report = Report(document.problems)
-    check(document, report, f"{kind}_changes")
-    result = tree_changes(Reader.of(document.root, report), kind, found.products)
-    report.raise_if_any()
-    return result
+    return read_object(data, kind, f"{kind}_changes", lambda item: tree_changes(item, kind, found.products))
 
 
 def tree_changes(item: Reader, kind: TreeKind, products: Mapping[str, Product]) -> Mapping[str, Any]:
     """Read the changes of a category or group."""
-    result: dict[str, Any] = {}
-    if item["name"].is_given:
-        result["name"] = item["name"].text()
-    if kind is TreeKind.GROUP and item["icon_url"].is_given:
-        result["icon_url"] = item["icon_url"].text()
-    if kind is TreeKind.CATEGORY and item["product_codes"].is_given:
-        result["product_codes"] = product_codes(item["product_codes"], products)
-    return result
+    readers: dict[str, Callable[[Reader], Any]] = {"name": Reader.text}
+    if kind is TreeKind.GROUP:
+        readers["icon_url"] = Reader.text
+    if kind is TreeKind.CATEGORY:
+        readers["product_codes"] = lambda codes: product_codes(codes, products)
+    return _given(item, readers)
+
+
+def _given(item: Reader, readers: Mapping[str, Callable[[Reader], Any]]) -> dict[str, Any]:
+    """Return the members that are given, each read by its reader."""
+    return {name: read(item[name]) for name, read in readers.items() if item.has(name)}
 
 
 def build_changes(data: Mapping[str, object], product: Product, *, is_overlay: bool) -> Changes:
     """Read changes from an object. Raises `ScenarioError`."""
-    document = load_object(data, "product")
-    report = Report(document.problems)
-    check(document, report, "product_changes")
-    result = changes(Reader.of(document.root, report), product, is_overlay=is_overlay)
-    report.raise_if_any()
-    return result
+    return read_object(data, "product", "product_changes", lambda item: changes(item, product, is_overlay=is_overlay))
 
 
 def changes(item: Reader, product: Product | None, *, is_overlay: bool) -> Changes:
     """Read the changes; in an overlay null resets a property to the product's own value."""
-    if is_overlay:
-        for name in SHARED_ONLY:
-            if item[name].is_given:
-                item[name].problem("misplaced", f"{name!r} is the same for all resellers", at_key=True)
-    properties: dict[str, Any] = {}
-    if item["is_active"].is_given:
-        properties["is_active"] = None if item["is_active"].is_null else item["is_active"].boolean()
-        if item["is_active"].is_null and not is_overlay:
-            text = "must be true or false; null is for an overlay, where it restores the product's value"
-            item["is_active"].problem("type", text)
-    if item["price_adjustment"].is_given:
-        properties["price_adjustment"] = price_adjustment(item["price_adjustment"])
-    if item["name"].is_given:
-        properties["name"] = item["name"].text()
-    if item["note"].is_given:
-        properties["note"] = item["note"].text() or None
-    if item["discount"].is_given:
-        properties["discount"] = discount(item["discount"])
-    return Changes(properties, _options(item["options"], product))
+    for name in filter(item.has, SHARED_ONLY if is_overlay else ()):
+        item[name].problem("misplaced", f"{name!r} is the same for all resellers", at_key=True)
+    if item["is_active"].is_null and not is_overlay:
+        text = "must be true or false; null is for an overlay, where it restores the product's value"
+        item["is_active"].problem("type", text)
+    return Changes(_given(item, CHANGED), _options(item["options"], product))
+
+
+CHANGED: Mapping[str, Callable[[Reader], Any]] = {
+    "is_active": lambda item: None if item.is_null else item.boolean(),
+    "price_adjustment": price_adjustment,
+    "name": Reader.text,
+    "note": lambda item: item.text() or None,
+    "discount": discount,
+}
 
 
 def _options(item: Reader, product: Product | None) -> Mapping[str, bool]:

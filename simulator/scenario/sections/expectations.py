@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from simulator.domain.model.expectations import ANY_COUNT, Count, Expectation, ExpectationKind
@@ -12,6 +11,7 @@ from simulator.domain.model.outcomes import IDS
 from simulator.domain.model.rule_book import Magic
 from simulator.domain.model.rules import Fields, Rule
 from simulator.domain.model.transactions import Status
+from simulator.domain.model.webhooks import BALANCE_ADDED
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.document import shown
 from simulator.scenario.reading.reader import Reader, text_of
@@ -22,26 +22,20 @@ from simulator.wire.payments import STATUS_NAMES
 
 NAME_CHARS_MAX = 200
 
-CALLBACK_STATES = ("pending", "delivered", "failed", "dropped")
-WEBHOOK_STATES = ("pending", "success", "failed")
+_CHANGES = ("created", "updated", "deleted")
+EVENT_TYPES = (
+    BALANCE_ADDED,
+    *(f"{name}.{change}" for name in ("product", "option", "category", "group") for change in _CHANGES),
+)
 
 # Matcher members with a fixed set of values.
 _KNOWN_VALUES: Mapping[tuple[str, str], Collection[str]] = {
     ("payments", "status"): tuple(STATUS_NAMES.values()),
     ("callbacks", "status"): tuple(name for name, status in STATUSES.items() if status is not Status.ACCEPTED),
-    ("callbacks", "state"): CALLBACK_STATES,
-    ("webhooks", "state"): WEBHOOK_STATES,
+    ("callbacks", "state"): ("pending", "delivered", "failed", "dropped"),
+    ("webhooks", "state"): ("pending", "success", "failed"),
 }
-
-
 _NUMBERS = frozenset({("calls", "status"), ("payments", "statusCode"), ("callbacks", "statusCode")})
-
-
-class KnownNames(msgspec.Struct, frozen=True):
-    """The names that expectations may use: codes, and labels of rules."""
-
-    known: KnownCodes
-    rules: Collection[str]
 
 
 def labels(sections: Mapping[str, Iterable[Rule[Any]]], magic: Magic) -> set[str]:
@@ -50,12 +44,13 @@ def labels(sections: Mapping[str, Iterable[Rule[Any]]], magic: Magic) -> set[str
     return found | magic.names()
 
 
-def expectations(section: Reader, names: KnownNames) -> tuple[Expectation, ...]:
-    """Return the expectations in order. Invalid ones are reported."""
-    return tuple(one for item in section.items() if (one := _expectation(item, names)) is not None)
+def expectations(section: Reader, known: KnownCodes, rules: Collection[str]) -> tuple[Expectation, ...]:
+    """Return the expectations in order; they may name `known` codes and the labels of `rules`. Invalid ones are
+    reported."""
+    return tuple(one for item in section.items() if (one := _expectation(item, known, rules)) is not None)
 
 
-def _expectation(item: Reader, names: KnownNames) -> Expectation | None:
+def _expectation(item: Reader, known: KnownCodes, rules: Collection[str]) -> Expectation | None:
     given = [kind for kind in ExpectationKind if item[kind].is_given]
     for other in given[1:]:
         text = f"an expectation is about one thing; this one is about {given[0].value!r} already"
@@ -67,34 +62,34 @@ def _expectation(item: Reader, names: KnownNames) -> Expectation | None:
     kind = given[0]
     _refuse_misplaced(item, kind)
     place = item.position.place
-    return replace(_about(item, kind, names), written=item.node.plain() if item.node else None, place=place)
+    return replace(_about(item, kind, known, rules), written=item.plain, place=place)
 
 
-def _about(item: Reader, kind: ExpectationKind, names: KnownNames) -> Expectation:
+def _about(item: Reader, kind: ExpectationKind, known: KnownCodes, rules: Collection[str]) -> Expectation:
     about = item[kind]
     name = item["name"].text(_described(kind, about))
     count = _count(item["count"])
     match kind:
         case ExpectationKind.RULE:
-            return Expectation(name, kind, count, label=_named(about["name"], names.rules, "rule"))
+            return Expectation(name, kind, count, label=_named(about["name"], rules, "rule"))
         case ExpectationKind.OUTCOME:
             return Expectation(name, kind, count, label=_named(about, IDS, "outcome"))
         case ExpectationKind.BALANCE:
-            return _balance(name, item, names)
+            return _balance(name, item, known)
     for member, entry in about.entries():
         _check_values(kind, member, entry)
     per, apart = item["per"].text(), item["apart"].optional_duration()
     if (per or apart is not None) and not item["count"].is_given:
         count = ANY_COUNT
-    test = when_of(about, names.known)
+    test = when_of(about, known)
     return Expectation(name, kind, count, test, parts=_parts(about), per=per, apart=apart)
 
 
 def _parts(about: Reader) -> Mapping[str, Callable[[Fields], bool]]:
     """Return a test for each condition, to show which conditions a record misses."""
-    if about.node is None or not about.is_mapping or not about.is_valid:
+    if not about.is_mapping or not about.is_valid:
         return {}
-    return {name: compile_when({name: matcher}) for name, matcher in about.node.plain().items()}
+    return {name: compile_when({name: matcher}) for name, matcher in about.plain.items()}
 
 
 def _refuse_misplaced(item: Reader, kind: ExpectationKind) -> None:
@@ -120,11 +115,11 @@ def _count(item: Reader) -> Count:
     return Count() if exactly is None else Count(exactly, exactly)
 
 
-def _balance(name: str, item: Reader, names: KnownNames) -> Expectation:
+def _balance(name: str, item: Reader, known: KnownCodes) -> Expectation:
     about = item[ExpectationKind.BALANCE]
     if item["count"].is_given:
         item["count"].problem("misplaced", "a balance has an amount and no count", at_key=True)
-    check_codes(about["reseller"], names.known.resellers, "reseller")
+    check_codes(about["reseller"], known.resellers, "reseller")
     return Expectation(name, ExpectationKind.BALANCE, label=about["reseller"].text(), amount=about["amount"].amount())
 
 
@@ -156,8 +151,7 @@ def _class_of(text: str) -> str:
 
 def _described(kind: ExpectationKind, about: Reader) -> str:
     """Return the default name of an expectation: its subject, as written."""
-    plain = about.node.plain() if about.node is not None else ""
-    text = f"{kind.value} {_words(plain)}" if plain else kind.value
+    text = f"{kind.value} {_words(about.plain)}" if about.plain else kind.value
     return text if len(text) <= NAME_CHARS_MAX else text[: NAME_CHARS_MAX - 1] + "…"
 
 

@@ -4,6 +4,9 @@ from collections.abc import Collection, Mapping
 from datetime import timedelta
 from ipaddress import ip_address
 from types import MappingProxyType
+from typing import Any
+
+import msgspec
 
 from simulator.domain.model.callbacks import RetryPolicy
 from simulator.domain.model.instants import sandbox_time
@@ -15,11 +18,6 @@ from simulator.wire.payments import STATUS_NAMES
 
 # `null` as a tolerance: larger than any difference of valid times.
 ANY_TIME = timedelta(days=365_000)
-
-# The default maximum of any request (SPEC 8).
-INTEGRATION_TIMEOUT = Limits().integration_timeout or timedelta()
-
-LIFETIME_MAX = timedelta(days=3650)
 
 
 def clock(section: Reader) -> ClockStart:
@@ -55,51 +53,23 @@ def _rate(item: Reader, text: str) -> float:
 
 
 def limits(section: Reader) -> Limits:
-    """Return the limits; absent ones keep their defaults."""
+    """Return the limits; absent ones keep their defaults. Durations and whole numbers are read by their defaults."""
     usual = Limits()
-    tolerance, integration = section["timestamp_tolerance"], section["integration_timeout"]
-    requests = section["requests_per_interval"]
-    return Limits(
-        requests_per_interval=None if requests.is_null else requests.integer(usual.requests_per_interval or 0),
-        rate_limit_interval=section["rate_limit_interval"].duration(usual.rate_limit_interval),
-        rate_limit_block=section["rate_limit_block"].duration(usual.rate_limit_block),
-        nonce_window=section["nonce_window"].duration(usual.nonce_window),
-        nonces=section["nonces"].integer(usual.nonces),
-        timestamp_tolerance=ANY_TIME if tolerance.is_null else tolerance.duration(usual.timestamp_tolerance),
-        token_lifetime=_lifetime(section["token_lifetime"], usual.token_lifetime),
-        refresh_token_lifetime=_lifetime(section["refresh_token_lifetime"], usual.refresh_token_lifetime),
-        integration_timeout=None if integration.is_null else integration.duration(INTEGRATION_TIMEOUT),
-        settings_delay=section["settings_delay"].duration(usual.settings_delay),
-        callback_timeout=section["callback_timeout"].duration(usual.callback_timeout),
-        callback_timeout_manual=section["callback_timeout_manual"].duration(usual.callback_timeout_manual),
-        callback_retry=RetryPolicy(
-            section["callback_retries"].integer(usual.callback_retry.retries),
-            section["callback_retry_after"].duration(usual.callback_retry.after),
-        ),
-        callbacks=section["callbacks"].integer(usual.callbacks),
-        callbacks_bytes=section["callbacks_bytes"].integer(usual.callbacks_bytes),
-        deliveries=section["deliveries"].integer(usual.deliveries),
-        deliveries_bytes=section["deliveries_bytes"].integer(usual.deliveries_bytes),
-        notifications=section["notifications"].integer(usual.notifications),
-        journal=section["journal"].integer(usual.journal),
-        journal_bytes=section["journal_bytes"].integer(usual.journal_bytes),
-        tape=section["tape"].integer(usual.tape),
-        tape_bytes=section["tape_bytes"].integer(usual.tape_bytes),
-        inbox=section["inbox"].integer(usual.inbox),
-        inbox_bytes=section["inbox_bytes"].integer(usual.inbox_bytes),
-        inboxes=section["inboxes"].integer(usual.inboxes),
-        inboxes_bytes=section["inboxes_bytes"].integer(usual.inboxes_bytes),
-        rules=section["rules"].integer(usual.rules),
-        resellers=section["resellers"].integer(usual.resellers),
-        api_keys=section["api_keys"].integer(usual.api_keys),
-    )
-
-
-def _lifetime(item: Reader, usual: timedelta) -> timedelta:
-    lifetime = item.duration(usual)
-    if not timedelta(seconds=1) <= lifetime <= LIFETIME_MAX:
-        item.problem("bad_duration", f"a token lives from 1 second to {LIFETIME_MAX.days} days")
-    return lifetime
+    found: dict[str, Any] = {}
+    for name, entry in section.entries():
+        default = getattr(usual, name, None)
+        if entry.is_null:  # the schema allows it for these alone
+            found[name] = ANY_TIME if name == "timestamp_tolerance" else None
+        elif isinstance(default, timedelta):
+            found[name] = entry.duration(default)
+        elif isinstance(default, int):
+            found[name] = entry.integer(default)
+    for name in ("token_lifetime", "refresh_token_lifetime"):
+        if name in found and found[name] < timedelta(seconds=1):
+            section[name].problem("bad_duration", "a token lives at least 1 second")
+    retries = section["callback_retries"].integer(usual.callback_retry.retries)
+    after = section["callback_retry_after"].duration(usual.callback_retry.after)
+    return msgspec.structs.replace(usual, **found, callback_retry=RetryPolicy(retries, after))
 
 
 def refuse_too_many(root: Reader, rules: list[Reader], most: Limits) -> None:

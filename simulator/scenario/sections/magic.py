@@ -1,7 +1,7 @@
 """Magic accounts of a scenario: compiles its table of outcomes and delays into rules."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
 from types import MappingProxyType
@@ -13,11 +13,9 @@ from simulator.domain.model.rule_book import NO_MAGIC, Magic, MagicRules, rule_n
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import SETTLED, PaymentThen, Step
 from simulator.scenario.reading.reader import Reader
-from simulator.scenario.sections.bills import bill_then
 from simulator.scenario.sections.matchers import When, compile_when
-from simulator.scenario.sections.outcomes import Timelines, dispute, payment_then, payment_thens, void
-from simulator.scenario.sections.rules import KnownCodes, when_of
-from simulator.scenario.sections.scripted_answers import fault
+from simulator.scenario.sections.outcomes import Timelines, payment_then, payment_thens
+from simulator.scenario.sections.rules import THENS, KnownCodes, when_of
 from simulator.scenario.sections.variants import choices, with_variants
 
 _ALWAYS = compile_when({})
@@ -49,12 +47,13 @@ def _magic(section: Reader, timelines: Timelines) -> Magic:
     _check_digits(section["durations"], 1)
     _check_digits(section["outcomes"], 2)
     usual = payment_then(section["then"], timelines)
-    found: dict[str, dict[str, Rule[Any]]] = {name: {} for name in ("payments", *READERS)}
+    found: dict[str, dict[str, Rule[Any]]] = {name: {} for name in ("payments", *THENS)}
     for code, item in outcomes.items():
         found["payments"] |= _payment_rules(code, item["payments"], usual, durations, timelines)
-        for name, read in READERS.items():
+        for name, read in THENS.items():
             if item[name].is_given:
-                when, thens = read(item[name])
+                when = when_of(item[name]["when"], KnownCodes()) if name == "faults" else _ALWAYS
+                thens = choices(item[name]["then"], read)
                 found[name] |= {digit + code: _rule(digit + code, when, thens) for digit in ("0", *durations)}
     texts = {code: item["outcome"].text() for code, item in outcomes.items()}
     sections = {name: MagicRules(rules) for name, rules in found.items()}
@@ -86,12 +85,3 @@ def _payment_rules(
 
 def _rule(digits: str, when: When, thens: list[tuple[int, Any]]) -> Rule[Any]:
     return with_variants(Rule(rule_name(digits), when, thens[0][1]), thens)
-
-
-# Other parts of an outcome: by section, the match of a request and the possible results, each with its weight.
-READERS: Mapping[str, Callable[[Reader], tuple[When, list[tuple[int, Any]]]]] = {
-    "voids": lambda item: (_ALWAYS, choices(item["then"], void)),
-    "disputes": lambda item: (_ALWAYS, choices(item["then"], dispute)),
-    "bills": lambda item: (_ALWAYS, choices(item["then"], bill_then)),
-    "faults": lambda item: (when_of(item["when"], KnownCodes()), choices(item["then"], fault)),
-}

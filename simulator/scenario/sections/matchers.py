@@ -8,13 +8,15 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
 
+import msgspec
+
 from simulator.domain.model.inboxes import Window
 from simulator.domain.model.money import CENT, is_whole_cents, parse_amount
 from simulator.domain.model.rules import INDEXED, Fields, matches_all
 from simulator.scenario.reading import patterns
 from simulator.scenario.reading.reader import text_of
-from simulator.scenario.sections import windows
-from simulator.scenario.sections.windows import window_of
+from simulator.scenario.sections import times
+from simulator.scenario.sections.times import window_of
 
 Test = Callable[[object], bool]
 When = Callable[[Fields], bool]
@@ -34,7 +36,7 @@ def compile_when(when: Mapping[str, object]) -> When:
     literals: list[tuple[str, object]] = []
     tests: list[When] = []
     for key, matcher in when.items():
-        if key in COUNTS or key in windows.KEYS:
+        if key in COUNTS or key in times.WINDOW_KEYS:
             continue
         if key in GROUPS:
             assert isinstance(matcher, Mapping)
@@ -139,12 +141,12 @@ def _is_literal(key: str, matcher: object) -> bool:
 
 
 def _outer(key: str, matcher: object) -> When:
-    test = amount_test(matcher) if key == "amount" else text_test(matcher, is_path=key == "path", upper=key == "method")
+    test = value_test(matcher, KINDS.get(key, TEXT))
     return lambda facts: test(facts.get(key))
 
 
 def _inner(key: str, name: str, matcher: object) -> When:
-    test = text_test(matcher)
+    test = value_test(matcher)
     member = name.lower() if key == "headers" else name
 
     def matches(facts: Fields) -> bool:
@@ -154,58 +156,67 @@ def _inner(key: str, name: str, matcher: object) -> When:
     return matches
 
 
-def text_test(matcher: object, *, is_path: bool = False, upper: bool = False) -> Test:
-    """Return a test of a text. Raises `ValueError` for a bad pattern."""
+class Comparison(msgspec.Struct, frozen=True):
+    """How the values of a condition are compared: `wanted` reads a value of the scenario, the others read the value of
+    a request for equality, for bounds, and for prefixes, suffixes and patterns."""
+
+    wanted: Callable[[object], object]
+    plain: Callable[[object], object]
+    number: Callable[[object], Decimal | None]
+    text: Callable[[object], str | None]
+
+
+def number(value: object) -> Decimal | None:
+    """Return the number in a text or a plain value."""
+    if isinstance(value, str):
+        return Decimal(value) if _NUMBER.fullmatch(value) else None
+    return Decimal(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else None
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else text_of(value)
+
+
+def _amount_text(value: object) -> str | None:
+    """Return the amount with at least two decimals, independent of the client's spelling."""
+    found = parse_amount(value)
+    if found is None:
+        return None
+    return f"{found.quantize(CENT) if is_whole_cents(found) else found:f}"
+
+
+TEXT = Comparison(text_of, _text, number, _text)
+METHOD = Comparison(lambda value: text_of(value).upper(), _text, number, _text)
+PATH = Comparison(text_of, _text, number, _text)  # with globs; compared by identity
+AMOUNT = Comparison(number, parse_amount, parse_amount, _amount_text)
+KINDS: Mapping[str, Comparison] = {"method": METHOD, "path": PATH, "amount": AMOUNT}
+
+
+def value_test(matcher: object, kind: Comparison = TEXT) -> Test:
+    """Return the test of a value. Raises `ValueError` for a bad pattern."""
     if isinstance(matcher, dict):
-        return _every([_text_part(name, wanted, is_path, upper) for name, wanted in matcher.items()])
+        return _every([_part(name, wanted, kind) for name, wanted in matcher.items()])
     values = matcher if isinstance(matcher, list) else [matcher]
-    texts = [text_of(value).upper() if upper else text_of(value) for value in values]
-    globs = [patterns.glob(text) for text in texts if is_path and "*" in text]
-    plain = frozenset(texts)
+    wanted = frozenset(map(kind.wanted, values))
+    globs = [patterns.glob(text) for text in map(text_of, values) if kind is PATH and "*" in text]
 
     def matches(value: object) -> bool:
-        if value is None:
-            return False
-        text = text_of(value)
-        return text in plain or any(fits(text) for fits in globs)
+        found = kind.plain(value)
+        return found is not None and (found in wanted or any(fits(text_of(found)) for fits in globs))
 
     return matches
 
 
-def _text_part(name: str, wanted: object, is_path: bool, upper: bool) -> Test:
+def _part(name: str, wanted: object, kind: Comparison) -> Test:
     match name:
         case "not":
-            inner = text_test(wanted, is_path=is_path, upper=upper)
+            inner = value_test(wanted, kind)
             return lambda value: not inner(value)
         case "in":
-            return text_test(wanted, is_path=is_path, upper=upper)
+            return value_test(wanted, kind)
         case "min" | "max" | "more_than":
-            return _bound(name, wanted, number)
-    return _part_of_text(name, text_of(wanted), lambda value: None if value is None else text_of(value))
-
-
-def amount_test(matcher: object) -> Test:
-    """Return a test of an amount, which is a Decimal or as the client sent it."""
-    if isinstance(matcher, dict):
-        return _every([_amount_part(name, wanted) for name, wanted in matcher.items()])
-    values = matcher if isinstance(matcher, list) else [matcher]
-    numbers = [found for value in values if (found := number(value)) is not None]
-    if len(numbers) == 1:
-        only = numbers[0]
-        return lambda value: parse_amount(value) == only
-    return lambda value: parse_amount(value) in numbers
-
-
-def _amount_part(name: str, wanted: object) -> Test:
-    match name:
-        case "not":
-            inner = amount_test(wanted)
-            return lambda value: not inner(value)
-        case "in":
-            return amount_test(wanted)
-        case "min" | "max" | "more_than":
-            return _bound(name, wanted, parse_amount)
-    return _part_of_text(name, text_of(wanted), _amount_text)
+            return _bound(name, wanted, kind.number)
+    return _part_of_text(name, text_of(wanted), kind.text)
 
 
 def _every(tests: list[Test]) -> Test:
@@ -232,18 +243,3 @@ def _part_of_text(name: str, wanted: str, read: Callable[[object], str | None]) 
     assert name == "pattern"
     found_in = patterns.finder(wanted)
     return lambda value: (text := read(value)) is not None and found_in(text)
-
-
-def _amount_text(value: object) -> str | None:
-    """Return the amount with at least two decimals, independent of the client's spelling."""
-    found = parse_amount(value)
-    if found is None:
-        return None
-    return f"{found.quantize(CENT) if is_whole_cents(found) else found:f}"
-
-
-def number(value: object) -> Decimal | None:
-    """Return the number in a text or a plain value."""
-    if isinstance(value, str):
-        return Decimal(value) if _NUMBER.fullmatch(value) else None
-    return Decimal(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else None

@@ -1,16 +1,54 @@
-"""The form of a product: its fields with their validation, and the options of select fields, listed or generated."""
+"""The form of a product and its prices: fields with their validation, options of select fields, listed or generated,
+discounts and amounts."""
 
 from collections.abc import Mapping
 from decimal import Decimal
 from types import MappingProxyType
 
-from simulator.domain.model.catalog import DataSource, FormField, Money, Option, OptionList
+from simulator.domain.model.catalog import Adjustment, DataSource, Discount, FormField, Money, Option, OptionList
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.patterns import finder
-from simulator.scenario.reading.reader import ONE, Reader
-from simulator.scenario.sections.pricing import MYR, money
-from simulator.scenario.sections.resellers import refuse_repeats
+from simulator.scenario.reading.reader import ONE, Reader, refuse_repeats
 from simulator.scenario.sections.templates import business
+
+MYR = "MYR"
+
+
+def discount(item: Reader) -> Discount:
+    """Parse a discount: `{type: percentage, value: 2.5}` costs 2.5% less, `{type: fixed, value: 0.30}` 30 sen less."""
+    value = item["value"].amount()
+    if item["type"].text() == "fixed":
+        return Discount("fixed", -value, item["shown"].text(f"{_short(value * 100)} sen"))
+    if value > 100:
+        item["value"].problem("out_of_range", f"a discount is at most 100 percent, not {value}")
+    return Discount("percentage", 1 - value / 100, item["shown"].text(f"{_short(value)}%"))
+
+
+def price_adjustment(item: Reader) -> Adjustment | None:
+    """Return a selling price, or None if it is absent."""
+    if not item.is_mapping:
+        return None
+    kind = item["type"].text()
+    value = item["value"].amount()
+    if kind == "percentage":
+        if value <= 0:
+            item["value"].problem("out_of_range", f"a percentage is a factor above 0 such as 1.03, not {value}")
+        return Adjustment(kind, value)
+    return Adjustment(kind, value, item["currency"].text(MYR))
+
+
+def money(item: Reader, currency: str) -> Money | None:
+    """Return an amount, by default in `currency`; None when absent or null."""
+    if item.is_mapping:
+        return Money(item["amount"].amount(), item["currency"].text(currency))
+    amount = item.optional_amount()
+    return None if amount is None else Money(amount, currency)
+
+
+def _short(value: Decimal) -> str:
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
 
 INPUT_MODES: Mapping[str, str] = {"text": "text", "number": "numeric", "select": "text", "money": "decimal"}
 
@@ -42,26 +80,19 @@ def form_field(form: Reader, product_code: str, place: int, ids: list[str]) -> F
     )
 
 
-SELECT_ONLY: Mapping[str, str] = {
-    "options": "only a select field has options",
-    "data_source": "only a select field has a data source",
-    "options_for": "only a select field has options",
-    "generate": "only a select field has options",
-}
+SELECT_ONLY = ("options", "data_source", "options_for", "generate")
 
 
 def _check_options(form: Reader, kind: str) -> None:
     if kind != "select":
-        for key, text in SELECT_ONLY.items():
-            if form[key].is_given:
-                form[key].problem("misplaced", text, at_key=True)
-        return
-    is_reference = form["data_source"]["type"].text("reference") == "reference"
-    if is_reference and not form["options"].is_given and not form["generate"].is_given:
-        form.problem("missing_key", "'options' is missing; a select field offers some")
-    if is_reference and form["options_for"].is_given:
-        text = "only a dynamic field has options for an account number"
-        form["options_for"].problem("misplaced", text, at_key=True)
+        for key in filter(form.has, SELECT_ONLY):
+            form[key].problem("misplaced", f"only a select field has {key!r}", at_key=True)
+    elif form["data_source"]["type"].text("reference") == "reference":
+        if not form["options"].is_given and not form["generate"].is_given:
+            form.problem("missing_key", "'options' is missing; a select field offers some")
+        if form["options_for"].is_given:
+            text = "only a dynamic field has options for an account number"
+            form["options_for"].problem("misplaced", text, at_key=True)
 
 
 def refuse_unknown_field(reader: Reader, ids: list[str]) -> None:

@@ -21,10 +21,9 @@ from simulator.domain.model.transactions import (
     may_follow,
 )
 from simulator.scenario.reading.reader import Reader, day
-from simulator.scenario.sections.delays import delay
 from simulator.scenario.sections.templates import template, templates
+from simulator.scenario.sections.times import clock_time, delay
 from simulator.scenario.sections.variants import branches, refuse_misplaced
-from simulator.scenario.sections.windows import clock_time
 from simulator.wire.payments import STATUS_NAMES
 
 # The valid statuses of a step; a void's status is excluded.

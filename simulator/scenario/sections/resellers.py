@@ -12,29 +12,16 @@ from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.scenario import KeyStart, ResellerStart
 from simulator.domain.model.webhooks import Signature, WebhookPolicy, WebhookStart
-from simulator.scenario.reading.document import Position
-from simulator.scenario.reading.reader import Reader, secret_bytes, target
-from simulator.scenario.sections.pricing import price_adjustment
+from simulator.scenario.reading.reader import Reader, refuse_repeats, secret_bytes, target
+from simulator.scenario.sections.options import price_adjustment
 
 # Headers of HTTP or of every delivery; a second value would make the request invalid or change its meaning.
 TAKEN_HEADERS = frozenset(
-    [
-        "accept",
-        "accept-encoding",
-        "connection",
-        "content-length",
-        "content-type",
-        "expect",
-        "host",
-        "keep-alive",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-        "user-agent",
-        "x-forwarded-for",
-    ]
-)
+    {
+        "accept", "accept-encoding", "connection", "content-length", "content-type", "expect", "host", "keep-alive",
+        "te", "trailer", "transfer-encoding", "upgrade", "user-agent", "x-forwarded-for",
+    }
+)  # fmt: skip
 
 
 def webhook(item: Reader) -> WebhookStart | None:
@@ -115,24 +102,6 @@ def reseller(item: Reader, products: Collection[str] | None) -> ResellerStart:
         overlay=MappingProxyType({code: _overlay(code, entry, products) for code, entry in item["catalog"].entries()}),
         low_balance_threshold=threshold(item["low_balance_threshold"]),
     )
-
-
-def refuse_repeats(readers: list[Reader], what: str) -> None:
-    """Report each value that repeats an earlier one."""
-    seen: dict[str, Reader] = {}
-    for reader in readers:
-        text = reader.text()
-        if text and text in seen:
-            reader.problem(
-                "duplicate", f"{what} {text!r} exists already{_where(seen[text].position, reader.position.source)}"
-            )
-        seen.setdefault(text, reader)
-
-
-def _where(position: Position, source: str) -> str:
-    if not position.line:
-        return ""
-    return f", on line {position.line}" if position.source == source else f", in {position.source}:{position.line}"
 
 
 def _key(item: Reader) -> KeyStart:

@@ -3,20 +3,14 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from decimal import Decimal
-from itertools import islice
 from typing import Any, TypeVar
 
 import msgspec
 
-from simulator.domain.model.bills import BillThen
-from simulator.domain.model.cases import CaseThen
-from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.rules import INDEXED, Rule, not_written
-from simulator.domain.model.transactions import PaymentThen
-from simulator.scenario.reading.document import Node
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.reader import Reader
-from simulator.scenario.sections import windows
+from simulator.scenario.sections import times
 from simulator.scenario.sections.bills import bill_then
 from simulator.scenario.sections.matchers import (
     BODY_FACTS,
@@ -32,15 +26,14 @@ from simulator.scenario.sections.matchers import (
 )
 from simulator.scenario.sections.outcomes import Timelines, dispute, payment_thens, void
 from simulator.scenario.sections.scripted_answers import fault
+from simulator.scenario.sections.times import SPAN_KEYS, check_window
 from simulator.scenario.sections.variants import choices, with_variants
-from simulator.scenario.sections.windows import SPAN_KEYS, check_window
 
 Then = TypeVar("Then")
 
-SHOWN_NODES_MAX = 500  # values of a rule that is shown whole, and characters of its texts and keys
-SHOWN_CHARS_MAX = 16_000
+SHOWN_BYTES_MAX = 4_000  # of a rule that is shown among others
 
-NO_MATCHERS = frozenset({*COUNTS, *windows.KEYS, "any", "new"})
+NO_MATCHERS = frozenset({*COUNTS, *times.WINDOW_KEYS, "any", "new"})
 
 
 class KnownCodes(msgspec.Struct, frozen=True):
@@ -52,68 +45,57 @@ class KnownCodes(msgspec.Struct, frozen=True):
     outstanding: bool = False
     timelines: Timelines = msgspec.field(default_factory=dict)
 
-    def with_outstanding(self) -> "KnownCodes":
-        """Return the names for rules that may compare an amount."""
-        return self if self.outstanding else msgspec.structs.replace(self, outstanding=True)
+    def for_section(self, section: str) -> "KnownCodes":
+        """Return the names for rules of a section; payments and bills may compare an amount."""
+        is_told = self.outstanding or section not in ("payments", "bills")
+        return self if is_told else msgspec.structs.replace(self, outstanding=True)
+
+
+# The rule sections in their order, each with its definition in the schema.
+DEFINITIONS: Mapping[str, str] = {
+    "payments": "payment_rule",
+    "voids": "void_rule",
+    "disputes": "dispute_rule",
+    "bills": "bill_rule",
+    "faults": "fault_rule",
+}
+THENS: Mapping[str, Callable[[Reader], Any]] = {
+    "voids": void,
+    "disputes": dispute,
+    "bills": bill_then,
+    "faults": fault,
+}
 
 
 def rules_of(section: str, items: Reader, known: KnownCodes) -> tuple[Rule[Any], ...]:
     """Return the rules of a section; the default ids are payments-1 and so on."""
-    make = RULE_READERS[section]
-    if section in ("payments", "bills"):
-        known = known.with_outstanding()  # once for all rules of a large file
-    return tuple(make(item, f"{section}-{place}", known) for place, item in enumerate(items.items(), 1))
+    known = known.for_section(section)  # once for all rules of a large file
+    return tuple(rule_of(section, item, f"{section}-{place}", known) for place, item in enumerate(items.items(), 1))
 
 
-def payment_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[PaymentThen]:
-    """Return a rule of `payments`."""
-    known = known.with_outstanding()
-    return _outcome_rule(item, rule_id, known, payment_thens(item["then"], item["callbacks"], known.timelines))
-
-
-def fault_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[FaultThen]:
-    """Return a rule of `faults`."""
-    thens = choices(item["then"], fault)
+def rule_of(section: str, item: Reader, rule_id: str, known: KnownCodes) -> Rule[Any]:
+    """Return a rule of a section; `rule_id` is its default id."""
+    known = known.for_section(section)
+    thens = _thens(section, item, known)
     rule = _rule(item, rule_id, known, thens[0][1])
-    # Neither the execution nor the body is known when a request arrives.
-    waits = any(then.after_commit for _, then in thens) or rule.per in BODY_FACTS or needs_body(_written(item))
-    return with_variants(replace(rule, before_body=before_body(item)) if waits else rule, thens)
+    if section == "faults":
+        # Neither the execution nor the body is known when a request arrives.
+        waits = any(one.after_commit for _, one in thens) or rule.per in BODY_FACTS or needs_body(_written(item))
+        rule = replace(rule, before_body=before_body(item)) if waits else rule
+    elif item["fallback"].boolean():
+        rule = replace(rule, fallback=True)
+    return with_variants(rule, thens)
+
+
+def _thens(section: str, item: Reader, known: KnownCodes) -> list[tuple[int, Any]]:
+    if section == "payments":
+        return list(payment_thens(item["then"], item["callbacks"], known.timelines))
+    return choices(item["then"], THENS[section])
 
 
 def before_body(item: Reader) -> When:
     """Return the part of a rule's test that can be evaluated before the body of a request is known."""
     return compile_when(without_body(_written(item)))
-
-
-def void_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen]:
-    """Return a rule of `voids`."""
-    return _outcome_rule(item, rule_id, known, choices(item["then"], void))
-
-
-def dispute_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen]:
-    """Return a rule of `disputes`."""
-    return _outcome_rule(item, rule_id, known, choices(item["then"], dispute))
-
-
-def bill_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[BillThen]:
-    """Return a rule of `bills`."""
-    return _outcome_rule(item, rule_id, known.with_outstanding(), choices(item["then"], bill_then))
-
-
-# In the order of the sections of a scenario.
-RULE_READERS: Mapping[str, Callable[[Reader, str, KnownCodes], Rule[Any]]] = {
-    "payments": payment_rule,
-    "voids": void_rule,
-    "disputes": dispute_rule,
-    "bills": bill_rule,
-    "faults": fault_rule,
-}
-
-
-def _outcome_rule(item: Reader, rule_id: str, known: KnownCodes, thens: list[tuple[int, Then]]) -> Rule[Then]:
-    """Return a rule of a business outcome, which may be a fallback; a fault may not."""
-    rule = _rule(item, rule_id, known, thens[0][1])
-    return with_variants(replace(rule, fallback=True) if item["fallback"].boolean() else rule, thens)
 
 
 def _rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[Then]:
@@ -130,25 +112,13 @@ def _rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[The
         per=(per or "") if times or nth or every else "",
         chance=_from_either(item, "chance", lambda reader: reader.optional_amount()),
         exact=_exact(item["when"]),
-        written=item.node.plain if item.node is not None and is_brief(item.node) else not_written,
+        written=item.node.plain if item.node is not None and _is_brief(item) else not_written,
         place=item.position.place,
     )
 
 
-def is_brief(node: Node) -> bool:
-    """Return True for a rule that is short enough to be shown among others."""
-    waiting, nodes, chars = [node], 0, 0
-    while waiting and nodes <= SHOWN_NODES_MAX and chars <= SHOWN_CHARS_MAX:
-        value = waiting.pop().value
-        nodes += 1
-        if isinstance(value, dict):
-            chars += sum(map(len, value))
-            waiting += islice(value.values(), SHOWN_NODES_MAX)
-        elif isinstance(value, list):
-            waiting += islice(value, SHOWN_NODES_MAX)
-        elif isinstance(value, str):
-            chars += len(value)
-    return not waiting and nodes <= SHOWN_NODES_MAX and chars <= SHOWN_CHARS_MAX
+def _is_brief(item: Reader) -> bool:
+    return len(msgspec.json.encode(item.plain)) <= SHOWN_BYTES_MAX
 
 
 def _when(item: Reader, known: KnownCodes) -> When:
@@ -185,7 +155,7 @@ def _exact(when: Reader) -> dict[str, frozenset[str]]:
 
 
 def _plain(when: Reader) -> Mapping[str, Any]:
-    return when.node.plain() if when.node is not None and when.is_mapping and when.is_valid else {}
+    return when.plain if when.is_mapping and when.is_valid else {}
 
 
 def _count(item: Reader, key: str) -> int | None:
@@ -205,7 +175,7 @@ def _from_either(item: Reader, key: str, read: Callable[[Reader], Value | None])
 
 
 def _check_matcher(key: str, entry: Reader, known: KnownCodes) -> None:
-    if key in windows.KEYS:
+    if key in times.WINDOW_KEYS:
         check_window(key, entry)
     if key == "any":
         for branch in entry.items():

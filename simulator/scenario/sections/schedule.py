@@ -1,13 +1,11 @@
 """`schedule`: timed changes of the running sandbox. Items that can never be carried out are rejected at once."""
 
 from collections.abc import Collection, Mapping
-from datetime import datetime, time
-from typing import Any
+from datetime import time
 
 import msgspec
 
 from simulator.domain.model.catalog import Catalog, TreeKind
-from simulator.domain.model.instants import EARLIEST
 from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.scenario import ResellerStart
 from simulator.domain.model.schedule import (
@@ -22,19 +20,14 @@ from simulator.domain.model.schedule import (
     ScheduledSettings,
     ScheduledTreeChange,
     ScheduledWebhook,
-    due_at,
-    written,
 )
 from simulator.domain.model.wallet import EntryType
 from simulator.scenario.reading.reader import Reader, secret_bytes, target
 from simulator.scenario.sections.catalog import changes, tree_changes
 from simulator.scenario.sections.limits import network_status
 from simulator.scenario.sections.resellers import allowlist, callback, key_state, threshold
-from simulator.scenario.sections.rules import RULE_READERS, KnownCodes, check_codes
-from simulator.scenario.sections.windows import clock_time
-
-Placed = tuple[int, Reader]
-"""An item with its place in the list."""
+from simulator.scenario.sections.rules import DEFINITIONS, KnownCodes, check_codes, rule_of
+from simulator.scenario.sections.times import clock_time
 
 # The kinds of items; each item has exactly one kind, besides `at`.
 KINDS = ("deposit", "product", *TreeKind, "api_key", "settings", "network", "rule", "webhook")
@@ -42,14 +35,13 @@ KINDS = ("deposit", "product", *TreeKind, "api_key", "settings", "network", "rul
 
 class Start(msgspec.Struct, frozen=True):
     """The initial state that a schedule may refer to. `rules` are the names and ids of its rules, and `magic` those
-    that cannot be removed. `at` is when a sandbox starts, None for the present."""
+    that cannot be removed."""
 
     catalog: Catalog
     resellers: Mapping[str, ResellerStart]
     known: KnownCodes
     rules: Collection[str]
     magic: Collection[str]
-    at: datetime | None = None
 
 
 def schedule(section: Reader, start: Start) -> tuple[Scheduled, ...]:
@@ -73,7 +65,7 @@ def moment(entry: Reader) -> At:
 
 def added_rules(item: Reader) -> list[tuple[str, Reader]]:
     """Return the section and the reader of each rule that an item adds, at most one if it is valid."""
-    return [entry for entry in item["rule"]["add"].entries() if entry[0] in RULE_READERS]
+    return [entry for entry in item["rule"]["add"].entries() if entry[0] in DEFINITIONS]
 
 
 def _planned(item: Reader, items: list[Reader], start: Start) -> Scheduled | None:
@@ -177,16 +169,10 @@ def _rule(at: At, item: Reader, start: Start) -> ScheduledRule | ScheduledRemova
     if rule["remove"].is_given:
         return ScheduledRemoval(at, rule["remove"].text())
     for section, entry in added_rules(item):
-        RULE_READERS[section](entry, "added", start.known)
-        if entry.is_mapping and entry.node is not None:
-            return ScheduledRule(at, section, _document(entry))
+        rule_of(section, entry, "added", start.known)
+        if entry.is_mapping:
+            return ScheduledRule(at, section, entry.plain)
     return None
-
-
-def _document(entry: Reader) -> Mapping[str, Any]:
-    assert entry.node is not None, "an entry of a mapping is there"
-    document: dict[str, Any] = entry.node.plain()
-    return document
 
 
 def _webhook(at: At, wanted: Reader, start: Start) -> ScheduledWebhook:
@@ -207,40 +193,14 @@ def _labels_added(item: Reader) -> list[Reader]:
 
 
 def _refuse_labels(items: list[Reader], start: Start) -> None:
-    """Report names that are taken whenever the rule is added, and removals of rules that never exist. If the schedule
-    also removes the name, the result depends on times, so the running sandbox decides."""
+    """Report names that are taken whenever the rule is added, and removals of rules that never exist. Otherwise the
+    result depends on times, so the running sandbox decides."""
     removed = {item["rule"]["remove"].text() for item in items}
     seen = {*start.rules, *start.magic}
     for label in (label for item in items for label in _labels_added(item)):
         if label.text() in seen and label.text() and label.text() not in removed:
             label.problem("duplicate", f"there is a rule {label.text()!r} already")
         seen.add(label.text())
-    additions: dict[str, list[Placed]] = {}
-    for place, item in enumerate(items):
-        for label in _labels_added(item):
-            additions.setdefault(label.text(), []).append((place, item))
-    for place, item in enumerate(items):
-        label = item["rule"]["remove"]
+    for label in (item["rule"]["remove"] for item in items):
         if label.text() and label.text() not in seen.difference(start.magic):
             label.unknown("rule", label.text(), "in this scenario", seen.difference(start.magic))
-        elif label.text() and label.text() not in start.rules:
-            _refuse_too_early(label, (place, item), additions[label.text()], start)
-
-
-def _refuse_too_early(label: Reader, removal: Placed, additions: list[Placed], start: Start) -> None:
-    """Report the removal of a rule that the schedule adds only later."""
-    if all(_is_before(removal, addition, start) for addition in additions):
-        text = f"there is no rule {label.text()!r} by then; it is added {written(moment(additions[0][1]['at']))}"
-        label.problem("unknown_rule", text)
-
-
-def _is_before(one: Placed, other: Placed, start: Start) -> bool:
-    """Return True if an item certainly happens before another. Simultaneous items run in the order of the file. With
-    the present as start, times of day are unknown, so return False."""
-    (place, earlier), (other_place, later) = ((place, moment(item["at"])) for place, item in (one, other))
-    if not (one[1]["at"].is_valid and other[1]["at"].is_valid):
-        return False
-    if start.at is None and (isinstance(earlier, time) or isinstance(later, time)):
-        return False
-    started = start.at or EARLIEST  # the order of durations is independent of the start
-    return (due_at(earlier, started), place) < (due_at(later, started), other_place)

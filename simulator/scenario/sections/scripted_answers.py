@@ -23,12 +23,9 @@ from simulator.domain.model.faults import (
     ScriptedAnswer,
 )
 from simulator.domain.model.inboxes import INBOX_NAME, InboxProgram, InboxReply, TimedReply
-from simulator.scenario.reading.check import check
-from simulator.scenario.reading.document import Report, shown
-from simulator.scenario.reading.load import load_object
-from simulator.scenario.reading.reader import Reader
-from simulator.scenario.sections.delays import delay, spread
-from simulator.scenario.sections.windows import KEYS, read_window
+from simulator.scenario.reading.document import shown
+from simulator.scenario.reading.reader import Reader, read_object
+from simulator.scenario.sections.times import WINDOW_KEYS, delay, read_window, spread
 
 CONTENT_TYPE = "content-type"
 OWN_PREFIX = "x-sim-"
@@ -100,9 +97,8 @@ def _refuse_misplaced(item: Reader) -> None:
 
 def _failures(item: Reader) -> Iterator[Failure]:
     """Yield the failures in the order of application."""
-    status, body, disconnect = item["status"].optional_integer(), item["body"].node, item["disconnect"]
+    status, content, disconnect = item["status"].optional_integer(), item["body"].plain, item["disconnect"]
     if status is not None:
-        content = body.plain() if body is not None else None
         yield ScriptedAnswer(status, content, _type_of(content) if isinstance(content, str) else JSON)
     if found := headers(item["headers"]):
         yield ExtraHeaders(tuple((name.encode(), value.encode()) for name, value in found))
@@ -179,14 +175,7 @@ def inboxes(section: Reader) -> Mapping[str, InboxProgram]:
 
 def build_inbox(data: Mapping[str, object]) -> InboxProgram:
     """Return the program of an inbox from an object; an empty object gives an empty program. Raises `ScenarioError`."""
-    if not data:
-        return InboxProgram()
-    document = load_object(data, "inbox")
-    report = Report(document.problems)
-    check(document, report, "inbox")
-    program = _program(Reader.of(document.root, report))
-    report.raise_if_any()
-    return program
+    return read_object(data, "inbox", "inbox", _program) if data else InboxProgram()
 
 
 def _program(item: Reader) -> InboxProgram:
@@ -200,8 +189,8 @@ def _program(item: Reader) -> InboxProgram:
 
 def _timed(item: Reader) -> TimedReply | None:
     reply, window = _reply(item), read_window(item)
-    if not any(item[key].is_given for key in KEYS):
-        item.problem("missing_key", f"a reply by time has one of {', '.join(map(repr, KEYS))}")
+    if not any(item[key].is_given for key in WINDOW_KEYS):
+        item.problem("missing_key", f"a reply by time has one of {', '.join(map(repr, WINDOW_KEYS))}")
     return TimedReply(window, reply) if window is not None else None
 
 

@@ -19,7 +19,7 @@ from simulator.domain.model.money import parse_amount, parse_number
 from simulator.domain.model.transactions import Reason
 from simulator.domain.sandbox import Sandbox
 from simulator.scenario.build import build
-from simulator.scenario.lint.findings import lint
+from simulator.scenario.lint.linter import lint
 from simulator.scenario.reading.check import check
 from simulator.scenario.reading.document import PROBLEMS_MAX, Problem, Report, ScenarioError
 from simulator.scenario.reading.files import OWN_FILE
@@ -177,7 +177,7 @@ class Probe:
 SECTIONS = ("payments", "voids", "disputes", "bills")
 _RULE = re.compile(rf"({'|'.join(SECTIONS)})\[([0-9]+)\]")
 # Findings about a service's real properties, which a recording keeps.
-_FACTS = frozenset({"foreign_currency", "always_interrupted"})
+_FACTS = frozenset({"foreign_currency"})
 # A rule still works without these details.
 _DETAIL = re.compile(r"\.(statusCode|remarks|message|error_message|callbacks)(\[[0-9]+\])?(\.[a-z_]+)?$")
 
@@ -205,13 +205,12 @@ def _is_detail(one: Problem) -> bool:
 
 def _problems(document: dict[str, Any]) -> list[Problem]:
     loaded = load_object(document, bounds=OWN_FILE)
-    scenario, found = None, Report()
+    scenario, found = None, tuple[Problem, ...]()
     try:
         scenario = build(loaded, "record")
     except ScenarioError as error:
-        found = Report(error.problems)
-    lint(loaded, found, scenario)
-    return [problem for problem in found.problems() if problem.code not in _FACTS]
+        found = error.problems
+    return [problem for problem in lint(loaded, found, scenario) if problem.code not in _FACTS]
 
 
 def _tidy(document: dict[str, Any]) -> None:

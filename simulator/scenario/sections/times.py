@@ -1,15 +1,16 @@
-"""Reads windows of time: the keys `time`, `weekday`, `since` and `until` of any object."""
+"""Reads times: windows by the keys `time`, `weekday`, `since` and `until` of any object, times of day, and delays."""
 
 import re
 from collections.abc import Mapping
-from datetime import time
+from datetime import time, timedelta
 from typing import Any
 
 from reseller_sim.formats import duration
+from simulator.domain.model.draw import Delay, Spread
 from simulator.domain.model.inboxes import TimeOfDay, Window
 from simulator.scenario.reading.reader import Reader
 
-KEYS = ("time", "weekday", "since", "until")
+WINDOW_KEYS = ("time", "weekday", "since", "until")
 SPAN_KEYS = ("since", "until")
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
@@ -18,12 +19,12 @@ _CLOCK_TIME = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?", r
 
 def read_window(item: Reader) -> Window | None:
     """Return the window of an object's keys; None without such keys, or if any is invalid, which is reported."""
-    found = {key: entry for key, entry in item.entries() if key in KEYS}
+    found = {key: entry for key, entry in item.entries() if key in WINDOW_KEYS}
     for key, entry in found.items():
         check_window(key, entry)
     if not all(entry.is_valid for entry in found.values()):
         return None
-    return window_of({key: entry.node.plain() for key, entry in found.items() if entry.node is not None})
+    return window_of({key: entry.plain for key, entry in found.items()})
 
 
 def check_window(key: str, entry: Reader) -> None:
@@ -36,7 +37,7 @@ def check_window(key: str, entry: Reader) -> None:
 
 def window_of(written: Mapping[str, Any]) -> Window | None:
     """Return the window of valid values; None without its keys."""
-    if not any(key in written for key in KEYS):
+    if not any(key in written for key in WINDOW_KEYS):
         return None
     return Window(
         time_of_day(written["time"]) if "time" in written else None,
@@ -62,3 +63,27 @@ def time_of_day(written: Mapping[str, str]) -> TimeOfDay:
 def weekdays(written: str | list[str]) -> frozenset[int]:
     """Parse `Sun`, or a list of days."""
     return frozenset(DAYS.index(day) for day in ([written] if isinstance(written, str) else written))
+
+
+def delay(item: Reader) -> Delay:
+    """Return a delay of 0 when it is absent. Impossible pairs are reported."""
+    return (spread(item) or timedelta(0)) if item.is_mapping else item.duration()
+
+
+def spread(item: Reader) -> Spread | None:
+    """Return the distribution of `{median: 80ms, p99: 2s}`, None for an impossible one."""
+    if not item["median"].is_given or not item["p99"].is_given:
+        return None  # the schema has reported it
+    median, p99 = item["median"].duration(), item["p99"].duration()
+    if not median:
+        text = "the median of a distribution is above 0; write 'delay: 0s' for no delay, or a median such as 1ms"
+        item["median"].problem("out_of_range", text)
+    elif p99 < median:
+        text = (
+            f"p99 {item['p99'].text()} is below the median {item['median'].text()}: 99 of 100 delays are at most p99, "
+            "and only half of them are at most the median"
+        )
+        item["p99"].problem("out_of_range", text)
+    else:
+        return Spread(median, p99)
+    return None

@@ -4,7 +4,6 @@ A matcher is the conjunction of its parts: prefix, suffix, min and so on; a plai
 values are checked with the test that rules use. Other relations are not detected.
 """
 
-from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -12,39 +11,15 @@ import msgspec
 
 from simulator.domain.model.money import is_whole_cents
 from simulator.scenario.reading.reader import text_of
-from simulator.scenario.sections.matchers import Test, amount_test, number, text_test
+from simulator.scenario.sections.matchers import AMOUNT, PATH, Comparison, Test, number, value_test
 
 STAR = "*"
-
-
-class Comparison(msgspec.Struct, frozen=True):
-    """A comparison of a condition's values. `spelled` returns the only value that equals a listed value, or None when
-    several values do."""
-
-    test: Callable[[object], Test]
-    spelled: Callable[[object], object]
-
-
-def _spelled_amount(value: object) -> Decimal | None:
-    """Return an amount in whole cents, which has a single spelling; None for other amounts, which keep their zeros."""
-    found = number(value)
-    return found if found is not None and is_whole_cents(found) else None
-
-
-TEXT = Comparison(text_test, text_of)
-METHOD = Comparison(lambda matcher: text_test(matcher, upper=True), lambda value: text_of(value).upper())
-PATH = Comparison(
-    lambda matcher: text_test(matcher, is_path=True), lambda value: None if STAR in text_of(value) else value
-)
-AMOUNT = Comparison(amount_test, _spelled_amount)
-OPAQUE = Comparison(lambda matcher: bool, lambda value: None)  # its values are unknown
 
 
 class Values(msgspec.Struct, frozen=True):
     """The values that a matcher admits: all that pass `test`, which checks all `parts`. `listed` are all of them, None
     when there are too many to list."""
 
-    kind: Comparison
     parts: tuple[tuple[str, Any], ...]
     test: Test
     listed: tuple[object, ...] | None = None
@@ -54,28 +29,36 @@ class Values(msgspec.Struct, frozen=True):
         """Return the known prefix of each value, or None."""
         return next((text_of(wanted) for name, wanted in self.parts if name == "prefix"), None)
 
-    def bound(self, *names: str) -> Decimal | None:
-        """Return the first of these bounds that is present, as a number."""
-        return next((number(wanted) for name, wanted in self.parts if name in names), None)
+    def bound(self, name: str) -> Decimal | None:
+        """Return this bound as a number; None without it."""
+        return next((number(wanted) for part, wanted in self.parts if part == name), None)
 
 
-def values(kind: Comparison, matcher: object) -> Values:
+def values(matcher: object, kind: Comparison) -> Values:
     """Return the values that a valid matcher admits. A path that ends with its only star is a prefix."""
     written = matcher if isinstance(matcher, dict) else {"in": matcher if isinstance(matcher, list) else [matcher]}
-    test, parts, listed = kind.test(matcher), written.copy(), None
+    test, parts, listed = value_test(matcher, kind), written.copy(), None
     if "in" in written:
-        spelled = [kind.spelled(value) for value in written["in"]]
+        spelled = [_spelled(value, kind) for value in written["in"]]
         listed = None if None in spelled else tuple(filter(test, spelled))
         head, star, tail = text_of(written["in"][0]).partition(STAR)
         if kind is PATH and star and not tail and len(spelled) == 1 and "prefix" not in parts:
             del parts["in"]
             parts["prefix"] = head
-    return Values(kind, tuple(parts.items()), test, listed)
+    return Values(tuple(parts.items()), test, listed)
+
+
+def _spelled(value: object, kind: Comparison) -> object:
+    """Return the only value that equals a listed value; None when several values do."""
+    found = kind.wanted(value)
+    if kind is AMOUNT:  # an amount in whole cents has a single spelling; others keep their zeros
+        return found if isinstance(found, Decimal) and is_whole_cents(found) else None
+    return None if kind is PATH and STAR in text_of(value) else found
 
 
 def opaque(part: object) -> Values:
     """Return the values of an opaque condition, which only an equal condition covers."""
-    return Values(OPAQUE, (("equal", part),), bool)
+    return Values((("equal", part),), bool)
 
 
 def covers(wide: Values, narrow: Values) -> bool:
@@ -94,13 +77,10 @@ def excludes(one: Values, other: Values) -> bool:
     for listing, asked in ((one, other), (other, one)):
         if listing.listed is not None:
             return not any(map(asked.test, listing.listed))
-    if one.prefix is not None and other.prefix is not None and not _is_alike(one.prefix, other.prefix):
+    prefix, prefix_of_other = one.prefix or "", other.prefix or ""
+    if not prefix.startswith(prefix_of_other) and not prefix_of_other.startswith(prefix):
         return True
     return _is_above(one, other) or _is_above(other, one)
-
-
-def _is_alike(one: str, other: str) -> bool:
-    return one.startswith(other) or other.startswith(one)
 
 
 def _is_above(one: Values, other: Values) -> bool:

@@ -1,22 +1,20 @@
 """Lint of parts without effect: counts that exclude each other, steps and replies that never come, hidden damage,
 unused timelines and inboxes."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
 from simulator.domain.model.faults import WITHOUT_BODY
 from simulator.domain.model.inboxes import INBOX_SCHEME
-from simulator.domain.model.transactions import STATUS_CODES, PaymentThen, Status, may_follow
-from simulator.scenario.lint.conditions import When, count, hides, window_of
-from simulator.scenario.lint.matchers import lint_matchers
+from simulator.domain.model.transactions import STATUS_CODES, Status, may_follow
+from simulator.scenario.lint.conditions import count, lint_conditions, window_of
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.document import Node, shown
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections.outcomes import (
     NOT_TOLD,
     STATUSES,
-    TOLD,
     Timelines,
     distorted,
     payment_then,
@@ -44,37 +42,38 @@ class _Spoiler(msgspec.Struct, frozen=True):
     why: str
 
 
-_NO_ANSWER = _Spoiler(
-    lambda then: then["disconnect"].boolean() or then["disconnect"].text() == "head",
-    ("status", "nonce_service", "internal_error"),
-    "the connection is closed before any byte of an answer; remove {!r} or 'disconnect'",
-)
-_ANSWERED = _Spoiler(
-    lambda then: then["status"].is_given,
-    ("nonce_service", "internal_error"),
-    "the answer is that of 'status'; remove {!r} or 'status'",
-)
-_WITHOUT_BODY = _Spoiler(
-    lambda then: then["status"].optional_integer() in WITHOUT_BODY and then["body"].text(default="a value") != "",
-    ("body",),
-    "an answer with this status has no body; remove {!r} or write another status",
-)
-_NOT_EXECUTED = _Spoiler(
-    lambda then: then["nonce_service"].is_given or then["internal_error"].boolean(),
-    ("after_commit",),
-    "authentication fails, so nothing is executed; remove {!r} or write two rules",
-)
-_ONE_DENIAL = _Spoiler(
-    lambda then: then["nonce_service"].is_given,
-    ("internal_error",),
-    "the nonce service is asked first, and its error is the answer; remove {!r} or 'nonce_service'",
+DAMAGE = (
+    _Spoiler(
+        lambda then: then["disconnect"].boolean() or then["disconnect"].text() == "head",
+        ("status", "nonce_service", "internal_error"),
+        "the connection is closed before any byte of an answer; remove {!r} or 'disconnect'",
+    ),
+    _Spoiler(
+        lambda then: then["status"].is_given,
+        ("nonce_service", "internal_error"),
+        "the answer is that of 'status'; remove {!r} or 'status'",
+    ),
+    _Spoiler(
+        lambda then: then["status"].optional_integer() in WITHOUT_BODY and then["body"].text(default="a value") != "",
+        ("body",),
+        "an answer with this status has no body; remove {!r} or write another status",
+    ),
+    _Spoiler(
+        lambda then: then["nonce_service"].is_given,
+        ("internal_error",),
+        "the nonce service is asked first, and its error is the answer; remove {!r} or 'nonce_service'",
+    ),
+    _Spoiler(
+        lambda then: then["nonce_service"].is_given or then["internal_error"].boolean(),
+        ("after_commit",),
+        "authentication fails, so nothing is executed; remove {!r} or write two rules",
+    ),
 )
 _NONE_SENT = _Spoiler(
     lambda callbacks: callbacks["drop"].boolean(),
     ("duplicate", "delay", "again_after", "reverse", "hold", "concurrent"),
     "no callback is sent with 'drop: true'; remove {!r} or 'drop'",
 )
-DAMAGE = (_NO_ANSWER, _ANSWERED, _WITHOUT_BODY, _ONE_DENIAL, _NOT_EXECUTED)
 
 
 def lint_counts(item: Reader) -> None:
@@ -119,18 +118,8 @@ def _lint_code(step: Reader) -> None:
     step["statusCode"].problem("odd_code", f"{code} is the code of {other}; {status} has {own[status]}")
 
 
-def lint_damage(then: Reader) -> None:
-    """Report parts of a fault that another part leaves without effect."""
-    _lint_idle(then, DAMAGE)
-
-
-def lint_callbacks(callbacks: Reader) -> None:
-    """Report distortions of callbacks that are never sent."""
-    for item in callbacks.items() if callbacks.is_list else [callbacks]:
-        _lint_idle(item, (_NONE_SENT,))
-
-
-def _lint_idle(item: Reader, spoilers: tuple[_Spoiler, ...]) -> None:
+def lint_idle(item: Reader, spoilers: Iterable[_Spoiler] = DAMAGE) -> None:
+    """Report parts of a fault, or of `callbacks`, that another part leaves without effect."""
     for spoiler in spoilers:
         if item.is_mapping and spoiler.is_in(item):
             for key in spoiler.idle:
@@ -138,14 +127,12 @@ def _lint_idle(item: Reader, spoilers: tuple[_Spoiler, ...]) -> None:
                     item[key].problem("misplaced", f"{key!r} has no effect: {spoiler.why.format(key)}", at_key=True)
 
 
-def lint_timelines(root: Reader, source: str) -> None:
-    """Report unused timelines of `source`, and their faulty steps. Files of timelines without payments of their own are
-    exempt: other files extend them."""
+def lint_timelines(root: Reader) -> None:
+    """Report unused timelines, and their faulty steps. Files of timelines without payments of their own are exempt:
+    other files extend them."""
     named = {then.text() for then in _thens(root)}
-    is_base = not any(then.position.source == source for then in _thens(root))
+    is_base = not any(then.position.source == root.position.source for then in _thens(root))
     for name, entry in root["timelines"].entries():
-        if entry.key_position.source != source:
-            continue
         lint_steps(entry)
         if name not in named and not is_base:
             text = f"no rule uses the timeline {shown(name)}; write 'then: {name}' in a rule of payments"
@@ -167,72 +154,46 @@ def lint_payment(item: Reader, timelines: Timelines | None, usual: Reader | None
     `timelines`, when the scenario has errors, the effect of callbacks is not checked."""
     for branch in branches(item["then"]):
         lint_steps(branch.then)
-        lint_callbacks(branch.callbacks or item["callbacks"])
+        callbacks = branch.callbacks or item["callbacks"]
+        for entry in callbacks.items() or [callbacks]:
+            lint_idle(entry, (_NONE_SENT,))
     if timelines is None:
         return
     absent = payment_then(usual, timelines) if usual is not None else NOT_TOLD
     thens = payment_thens(item["then"], item["callbacks"], timelines, absent)
     for callbacks, met in distorted(item["then"], item["callbacks"], thens):
-        _lint_met(callbacks, met)
-
-
-def _lint_met(callbacks: Reader, thens: list[PaymentThen]) -> None:
-    """Report callbacks that no outcome causes, and a catch-all entry that no status reaches."""
-    causes = told(thens)
-    if not causes:
-        why = "no step after the first" if thens else "every entry of 'one_of' has its own"
-        callbacks.problem("unreachable", f"these callbacks are never sent: {why}", at_key=True)
-        return
-    entries = callbacks.items()
-    named = {TOLD.get(entry["status"].text()) for entry in entries}
-    if entries and not entries[-1]["status"].is_given and causes <= named:
-        entries[-1].problem(
-            "unreachable", "there are no other callbacks: each status of the timeline has an entry above"
-        )
+        if not told(met):
+            why = "no step after the first" if met else "every entry of 'one_of' has its own"
+            callbacks.problem("unreachable", f"these callbacks are never sent: {why}", at_key=True)
 
 
 def lint_variants(then: Reader) -> None:
     """Report equal entries of a `one_of`."""
     seen: dict[str, Reader] = {}
     for branch in branches(then):
-        if branch.entry is None or branch.entry.node is None:
+        if branch.entry is None or not branch.entry.is_mapping:
             continue
-        does = {key: value for key, value in branch.entry.node.plain().items() if key != "weight"}
+        does = {key: value for key, value in branch.entry.plain.items() if key != "weight"}
         first = seen.setdefault(repr(does), branch.entry)
         if first is not branch.entry:
             text = f"this does the same as the entry on line {first.position.line}; keep one and add the weights"
             branch.entry.problem("duplicate", text)
 
 
-def lint_inboxes(root: Reader, source: str) -> None:
-    """Report inboxes of `source` that no URL of the scenario names, and parts of their programs without effect."""
+def lint_inboxes(root: Reader) -> None:
+    """Report inboxes that no URL of the scenario names, and parts of their programs without effect."""
     assert root.node is not None, "a document has a root"
     named = {text.removeprefix(INBOX_SCHEME) for text in _texts(root.node) if text.startswith(INBOX_SCHEME)}
     for name, entry in root["inboxes"].entries():
-        if entry.key_position.source != source:
-            continue
         if name not in named:
             hint = suggestion(name, named) or f"; send something to inbox:{name}, by a callback's or a webhook's url"
             entry.problem("unused_inbox", f"nobody sends to the inbox {shown(name)}{hint}", at_key=True)
         if entry["repeat"].boolean() and len(entry["replies"].items()) < 2:
             text = "'repeat' has no effect: there are no two replies to take turns"
             entry["repeat"].problem("misplaced", text, at_key=True)
-        _lint_during(entry["during"])
-
-
-def _lint_during(during: Reader) -> None:
-    """Report empty windows, and windows that an earlier window hides."""
-    earlier: list[tuple[When, int]] = []
-    for place, item in enumerate(during.items(), 1):
-        window = window_of(item)
-        if window is None:
-            continue
-        lint_matchers(window)
-        hiding = next((above for one, above in earlier if hides(one, window)), None)
-        if hiding is not None:
-            item.problem("unreachable", f"this reply never comes: the window of entry {hiding} lasts all its time")
-        elif item.is_valid:
-            earlier.append((window, place))
+        for item in entry["during"].items():
+            if (window := window_of(item)) is not None:
+                lint_conditions(window)
 
 
 def _texts(node: Node) -> Iterator[str]:

@@ -9,10 +9,10 @@ from simulator.domain.model.catalog import Catalog, Product
 from simulator.domain.model.money import CENT, ZERO, is_bounded
 from simulator.domain.model.pricing import amount_range
 from simulator.domain.model.scenario import Scenario
-from simulator.scenario.lint.conditions import ABOVE_OUTSTANDING, Condition, When
-from simulator.scenario.lint.values import AMOUNT, Values, excludes, values
+from simulator.scenario.lint.admitted_values import Values, excludes, values
+from simulator.scenario.lint.conditions import ABOVE_OUTSTANDING, Conditions, When, conditions_of
 from simulator.scenario.reading.reader import Reader
-from simulator.scenario.sections.matchers import number
+from simulator.scenario.sections.matchers import AMOUNT, number
 from simulator.scenario.sections.rules import listed_values
 
 NAMED_MAX = 6
@@ -27,6 +27,11 @@ class _Need(msgspec.Struct, frozen=True):
     lacks: str
     others: str
 
+    def hint(self, catalog: Catalog) -> str:
+        """Return the products that have the property."""
+        able = [one.code for one in catalog.products.values() if self.has(one)]
+        return self.others.format(_some(able)) if able else ""
+
 
 BILLS = _Need(lambda product: product.bill is not None, "no_bills", "{} has no bills", "; {} have them")
 NEEDS: Mapping[str, _Need] = {
@@ -37,57 +42,50 @@ NEEDS: Mapping[str, _Need] = {
 
 def lint_products(section: str, item: Reader, when: When, scenario: Scenario) -> None:
     """Report products and amounts that the rule, or an item of its `any`, never meets."""
-    if not scenario.catalog.products:
-        return
-    _lint_one(section, item["when"], when.conditions, when, scenario)
+    _lint_one(section, item["when"], when.conditions, when.conditions, scenario)
     for branch in when.branches:
         _lint_one(section, branch.at, branch.own, branch.whole, scenario)
 
 
-def lint_sold(payments: Reader, when: When, scenario: Scenario) -> None:
+def lint_sold(payments: Reader, scenario: Scenario) -> None:
     """Report amounts of expected payments that none of their products is sold at."""
-    if scenario.catalog.products:
-        _lint_one("payments", payments, when.conditions, when, scenario)
+    conditions = conditions_of(payments)
+    _lint_one("payments", payments, conditions, conditions, scenario)
 
 
-def _lint_one(section: str, at: Reader, own: tuple[Condition, ...], when: When, scenario: Scenario) -> None:
+def _lint_one(section: str, at: Reader, own: Conditions, whole: Conditions, scenario: Scenario) -> None:
+    """Report conditions of a rule, or of an item `at` of its `any` with its `own` conditions and those beside it."""
     catalog = scenario.catalog
-    if section in NEEDS and _lint_need(NEEDS[section], at["product"], when, catalog):
+    asked = [one.admits for one in whole if one.key == ("product", "")]
+    matched = [one for one in catalog.products.values() if all(each.test(one.code) for each in asked)]
+    if not catalog.products or (section in NEEDS and _lint_need(NEEDS[section], at["product"], matched, catalog)):
         return
-    matched = _matched(when, catalog)
-    if not matched:
-        return
-    if any(one.key == ABOVE_OUTSTANDING for one in when.conditions) and not any(map(BILLS.has, matched)):
-        asked = [one.at for one in own if one.key == ABOVE_OUTSTANDING] or [at["product"]]
-        able = [one.code for one in catalog.products.values() if BILLS.has(one)]
-        hint = BILLS.others.format(_some(able)) if able else ""
-        text = BILLS.lacks.format(_some([one.code for one in matched]))
-        asked[0].problem(BILLS.code, f"nothing is outstanding: {text}{hint}")
+    above = [one for one in whole if one.key == ABOVE_OUTSTANDING]
+    if matched and above and not any(map(BILLS.has, matched)):
+        place = next((one.at for one in above if one in own), at["product"])
+        lacks = BILLS.lacks.format(_some([one.code for one in matched]))
+        place.problem(BILLS.code, f"nothing is outstanding: {lacks}{BILLS.hint(catalog)}")
         return
     takes_prices = scenario.assume.get("price-amount") == "taken"
-    if section in OF_PAYMENTS and not takes_prices and any(one.key == ("amount", "") for one in own):
-        _lint_amount(at["amount"], when, matched)
+    amount = next((one.admits for one in own if one.key == ("amount", "")), None)
+    if matched and amount is not None and section in OF_PAYMENTS and not takes_prices:
+        _lint_amount(at["amount"], amount, matched)
 
 
-def _matched(when: When, catalog: Catalog) -> list[Product]:
-    """Return the products that a rule matches."""
-    asked = [one.admits for one in when.conditions if one.key == ("product", "")]
-    return [one for one in catalog.products.values() if all(each.test(one.code) for each in asked)]
-
-
-def _lint_need(need: _Need, entry: Reader, when: When, catalog: Catalog) -> bool:
+def _lint_need(need: _Need, entry: Reader, matched: list[Product], catalog: Catalog) -> bool:
     """Report products without the property that the section needs; return whether there were any."""
     if not entry.is_given:
         return False
-    able = [one.code for one in catalog.products.values() if need.has(one)]
-    hint = need.others.format(_some(able)) if able else ""
     named = listed_values(entry)
-    lacking = [one for one in named if one.text() in catalog.products and one.text() not in able]
-    for value in lacking:
-        value.problem(need.code, f"nothing matches: {need.lacks.format(value.text())}{hint}")
-    if not named and not any(map(need.has, matched := _matched(when, catalog))):
+    found = [catalog.products[one.text()] for one in named if one.text() in catalog.products]
+    lacking = {one.code for one in found if not need.has(one)}
+    for value in named:
+        if value.text() in lacking:
+            text = f"nothing matches: {need.lacks.format(value.text())}{need.hint(catalog)}"
+            value.problem(need.code, text)
+    if not named and not any(map(need.has, matched)):
         lacks = need.lacks.format(_some([one.code for one in matched])) if matched else "no product matches"
-        entry.problem(need.code, f"nothing matches: {lacks}{hint}")
+        entry.problem(need.code, f"nothing matches: {lacks}{need.hint(catalog)}")
         return True
     return bool(lacking)
 
@@ -96,11 +94,8 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:NAMED_MAX]) + (" and others" if len(names) > NAMED_MAX else "")
 
 
-def _lint_amount(entry: Reader, when: When, products: list[Product]) -> None:
+def _lint_amount(entry: Reader, asked: Values, products: list[Product]) -> None:
     """Report amounts that none of the matched products is sold at."""
-    asked = when.of("amount")
-    if asked is None or not products:
-        return
     sold = [_sold(one) for one in products]
     named = listed_values(entry)
     unsold = [one for one in named if not any(each.has(number(one.text())) for each in sold)]
@@ -135,7 +130,7 @@ class _Sold(msgspec.Struct, frozen=True):
         if asked.listed is not None:
             return any(self.has(number(one)) for one in asked.listed)
         bounds = {"min": self.low} | ({"max": self.high} if self.high is not None else {})
-        return not excludes(asked, values(AMOUNT, bounds))
+        return not excludes(asked, values(bounds, AMOUNT))
 
     def _is_within(self, amount: Decimal) -> bool:
         is_whole = self.unit is None or (is_bounded(amount) and amount % self.unit == 0)

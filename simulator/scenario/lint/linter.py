@@ -1,0 +1,119 @@
+"""Lint findings of `check`: unreachable rules, parts without effect, secrets that are too short.
+
+Such a scenario loads, but does not do what its author intended. Values with earlier problems are skipped, and so are
+inherited parts.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+
+from simulator.domain.model.scenario import Scenario
+from simulator.scenario.lint.conditions import (
+    COMPARISONS_MAX,
+    When,
+    lint_conditions,
+    lint_order,
+    when_of,
+)
+from simulator.scenario.lint.fault_requests import lint_request
+from simulator.scenario.lint.idle_parts import (
+    lint_counts,
+    lint_idle,
+    lint_inboxes,
+    lint_payment,
+    lint_timelines,
+    lint_variants,
+)
+from simulator.scenario.lint.sold_products import lint_products, lint_sold
+from simulator.scenario.lint.start import lint_adjustments, lint_schedule, lint_secrets, lint_targets
+from simulator.scenario.lint.waits import lint_fault_waits, lint_waits
+from simulator.scenario.reading.document import Document, Problem, Report
+from simulator.scenario.reading.load import load_object
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.outcomes import Timelines
+from simulator.scenario.sections.rules import DEFINITIONS
+from simulator.scenario.sections.schedule import added_rules
+from simulator.scenario.sections.variants import branches
+
+
+def lint(document: Document, found: Iterable[Problem], scenario: Scenario | None) -> list[Problem]:
+    """Return the problems `found` and the ineffective parts of the file itself. Without `scenario`, which is None when
+    it has errors, the catalog is not consulted."""
+    report = Report(found, document.source)
+    root = Reader.of(document.root, report)
+    timelines = None if scenario is None else scenario.timelines
+    comparisons = COMPARISONS_MAX
+    for section in DEFINITIONS:
+        items = root[section].items()
+        rules = [(item, when) for item in items if (when := when_of(item)) is not None]
+        for item in items:
+            _lint_then(section, item, timelines)
+        for item, when in rules:
+            _lint_when(section, item, when, scenario)
+        comparisons = lint_order(rules, comparisons)
+    for section, rule in (added for item in root["schedule"].items() for added in added_rules(item)):
+        _lint_then(section, rule, timelines)  # it precedes all others, so no other rule hides it
+        if (when := when_of(rule)) is not None:
+            _lint_when(section, rule, when, scenario)
+    _lint_magic(root["magic"], timelines)
+    lint_timelines(root)
+    lint_inboxes(root)
+    lint_schedule(root)
+    for item in root["expect"].items() if scenario is not None else ():
+        assert scenario is not None, "asked above"
+        if item["payments"].is_mapping and item["payments"].is_valid:
+            lint_sold(item["payments"], scenario)
+    lint_secrets(root)
+    lint_adjustments(root)
+    lint_targets(root)
+    if scenario is not None and scenario.clock.mode == "manual":
+        lint_waits(root, scenario.limits)
+    return report.problems()
+
+
+NEVER_MATCHES = frozenset({"unknown_method", "unknown_path", "impossible", "out_of_range"})
+"""Codes of findings about a `when` that no request meets."""
+
+
+def rule_findings(
+    section: str, data: Mapping[str, object], *, is_manual: bool, timeout: timedelta | None
+) -> list[Problem]:
+    """Return the findings about a valid rule that is added to a running sandbox. `is_manual` is true for a manual
+    clock."""
+    report = Report()
+    item = Reader.of(load_object(data, "rule").root, report)
+    if (when := when_of(item)) is not None:
+        _lint_when(section, item, when, None)
+    _lint_then(section, item, None)
+    if is_manual and section == "faults":
+        lint_fault_waits(item, timeout)
+    return report.problems()
+
+
+def _lint_then(section: str, item: Reader, timelines: Timelines | None) -> None:
+    lint_counts(item)
+    _lint_outcome(section, item, timelines)
+
+
+def _lint_outcome(section: str, item: Reader, timelines: Timelines | None, usual: Reader | None = None) -> None:
+    lint_variants(item["then"])
+    if section == "payments":
+        lint_payment(item, timelines, usual)
+    if section == "faults":
+        for branch in branches(item["then"]):
+            lint_idle(branch.then)
+
+
+def _lint_when(section: str, item: Reader, when: When, scenario: Scenario | None) -> None:
+    lint_conditions(when)
+    if section == "faults":
+        lint_request(item, when)
+    elif scenario is not None:
+        lint_products(section, item, when, scenario)
+
+
+def _lint_magic(magic: Reader, timelines: Timelines | None) -> None:
+    """Lint the outcomes of magic accounts."""
+    for _, outcome in magic["outcomes"].entries():
+        for section in DEFINITIONS:
+            _lint_outcome(section, outcome[section], timelines, magic["then"])
