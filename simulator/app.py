@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,27 +13,23 @@ from starlette.routing import Route
 from simulator.api import refusals
 from simulator.api.call import EncodedReply, Incoming
 from simulator.api.clients import ROOT_KEY, ClientResolver, ProxyPrefix
+from simulator.api.credentials import names_owner, owner_at_root
 from simulator.api.pipeline import Pipeline
 from simulator.api.request_replayer import RequestReplayer
 from simulator.api.routes import PathTable, UnsignedJudge, routes
-from simulator.api.sandbox_lookup import names_owner, owner_at_root
 from simulator.asgi import AsgiEndpoint, below_mount, deliver, incoming, is_control, mounted
 from simulator.domain.model.scenario import Scenario
 from simulator.http_client.addresses import AddressPolicy
 from simulator.http_client.sender import HttpSender
 from simulator.options import CONTROL_PATH, DOCUMENT_PATH, Options
 from simulator.preparation import prepare
-from simulator.runtime.clock import Wall
+from simulator.runtime.clock import MachineTime, Wall, wall_clock
 from simulator.runtime.courier import Sender
-from simulator.runtime.journal import Exchange
-from simulator.runtime.keepers import Kept
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.machine_time import MachineTime, compare_machine, follow_machine, leave_machine, wall_clock
+from simulator.runtime.lives import SandboxSpec, quotas
 from simulator.runtime.operations import STOPPING, Operations
-from simulator.runtime.quotas import quotas
-from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
-from simulator.runtime.watch import load
+from simulator.runtime.scenario_watch import load
 from simulator.scenario.library import load_scenario, with_callback
 from simulator.server.http_limits import REFUSED
 from simulator.server.message import HttpRequest
@@ -42,6 +39,7 @@ from simulator.server.sent_request import is_browser_at_root, use_host_of_target
 if TYPE_CHECKING:
     from simulator.control.access import Token
     from simulator.control.app import ControlApp
+    from simulator.persistence.data_folder import DataFolder
     from simulator.persistence.replay.rebuilding import Surroundings
 
 SANDBOX_PREFIX = "/s/"
@@ -52,6 +50,9 @@ class App(Starlette):
 
     It can be mounted in another application, and started by any ASGI server. Without the lifespan protocol, as in
     `httpx.ASGITransport`, its first request starts it.
+
+    A request of the reseller API comes from `__call__` (ASGI) or from `answer_now` (our own server). `_answer` selects
+    the sandbox, whose pipeline answers. All other requests go to the control API (`_answer_control`).
     """
 
     def __init__(self, options: Options, scenario: Scenario, sandboxes: Sandboxes, sender: Sender, wall: Wall) -> None:
@@ -74,6 +75,7 @@ class App(Starlette):
         self._sender = sender
         self.http: HttpSender | None = None  # closed at the end
         self.wall = wall
+        self._machine_time = wall if isinstance(wall, MachineTime) else None
         self._proxy_prefix = prefix = ProxyPrefix(options.trusted_forwarders, options.root_path)
         clients = ClientResolver(options.trust_forwarded, prefix.proxies, is_tls=options.is_tls)
         self._pipeline = Pipeline(routes(), clients)
@@ -81,7 +83,7 @@ class App(Starlette):
         self._control: ControlApp | None = None
         self._is_started = False
         self.operations = Operations(REFUSED)
-        self.kept: Kept | None = None  # the store of its sandboxes, if any
+        self.data_folder: DataFolder | None = None
         self.tokens: tuple[Token, ...] = ()  # besides the control token
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -123,7 +125,8 @@ class App(Starlette):
 
     def _answer(self, path: str, request: Incoming, root: str) -> Coroutine[Any, Any, EncodedReply]:
         """Select the sandbox by path: a sandbox under its own prefix, or the default sandbox at the root."""
-        compare_machine(self.wall)  # else signatures of a client with the new time would be refused for a minute
+        if self._machine_time is not None and self._machine_time.is_running:
+            self._machine_time.compare()  # else signatures of a client with the new time would be refused for a minute
         if path.startswith(SANDBOX_PREFIX):
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
             sandbox = self.sandboxes.find(sandbox_id)
@@ -159,7 +162,7 @@ class App(Starlette):
                 self.sandboxes,
                 self.scenario,
                 guard,
-                self._resend,
+                self.again.resend,
                 unsigned,
                 self.again,
                 rewinder,
@@ -175,26 +178,6 @@ class App(Starlette):
             if scope["method"] == "GET":  # read-only, but may wait for minutes
                 responder.cancel_when_left()
         await self._control(scope, receive, send)
-
-    async def _resend(
-        self, sandbox: LiveSandbox, recorded_by: LiveSandbox, one: Exchange, headers: list[tuple[bytes, bytes]]
-    ) -> tuple[int, bytes]:
-        """Send a recorded request again; see `control.replays.Resend`."""
-        request = Incoming(
-            method=one.method,
-            query=one.query,
-            headers=headers,
-            by_name=dict(headers),
-            client=one.client,
-            body=one.body,
-            target=one.target,
-            replay_of=one.n,
-            scheme=one.scheme,
-        )
-        prefix = "" if sandbox is self._default else SANDBOX_PREFIX + sandbox.id
-        anonymous = None if sandbox is recorded_by else recorded_by
-        status, lines, _, _ = await self._pipeline.answer(sandbox, one.path, request, prefix, anonymous)
-        return status, lines
 
     async def load(self, scenario: Scenario) -> tuple[str, ...]:
         """Switch the default sandbox and all new sandboxes to another scenario; see `runtime.loading`."""
@@ -231,31 +214,38 @@ class App(Starlette):
         if self._is_started:
             return
         self._is_started = True
-        if self.kept is not None:
-            self.kept.start()
-        follow_machine(self.wall, self.sandboxes, self.operations)
+        if self.data_folder is not None:
+            self.data_folder.start()
+        if self._machine_time is not None:
+            self._machine_time.on_step = self._wall_was_set
+            self._machine_time.start()
         self.sandboxes.start(asyncio.get_running_loop().time)
+
+    def _wall_was_set(self, step: timedelta) -> None:
+        self.operations.wall_steps += 1
+        self.sandboxes.wall_was_set(step)
 
     @asynccontextmanager
     async def _lifespan(self) -> AsyncIterator[None]:
         """Start, and stop at the end, when called by an ASGI server or `router.lifespan_context`."""
         self._start()
-        if self.kept is not None:
-            await self.kept.go_on()
+        if self.data_folder is not None:
+            await self.data_folder.go_on()
         preparing = asyncio.create_task(prepare())
         self.operations.not_ready = None
         yield
         self.operations.not_ready = STOPPING
         self.operations.lag.close()
-        leave_machine(self.wall)
+        if self._machine_time is not None:
+            self._machine_time.close()
         preparing.cancel()
-        if self.kept is not None:
-            await self.kept.rest()
+        if self.data_folder is not None:
+            await self.data_folder.rest()
         await self.sandboxes.close()
         if self.http is not None:
             await self.http.close()
-        if self.kept is not None:
-            self.kept.close()
+        if self.data_folder is not None:
+            self.data_folder.close()
 
 
 def build_app(

@@ -6,8 +6,9 @@ from typing import Any
 
 from starlette.routing import Mount
 
-from simulator.api.call import Drip, EncodedReply, Incoming
+from simulator.api.call import EncodedReply, Incoming
 from simulator.api.clients import ROOT_KEY, ProxyPrefix
+from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.options import CONTROL_PATH, DOCUMENT_PATH
 from simulator.server.responder import responder_of
 from simulator.server.sent_request import source_of, unusual_target
@@ -72,7 +73,7 @@ async def deliver(scope: Any, send: Any, answer: EncodedReply) -> None:
     responder = responder_of(scope)
     if responder is not None:
         await responder.answer(status, lines, body, ending)
-    elif ending is None or isinstance(ending, Drip):
+    elif ending is None or ending.name is ConnectionEnd.WHOLE:
         headers, body = as_sent(status, lines, body)
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})

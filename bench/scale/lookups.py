@@ -14,7 +14,7 @@ from bench.servers import BenchError
 from simulator.api.call import Call
 from simulator.api.options import OptionsEndpoint
 from simulator.domain.commands import CreatePayment, Credit
-from simulator.domain.model.answers import PaymentAnswer
+from simulator.domain.model.transactions import PaymentAnswer
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 

@@ -10,7 +10,7 @@ from bench.scale.row import Row
 from bench.scale.world import World
 from bench.servers import SIMULATOR, Cores, Server, ask, running
 from simulator.preparation import DELAY_S
-from simulator.runtime.sandbox_start import SandboxSpec
+from simulator.runtime.lives import SandboxSpec
 
 KIB, MIB = 1024, 1024 * 1024
 PAYMENT_KIB_MAX = 2.5

@@ -2,16 +2,16 @@
 nonce, which is checked and spent atomically (SPEC 5, 8)."""
 
 from functools import cache
-from itertools import chain, islice
+from itertools import chain
 
+from simulator.api.admission import refuse_address_of
 from simulator.api.call import Access, Bearer, Call, Endpoint, Reply
-from simulator.api.clients import refuse_address_of
+from simulator.api.credentials import closed_to_token, holder_of
 from simulator.api.refusals import (
     deny,
     key_required_for_topup,
     nonce_service_down,
 )
-from simulator.api.tokens import closed_to_token, holder_of
 from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules
 from simulator.auth.signature import Claim, Denied, check_headers, verify
@@ -23,8 +23,6 @@ from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 
 DEFAULT_RULES = QueryRules()
-JOURNAL_SEARCHED_MAX = 2000
-"""The number of latest requests searched for the request that spent a nonce."""
 LOST = (ConnectionEnd.ABORTED, ConnectionEnd.CUT, ConnectionEnd.GONE)
 REPEATED = (
     "the answer to these very bytes was lost, and your HTTP library, as Java's HttpURLConnection and Go's transport "
@@ -167,11 +165,9 @@ def _nonce_reused(call: Call, claim: Claim) -> Denied:
 
 
 def _spender(call: Call, claim: Claim) -> Exchange | None:
-    """Return the latest request that spent this nonce. Unanswered requests are searched first, then the latest part of
-    the journal."""
+    """Return the latest request that spent this nonce. Unanswered requests are searched first, then the journal."""
     assert call.named is not None, "who claims something names a key that is known"
-    latest = islice(reversed(call.sandbox.journal), JOURNAL_SEARCHED_MAX)
-    for exchange in chain(reversed(call.sandbox.unanswered), latest):
+    for exchange in chain(reversed(call.sandbox.unanswered), reversed(call.sandbox.journal)):
         if claim.nonce in exchange.packed_headers and exchange.reseller == call.named[0].code:
             headers = dict(exchange.headers)
             is_scope = call.sandbox.core.state.nonces_by_reseller or headers.get(names.API_KEY) == call.headers.get(

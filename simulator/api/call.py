@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from enum import Enum
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -15,7 +15,6 @@ from simulator.domain.model.rules import Rule
 from simulator.domain.sandbox import Sandbox
 from simulator.persistence.tape.entries import RequestBegan, RequestResumed, Resumption
 from simulator.persistence.tape.tape import Tape
-from simulator.runtime.event_items import Item
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 
@@ -28,56 +27,30 @@ class ConnectionFaults(Protocol):
     async def drip(self, status: int, lines: bytes, body: bytes, bytes_per_second: float) -> None: ...
 
 
-class Abort(msgspec.Struct, frozen=True):
-    """A connection that closes without a byte."""
+class Ending(msgspec.Struct, frozen=True):
+    """How a connection ends, unless as usual: without a byte of an answer, in the middle of its body, because its
+    client has left, or whole but slowly, at this pace of the body."""
 
-    name: ClassVar[ConnectionEnd] = ConnectionEnd.ABORTED
-
-    async def send(self, connection: ConnectionFaults, status: int, lines: bytes, body: bytes) -> None:
-        """Close the connection."""
-        connection.abort()
-
-    def __str__(self) -> str:
-        return str(self.name)
-
-
-class Gone(Abort, frozen=True):
-    """A client that left, so nothing is sent."""
-
-    name: ClassVar[ConnectionEnd] = ConnectionEnd.GONE
-
-
-class Cut(msgspec.Struct, frozen=True):
-    """A connection that closes in the middle of the body."""
-
-    name: ClassVar[ConnectionEnd] = ConnectionEnd.CUT
+    name: ConnectionEnd
+    bytes_per_second: float = 0.0
 
     async def send(self, connection: ConnectionFaults, status: int, lines: bytes, body: bytes) -> None:
-        """Send the head and half of the body."""
-        await connection.cut(status, lines, body, len(body) // 2)
+        """Send as much of an answer as this ending lets through."""
+        match self.name:
+            case ConnectionEnd.WHOLE:
+                await connection.drip(status, lines, body, self.bytes_per_second)
+            case ConnectionEnd.CUT:
+                await connection.cut(status, lines, body, len(body) // 2)
+            case _:
+                connection.abort()
 
     def __str__(self) -> str:
-        return str(self.name)
+        return str(self.name) or f"{self.bytes_per_second:g} bytes a second"
 
 
-class Drip(msgspec.Struct, frozen=True):
-    """An answer whose head is sent at once and its body at this pace."""
-
-    bytes_per_second: float
-    name: ClassVar[ConnectionEnd] = ConnectionEnd.WHOLE
-
-    async def send(self, connection: ConnectionFaults, status: int, lines: bytes, body: bytes) -> None:
-        """Send the whole answer slowly."""
-        await connection.drip(status, lines, body, self.bytes_per_second)
-
-    def __str__(self) -> str:
-        return f"{self.bytes_per_second:g} bytes a second"
-
-
-Ending = Abort | Cut | Drip
-ABORT: Final = Abort()
-CUT: Final = Cut()
-GONE: Final = Gone()
+ABORT: Final = Ending(ConnectionEnd.ABORTED)
+CUT: Final = Ending(ConnectionEnd.CUT)
+GONE: Final = Ending(ConnectionEnd.GONE)
 
 
 HeaderPairs = tuple[tuple[bytes, bytes], ...]
@@ -168,8 +141,8 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     API key in the headers and its owner, `reseller` is set by authentication; `fields` are the decoded and validated
     body or query; `is_exact` unless a part of the body may be ignored; `is_unsigned` when no API key authenticated it;
     `is_deprecated` when the answer must have the header (SPEC 9); `has_body` once its body was read or was too large;
-    `prefix` is the part of the path that names the sandbox, such as `/s/mine`; `caused` are the events of its
-    execution; `tape` is the tape where the call began, if it has waited."""
+    `prefix` is the part of the path that names the sandbox, such as `/s/mine`; `tape` is the tape where the call began,
+    if it has waited."""
 
     sandbox: LiveSandbox
     now: datetime
@@ -191,7 +164,6 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     is_deprecated: bool = False
     has_body: bool = False
     prefix: str = ""
-    caused: list[Item] = []
     tape: Tape | None = None
     verdict: Verdict | None = None
     source: Source | None = None

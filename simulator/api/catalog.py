@@ -3,12 +3,11 @@
 Encoded catalogs are cached until their contents change.
 """
 
-from simulator.api.body_cache import BodyCache
 from simulator.api.call import Call, Reply
 from simulator.api.notes import not_listed, note
-from simulator.api.options import account_problem
+from simulator.api.options import account_problem, wants_denominations
+from simulator.api.paging import BodyCache
 from simulator.api.refusals import invalid_parameters, refuse_parameters
-from simulator.api.versions import wants_denominations
 from simulator.contract.query import flag
 from simulator.domain.model.catalog import Group, Product, tree_of
 from simulator.domain.model.pricing import account_source, offered, subproduct_field

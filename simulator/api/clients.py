@@ -6,16 +6,6 @@ from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, Final, NamedTuple
 
-from simulator.api.call import Call, Reply
-from simulator.api.refusals import address_blocked, address_not_allowed
-from simulator.auth import headers as names
-from simulator.domain.commands import CountRequest
-from simulator.domain.model.resellers import Reseller
-
-ENTRIES_SHOWN_MAX = 5
-
-
-ADDRESS_CHARS_MAX = 80
 _MAPPED = IPv6Network("::ffff:0:0/96")
 
 
@@ -54,10 +44,7 @@ def _network(entry: str) -> IPv4Network | IPv6Network:
 def named_address(entry: bytes) -> str | None:
     """Return the address of an entry, with or without a port: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`,
     `[2001:db8::1]:4711`. None for anything else."""
-    entry = entry.strip()
-    if len(entry) > ADDRESS_CHARS_MAX:
-        return None
-    text = entry.decode("latin-1")
+    text = entry.strip().decode("latin-1")
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:
@@ -184,47 +171,3 @@ class ProxyPrefix:
 
 def _last(value: bytes) -> bytes:
     return value.rpartition(b",")[2].strip()
-
-
-def refuse_blocked(call: Call) -> Reply | None:
-    """Return 403 for an address that exceeded the request rate; counts this request (SPEC 8)."""
-    client = call.exchange.client
-    if not call.sandbox.apply(CountRequest(client), call.now):
-        return None
-    limits = call.sandbox.scenario.limits
-    call.exchange.error = "ip_blocked"
-    call.exchange.diagnosis = (
-        f"more than {limits.requests_per_interval} requests came from {client} within "
-        f"{limits.rate_limit_interval.total_seconds():g} s of the sandbox's time, which blocks it for "
-        f"{limits.rate_limit_block.total_seconds():g} s; limits.requests_per_interval: null in the scenario lifts it"
-    )
-    return address_blocked(client)
-
-
-def refuse_address(call: Call) -> Reply | None:
-    """Return 403 when the API key's reseller has an allowlist that excludes this client.
-
-    A revoked key is rejected as revoked, from any address (SPEC 5.2).
-    """
-    key = call.headers.get(names.API_KEY)
-    if key is None:
-        return None
-    call.named = named = call.sandbox.core.state.keys.get(key.decode("latin-1"))
-    if named is None or not named[0].settings.ip_allowlist or named[1].state == "revoked":
-        return None
-    return refuse_address_of(call, named[0])
-
-
-def refuse_address_of(call: Call, reseller: Reseller) -> Reply | None:
-    """Return 403 when the reseller's allowlist excludes this client.
-
-    The answer names neither the reseller nor the list: a key alone proves nothing.
-    """
-    allowlist = reseller.settings.ip_allowlist
-    if not allowlist or is_listed_address(call.exchange.client, allowlist):
-        return None
-    shown = ", ".join(allowlist[:ENTRIES_SHOWN_MAX]) + (", ..." if len(allowlist) > ENTRIES_SHOWN_MAX else "")
-    call.exchange.error = "ip_not_allowed"
-    call.exchange.diagnosis = f"{call.exchange.client} is not in the ip_allowlist of {reseller.code}: {shown}"
-    call.exchange.told = f"{call.exchange.client} is not on the list of addresses that may use these credentials"
-    return address_not_allowed(call.exchange.client)

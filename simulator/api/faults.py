@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from simulator.api import refusals
-from simulator.api.call import ABORT, CUT, Call, ChosenFault, Drip, Reply
+from simulator.api.call import ABORT, CUT, Call, ChosenFault, Ending, Reply
+from simulator.api.credentials import claimed_reseller
 from simulator.api.suspended import TIMED_OUT, timeout_body, wait
-from simulator.api.tokens import claimed_reseller
 from simulator.auth import headers as names
 from simulator.contract.query import decode_query
 from simulator.domain.commands import CountFault
@@ -28,6 +28,7 @@ from simulator.domain.model.faults import (
     NoAnswer,
     ScriptedAnswer,
 )
+from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.domain.model.rules import Fields
 from simulator.domain.queries import payment_with
 from simulator.runtime.journal import CONTENT_TYPE
@@ -112,7 +113,7 @@ def _malformed(call: Call, reply: Reply, failure: MalformedAnswer) -> Reply:
 def _dripping(call: Call, reply: Reply, failure: DrippingAnswer) -> Reply:
     """Return a slow answer, whose pace is divided by the rate of a faster clock, like any wait."""
     pace = failure.bytes_per_second / call.sandbox.clock.wall_seconds(ONE_SECOND)
-    return msgspec.structs.replace(reply, ending=Drip(pace))
+    return msgspec.structs.replace(reply, ending=Ending(ConnectionEnd.WHOLE, pace))
 
 
 _FAILURES: Mapping[type[Failure], Callable[[Call, Reply, Any], Reply]] = {

@@ -4,7 +4,7 @@ import msgspec
 
 from simulator.api.call import Call, Reply
 from simulator.api.notes import no_product, note, note_problems, suggestion
-from simulator.api.paging import days_of, note_empty, page_size
+from simulator.api.paging import PAGE_MAX, days_of, note_empty, page_size
 from simulator.api.refusals import UNKNOWN_PRODUCT, invalid_parameters, refuse_parameters
 from simulator.contract.query import whole
 from simulator.domain.model.history import HistoryQuery, figures_of
@@ -14,14 +14,12 @@ from simulator.domain.model.wallet import EntryType
 from simulator.wire import account, history
 from simulator.wire.diagnoses import shown
 
-HISTORY_LIMIT_MAX = 1000
-
 
 def transactions(call: Call) -> Reply:
     """Return 200 with a page of the reseller's transactions and the figures of the whole search."""
     state, records = call.sandbox.core.state, call.owner.history
     days, problems = days_of(call)
-    limit, too_large = page_size(call, "limit", HISTORY_LIMIT_MAX, "history-limit")
+    limit, too_large = page_size(call, "limit", PAGE_MAX, "history-limit")
     problems |= too_large
     product = call.fields.get("product", "")
     is_unknown = bool(product) and not _is_known(call, product)
@@ -48,15 +46,11 @@ def transactions(call: Call) -> Reply:
     total = sum(figures.counts.values())
     note_empty(call, days, total, offset, "transactions")
     if wanted.account and not total:
-        found, _ = records.find(msgspec.structs.replace(wanted, account=""), 0, ACCOUNTS_MAX, newest_first=True)
+        found, _ = records.find(msgspec.structs.replace(wanted, account=""), 0, PAGE_MAX, newest_first=True)
         _note_account(call, wanted.account, [one.account for one in found])
     if state.assumes("history-meta", "page"):
         figures = figures_of(page)
     return Reply(200, history.body([_record(call, one) for one in page], figures))
-
-
-ACCOUNTS_MAX = 1000
-"""The number of latest transactions searched for a similar account."""
 
 
 def _note_account(call: Call, number: str, others: list[str]) -> None:
@@ -86,7 +80,6 @@ def _record(call: Call, one: Transaction) -> dict[str, str | None]:
     )
 
 
-STATEMENT_LIMIT_MAX = 1000
 STATEMENT = "/v2/balance-statement"
 
 
@@ -94,7 +87,7 @@ def balance_statement(call: Call) -> Reply:
     """Return 200 with a page of the wallet's ledger and the totals of the whole search."""
     state = call.sandbox.core.state
     days, problems = days_of(call)
-    limit, too_large = page_size(call, "limit", STATEMENT_LIMIT_MAX, "statement-limit")
+    limit, too_large = page_size(call, "limit", PAGE_MAX, "statement-limit")
     problems |= too_large
     if problems:
         return invalid_parameters(call, problems)

@@ -1,8 +1,11 @@
-"""Pages of lists: their size, the days that they cover, and cursors."""
+"""Pages of lists: their size, the days that they cover, cursors, and a cache of encoded pages."""
 
 import hmac
+import threading
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
+from collections import OrderedDict
+from collections.abc import Hashable
 from datetime import UTC, date
 from typing import NamedTuple
 
@@ -16,6 +19,7 @@ from simulator.wire.money import encode
 from simulator.wire.timestamps import day_range
 
 LIMIT_DEFAULT = 100
+PAGE_MAX = 1000
 EMPTY_DAY = date(1970, 1, 1)  # before any sandbox's clock
 
 
@@ -107,3 +111,37 @@ def _tag(call: Call, text: bytes) -> bytes:
     drawn_for = call.sandbox.spec.drawn_for or call.sandbox.id  # a fork issues its original's cursors
     key = draw.secret(call.sandbox.seed, "cursor", drawn_for, call.owner.code)
     return hmac.digest(key, text, "sha256")[:TAG_BYTES]
+
+
+class BodyCache:
+    """Bodies by key, with LRU eviction.
+
+    A key may contain ids of objects: pass these objects as `anchors`, which are stored with the body so that their ids
+    cannot be reused. Thread-safe: other threads rebuild sandboxes.
+    """
+
+    def __init__(self, entries_max: int = 256, bytes_max: int = 32 * 1024 * 1024) -> None:
+        self._bodies: OrderedDict[Hashable, tuple[object, bytes]] = OrderedDict()
+        self._entries_max = entries_max
+        self._bytes_max = bytes_max
+        self._bytes = 0
+        self._changing = threading.Lock()
+
+    def get(self, key: Hashable) -> bytes | None:
+        """Return the cached body, or None."""
+        with self._changing:
+            found = self._bodies.get(key)
+            if found is None:
+                return None
+            self._bodies.move_to_end(key)
+            return found[1]
+
+    def put(self, key: Hashable, anchors: object, body: bytes) -> None:
+        """Cache a body that `get` did not find."""
+        with self._changing:
+            _, before = self._bodies.pop(key, (None, b""))  # another thread may have put it meanwhile
+            self._bodies[key] = (anchors, body)
+            self._bytes += len(body) - len(before)
+            while self._bodies and (len(self._bodies) > self._entries_max or self._bytes > self._bytes_max):
+                _, (_, dropped) = self._bodies.popitem(last=False)
+                self._bytes -= len(dropped)

@@ -3,16 +3,15 @@
 from collections.abc import Mapping
 from functools import cache
 
+from simulator.api.admission import refuse_payment
 from simulator.api.call import Call, Problems, Reply
 from simulator.api.notes import explain, no_product, note
-from simulator.api.quotas import refuse_payment
 from simulator.api.refusals import UNKNOWN_PRODUCT, refuse_parameters
 from simulator.contract.schemas import schema
 from simulator.domain.commands import CreatePayment, LookUpBill, OpenCase
-from simulator.domain.model.answers import NoSuchTransaction, PaymentRefused
 from simulator.domain.model.bills import BillError, BillRefused
-from simulator.domain.model.cases import CaseKind
-from simulator.domain.model.transactions import Reason
+from simulator.domain.model.cases import CaseKind, NoSuchTransaction
+from simulator.domain.model.transactions import PaymentRefused, Reason
 from simulator.wire import bills, payments
 from simulator.wire.payments import network_status
 

@@ -1,6 +1,8 @@
 """The pipeline of every request of the reseller API, to be read from top to bottom.
 
-bytes -> admit -> find the endpoint -> claim -> read -> check -> handle -> bytes, journal
+`Pipeline.answer` has five steps: catch up, ask who it is, reply, record, publish. A reply has steps, too:
+
+admit -> find the endpoint -> claim -> read -> check -> execute
 
 A scenario's fault is chosen in `claim`, or in `check` when that is not possible yet (`api/faults`).
 
@@ -12,117 +14,31 @@ from collections.abc import Callable
 from datetime import datetime
 from time import perf_counter
 
+import msgspec
+
 from simulator.api import refusals
+from simulator.api.admission import refusal_ahead, refuse_address, refuse_blocked
 from simulator.api.authentication import (
     authenticate,
     identify,
     note_token,
     refuse_late,
 )
-from simulator.api.call import GONE, Call, EncodedReply, Endpoint, Incoming, Problems, Reply
-from simulator.api.clients import DIRECT, ClientResolver, refuse_address, refuse_blocked
+from simulator.api.call import GONE, Call, EncodedReply, Incoming, Reply
+from simulator.api.clients import DIRECT, ClientResolver
 from simulator.api.faults import NO_REPLY, choose_fault, with_failures
-from simulator.api.notes import (
-    diagnosis_for_client,
-    hide_secrets,
-    note_ignored_members,
-    note_lost_plus,
-    note_unknown_parameters,
-    note_unread,
-)
-from simulator.api.quotas import refusal_ahead
+from simulator.api.notes import diagnosis_for_client, hide_secrets
 from simulator.api.routes import PathTable, Routes
 from simulator.api.suspended import ClientGone, keep_unread, read, record, wait
-from simulator.api.versions import marked_deprecated
-from simulator.auth import headers as names
-from simulator.contract.body import read_members
-from simulator.contract.query import read_query
+from simulator.api.validation import check_fields, note_ignored_members
 from simulator.domain.model.domain_events import StatusChanged
 from simulator.domain.model.faults import FaultThen
-from simulator.runtime.event_items import Item
 from simulator.runtime.journal import Exchange, decode_rule_names, packed, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.quotas import NONE
+from simulator.runtime.lives import NO_QUOTAS
 from simulator.runtime.traces import trace_of
 from simulator.wire.money import encode
-
-
-def check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
-    """Decode and validate the endpoint's input; return the endpoint's refusal when it violates the contract."""
-    exchange, source = call.exchange, endpoint.source
-    unread = (
-        exchange.query if source == "body" else exchange.body if source == "query" else exchange.query or exchange.body
-    )
-    if unread or names.API_VERSION in call.headers:
-        note_unread(call, endpoint)
-    if not endpoint.schema:
-        return None
-    problems = _validate(call, endpoint)
-    return refusals.invalid_input(call, endpoint, problems) if problems else None
-
-
-def _validate(call: Call, endpoint: Endpoint) -> Problems:
-    """Decode the endpoint's input and validate it against its schema; store the fields in the call."""
-    if endpoint.source == "query":
-        query = call.exchange.query
-        call.fields, problems = read_query(query, endpoint.schema)
-        if query:
-            note_unknown_parameters(call, endpoint)
-            note_lost_plus(call)
-        return problems
-    assume, headers = call.sandbox.scenario.assume, call.headers
-    may_be_form = endpoint.source == "form"
-    reject_duplicates = assume.get("duplicate-json-keys") == "reject"
-    any_type = assume.get("content-type") == "ignored"
-    # By position, which is faster: every payment is created here.
-    call.fields, problems, call.is_exact = read_members(
-        endpoint.schema, headers.get(b"content-type", b""), call.exchange.body, may_be_form, reject_duplicates, any_type
-    )
-    if "body" in problems and headers.get(b"content-encoding", b"identity") != b"identity":
-        return {"body": [refusals.ENCODED]}
-    return problems
-
-
-def execute(call: Call) -> Reply:
-    """Execute a call at once. Its events are published after the request, which has no number yet."""
-    if call.exchange.method == "GET":  # no command
-        return call.endpoint.handle(call)
-    events = call.sandbox.events
-    serial, _ = call.sandbox.core.state.deliveries.last if b"traceparent" in call.headers else (0, 0)
-    events.hold()
-    try:
-        return call.endpoint.handle(call)
-    finally:
-        call.caused = events.release()
-        if b"traceparent" in call.headers:
-            _trace(call, call.caused, serial)
-
-
-async def execute_late(call: Call) -> Reply:
-    """Execute a call after its fault's delay. Its events are published at once."""
-    assert call.fault is not None, "without a fault the call is executed at once"
-    if not call.fault.rule.then.after_commit and (refusal := await wait(call)):
-        return refusal
-    if call.is_lost:
-        return refusals.lost_sandbox(call)
-    reply = execute(call)
-    caused, call.caused = call.caused, []
-    for happening in caused:
-        call.sandbox.events.note(happening)
-    return reply
-
-
-def _trace(call: Call, caused: list[Item], serial: int) -> None:
-    """Assign the payments that got a status, and the deliveries after `serial`, to the trace of the request."""
-    trace = trace_of(call.exchange.headers)
-    if trace is None:
-        return
-    core, traces = call.sandbox.core, call.sandbox.courier.traces
-    for happening in caused:
-        if isinstance(happening, StatusChanged):
-            traces.note(happening.number, trace)
-    for delivery in core.state.deliveries.after(serial):
-        traces.note(delivery.id, trace)
+from simulator.wire.tokens import deprecation
 
 
 class Pipeline:
@@ -130,7 +46,6 @@ class Pipeline:
 
     def __init__(self, routes: Routes, clients: ClientResolver = DIRECT) -> None:
         self._paths = PathTable(routes)
-        self._documented = self._paths.documented
         self._clients = clients
 
     async def answer(
@@ -142,8 +57,7 @@ class Pipeline:
         anonymous: LiveSandbox | None = None,
         refusal: Callable[[Call], Reply] | None = None,
     ) -> EncodedReply:
-        """Answer a request: process what is due, identify the caller, reply, record, publish. `path` is the part after
-        `prefix`, which named the sandbox.
+        """Answer a request. `path` is the part after `prefix`, which named the sandbox.
 
         An unauthenticated request is recorded in `anonymous`, the sandbox of its URL; `refusal`, if given, answers it.
         """
@@ -154,39 +68,29 @@ class Pipeline:
         if not sandbox.driver.catch_up(now):
             now = await sandbox.settle(now)
         call = self._read_head(sandbox, path, request, prefix, now, wall)
-        exchange = call.exchange
-        if sandbox.spec.quotas is not NONE and not request.is_again:
+        if sandbox.spec.quotas is not NO_QUOTAS and not request.is_again:
             refusal = refusal_ahead(sandbox, sandbox.spec.quotas, wall) or refusal
-        try:
-            reply = await self._reply(call, request) if refusal is None else refusal(call)
-            if not call.has_body and (counters.needs_bodies or (anonymous and anonymous.counters.needs_bodies)):
-                await keep_unread(call, request)
-            content = reply.body if type(reply.body) is bytes else encode(reply.body)
-        except ClientGone:
-            reply, content = Reply(0, b"", ending=GONE), b""
-        except Exception as error:  # our mistake: client and journal say so
-            reply = refusals.failed(call, error)
-            content = encode(reply.body)
-        if call.is_deprecated:
-            reply = marked_deprecated(call, reply)
-        told = _redacted_diagnosis(call, anonymous) if exchange.diagnosis else ""
-        recorder = sandbox
+        needs_body = counters.needs_bodies or (anonymous is not None and anonymous.counters.needs_bodies)
+        reply, content = await self._reply(call, request, refusal, needs_body)
+        recorder, is_same_life = sandbox, counters is sandbox.counters
         if anonymous is not None and call.reseller is None:
-            exchange.owner = sandbox.id
-            recorder, counters = anonymous, anonymous.counters
-        _complete(exchange, reply, content)
-        exchange.duration_us = int((perf_counter() - began) * 1e6)
+            call.exchange.owner = sandbox.id
+            recorder, is_same_life = anonymous, True
+        told = _complete(call, reply, content, anonymous)
+        call.exchange.duration_us = int((perf_counter() - began) * 1e6)
         if not recorder.is_deleted:
             record(call, recorder)
-            _publish(call, recorder)
-            if counters is recorder.counters:  # counters of a former life are being read in another thread
-                counters.count(exchange, "" if reply.ending is None else reply.ending.name, self._documented)
-        return reply.status, reply_headers(recorder.id, exchange, told), content, reply.ending
+            recorder.events.note(call.exchange.n)
+            sandbox.publish()
+            if is_same_life:  # counters of a former life are being read in another thread
+                ending = "" if reply.ending is None else reply.ending.name
+                recorder.counters.count(call.exchange, ending, self._paths.documented)
+        return reply.status, reply_headers(recorder.id, call.exchange, told), content, reply.ending
 
     def _read_head(
         self, sandbox: LiveSandbox, path: str, request: Incoming, prefix: str, now: datetime, wall: datetime
     ) -> Call:
-        """Read the caller and the subject of a request."""
+        """Read the client and the subject of a request."""
         pairs, headers = request.headers, request.by_name
         if len(headers) < len(pairs):
             headers = _joined(pairs)
@@ -217,7 +121,23 @@ class Pipeline:
             source=request.source,
         )
 
-    async def _reply(self, call: Call, request: Incoming) -> Reply:
+    async def _reply(
+        self, call: Call, request: Incoming, refusal: Callable[[Call], Reply] | None, needs_body: bool
+    ) -> tuple[Reply, bytes]:
+        """Return the reply and its encoded body; a mistake of ours has a reply, too."""
+        try:
+            reply = await self._run_steps(call, request) if refusal is None else refusal(call)
+            if needs_body and not call.has_body:
+                await keep_unread(call, request)
+            content = reply.body if type(reply.body) is bytes else encode(reply.body)
+        except ClientGone:
+            reply, content = Reply(0, b"", ending=GONE), b""
+        except Exception as error:  # our mistake: client and journal say so
+            reply = refusals.failed(call, error)
+            content = encode(reply.body)
+        return with_deprecation(call, reply) if call.is_deprecated else reply, content
+
+    async def _run_steps(self, call: Call, request: Incoming) -> Reply:
         """Run the steps of every call, in order. Each returns the reply that ends the call, or None to continue.
 
         Only a fault, or a body that is still arriving, makes a call wait.
@@ -284,6 +204,19 @@ def claim(call: Call) -> Reply | None:
     return identify(call)
 
 
+def _check_selected_rule(call: Call) -> Reply | None:
+    if not call.headers[b"x-sim-rule"].strip():
+        return None
+    spellings = decode_rule_names(call.headers[b"x-sim-rule"])
+    name = next(filter(call.sandbox.core.state.has_rule, spellings), spellings[-1])
+    if not call.sandbox.core.state.has_rule(name):
+        call.exchange.error = "unknown_rule"
+        note_token(call)
+        return refusals.unknown_rule(call, name)
+    call.exchange.selected_rule = name
+    return None
+
+
 def check(call: Call, request: Incoming) -> Reply | None:
     """Verify the signature, spend the nonce, and validate the input against the contract. Find the fault that matches
     now that everything is known, unless already found."""
@@ -304,26 +237,55 @@ def _refuse_by_fault(call: Call, fault: FaultThen) -> Reply | None:
     return refuse_late(fault, call, call.endpoint) or (NO_REPLY if fault.prevents_execution else None)
 
 
-def _redacted_diagnosis(call: Call, anonymous: LiveSandbox | None) -> str:
-    """Return the diagnosis for the client, and redact the secrets of its own sandbox from the journal, too."""
+def execute(call: Call) -> Reply:
+    """Execute a call at once. A request with a trace context gives it to the payments and deliveries that it caused."""
+    if b"traceparent" not in call.headers:
+        return call.endpoint.handle(call)
+    serial, _ = call.sandbox.core.state.deliveries.last
+    try:
+        return call.endpoint.handle(call)
+    finally:
+        _trace(call, serial)
+
+
+async def execute_late(call: Call) -> Reply:
+    """Execute a call after its fault's delay. Its events are published at once."""
+    assert call.fault is not None, "without a fault the call is executed at once"
+    if not call.fault.rule.then.after_commit and (refusal := await wait(call)):
+        return refusal
+    if call.is_lost:
+        return refusals.lost_sandbox(call)
+    reply = execute(call)
+    call.sandbox.publish()
+    return reply
+
+
+def _trace(call: Call, serial: int) -> None:
+    """Assign the payments that got a status, and the deliveries after `serial`, to the trace of the request."""
+    trace = trace_of(call.exchange.headers)
+    if trace is None:
+        return
     sandbox = call.sandbox
-    hide_secrets(call.exchange, sandbox.own_secrets.index(sandbox.hidden))
-    return diagnosis_for_client(call.exchange, (*sandbox.secrets[1:], *(anonymous.secrets if anonymous else ())))
+    for event in sandbox.new_events:
+        if isinstance(event, StatusChanged):
+            sandbox.courier.traces.note(event.number, trace)
+    for delivery in sandbox.core.state.deliveries.after(serial):
+        sandbox.courier.traces.note(delivery.id, trace)
 
 
-def _complete(exchange: Exchange, reply: Reply, content: bytes) -> None:
+def _complete(call: Call, reply: Reply, content: bytes, anonymous: LiveSandbox | None) -> str:
+    """Complete the record of a call with its reply. Return the diagnosis for its client, without any secrets; the
+    record has no secrets of the call's own sandbox."""
+    exchange, sandbox = call.exchange, call.sandbox
     exchange.status, exchange.content = reply.status, reply.journaled or content
     if reply.headers:
         exchange.own_headers = reply.headers
     if reply.ending is not None:
         exchange.ending = str(reply.ending)
-
-
-def _publish(call: Call, recorder: LiveSandbox) -> None:
-    """Publish the request, then its events."""
-    recorder.events.note(call.exchange.n)
-    for happening in call.caused:
-        call.sandbox.events.note(happening)
+    if not exchange.diagnosis:
+        return ""
+    hide_secrets(exchange, sandbox.own_secrets.index(sandbox.hidden))
+    return diagnosis_for_client(exchange, (*sandbox.secrets[1:], *(anonymous.secrets if anonymous else ())))
 
 
 def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
@@ -334,14 +296,9 @@ def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     return headers
 
 
-def _check_selected_rule(call: Call) -> Reply | None:
-    if not call.headers[b"x-sim-rule"].strip():
-        return None
-    spellings = decode_rule_names(call.headers[b"x-sim-rule"])
-    name = next(filter(call.sandbox.core.state.has_rule, spellings), spellings[-1])
-    if not call.sandbox.core.state.has_rule(name):
-        call.exchange.error = "unknown_rule"
-        note_token(call)
-        return refusals.unknown_rule(call, name)
-    call.exchange.selected_rule = name
-    return None
+def with_deprecation(call: Call, reply: Reply) -> Reply:
+    """Return the reply with the header, unless the scenario suppresses it."""
+    form = call.sandbox.scenario.assume.get("deprecation-header", "rfc9745")
+    if form == "none":
+        return reply
+    return msgspec.structs.replace(reply, headers=(*reply.headers, (b"deprecation", deprecation(form))))

@@ -1,18 +1,19 @@
-"""Replay of recorded requests through the pipeline, for the replay of a tape."""
+"""Recorded requests, sent through the pipeline again: for the replay of a tape, and when a user repeats one."""
 
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any
 
 from simulator.api import refusals
-from simulator.api.call import EncodedReply, Incoming, Verdict
+from simulator.api.admission import AHEAD, Refuse
+from simulator.api.call import Call, EncodedReply, Incoming, Reply, Verdict
 from simulator.api.pipeline import Pipeline
-from simulator.api.quotas import AHEAD, Refuse, as_before
 from simulator.api.suspended import BodyTooLarge
 from simulator.auth.signature import Denied
 from simulator.persistence.tape.entries import Resumption
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import DEFAULT
 
 SANDBOX_PREFIX = "/s/"
 UNKNOWN_SANDBOX = "unknown_sandbox"
@@ -66,11 +67,37 @@ class RequestReplayer:
             named = recorded.path.removeprefix(SANDBOX_PREFIX).partition("/")[0]
             refusal = partial(refusals.unknown_sandbox, named)
         elif recorded.error in AHEAD:
-            refusal = as_before(recorded)
+            refusal = partial(_refuse_as_before, recorded)
         return self._pipeline.answer(sandbox, recorded.path, request, recorded.prefix, anonymous, refusal)
+
+    async def resend(
+        self, sandbox: LiveSandbox, recorded_by: LiveSandbox, recorded: Exchange, headers: list[tuple[bytes, bytes]]
+    ) -> tuple[int, bytes]:
+        """Send a recorded request to a sandbox as a new request with these headers; see `control.requests.Resend`."""
+        request = Incoming(
+            method=recorded.method,
+            query=recorded.query,
+            headers=headers,
+            by_name=dict(headers),
+            client=recorded.client,
+            body=recorded.body,
+            target=recorded.target,
+            replay_of=recorded.n,
+            scheme=recorded.scheme,
+        )
+        prefix = "" if sandbox.id == DEFAULT else SANDBOX_PREFIX + sandbox.id
+        anonymous = None if sandbox is recorded_by else recorded_by
+        status, lines, _, _ = await self._pipeline.answer(sandbox, recorded.path, request, prefix, anonymous)
+        return status, lines
 
 
 def _verdict(recorded: Exchange) -> Verdict:
     if recorded.error not in BY_SECRET:
         return Verdict(None)
     return Verdict(Denied(recorded.error, recorded.diagnosis, recorded.told))
+
+
+def _refuse_as_before(recorded: Exchange, call: Call) -> Reply:
+    """Return the recorded refusal of a request that was refused before it was read."""
+    call.exchange.error, call.exchange.diagnosis = recorded.error, recorded.diagnosis
+    return Reply(recorded.status, recorded.content)

@@ -3,13 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from simulator.api import account, catalog, deliveries, history, payments, tokens
-from simulator.api.billers import BillersEndpoint
+from simulator.api import account, catalog, credentials, deliveries, history, payments
 from simulator.api.call import Access, Call, Endpoint, Problems, Reply
-from simulator.api.options import OptionsEndpoint
+from simulator.api.credentials import closed_to_token, denied_at_token, holder_of
+from simulator.api.options import BillersEndpoint, OptionsEndpoint
 from simulator.api.refusals import denied as denied_as_usual
 from simulator.api.refusals import denied_at_catalog, invalid_parameters
-from simulator.api.tokens import closed_to_token, denied_at_token, holder_of
 from simulator.auth import headers as names
 from simulator.auth.signature import Denied
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -45,8 +44,8 @@ def routes() -> Routes:
         payments.topup, body="topup-request", invalid=payments.invalid_topup, access=LEGACY, may_want_key=True
     )
     return {
-        PATH: {"POST": endpoint(tokens.token, form="token-request", **token)},
-        REFRESH_PATH: {"POST": endpoint(tokens.refresh, form="token-refresh-request", **token)},
+        PATH: {"POST": endpoint(credentials.token, form="token-request", **token)},
+        REFRESH_PATH: {"POST": endpoint(credentials.refresh, form="token-refresh-request", **token)},
         "/v2/product-list": {"GET": endpoint(catalog.product_list, **legacy)},
         "/v2/subproducts": {"GET": endpoint(catalog.subproducts, query="subproducts-query", **legacy)},
         "/v2/catalog": {"GET": show_catalog},

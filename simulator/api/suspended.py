@@ -10,9 +10,9 @@ from datetime import timedelta
 from typing import Any
 
 from simulator.api import refusals
+from simulator.api.admission import refuse_address
 from simulator.api.authentication import identify
 from simulator.api.call import Call, ChosenFault, Incoming, Receive, Reply
-from simulator.api.clients import refuse_address
 from simulator.api.notes import note
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
 from simulator.contract.body import FORM_BYTES_MAX, FORM_TOO_LONG

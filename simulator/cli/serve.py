@@ -102,7 +102,7 @@ def serve_command(
     from simulator.cli.process import log_as_json
     from simulator.cli.server import Running, prepare
     from simulator.cli.server_files import reads_again, reload_on_hangup
-    from simulator.runtime.watch import ScenarioWatch
+    from simulator.runtime.scenario_watch import ScenarioWatch
 
     if log == "json":
         log_as_json()

@@ -22,7 +22,7 @@ from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.options import CONTROL_PATH, Options
 from simulator.runtime.clock import effective_rate
-from simulator.runtime.event_items import Action
+from simulator.runtime.events import Action
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.operations import DRAINING, REBUILDING, STARTING, STOPPING, NotReady
 from simulator.runtime.sandboxes import DEFAULT

@@ -9,10 +9,9 @@ from starlette.responses import Response
 from simulator.control.filters import page_of, query_of, refuse_other_parameters, refuse_unknown_reseller
 from simulator.control.http import body_of, page, reply, sandbox_of
 from simulator.domain.commands import ChangeProduct, ChangeTree, SetNetwork
-from simulator.domain.model.answers import ProductChange, TreeChange
-from simulator.domain.model.catalog import Money, Product, TreeKind
-from simulator.domain.model.network import NetworkStatus
+from simulator.domain.model.catalog import Money, Product, ProductChange, TreeChange, TreeKind
 from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.schedule import NetworkStatus
 from simulator.domain.queries import last_updated, product_of, reseller_of, resellers_with_own
 from simulator.domain.state import State
 from simulator.scenario.sections.catalog import build_changes, build_tree_changes

@@ -14,7 +14,7 @@ from simulator.control.http import InvalidInput, body_of, parse_times, refuse_lo
 from simulator.domain.errors import Conflict
 from simulator.domain.model.instants import LATEST
 from simulator.domain.model.money import SERVICE_ZONE
-from simulator.runtime.event_items import Action
+from simulator.runtime.events import Action
 from simulator.runtime.lanes import STOPPED, Advance
 from simulator.runtime.live_sandbox import LiveSandbox
 

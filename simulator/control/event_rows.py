@@ -11,7 +11,7 @@ from simulator.domain.model.domain_events import Attempted, Notification, Posted
 from simulator.domain.model.transactions import Result, Transaction
 from simulator.domain.model.webhooks import Delivery
 from simulator.redaction import Secrets, redact_urls
-from simulator.runtime.event_items import Action, Gone, Item, Taken
+from simulator.runtime.events import Action, Gone, Item, Taken
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
@@ -77,7 +77,7 @@ class EventRows:
         fields |= {"url": redact_urls(job.url), "attempt": item.number, "state": job.attempts[item.number - 1].state}
         fields |= {"ending": tried["ending"], "answered": tried["status"], "error": tried["error"]}
         fields["next_due"] = render.moment(item.next_due)
-        fields["duration_us"] = live.courier.durations.find(item.job, item.number)
+        fields["duration_us"] = live.courier.times.duration_us(item.job, item.number)
         sent = live.courier.sent.find(item.job, item.number)
         trace_id, _ = sent_trace(sent.headers) if sent is not None else ("", "")
         if trace_id:

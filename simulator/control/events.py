@@ -13,9 +13,8 @@ from simulator.control.access import NotPermitted, access_of, still_allowed
 from simulator.control.event_rows import KINDS, EventRows, kind_of, refid_of
 from simulator.control.filters import query_of
 from simulator.control.http import InvalidInput, sandbox_of, sandboxes_of
-from simulator.runtime.event_items import Action, EventPosition, Taken
 from simulator.runtime.event_reader import EventReader
-from simulator.runtime.events import EventLog
+from simulator.runtime.events import Action, EventLog, EventPosition, Taken
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.money import encode

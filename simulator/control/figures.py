@@ -24,10 +24,11 @@ from simulator.domain.model.history import HistoryQuery, HistoryStatus
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import Status
-from simulator.domain.model.wallet import TRANSACTION, EntryType
+from simulator.domain.model.wallet import TRANSACTION, Entry, EntryType, balance_curve
 from simulator.domain.state import State
 from simulator.redaction import redact_urls
-from simulator.runtime.attempt_log import ReceiverTimes, by_receiver
+from simulator.runtime.attempt_log import ReceiverTimes, Timed, by_receiver
+from simulator.runtime.background import in_background
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.money import number
 from simulator.wire.payments import STATUS_NAMES
@@ -66,10 +67,8 @@ async def show(request: Request) -> Response:
         "requests": _requests(live, code),
     }
     drawn = resellers[:WALLETS_MAX]
-    for one in drawn:
-        for _ in one.curve.catch_up():
-            await asyncio.sleep(0)
-    wallets = await lines(drawn, _wallet)
+    curves = {one.code: await in_background(balance_curve, one.wallet.entries[:]) for one in drawn}
+    wallets = await lines(drawn, lambda one: _wallet(one, curves[one.code]))
     return reply(answer | {"wallets": wallets, "wallets_left_out": len(resellers) - len(drawn)})
 
 
@@ -124,8 +123,8 @@ def _jobs(counts: Mapping[str, JobCounts], code: str | None) -> dict[str, int]:
     return {name: sum(getattr(one, name) for one in found) for name in names}
 
 
-def _timed(live: LiveSandbox, code: str | None) -> list[Any]:
-    return [one for one in live.courier.times if code in (None, one.reseller)]
+def _timed(live: LiveSandbox, code: str | None) -> list[Timed]:
+    return [one for one in live.courier.times.latest() if code in (None, one.reseller)]
 
 
 def _receiver(one: ReceiverTimes) -> dict[str, Any]:
@@ -149,7 +148,7 @@ def _requests(live: LiveSandbox, code: str | None) -> dict[str, Any]:
     return {"total": kinds.total(), "refused": refused, "by_status": dict(by_status), "left_out": left_out}
 
 
-def _wallet(one: Reseller) -> dict[str, Any]:
+def _wallet(one: Reseller, curve: list[Entry]) -> dict[str, Any]:
     _, totals = one.wallet.find(*ALWAYS, frozenset(EntryType), 0, 0)
     credited = sum((each.amount for type_, each in totals.items() if type_ is not TRANSACTION), ZERO)
     return {
@@ -159,5 +158,5 @@ def _wallet(one: Reseller) -> dict[str, Any]:
         "balance": number(one.wallet.balance),
         "credited": number(credited),
         "debited": number(-totals[TRANSACTION].amount),
-        "points": [[render.moment(entry.at), number(entry.balance)] for entry in one.curve.points()],
+        "points": [[render.moment(entry.at), number(entry.balance)] for entry in curve],
     }

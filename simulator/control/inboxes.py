@@ -31,7 +31,6 @@ from simulator.control.message_origin import Messages, json_of, may_be_decoded, 
 from simulator.domain.model.draw import Spread, typical
 from simulator.domain.model.inboxes import INBOX_SCHEME, InboxProgram, InboxReply, Window
 from simulator.http_client.targets import BadTarget, parse_target
-from simulator.runtime import inbox_inputs
 from simulator.runtime.background import in_background, place
 from simulator.runtime.inbox_messages import Inbox, Received
 from simulator.runtime.inboxes import BODY_BYTES_MAX, INBOX_PATH
@@ -147,7 +146,7 @@ async def set_replies(request: Request) -> Response:
     live = sandbox_of(request)
     wanted = await body_of(request, "inbox-replies-request")
     document = document_of(wanted)
-    inbox_inputs.program(live, name, document, await _program_of(request, document))
+    live.program_inbox(name, document, await _program_of(request, document))
     return reply(wanted)
 
 
@@ -166,7 +165,7 @@ async def _program_of(request: Request, document: dict[str, Any]) -> InboxProgra
 async def clear(request: Request) -> Response:
     """Delete received requests and programmed replies."""
     name = _name_of(request)
-    inbox_inputs.clear(sandbox_of(request), name)
+    sandbox_of(request).clear_inbox(name)
     return no_content()
 
 
@@ -181,7 +180,7 @@ async def receive(request: Request) -> Response:
     request.state.sandbox = live, live.core
     body = await bytes_of(request, BODY_BYTES_MAX)
     query, headers = request.scope["query_string"], tuple(request.headers.raw)
-    taken = inbox_inputs.receive(live, name, request.method, query, headers, body)
+    taken = live.receive(name, request.method, query, headers, body)
     if taken.delay:
         request.scope.get("cancel_when_left", lambda: None)()
         await live.delays.sleep(live.clock.wall_seconds(typical(taken.delay)))

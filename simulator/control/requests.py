@@ -31,9 +31,9 @@ from simulator.control.http import DIGITS_MAX, error, page, refuse_lost_sandbox,
 from simulator.control.masking import Mask, mask_of
 from simulator.domain.errors import Conflict
 from simulator.runtime.background import in_background, place
+from simulator.runtime.bounded_log import Tally
 from simulator.runtime.journal import Exchange, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.ring import Tally
 from simulator.wire.traffic import as_sent
 
 _FILTERS: Mapping[str, Callable[[Exchange], Any]] = {

@@ -18,8 +18,7 @@ from simulator.control.http import (
     sandbox_of,
 )
 from simulator.domain.commands import AddRule, RemoveRule
-from simulator.domain.model.rule_counts import RuleCount
-from simulator.domain.model.rules import Origin, Rule, SourceLine
+from simulator.domain.model.rules import Origin, Rule, RuleCount, SourceLine
 from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.build import COMPILER, PreparedRule, prepared_rule

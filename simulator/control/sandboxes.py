@@ -29,8 +29,7 @@ from simulator.domain.model.scenario import Scenario
 from simulator.runtime.background import in_background, place
 from simulator.runtime.clock import parse_mode
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.quotas import NONE, Quotas, quotas
-from simulator.runtime.sandbox_start import SandboxSpec
+from simulator.runtime.lives import NO_QUOTAS, Quotas, SandboxSpec, quotas
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.library import load_scenario, names, scenario_from_object, scenario_from_text, scenario_in
 from simulator.scenario.lint.waits import real_waits
@@ -150,7 +149,7 @@ def _spec(scenario: Scenario, wanted: dict[str, Any]) -> SandboxSpec:
         start=_start(clock),
         unique_credentials=wanted.get("credentials") == "unique",
         is_audited=wanted.get("audit", True),
-        quotas=wanted["quotas"] if isinstance(wanted.get("quotas"), Quotas) else NONE,
+        quotas=wanted["quotas"] if isinstance(wanted.get("quotas"), Quotas) else NO_QUOTAS,
     )
 
 

@@ -28,6 +28,7 @@ from simulator.persistence.moments import Asked
 from simulator.persistence.replay.codec import BadTape
 from simulator.persistence.replay.head import TakenTape, taken
 from simulator.persistence.replay.proof import NoSuchMoment
+from simulator.persistence.replay.rebuilding import load_whole_tape
 from simulator.persistence.replay.tape_reader import ReadTape, lines_of, read_tapes
 from simulator.persistence.replay.tape_writer import packed, tape_lines
 from simulator.persistence.replay.without_secrets import CannotMask, lines_in_steps
@@ -36,7 +37,6 @@ from simulator.redaction import Secrets
 from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Mark
-from simulator.runtime.unread import whole
 
 
 def _shown(mark: Mark) -> dict[str, Any]:
@@ -154,7 +154,7 @@ async def show(request: Request) -> Response:
     may_see_secrets(request, "a tape")  # also one with stand-ins has what the seed draws, such as tokens that are valid
     shows_secrets = query_of(request, "tape-query").get("secrets") == "shown"
     with place(live.tape.bytes):
-        await whole(live.tape)
+        await load_whole_tape(live.tape)
         tape = taken(live)
         try:
             lines = await _all(_with_secrets(tape) if shows_secrets else lines_in_steps(tape, request.app.state.again))

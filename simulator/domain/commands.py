@@ -1,4 +1,4 @@
-"""The commands of a sandbox, which cover every input. Their answers are in `model/answers.py`.
+"""The commands of a sandbox, which cover every input. Their answers are beside their subjects in `model`.
 
 A command is pure data: it can be serialized, read back and applied again with the same result. Rules and scenarios are
 carried as documents, which the sandbox's compiler turns into executable values.
@@ -13,8 +13,8 @@ import msgspec
 from simulator.domain.model.cases import CaseKind
 from simulator.domain.model.catalog import Adjustment, Discount, TreeKind
 from simulator.domain.model.effects import AttemptResult
-from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.scenario import ResellerStart
+from simulator.domain.model.schedule import NetworkStatus
 from simulator.domain.model.wallet import EntryType
 
 

@@ -49,19 +49,16 @@ from simulator.domain.handlers import (
     callbacks,
     cases,
     catalog,
-    deliveries,
     payments,
     reload,
     resellers,
     rules,
     webhooks,
 )
-from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.domain_events import DomainEvent
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.scenario import Compiler, Scenario
 from simulator.domain.model.schedule import due
-from simulator.domain.model.webhooks import Delivery
 from simulator.domain.reports import invariants
 from simulator.domain.state import State
 
@@ -92,18 +89,6 @@ class Sandbox:
         """Add a restored reseller, and connect its wallet's alerts."""
         self.state.resellers[reseller.code] = reseller
         webhooks.enable_alerts(self.state, reseller, None)
-
-    def watch_evicted(
-        self,
-        callbacks: Callable[[Callback], None] | None,
-        deliveries: Callable[[Delivery], None] | None,
-        statuses: Callable[[int, int], None] | None,
-    ) -> None:
-        """Register listeners for evicted callbacks and deliveries, and for each status of a transaction (its number and
-        the place of the status). Listeners do not affect the sandbox."""
-        self.state.on_status = statuses
-        self.state.callbacks.on_evicted = callbacks
-        self.state.deliveries.on_evicted = deliveries
 
     def watch(self, publish: Callable[[DomainEvent], None]) -> None:
         """Publish all events to this listener from now on. The listener does not affect the sandbox."""
@@ -168,7 +153,7 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     EnableWebhook: webhooks.enable_webhook,
     RotateWebhookSecret: webhooks.rotate_secret,
     RemoveWebhook: webhooks.remove_webhook,
-    ReplayDelivery: deliveries.replay,
+    ReplayDelivery: webhooks.replay_delivery,
     SendCallback: callbacks.send_now,
     OpenCase: cases.open_case,
     LookUpBill: bills.look_up,

@@ -15,17 +15,16 @@ from simulator.domain.model.domain_events import DomainEvent, NotificationLog, S
 from simulator.domain.model.effects import JobCounts, Send
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.limits import Nonces, RequestRates
-from simulator.domain.model.network import Network
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.resellers import ApiKey, Reseller, SecretLog, User
 from simulator.domain.model.rule_book import RuleBook
-from simulator.domain.model.rule_counts import RuleCount, ValueBudget
-from simulator.domain.model.rules import AddedRule, Rule
+from simulator.domain.model.rules import AddedRule, Rule, RuleCount, ValueBudget
 from simulator.domain.model.scenario import (
     Compiler,
     Limits,
     Scenario,
 )
+from simulator.domain.model.schedule import Network
 from simulator.domain.model.transactions import (
     SPELLINGS,
     STATUS_CODES,
@@ -82,7 +81,6 @@ class State:
         self.keys_made = 0
         self.noted: Counter[Noted] = Counter()  # outcomes that only coverage records
         self.publish: Callable[[DomainEvent], None] = no_listener  # the observer of the sandbox
-        self.on_status: Callable[[int, int], None] | None = None  # the observer's counter
         limits = scenario.limits
         self.nonces_by_reseller = self.assumes("nonce-scope", "reseller")
         self.nonces = Nonces(limits.nonce_window, limits.timestamp_tolerance.total_seconds(), limits.nonces)
@@ -96,10 +94,7 @@ class State:
 
     def publish_status(self, transaction: Transaction) -> None:
         """Publish a transaction's latest status."""
-        number, place = transaction.number, len(transaction.results) - 1
-        self.publish(StatusChanged(number, place))
-        if self.on_status is not None:
-            self.on_status(number, place)
+        self.publish(StatusChanged(transaction.number, len(transaction.results) - 1))
 
     @property
     def books(self) -> dict[str, RuleBook[Any]]:

@@ -15,7 +15,7 @@ from simulator.domain.model.transactions import SETTLED, Status, Transaction
 from simulator.redaction import redact
 from simulator.runtime.expectations import verdicts
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.sandbox_start import Ending
+from simulator.runtime.lives import Ending
 from simulator.runtime.traffic_log import log_of
 from simulator.wire.payments import STATUS_NAMES
 

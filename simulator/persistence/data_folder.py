@@ -17,7 +17,6 @@ from simulator.persistence.snapshot_schedule import SnapshotSchedule
 from simulator.persistence.store import Durability, Store
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
-from simulator.runtime.keepers import Kept
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 
@@ -28,7 +27,7 @@ class Application(Protocol):
     sandboxes: Sandboxes
     scenario: Scenario
     wall: Wall
-    kept: Kept | None
+    data_folder: "DataFolder | None"
 
     @property
     def again(self) -> Again: ...
@@ -84,7 +83,7 @@ class DataFolder:
             live.keeper = keeper
             if live.id not in self.sandboxes:
                 keeper.begin(live)
-        app.kept, self._app = self, app
+        app.data_folder, self._app = self, app
 
     def start(self) -> None:
         """Commit at the end of each turn; needs a running event loop."""

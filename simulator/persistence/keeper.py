@@ -27,9 +27,8 @@ from simulator.persistence.tape.tape import Tape
 from simulator.persistence.writer import Life, Writer
 from simulator.runtime.background import in_background
 from simulator.runtime.journal import Exchange
-from simulator.runtime.keepers import StoredPlace
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.marks import Mark, Marks
+from simulator.runtime.marks import Keeper, Mark, Marks, StoredPlace
 
 WRITTEN_AT_ONCE: Final = 200
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -61,7 +60,7 @@ class _Prepared:
     entries: int
 
 
-class StoreKeeper:
+class StoreKeeper(Keeper[LiveSandbox]):
     """A `Keeper` with a store. Its `gate` closes when something cannot be stored."""
 
     def __init__(self, store: Store, gate: Gate) -> None:

@@ -15,12 +15,12 @@ from simulator.persistence.replay.proof import (
     shown_time,
     time_behind,
 )
+from simulator.persistence.replay.rebuilding import load_whole_tape
 from simulator.persistence.replay.state_digest import state_digest
 from simulator.persistence.replay.tape_reader import ReadTape
 from simulator.runtime.background import in_background
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Mark
-from simulator.runtime.unread import whole
 
 
 class Asked(NamedTuple):
@@ -74,7 +74,7 @@ async def _by_number(live: LiveSandbox, n: int) -> Moment:
             f"the tape has {'1 entry' if last == 1 else f'{last} entries'} until now: n is from 0 to {last}",
             "n",
         )
-    await whole(live.tape)
+    await load_whole_tape(live.tape)
     at = time_behind(live.tape.taken(n), live.beginning.started)
     return Moment(n, at, f"entry {n}")
 
@@ -84,7 +84,7 @@ async def _by_time(live: LiveSandbox, to: Times) -> Moment:
     if not is_within(to, started, now):
         life = f"from {shown_time(started)} until now, {shown_time(now)}"
         raise Unacceptable("unknown_moment", f"the sandbox had no such time: it is {life}", "to")
-    await whole(live.tape)
+    await load_whole_tape(live.tape)
     entries = list(live.tape)
     n, at = await in_background(place_at, entries, to, started)
     if n == len(entries):

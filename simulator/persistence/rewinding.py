@@ -27,7 +27,15 @@ from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.head import beginning_of
 from simulator.persistence.replay.player import Again, Player
 from simulator.persistence.replay.proof import compiler_for
-from simulator.persistence.replay.rebuilding import FORKED, REWOUND, Surroundings, go_on, left, player_of
+from simulator.persistence.replay.rebuilding import (
+    FORKED,
+    REWOUND,
+    Surroundings,
+    go_on,
+    left,
+    load_whole_tape,
+    player_of,
+)
 from simulator.persistence.replay.tape_reader import ReadTape
 from simulator.persistence.snapshot.cache import SnapshotCache
 from simulator.persistence.snapshot.capture import take
@@ -36,14 +44,11 @@ from simulator.persistence.snapshot.restore import restored
 from simulator.persistence.tape.entries import Entry
 from simulator.runtime.background import in_background
 from simulator.runtime.driver import Driver
-from simulator.runtime.keepers import StoredPlace
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.marks import Mark
+from simulator.runtime.lives import NO_QUOTAS, Beginning, unshared_budgets
+from simulator.runtime.marks import Mark, StoredPlace
 from simulator.runtime.operations import report
-from simulator.runtime.quotas import NONE, unshared_budgets
-from simulator.runtime.sandbox_start import Beginning
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.runtime.unread import whole
 from simulator.scenario.build import ScenarioCompiler
 
 PLAYED_AT_ONCE: Final = 2_000
@@ -127,7 +132,7 @@ class Rewinder:
     async def _begun(self, tape: ReadTape, moment: Moment, sandboxes: Sandboxes, id_: str) -> Player:
         compiler = await in_background(compiler_for, tape.head)
         first = await in_background(beginning_of, tape.head, compiler)
-        spec = replace(first.spec, id=id_, drawn_for=first.spec.drawn_for or tape.head.sandbox, quotas=NONE)
+        spec = replace(first.spec, id=id_, drawn_for=first.spec.drawn_for or tape.head.sandbox, quotas=NO_QUOTAS)
         around = Surroundings(self._around.wall, self._around.sender, unshared_budgets())
         arguments = id_, replace(first, spec=sandboxes.bounded(spec)), self._again, around, tape.head.hidden, compiler
         try:
@@ -174,7 +179,7 @@ class Rewinder:
 
     async def _played(self, live: LiveSandbox, life: Driver, moment: Moment, id_: str, beginning: Beginning) -> Player:
         refuse_lost(live, life)
-        await whole(live.tape)
+        await load_whole_tape(live.tape)
         refuse_lost_beginning(live)
         entries = live.tape.taken(moment.n)
         # Separate budgets: rebuilding must not evict messages of other sandboxes.

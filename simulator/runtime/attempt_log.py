@@ -1,7 +1,8 @@
 """The latest attempts of a sandbox: the requests that they sent, and how long their receivers took."""
 
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from simulator.domain.model.callbacks import Callback
@@ -9,13 +10,12 @@ from simulator.domain.model.effects import Attempt, Outgoing, Send
 from simulator.domain.model.webhooks import Delivery
 
 SENT_MAX = 1_000
-SENT_BYTES_MAX = 4 * 1024 * 1024
 
 _OVERHEAD_BYTES = 500
 
 
 class SentRequests:
-    """Requests by job and attempt; the oldest are evicted, by count and by bytes. It also tracks all jobs with an
+    """Requests by job and attempt; the oldest are evicted. It also tracks all jobs with an
     attempt in flight."""
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class SentRequests:
         self._begun.add(send.job.id)
         self._by_attempt[send.job.id, send.attempt.number] = request
         self._bytes += _size(request)
-        while len(self._by_attempt) > SENT_MAX or (self._bytes > SENT_BYTES_MAX and len(self._by_attempt) > 1):
+        while len(self._by_attempt) > SENT_MAX:
             self._bytes -= _size(self._by_attempt.popitem(last=False)[1])
 
     def __iter__(self) -> Iterator[tuple[str, int, Outgoing]]:
@@ -78,10 +78,10 @@ def _size(request: Outgoing) -> int:
     return _OVERHEAD_BYTES + len(request.url) + len(request.body or b"")
 
 
-KEPT_MAX = 1_000
-
 ATTEMPTS_MAX = 10_000
 """The number of latest attempts whose durations are kept: as many as a sandbox has events."""
+
+LATEST = 1_000
 
 
 class Timed(NamedTuple):
@@ -90,7 +90,30 @@ class Timed(NamedTuple):
     reseller: str
     url: str
     is_answered: bool
-    duration_ms: float
+    duration_us: int
+
+
+class AttemptTimes:
+    """The durations of the latest attempts, by job and attempt, in wall time. They are measured, so they are not part
+    of the sandbox's state."""
+
+    def __init__(self) -> None:
+        self._by_attempt: OrderedDict[tuple[str, int], Timed] = OrderedDict()
+
+    def add(self, job: str, attempt: int, timed: Timed) -> None:
+        """Store the duration of an attempt."""
+        self._by_attempt[job, attempt] = timed
+        if len(self._by_attempt) > ATTEMPTS_MAX:
+            self._by_attempt.popitem(last=False)
+
+    def duration_us(self, job: str, attempt: int) -> int | None:
+        """Return the duration of an attempt, or None if it was evicted."""
+        found = self._by_attempt.get((job, attempt))
+        return None if found is None else found.duration_us
+
+    def latest(self) -> Iterator[Timed]:
+        """Yield the latest attempts, newest first."""
+        return islice(reversed(self._by_attempt.values()), LATEST)
 
 
 class ReceiverTimes(NamedTuple):
@@ -104,32 +127,6 @@ class ReceiverTimes(NamedTuple):
     max_ms: float
 
 
-class AttemptDurations:
-    """The durations of the latest attempts, by job and attempt, in microseconds of wall time. They are measured, so
-    they are not part of the sandbox's state."""
-
-    def __init__(self) -> None:
-        self._by_attempt: OrderedDict[tuple[str, int], int] = OrderedDict()
-
-    def add(self, job: str, attempt: int, duration_us: int) -> None:
-        """Store the duration of an attempt."""
-        self._by_attempt[job, attempt] = duration_us
-        if len(self._by_attempt) > ATTEMPTS_MAX:
-            self._by_attempt.popitem(last=False)
-
-    def find(self, job: str, attempt: int) -> int | None:
-        """Return the duration of an attempt, or None if it was evicted."""
-        return self._by_attempt.get((job, attempt))
-
-
-TimedAttempts = deque[Timed]
-
-
-def timed_attempts() -> TimedAttempts:
-    """Return an empty log of the latest attempts."""
-    return deque(maxlen=KEPT_MAX)
-
-
 def by_receiver(attempts: Iterable[Timed]) -> list[ReceiverTimes]:
     """Return the durations by target, the busiest first."""
     found: dict[str, list[Timed]] = {}
@@ -139,7 +136,7 @@ def by_receiver(attempts: Iterable[Timed]) -> list[ReceiverTimes]:
 
 
 def _of(url: str, ones: list[Timed]) -> ReceiverTimes:
-    took = sorted(one.duration_ms for one in ones)
+    took = sorted(one.duration_us / 1000 for one in ones)
     answered = sum(one.is_answered for one in ones)
     return ReceiverTimes(url, len(ones), answered, _share(took, 50), _share(took, 95), round(took[-1], 3))
 

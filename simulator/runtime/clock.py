@@ -1,14 +1,20 @@
-"""A sandbox's clock: `real` follows the wall, `xN` runs N times as fast, `manual` moves only on request.
+"""Clocks: of a sandbox, and of the machine.
 
+A sandbox's clock is `real` and follows the wall, `xN` and runs N times as fast, or `manual` and moves only on request.
 All modes can be moved forward, none backward. The wall clock is injected, so that tests can control it.
 """
 
+import asyncio
+import time
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Final
 
 from simulator.domain.errors import Unacceptable
 
 Wall = Callable[[], datetime]
+wall_clock: Wall = partial(datetime.now, UTC)  # the current time
 RATE_MIN = 0.01
 RATE_MAX = 100_000.0
 
@@ -111,3 +117,49 @@ def parse_mode(text: str) -> tuple[str, float]:
         effective_rate("xN", rate)
         return "xN", rate
     raise Unacceptable("unknown_clock_mode", f"clock {text!r} is not one of real, manual, x60 (any number)", "mode")
+
+
+DIFFERENCE_MAX: Final = timedelta(seconds=5)
+COMPARED_EVERY_S: Final = 60.0
+
+
+class MachineTime:
+    """The wall time by the monotonic clock, which runs evenly even when the machine's clock is set.
+
+    `compare` is called once a minute, and with each request. When the machine's clock was set, this clock adopts the
+    new time and calls `on_step` with the difference.
+    """
+
+    def __init__(self, wall: Wall, monotonic_s: Callable[[], float] = time.monotonic) -> None:
+        self._wall = wall
+        self._monotonic_s = monotonic_s
+        self._base, self._began_s = wall(), monotonic_s()
+        self.on_step: Callable[[timedelta], None] = lambda step: None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __call__(self) -> datetime:
+        return self._base + timedelta(seconds=self._monotonic_s() - self._began_s)
+
+    def compare(self) -> None:
+        """Adopt the machine's time when it differs by more than `DIFFERENCE_MAX`."""
+        wall = self._wall()
+        step = wall - self()
+        if abs(step) > DIFFERENCE_MAX:
+            self._base, self._began_s = wall, self._monotonic_s()
+            self.on_step(step)
+
+    def start(self) -> None:
+        """Compare now and every minute; needs a running event loop."""
+        self.compare()
+        self._timer = asyncio.get_running_loop().call_later(COMPARED_EVERY_S, self.start)
+
+    @property
+    def is_running(self) -> bool:
+        """Return whether it is between `start` and `close`."""
+        return self._timer is not None
+
+    def close(self) -> None:
+        """Stop comparing."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,37 +1,145 @@
-"""A sandbox's counters: each kind of answer, and what its scenario expects of calls, payments and deliveries."""
+"""A sandbox's counters: each kind of answer, and the calls that its scenario expects.
+
+An expectation tests the facts of a call, a payment, a callback or a webhook, by their names in scenarios (`of_call`).
+"""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from hashlib import sha256
+from typing import Any
+from urllib.parse import parse_qs
 
+import msgspec
+
+from simulator.domain.model.callbacks import Callback, CallbackState
 from simulator.domain.model.expectations import Expectation, ExpectationKind, continued
 from simulator.domain.model.rules import Fields
-from simulator.domain.sandbox import Sandbox
+from simulator.domain.model.transactions import Result, Transaction
+from simulator.domain.model.webhooks import Delivery, DeliveryState
 from simulator.domain.state import State
-from simulator.runtime import facts
-from simulator.runtime.evictions import EvictedRecords
 from simulator.runtime.journal import Exchange, Journal
 from simulator.runtime.operations import BOUNDS_US, Served
 from simulator.runtime.value_counts import SHOWN_MAX, ExpectationBudget, KeptCounts, Request, ValueCounts
+from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
+
+SENT = frozenset({"refid", "account", "product", "trxid"})
+"""The facts that are in the body of a call, or in its query."""
+
+KEY_CHARS_SHOWN = 8
+_API_KEY = b"x-api-key"
+
+
+def of_call(exchange: Exchange) -> Fields:
+    """Return the facts of a call. A connection closed without an answer has the status 0. The body of a fault may have
+    its own error."""
+    return {
+        "method": exchange.method,
+        "path": exchange.path,
+        "status": str(exchange.status),
+        "error": str(exchange.error) or _own_error(exchange),
+        "reseller": exchange.reseller,
+        "refid": exchange.refid,
+    }
+
+
+def of_payment(one: Transaction, results: tuple[Result, ...]) -> Fields:
+    """Return the facts of a payment with the last of these results."""
+    return {
+        "reseller": one.reseller,
+        "product": one.product,
+        "account": one.account,
+        "amount": one.amount,
+        "refid": one.refid,
+        "extras": one.extras,
+        "status": STATUS_NAMES[results[-1].status],
+        "statusCode": str(results[-1].code),
+    }
+
+
+def of_callback(one: Callback, state: CallbackState) -> Fields:
+    """Return the facts of a callback in this state."""
+    return {
+        "reseller": one.transaction.reseller,
+        "product": one.transaction.product,
+        "account": one.transaction.account,
+        "refid": one.transaction.refid,
+        "status": CALLBACK_STATUS_NAMES[one.result.status],
+        "statusCode": str(one.result.code),
+        "state": state.value,
+    }
+
+
+def of_webhook(one: Delivery, state: DeliveryState) -> Fields:
+    """Return the facts of a delivery in this state."""
+    return {"reseller": one.reseller, "type": one.event.type, "state": state.value}
+
+
+def is_unseen(exchange: Exchange) -> bool:
+    """Return whether a request announced a body that is unknown: too large, incomplete, or never read."""
+    if exchange.body:
+        return False
+    headers = {name.lower(): value for name, value in exchange.headers}
+    return b"transfer-encoding" in headers or headers.get(b"content-length", b"0").strip(b"0") != b""
+
+
+def sent_value(exchange: Exchange, name: str) -> str:
+    """Return a fact that distinguishes calls, as the client sent it, whether or not its request was accepted; empty if
+    absent."""
+    match name:
+        case "":
+            return ""
+        case "reseller" | "method" | "path":
+            return str(getattr(exchange, name))
+        case "address":
+            return exchange.client
+        case "key":
+            return _recognizable(api_key(exchange))
+    found = _sent(exchange).get(name, "")
+    text = str(found) if isinstance(found, str | int) and not isinstance(found, bool) else ""
+    return text or (exchange.refid if name == "refid" else "")
+
+
+def api_key(exchange: Exchange) -> bytes:
+    """Return the API key that a request names; empty if absent."""
+    return next((value for header, value in exchange.headers if header.lower() == _API_KEY), b"")
+
+
+def _recognizable(key: bytes) -> str:
+    """Return the beginning of a key and a digest: enough to recognize it, since it may be a misplaced secret."""
+    text = key.decode("latin-1")
+    return text if len(text) <= KEY_CHARS_SHOWN else f"{text[:KEY_CHARS_SHOWN]}…{sha256(key).hexdigest()[:8]}"
+
+
+def _sent(exchange: Exchange) -> Mapping[str, Any]:
+    """Return the members of the body; without a body, the parameters of the query, the first of repeated ones as in
+    `when`."""
+    if exchange.body:
+        return _members(exchange.body)
+    sent = parse_qs(exchange.query.decode("latin-1"), keep_blank_values=True)
+    return {name: values[0] for name, values in sent.items()}
+
+
+def _own_error(exchange: Exchange) -> str:
+    if not exchange.fault or b'"error"' not in exchange.content:
+        return ""
+    error = _members(exchange.content).get("error")
+    return error if isinstance(error, str) else ""
+
+
+def _members(content: bytes) -> Mapping[str, Any]:
+    try:
+        found = msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
 
 # Method, path as the contract writes it, status, error, ending of the connection; the domain's `AnswerKind`.
 AnswerKey = tuple[str, str, int, str, str]
 
 
-class KeptCounters(NamedTuple):
-    """The contents of `Counters` without the values: its attributes of the same names, the number of values in use, and
-    `EvictedRecords.kept`."""
-
-    answers: Mapping[AnswerKey, int]
-    calls: Mapping[int, int]
-    first: Mapping[int, list[int]]
-    notes: Mapping[int, str]
-    taken: int
-    evicted: Mapping[ExpectationKind, tuple[Any, ...]]
-
-
 class Counters:
-    """Counters that are updated when the journal is written and when logs evict. `answers` counts by kind, `calls` by
+    """Counters that are updated when the journal is written. `answers` counts by kind, `calls` by
     the index of the expectation in `expected`; `first` has the first requests, `values` the counts of expectations that
     distinguish calls by a value, and `notes` what a count misses. `served` counts for the whole server. When `calls` is
     empty, no request needs to be tested. `needs_bodies` is set when calls are distinguished by a value in their body.
@@ -47,21 +155,16 @@ class Counters:
         self._budget = ExpectationBudget()
         self.expected: tuple[Expectation, ...] = ()
         self._state = state
-        self.evicted = {
-            ExpectationKind.CALLBACKS: EvictedRecords(lambda one: facts.of_callback(one, one.state)),
-            ExpectationKind.WEBHOOKS: EvictedRecords(lambda one: facts.of_webhook(one, one.state)),
-        }
-        self.paid = PaymentCounts(state)
         self.follow(expected)
 
     def follow(self, expected: Iterable[Expectation], journal: Journal | None = None) -> None:
         """Count for these expectations from now on. Unchanged expectations keep their counts; a new expectation begins
-        with the contents of the journal and the logs."""
+        with the contents of the journal."""
         old, calls, values, notes = self._of(ExpectationKind.CALLS), self.calls, self.values, self.notes
         first = self.first
         self.expected = tuple(expected)
         self.calls, self.values, self.notes, self.first = {}, {}, {}, {}
-        self.needs_bodies = any(one.per in facts.SENT for one in self.expected)
+        self.needs_bodies = any(one.per in SENT for one in self.expected)
         self._tests = [
             (place, one.test) for place, one in enumerate(self.expected) if one.kind is ExpectationKind.CALLS
         ]
@@ -78,31 +181,26 @@ class Counters:
                     values[before].expectation = one  # whose place in the file may be another
             else:
                 self._begin(place, one, journal)
-        self.paid.follow(self._of(ExpectationKind.PAYMENTS))
-        if self._state is not None:
-            for kind, log in ((ExpectationKind.CALLBACKS, self._state.callbacks),
-                              (ExpectationKind.WEBHOOKS, self._state.deliveries)):  # fmt: skip
-                self.evicted[kind].follow(self._of(kind), log.left_out)
-
-    def watch(self, core: Sandbox) -> None:
-        """Listen to the sandbox for evicted records and for payments, which take long to scan."""
-        callbacks, deliveries = (one.add if one.is_needed else None for one in self.evicted.values())
-        core.watch_evicted(callbacks, deliveries, self.paid.note if self.paid.is_needed else None)
 
     @property
     def values_taken(self) -> int:
         """Return the number of distinct values that the expectations use together."""
         return self._budget.taken
 
-    def restore(self, kept: "KeptCounters", values: Mapping[int, KeptCounts]) -> None:
+    def restore(
+        self,
+        answers: Mapping[AnswerKey, int],
+        calls: dict[int, int],
+        first: dict[int, list[int]],
+        notes: dict[int, str],
+        values_taken: int,
+        values: Mapping[int, KeptCounts],
+    ) -> None:
         """Restore the counts of these expectations from a snapshot."""
-        self.answers, self.calls, self.first = dict(kept.answers), dict(kept.calls), dict(kept.first)
-        self.notes, self._budget.taken = dict(kept.notes), kept.taken
-        self.paid.forget()
+        self.answers, self.calls, self.first, self.notes = dict(answers), calls, first, notes
+        self._budget.taken = values_taken
         for place, one in values.items():
             self.values[place].restore(one)
-        for kind, pieces in kept.evicted.items():
-            self.evicted[kind].restore(self._of(kind), *pieces)
 
     def _of(self, kind: ExpectationKind) -> dict[int, Expectation]:
         return {place: one for place, one in enumerate(self.expected) if one.kind is kind}
@@ -113,7 +211,7 @@ class Counters:
         if one.has_values:
             self.values[place] = ValueCounts(one, self._budget)
         for exchange in journal or ():
-            self._note(place, one.test, facts.of_call(exchange), exchange)
+            self._note(place, one.test, of_call(exchange), exchange)
         if journal is not None and journal.left_out:
             first = journal.last_n - len(journal) + 1
             self.notes[place] = f"counted from request {first} on, since it was added while the sandbox ran"
@@ -137,7 +235,7 @@ class Counters:
         durations[bisect_left(BOUNDS_US, exchange.duration_us)] += 1
         durations[-1] += exchange.duration_us
         if self.calls:
-            self.note_call(facts.of_call(exchange), exchange)
+            self.note_call(of_call(exchange), exchange)
 
     def note_call(self, about: Fields, exchange: Exchange | None = None) -> None:
         """Count a call for each expectation that it matches."""
@@ -154,93 +252,14 @@ class Counters:
             first.append(exchange.n)
         if (values := self.values.get(place)) is not None:
             per = self.expected[place].per
-            if per in facts.SENT and facts.is_unseen(exchange):
+            if per in SENT and is_unseen(exchange):
                 values.add_unseen()
                 return
-            values.add(facts.sent_value(exchange, per), Request(exchange.at, exchange.n), self._sender(exchange, per))
+            values.add(sent_value(exchange, per), Request(exchange.at, exchange.n), self._sender(exchange, per))
 
     def _sender(self, exchange: Exchange, per: str) -> str:
         """Return the sender of a value: the API key for a refid, even of a refused request; "" for other values."""
         if per != "refid" or exchange.reseller or self._state is None:
             return exchange.reseller if per == "refid" else ""
-        owner = self._state.keys.get(facts.api_key(exchange).decode("latin-1"))
+        owner = self._state.keys.get(api_key(exchange).decode("latin-1"))
         return owner[0].code if owner else ""
-
-
-LAG_MAX = 256
-"""The number of changes that may wait until they are counted."""
-
-
-class Scanned(NamedTuple):
-    """The start of a scan of all payments: the counts at that time, and the expectations that they belong to."""
-
-    counts: Mapping[int, int]
-    expected: Mapping[int, Expectation]
-
-
-class PaymentCounts:
-    """Counts of payments by the index of an expectation. They are complete once `is_known`: from the beginning of a
-    sandbox, or after a scan of the payments that existed when the expectations were set."""
-
-    def __init__(self, state: State | None) -> None:
-        self._state = state
-        self._expected: Mapping[int, Expectation] = {}
-        self._counts: dict[int, int] = {}
-        self._changes: list[tuple[int, int]] = []  # the numbers of payments, and the places of their new results
-        self.is_known = True
-
-    def follow(self, expected: Mapping[int, Expectation]) -> None:
-        """Count for these expectations from now on."""
-        self._expected, self._counts = expected, dict.fromkeys(expected, 0)
-        self._changes.clear()
-        self.is_known = self._state is None or not self._state.transactions
-
-    def forget(self) -> None:
-        """Discard the counts, since the payments have been replaced."""
-        self.follow(self._expected)
-        self.is_known = False
-
-    @property
-    def is_needed(self) -> bool:
-        """Return whether an expectation is about payments."""
-        return bool(self._expected)
-
-    def note(self, number: int, place: int) -> None:
-        """Record that the payment with this number got its result at this place."""
-        self._changes.append((number, place))
-        if len(self._changes) > LAG_MAX:
-            latest = self._changes.pop()  # it is still being made
-            self._catch_up()
-            self._changes.append(latest)
-
-    def counts(self) -> Mapping[int, int]:
-        """Return the current counts; before `is_known`, only the payments since the expectations were set."""
-        self._catch_up()
-        return dict(self._counts)
-
-    def begin(self) -> Scanned:
-        """Begin to scan all payments as they are now."""
-        return Scanned(self.counts(), self._expected)
-
-    def end(self, scan: Scanned, found: Mapping[int, int]) -> None:
-        """Add the result of a scan, unless the expectations changed or another scan ended meanwhile."""
-        if self.is_known or scan.expected is not self._expected:
-            return
-        now = self.counts()
-        self._counts = {place: found[place] + now[place] - scan.counts[place] for place in now}
-        self.is_known = True
-
-    def _catch_up(self) -> None:
-        """Count the pending changes: a result of a payment replaces the match of its previous result."""
-        if not self._changes:
-            return
-        assert self._state is not None, "changes come from a sandbox"
-        tests: list[tuple[int, Callable[[Fields], bool]]] = [(place, one.test) for place, one in self._expected.items()]
-        for number, place in self._changes:
-            payment = self._state.transactions.by_number[number]
-            results = payment.results
-            after = facts.of_payment(payment, results[: place + 1])
-            before = facts.of_payment(payment, results[:place]) if place else None
-            for at, test in tests:
-                self._counts[at] += test(after) - (before is not None and test(before))
-        self._changes.clear()

@@ -24,7 +24,7 @@ from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.webhooks import Delivery
 from simulator.http_client.targets import BadTarget, InboxTarget, parse_target
 from simulator.persistence.tape.entries import AttemptSent, Entry, InboxReceived
-from simulator.runtime.attempt_log import AttemptDurations, SentRequests, Timed, timed_attempts
+from simulator.runtime.attempt_log import AttemptTimes, SentRequests, Timed
 from simulator.runtime.clock import Clock
 from simulator.runtime.holds import Held, Holds
 from simulator.runtime.inboxes import Inboxes
@@ -76,8 +76,7 @@ class Courier:
         self._note = note
         self.sent = SentRequests()
         self.traces = Traces()
-        self.times = timed_attempts()
-        self.durations = AttemptDurations()
+        self.times = AttemptTimes()
         self.served = Served()
         self.holds = Holds()
         self.follow(scenario)
@@ -131,10 +130,10 @@ class Courier:
             result = await _replied(self.into_inbox(send.job.url, request, now, wall), clock, timeout_s)
         else:
             result = await self._sender.send(request, timeout_s, self._owner)
-        took_ms = (perf_counter() - began) * 1000
-        self.durations.add(send.job.id, send.attempt.number, int(took_ms * 1000))
-        self.served.attempted(CALLBACK if isinstance(send.job, Callback) else WEBHOOK, result, int(took_ms * 1000))
-        self.times.append(Timed(_reseller(send.job), send.job.url, result.status is not None, took_ms))
+        duration_us = int((perf_counter() - began) * 1e6)
+        self.served.attempted(CALLBACK if isinstance(send.job, Callback) else WEBHOOK, result, duration_us)
+        timed = Timed(_reseller(send.job), send.job.url, result.status is not None, duration_us)
+        self.times.add(send.job.id, send.attempt.number, timed)
         return result
 
     def attempt(self, send: Send, wall: datetime) -> Outgoing:

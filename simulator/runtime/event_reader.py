@@ -6,8 +6,7 @@ from heapq import merge
 from itertools import islice
 from typing import Generic, TypeVar
 
-from simulator.runtime.event_items import EventPosition, Gone, Taken
-from simulator.runtime.events import EventHub, EventLog
+from simulator.runtime.events import EventHub, EventLog, EventPosition, Gone, Taken
 
 TAKEN_MAX = 32
 """The number of events that a reader takes per turn."""

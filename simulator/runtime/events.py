@@ -13,28 +13,62 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from datetime import datetime
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
-from simulator.domain.commands import (
-    AddApiKey,
-    AddReseller,
-    AddRule,
-    ChangeProduct,
-    ChangeSettings,
-    ChangeTree,
-    Command,
-    Credit,
-    LoadScenario,
-    RemoveRule,
-    ReplayDelivery,
-    RevokeApiKey,
-    SendCallback,
-    SetNetwork,
-)
+import msgspec
+
 from simulator.domain.errors import Busy
-from simulator.domain.model.webhooks import ReplayRefused
+from simulator.domain.model.domain_events import DomainEvent
 from simulator.runtime.clock import Clock
-from simulator.runtime.event_items import EVENT_BYTES, Action, EventPosition, Item, Sized, Taken
+
+EVENT_BYTES: Final = 1000
+"""The estimated memory of an event with its share of the payment that it is about."""
+
+
+class Sized(Protocol):
+    """A log that events refer to, with its approximate memory in bytes."""
+
+    @property
+    def size(self) -> int: ...
+
+
+class Gone(Exception):
+    """An event whose request or attempt was evicted meanwhile."""
+
+
+class Action(msgspec.Struct, frozen=True, gc=False):
+    """A change to a sandbox other than a request; `about` is the object of the change. For a clock, `mode` and `rate`
+    are its new settings."""
+
+    name: str
+    at: datetime
+    about: str = ""
+    mode: str = ""
+    rate: float = 0.0
+
+
+Item = int | DomainEvent | Action
+"""An event; an integer is the number of a request in the journal."""
+
+
+class Taken(NamedTuple):
+    """An event as a reader takes it. `serial` is its number in the server, `number` its number in the sandbox, from 1.
+    `life` is the sandbox life that it belongs to, None for the present life."""
+
+    serial: int
+    number: int
+    sandbox: str
+    item: Item
+    wall: datetime
+    life: Any = None
+
+
+class EventPosition(NamedTuple):
+    """The position of a reader: after the event with these numbers."""
+
+    serial: int
+    number: int
+
 
 EVENTS_MAX = 10_000
 """The number of latest events of a sandbox that readers can still get."""
@@ -45,13 +79,11 @@ READERS_MAX = 64
 READERS_OF_ONE_MAX = 32
 """The limit of concurrent readers with the same token, so that other tokens get their share."""
 
-RENDERED_MAX = 256
-RENDERED_BYTES_MAX = 16 * 1024
-"""The number of rendered events that are cached for other streams, and the size limit of a cached event."""
+RENDERED_BYTES_MAX = 1024 * 1024
+"""The limit for the bytes of rendered events that are cached for other streams."""
 
-ENDED_MAX = 4
 ENDED_BYTES_MAX = 64 * 1024 * 1024
-"""The limits for ended lives that a server keeps until all readers have read them: their number and their memory."""
+"""The memory limit for ended lives that a server keeps until all readers have read them."""
 
 
 class Reader(Protocol):
@@ -84,7 +116,6 @@ class EventLog:
         self._items: deque[Item] = deque(maxlen=EVENTS_MAX)
         self._walls: deque[datetime] = deque(maxlen=EVENTS_MAX)
         self._serials: deque[int] = deque(maxlen=EVENTS_MAX)
-        self._held: list[Item] | None = None
         self.count = 0
         self.began = 0
         self.life: Any = None
@@ -106,10 +137,7 @@ class EventLog:
         self._serials = deque(range(self.began + 1, hub.latest + 1), maxlen=EVENTS_MAX)
 
     def note(self, item: Item) -> None:
-        """Add an event, evicting the oldest as needed. Between `hold` and `release` the event is only collected."""
-        if self._held is not None:
-            self._held.append(item)
-            return
+        """Add an event, evicting the oldest as needed."""
         hub = self.hub
         hub.latest = serial = hub.latest + 1
         self.count += 1
@@ -118,16 +146,6 @@ class EventLog:
         self._serials.append(serial)
         if hub.readers:
             hub.touch(self)
-
-    def hold(self) -> None:
-        """Collect events while a request is executed, as it has no number yet. Do not await before `release`."""
-        self._held = []
-
-    def release(self) -> list[Item]:
-        """Return the events since `hold`. The caller notes them after the request."""
-        held, self._held = self._held, None
-        assert held is not None, "only after hold"
-        return held
 
     def kept(self) -> Iterator[tuple[Item, datetime]]:
         """Yield the events with their wall times, oldest first."""
@@ -225,16 +243,16 @@ class RenderedEvents:
 
     def __init__(self) -> None:
         self._by_key: dict[Hashable, tuple[bytes, bytes]] = {}
+        self._bytes = 0
 
     def get(self, key: Hashable, render: Callable[[], tuple[bytes, bytes]]) -> tuple[bytes, bytes]:
-        """Return the rendered event of this key, rendering it on the first use; a long event is not cached."""
+        """Return the rendered event of this key, rendering it on the first use."""
         found = self._by_key.get(key)
         if found is None:
-            found = render()
-            if len(found[1]) <= RENDERED_BYTES_MAX:
-                self._by_key[key] = found
-                if len(self._by_key) > RENDERED_MAX:
-                    del self._by_key[next(iter(self._by_key))]
+            found = self._by_key[key] = render()
+            self._bytes += len(found[1])
+            while self._bytes > RENDERED_BYTES_MAX:
+                self._bytes -= len(self._by_key.pop(next(iter(self._by_key)))[1])
         return found
 
 
@@ -273,7 +291,7 @@ class EventHub:
     def keep(self, ended: EventLog) -> None:
         """Keep the log of an ended life until it is read, unless newer or larger ones exceed the limits."""
         self.ended.append(ended)
-        while len(self.ended) > ENDED_MAX or sum(log.size for log in self.ended) > ENDED_BYTES_MAX:
+        while sum(log.size for log in self.ended) > ENDED_BYTES_MAX:
             self.ended.pop(0).forget()
 
     def release(self) -> None:
@@ -298,27 +316,3 @@ class EventHub:
             if news:
                 reader.logs.update(dict.fromkeys(news))
                 reader.wake()
-
-
-ACTIONS: dict[type, tuple[str, Callable[[Any, Any], str]]] = {
-    AddRule: ("rule_added", lambda command, rule: rule.id),
-    RemoveRule: ("rule_removed", lambda command, _: command.rule),
-    LoadScenario: ("scenario_loaded", lambda command, _: command.name),
-    SetNetwork: ("network_set", lambda command, _: f"{command.product} {command.status.value}"),
-    ChangeProduct: ("product_changed", lambda command, _: command.code),
-    ChangeTree: ("catalog_changed", lambda command, _: f"{command.kind.value} {command.id}"),
-    AddReseller: ("reseller_added", lambda command, _: command.start.code),
-    ChangeSettings: ("settings_changed", lambda command, _: command.reseller),
-    AddApiKey: ("api_key_added", lambda command, _: command.reseller),
-    RevokeApiKey: ("api_key_revoked", lambda command, _: command.reseller),
-    ReplayDelivery: ("delivery_replayed", lambda command, _: command.job),
-    SendCallback: ("callback_sent", lambda command, _: command.trxid),
-    Credit: ("deposited", lambda command, _: command.reseller),
-}
-
-
-def note_command(log: EventLog, command: Command, answer: Any, at: datetime) -> None:
-    """Publish the action of a command that the control API submitted, unless it was refused."""
-    if not isinstance(answer, ReplayRefused):
-        name, about = ACTIONS[type(command)]
-        log.note(Action(name, at, about(command, answer)))

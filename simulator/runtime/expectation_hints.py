@@ -14,11 +14,11 @@ from simulator.domain.model.schedule import ScheduledChange, ScheduledDeposit, S
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.webhooks import BALANCE_ADDED, Delivery
 from simulator.domain.state import State
-from simulator.runtime import facts
+from simulator.runtime.counters import of_callback, of_payment, of_webhook
+from simulator.runtime.value_counts import SHOWN_MAX
 from simulator.shortened import one_line
 from simulator.wire.payments import STATUS_NAMES
 
-LINES_MAX = 3
 TEXT_CHARS_MAX = 60
 
 _ONE_OF = {
@@ -48,7 +48,7 @@ class NearMisses:
         parts = self._expected.parts
         if self._too_many:
             matching = [about for about in records if all(test(about) for test in parts.values())]
-            self._matching = [*matching, *self._matching][-LINES_MAX:]
+            self._matching = [*matching, *self._matching][-SHOWN_MAX:]
             return
         for about in records:
             missed = [name for name, test in parts.items() if not test(about)]
@@ -64,7 +64,7 @@ class NearMisses:
             return tuple(map(self._described, self._matching))
         if self._fewest == len(self._expected.parts) > 1:
             return ()
-        return tuple(self._group(missed, count) for missed, count in self._groups.most_common(LINES_MAX))
+        return tuple(self._group(missed, count) for missed, count in self._groups.most_common(SHOWN_MAX))
 
     def _group(self, missed: Missed, count: int) -> str:
         noun = _ONE_OF[self._expected.kind] + "s" * (count != 1)
@@ -112,8 +112,8 @@ def upcoming(state: State, expected: Expectation) -> tuple[str, ...]:
         return ()
     sent = [line for send in state.in_flight.values() if (line := _in_flight(send.job, expected))]
     coming = [Coming(at, order, item) for at, order, item in state.agenda.waiting() if _matters(state, item, expected)]
-    lines = sent[:LINES_MAX]
-    lines += [_line(state, one) for one in heapq.nsmallest(LINES_MAX - len(lines), coming)]
+    lines = sent[:SHOWN_MAX]
+    lines += [_line(state, one) for one in heapq.nsmallest(SHOWN_MAX - len(lines), coming)]
     more = len(sent) + len(coming) - len(lines)
     return (*lines, *([f"and {more} more"] if more else []))
 
@@ -151,17 +151,17 @@ def _deposit_matters(reseller: str, expected: Expectation) -> bool:
 def _is_of(transaction: Transaction, expected: Expectation) -> bool:
     if expected.kind is ExpectationKind.BALANCE:
         return transaction.reseller == expected.label
-    return _fits(facts.of_payment(transaction, transaction.results), expected)
+    return _fits(of_payment(transaction, transaction.results), expected)
 
 
 def _callback_matters(callback: Callback, expected: Expectation) -> bool:
     kinds = (ExpectationKind.CALLBACKS, ExpectationKind.OUTCOME)
-    return expected.kind in kinds and _fits(facts.of_callback(callback, callback.state), expected)
+    return expected.kind in kinds and _fits(of_callback(callback, callback.state), expected)
 
 
 def _delivery_matters(delivery: Delivery, expected: Expectation) -> bool:
     kinds = (ExpectationKind.WEBHOOKS, ExpectationKind.OUTCOME)
-    return expected.kind in kinds and _fits(facts.of_webhook(delivery, delivery.state), expected)
+    return expected.kind in kinds and _fits(of_webhook(delivery, delivery.state), expected)
 
 
 def _fits(about: Fields, expected: Expectation) -> bool:

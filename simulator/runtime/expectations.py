@@ -1,5 +1,5 @@
-"""Compares a sandbox with its scenario's expectations: events are counted as they happen, records with a state are
-tested as they are now, and evicted records were counted on eviction."""
+"""Compares a sandbox with its scenario's expectations: calls are counted as they happen, and records with a state are
+tested as they are now."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,11 +14,11 @@ from simulator.domain.model.expectations import (
     Verdict,
     judge_balance,
     judge_count,
+    judge_log,
 )
 from simulator.domain.model.rules import Fields
 from simulator.domain.state import State
-from simulator.runtime import facts
-from simulator.runtime.counters import Counters
+from simulator.runtime.counters import of_call, of_callback, of_payment, of_webhook
 from simulator.runtime.expectation_hints import NearMisses, of_rule, upcoming
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.value_counts import in_requests
@@ -43,13 +43,10 @@ def verdicts_in_slices(live: LiveSandbox) -> Iterator[list[Verdict]]:
     scans = [
         _Scan(source, kind, live) for kind, source in _SOURCES.items() if any(one.kind is kind for one in expected)
     ]
-    paid, begun = live.counters.paid, live.counters.paid.begin()
     made = {place: _counted(live, place, outcomes) for place, one in enumerate(expected) if one.kind not in _SOURCES}
     for scan in scans:
         while scan.advance():
             yield []
-        if scan.kind is ExpectationKind.PAYMENTS:
-            paid.end(begun, scan.counts)
         made |= scan.verdicts()
     for place, one in made.items():
         if not one.ok:
@@ -81,24 +78,33 @@ def _counted(live: LiveSandbox, place: int, outcomes: Counter[str]) -> Verdict:
 
 
 class _Source(NamedTuple):
-    """The current records that an expectation counts, each with its changing parts, and its facts from both."""
+    """The current records that an expectation counts, each with its changing parts, and its facts from both. `left_out`
+    returns the number of evicted records."""
 
     now: Callable[[State], Sequence[tuple[Any, Any]]]
     facts: Callable[[Any, Any], Fields]
+    left_out: Callable[[State], int] = lambda state: 0
 
 
 _SOURCES: Mapping[ExpectationKind, _Source] = {
     ExpectationKind.PAYMENTS: _Source(
-        lambda state: [(one, one.results) for one in state.transactions.by_number], facts.of_payment
+        lambda state: [(one, one.results) for one in state.transactions.by_number], of_payment
     ),
-    ExpectationKind.CALLBACKS: _Source(lambda state: [(one, one.state) for one in state.callbacks], facts.of_callback),
-    ExpectationKind.WEBHOOKS: _Source(lambda state: [(one, one.state) for one in state.deliveries], facts.of_webhook),
+    ExpectationKind.CALLBACKS: _Source(
+        lambda state: [(one, one.state) for one in state.callbacks],
+        of_callback,
+        lambda state: state.callbacks.left_out,
+    ),
+    ExpectationKind.WEBHOOKS: _Source(
+        lambda state: [(one, one.state) for one in state.deliveries],
+        of_webhook,
+        lambda state: state.deliveries.left_out,
+    ),
 }
 
 
 class _Scan:
-    """Counts the matching records for each expectation of a kind, as of the start of the scan. Payments whose counts
-    are known are not scanned."""
+    """Counts the matching records for each expectation of a kind, as of the start of the scan."""
 
     def __init__(self, source: _Source, kind: ExpectationKind, live: LiveSandbox) -> None:
         self.kind = kind
@@ -107,10 +113,8 @@ class _Scan:
         self._done = 0
         expected: Sequence[Expectation] = live.counters.expected
         self._expected = {place: one for place, one in enumerate(expected) if one.kind is kind}
-        self.counts = {place: _evicted(live.counters, kind, place) for place in self._expected}
-        if kind is ExpectationKind.PAYMENTS and live.counters.paid.is_known:
-            self.counts, self._done = dict(live.counters.paid.counts()), len(self._records)
-        self._notes = {place: _note(live.counters, kind, place) for place in self._expected}
+        self._counts = dict.fromkeys(self._expected, 0)
+        self._left_out = source.left_out(live.core.state)
 
     def advance(self) -> bool:
         """Test the next records. Return False when they were the last."""
@@ -120,15 +124,13 @@ class _Scan:
         for about in self._about(begin, end):
             for place, one in self._expected.items():
                 if one.test(about):
-                    self.counts[place] += 1
+                    self._counts[place] += 1
         self._done = end
         return end < len(self._records)
 
     def verdicts(self) -> dict[int, Verdict]:
         """Return the verdicts by the index of their expectation, after all records were tested."""
-        return {
-            place: judge_count(one, self.counts[place], self._notes[place]) for place, one in self._expected.items()
-        }
+        return {place: judge_log(one, self._counts[place], self._left_out) for place, one in self._expected.items()}
 
     def latest(self) -> Iterator[list[Fields]]:
         """Yield the facts of the latest records, in slices."""
@@ -137,14 +139,6 @@ class _Scan:
 
     def _about(self, begin: int, end: int) -> Iterator[Fields]:
         return starmap(self._facts, self._records[begin:end])
-
-
-def _evicted(counters: Counters, kind: ExpectationKind, place: int) -> int:
-    return counters.evicted[kind].count(place) if kind in counters.evicted else 0
-
-
-def _note(counters: Counters, kind: ExpectationKind, place: int) -> str:
-    return counters.evicted[kind].note(place) if kind in counters.evicted else ""
 
 
 def _nearest(
@@ -170,4 +164,4 @@ def _nearest(
 def _latest_calls(live: LiveSandbox) -> Iterator[list[Fields]]:
     calls = list(live.journal)[-NEAR_MAX:]
     for end in range(len(calls), 0, -SLICE):
-        yield [{**facts.of_call(each), "request": each.n} for each in calls[max(0, end - SLICE) : end]]
+        yield [{**of_call(each), "request": each.n} for each in calls[max(0, end - SLICE) : end]]

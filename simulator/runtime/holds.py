@@ -12,9 +12,8 @@ import msgspec
 
 from simulator.persistence.tape.entries import Resumption
 from simulator.runtime.clock import Clock
-from simulator.runtime.event_items import Action
-from simulator.runtime.events import EventLog
-from simulator.runtime.ring import Notifier
+from simulator.runtime.events import Action, EventLog
+from simulator.runtime.waiting import Notifier
 
 HELD_MAX: Final = 100
 HELD_S_MAX: Final = 60.0

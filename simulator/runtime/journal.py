@@ -8,7 +8,7 @@ from itertools import chain
 from urllib.parse import quote, unquote
 
 from simulator.persistence.tape.entries import Recorded
-from simulator.runtime.ring import Ring
+from simulator.runtime.bounded_log import BoundedLog
 from simulator.runtime.traces import trace_of
 
 # The estimated overhead of an exchange besides the bytes received and sent.
@@ -93,7 +93,7 @@ class Exchange(Recorded, gc=False, kw_only=True):
         return _OVERHEAD_BYTES + came + len(self.content)
 
 
-Journal = Ring[Exchange]
+Journal = BoundedLog[Exchange]
 
 
 def packed(headers: Iterable[tuple[bytes, bytes]]) -> bytes:

@@ -13,7 +13,7 @@ import msgspec
 from simulator.domain.due import DeliveryDue, Fired
 from simulator.domain.model.effects import AttemptResult, Job, Send
 from simulator.domain.model.inboxes import INBOX_SCHEME
-from simulator.runtime.ring import Ring, Tally
+from simulator.runtime.bounded_log import BoundedLog, Tally
 
 SIDE_BY_SIDE_MAX = 64  # of an advance
 STARTED_PER_TURN_MAX = 25  # each takes some tenths of a millisecond, until it waits for its receiver or is done
@@ -149,7 +149,7 @@ class Ended(msgspec.Struct, gc=False):
         return 0
 
 
-class EndedJobs(Ring[Ended]):
+class EndedJobs(BoundedLog[Ended]):
     """The jobs that ended last; waiters are notified of each."""
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """A running sandbox: the state machine with its clock, driver, journal and inboxes, and its single entry point."""
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from copy import copy
 from datetime import datetime
 from typing import Any
@@ -10,40 +10,45 @@ from msgspec.structs import replace
 
 from simulator.domain.commands import Command
 from simulator.domain.errors import Conflict, Unknown
+from simulator.domain.model.domain_events import DomainEvent
+from simulator.domain.model.inboxes import InboxProgram, InboxReply
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.reports.coverage import Coverage, coverage
-from simulator.persistence.tape.tape import Tape
+from simulator.persistence.tape.entries import Entry, InboxCleared, InboxProgrammed, InboxReceived
+from simulator.persistence.tape.tape import ENTRY_BYTES, Tape
 from simulator.redaction import Secrets
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
+from simulator.runtime.command_log import apply_noted, note_command
 from simulator.runtime.counters import Counters
 from simulator.runtime.courier import Courier, Sender
-from simulator.runtime.disposal import dispose
 from simulator.runtime.driver import Driver
-from simulator.runtime.event_items import Action
-from simulator.runtime.events import EventLog, note_command
+from simulator.runtime.events import Action, EventLog
 from simulator.runtime.holds import Holds
 from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.journal import Exchange, Journal
-from simulator.runtime.keepers import UNKEPT, Keeper, StoredPlace
 from simulator.runtime.known_secrets import FormerSecrets, OwnSecrets, ServerSecrets
-from simulator.runtime.marks import Marks
+from simulator.runtime.lives import Beginning, Ending, FirstState, SandboxSpec, ServerBudgets, dispose, first_state
+from simulator.runtime.marks import NO_KEEPER, Keeper, Marks, StoredPlace
 from simulator.runtime.operations import Served
-from simulator.runtime.quotas import ServerBudgets
-from simulator.runtime.recorded_commands import apply_noted
-from simulator.runtime.ring import Notifier
-from simulator.runtime.sandbox_start import Beginning, Ending, FirstState, SandboxSpec, first_state
 from simulator.runtime.traces import Trace, caller
-from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, Delays, WaitingRoom
+from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, Delays, Notifier, WaitingRoom
 from simulator.wire.traffic import Notification
 
 PROBED_MAX = 1_000
 
 
 class LiveSandbox:
-    """A running sandbox. During a reset, `life_journal` is the journal of the old life, and `journal` is the new
-    journal. `probed` has the requests of the latest probes, without numbers; `last_ending` is the reason why the last
-    life ended."""
+    """A running sandbox: its state machine, `core`, and everything around it.
+
+    All inputs enter here. Requests of the reseller API apply commands (`apply`); the tape has the requests. Every other
+    command is on the tape itself (`enter`, `submit`), and so are messages to inboxes (`receive`). The events of an
+    input are published after it, in order.
+
+    A life begins with `_begin` and ends with `reset`, `replace_with` (a rewind) or `close`. During a reset,
+    `life_journal` is the journal of the old life, and `journal` is the new journal. `probed` has the requests of the
+    latest probes, without numbers; `last_ending` is the reason why the last life ended.
+    """
 
     def __init__(
         self,
@@ -59,7 +64,7 @@ class LiveSandbox:
         self.delays, self.last_used_s = Delays(), 0.0
         self.served, self.evicted_before = Served(), 0
         self.on_ending: Callable[[LiveSandbox, Ending], None] = lambda live, ending: None
-        self.keeper: Keeper[LiveSandbox] = UNKEPT
+        self.keeper: Keeper[LiveSandbox] = NO_KEEPER
         self.is_touched, self.is_deleted, self.resets, self.rewinds = True, False, 0, 0
         self.last_ending: Ending = "reset"
         self.server_secrets, self.former_secrets = ServerSecrets(), FormerSecrets()  # of all sandboxes of a server
@@ -77,14 +82,14 @@ class LiveSandbox:
         self.is_closed = False
         self.hidden: tuple[str, ...] = ()  # see `Head`
         self.clock, self.core = first
-        self.core.watch(self.events.note)
+        self.new_events: list[DomainEvent] = []  # of the input that is being applied
+        self.core.watch(self.new_events.append)
         state = self.core.state
         self.seed, self.scenario, scenario = state.seed, state.scenario, state.scenario
         self.own_secrets = OwnSecrets(state.secrets)
         self.inboxes = Inboxes(scenario.limits, self._budgets.inboxes, state.started, state.secrets, state.seed)
         self.inboxes.follow(scenario.inboxes)
         self.counters = Counters(scenario.expect, self.core.state)
-        self.counters.watch(self.core)
         self.life_journal, self.life_tape = self.journal, self.tape
         self.beginning = Beginning(self.spec, state.started, self.clock.mode, self.clock.rate)
         self.courier = Courier(self.id, self.seed, scenario, self.inboxes, self._sender, self.tape.add)
@@ -103,32 +108,6 @@ class LiveSandbox:
         self.driver = Driver(self.enter, self._agenda, clock, self.courier, self.tape.add)
         self.driver.lanes.collect(state.in_flight.values())
         self.events.begin(clock, self.journal, self.courier.sent, self.courier.traces, *logs)
-
-    @property
-    def is_busy(self) -> bool:
-        """Return whether work or a waiting client keeps it from being idle, however long that takes."""
-        is_awaited = self.journal.notifier.waiting or self.inboxes.has_waiters or self.events.is_watched
-        return self.driver.is_busy or bool(is_awaited)
-
-    @property
-    def secrets(self) -> tuple[Secrets, ...]:
-        """Return the indexes of secrets to redact: present and earlier secrets, the server's, and secrets of former
-        lives."""
-        return self.own_secrets.index(self.hidden), self.server_secrets.index, *self.former_secrets.generations
-
-    def retire_secrets(self, kept: Iterable[str] = ()) -> None:
-        """Move the secrets of this life to the secrets of former lives, except for those in `kept`."""
-        self.former_secrets.add(set(self.core.state.secrets).difference(kept))
-
-    def coverage(self) -> Coverage:
-        """Return the coverage of rules, answers and outcomes since its start or last reset."""
-        return coverage(self.core.state, self.counters.answers)
-
-    def signing_time(self, wall: datetime | None = None) -> datetime:
-        """Return the time that clients' timestamps are compared with: the wall clock's, unless the scenario sets its
-        own. `wall` is the wall time, if it was read."""
-        asked, wall = self.scenario.clock, wall or self.clock.wall()
-        return self.clock.at(wall) if asked.signature == "sandbox" else wall + asked.skew
 
     def start(self) -> None:
         """Start its clock; needs a running event loop. With a stopped clock, unfinished work waits for an advance."""
@@ -161,7 +140,17 @@ class LiveSandbox:
             return self.apply(command, now)
         now = now or self.clock.now()
         self.driver.finish(now)
-        return apply_noted(self.apply, command, now, self.tape, self.courier, self.core.state.deliveries, trace)
+        deliveries = self.core.state.deliveries
+        answer = apply_noted(self.apply, command, now, self.tape, self.courier, deliveries, trace)
+        self.publish()
+        return answer
+
+    def publish(self) -> None:
+        """Publish the events of the commands that were applied. A request is published before its events."""
+        if self.new_events:
+            for event in self.new_events:
+                self.events.note(event)
+            self.new_events.clear()
 
     async def submit(self, command: Command) -> Any:
         """Apply a command once all items due by now have been processed, which may take several turns of the event
@@ -179,6 +168,30 @@ class LiveSandbox:
                 raise Conflict("sandbox_reset", text)
         note_command(self.events, command, answer := self.enter(command, now, caller.get()), now)
         return answer
+
+    def receive(
+        self, inbox: str, method: str, query: bytes, headers: tuple[tuple[bytes, bytes], ...], body: bytes
+    ) -> InboxReply:
+        """Let an inbox receive a request from outside."""
+        wall = self.clock.wall()
+        came = InboxReceived(self.clock.at(wall), wall, inbox, method, query, headers, body)
+        self._note_of_inbox(came, ENTRY_BYTES + len(body))
+        return self.inboxes.receive(came)
+
+    def program_inbox(self, inbox: str, document: Mapping[str, Any], program: InboxProgram) -> None:
+        """Set the replies of an inbox, from a document and the program compiled from it. Raises `Conflict`."""
+        self.inboxes.set_program(inbox, program)
+        self._note_of_inbox(InboxProgrammed(self.clock.now(), inbox, document))
+
+    def clear_inbox(self, inbox: str) -> None:
+        """Delete the messages and replies of an inbox."""
+        self.inboxes.forget(inbox)
+        self._note_of_inbox(InboxCleared(self.clock.now(), inbox))
+
+    def _note_of_inbox(self, entry: Entry, size: int = ENTRY_BYTES) -> None:
+        """Record an input. Between two lives, inboxes store nothing, and the tape is already the next life's."""
+        if not self.inboxes.is_closed:
+            self.tape.add(entry, size)
 
     async def catch_up(self) -> None:
         """Process the items that a running clock has made due, over as many turns as needed."""
@@ -200,7 +213,6 @@ class LiveSandbox:
         self.scenario = scenario
         self.courier.follow(scenario)
         self.counters.follow(scenario.expect, self.journal)
-        self.counters.watch(self.core)
 
     async def reset(self) -> None:
         """Return to the start of the scenario. Raises `Conflict` during an advance, `Unknown` if deleted meanwhile.
@@ -254,7 +266,7 @@ class LiveSandbox:
         self.journal, self.tape = self.life_journal, self.life_tape = rebuilt.journal, rebuilt.tape
         self.inboxes, self.courier, self.own_secrets = rebuilt.inboxes, rebuilt.courier, rebuilt.own_secrets
         self.join(self._budgets)
-        self.core.watch(self.events.note)
+        self.core.watch(self.new_events.append)
         self.is_closed = False
 
     def join(self, budgets: ServerBudgets) -> None:
@@ -272,23 +284,6 @@ class LiveSandbox:
         life.journal, life.tape = self.life_journal, self.life_tape
         return life
 
-    async def wait_until(
-        self, is_true: Callable[[], bool], timeout_s: float, notifier: Notifier, *others: Notifier
-    ) -> bool:
-        """Wait as `Notifier.wait_until` does, within the limit of waiting requests. Raises `Busy`."""
-        return await self.waiting.wait(lambda: notifier.wait_until(is_true, timeout_s, *others))
-
-    def end_waits(self) -> None:
-        """Answer all waiting requests with the present state before the server stops; callers that wait for due items
-        get an error."""
-        if self.driver.is_settling:
-            self.is_closed = True
-            self.driver.stop()
-        self.driver.end_waits()
-        self.holds.end_answers()
-        self.journal.notifier.close()
-        self.inboxes.end_waits()
-
     def stop(self) -> None:
         """Accept no more commands, end all tasks, and wake all waiters."""
         self.is_closed = True
@@ -302,3 +297,46 @@ class LiveSandbox:
         """Stop, and wait until the tasks have ended."""
         self.stop()
         await self.driver.close()
+
+    def end_waits(self) -> None:
+        """Answer all waiting requests with the present state before the server stops; callers that wait for due items
+        get an error."""
+        if self.driver.is_settling:
+            self.is_closed = True
+            self.driver.stop()
+        self.driver.end_waits()
+        self.holds.end_answers()
+        self.journal.notifier.close()
+        self.inboxes.end_waits()
+
+    async def wait_until(
+        self, is_true: Callable[[], bool], timeout_s: float, notifier: Notifier, *others: Notifier
+    ) -> bool:
+        """Wait as `Notifier.wait_until` does, within the limit of waiting requests. Raises `Busy`."""
+        return await self.waiting.wait(lambda: notifier.wait_until(is_true, timeout_s, *others))
+
+    @property
+    def is_busy(self) -> bool:
+        """Return whether work or a waiting client keeps it from being idle, however long that takes."""
+        is_awaited = self.journal.notifier.waiting or self.inboxes.has_waiters or self.events.is_watched
+        return self.driver.is_busy or bool(is_awaited)
+
+    @property
+    def secrets(self) -> tuple[Secrets, ...]:
+        """Return the indexes of secrets to redact: present and earlier secrets, the server's, and secrets of former
+        lives."""
+        return self.own_secrets.index(self.hidden), self.server_secrets.index, *self.former_secrets.generations
+
+    def retire_secrets(self, kept: Iterable[str] = ()) -> None:
+        """Move the secrets of this life to the secrets of former lives, except for those in `kept`."""
+        self.former_secrets.add(set(self.core.state.secrets).difference(kept))
+
+    def coverage(self) -> Coverage:
+        """Return the coverage of rules, answers and outcomes since its start or last reset."""
+        return coverage(self.core.state, self.counters.answers)
+
+    def signing_time(self, wall: datetime | None = None) -> datetime:
+        """Return the time that clients' timestamps are compared with: the wall clock's, unless the scenario sets its
+        own. `wall` is the wall time, if it was read."""
+        asked, wall = self.scenario.clock, wall or self.clock.wall()
+        return self.clock.at(wall) if asked.signature == "sandbox" else wall + asked.skew

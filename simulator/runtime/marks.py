@@ -1,11 +1,16 @@
-"""The marks of a sandbox: named places on its tape that it can be rewound to."""
+"""The marks of a sandbox: named places on its tape that it can be rewound to.
+
+`Keeper` is the interface to the storage of a server's sandboxes, which is notified of each life and each mark.
+"""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from simulator.domain.errors import Conflict, Unknown
+from simulator.persistence.tape.tape import Tape
 
 MARKS_MAX = 100
 
@@ -58,3 +63,49 @@ class Marks:
         kept = Marks()
         kept._by_name = {one.name: one for one in self if one.n <= n and one.at <= at}
         return kept
+
+
+Live = TypeVar("Live", contravariant=True)
+
+
+class StoredPlace(NamedTuple):
+    """A place on a stored tape, after a number of entries: its line, and the bytes up to it."""
+
+    entries: int
+    line: int
+    bytes: int
+
+
+class Keeper(Generic[Live]):
+    """A storage for sandboxes of the type `Live`, which report their tape entries to it themselves. This one stores
+    nothing. Others raise an error when something cannot be stored, and from then on no answer leaves the server."""
+
+    def begin(self, live: Live) -> None:
+        """Store a sandbox that was created or reset."""
+
+    async def place_of(self, live: Live, entries: int) -> StoredPlace:
+        """Return the place on the tape of a sandbox, for a waiting request. Raises `Conflict` when it is no longer
+        stored."""
+        return StoredPlace(entries, 0, 0)
+
+    def rewound(self, live: Live, place: StoredPlace, tape: Tape, marks: Marks) -> None:
+        """Store that a sandbox returns to this place, with this tape, which begins after the place, and these marks."""
+
+    async def prepare(self, live: Live) -> None:
+        """Prepare for a rebuilt sandbox, which `begin` is called with next."""
+
+    def abandon(self, live: Live) -> None:
+        """Discard the preparation for a sandbox, if any: it does not begin."""
+
+    def forget(self, live: Live) -> None:
+        """Delete a sandbox."""
+
+    def mark(self, live: Live, mark: Mark) -> None:
+        """Store a mark at the present of a sandbox."""
+
+    def unmark(self, live: Live, name: str) -> None:
+        """Delete a mark."""
+
+
+NO_KEEPER: Final[Keeper[object]] = Keeper()
+"""The storage of sandboxes that live in memory alone."""

@@ -3,25 +3,25 @@
 import asyncio
 import re
 import secrets
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
 
 from msgspec.structs import replace
 
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.reports.coverage import Coverage
+from simulator.persistence.tape.entries import ClockSet
 from simulator.redaction import Secrets
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
-from simulator.runtime.disposal import dispose
-from simulator.runtime.event_items import Action
-from simulator.runtime.events import EventHub
-from simulator.runtime.keepers import UNKEPT, Keeper
+from simulator.runtime.events import Action, EventHub
 from simulator.runtime.known_secrets import FormerSecrets, ServerSecrets, followed
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.lives import NO_QUOTAS, Ending, FirstState, SandboxSpec, dispose, first_state, server_budgets
+from simulator.runtime.marks import NO_KEEPER, Keeper
 from simulator.runtime.operations import Served
-from simulator.runtime.quotas import NONE, server_budgets
-from simulator.runtime.sandbox_start import Ending, FirstState, SandboxSpec, first_state
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, SERVER_WAITERS_MAX, WaitingRoom
 
 DEFAULT = "default"
@@ -56,12 +56,12 @@ class Sandboxes:
         self._past = Coverage() if keeps_coverage else None
         self.on_ended: Callable[[LiveSandbox, Ending], None] = lambda sandbox, ending: None
         self.is_ours: Callable[[str], bool] = lambda sandbox_id: True  # not another server's, of several
-        self.keeper: Keeper[LiveSandbox] = UNKEPT
+        self.keeper: Keeper[LiveSandbox] = NO_KEEPER
         self._by_id: dict[str, LiveSandbox] = {}
         self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
         self._unique_users: dict[str, LiveSandbox] = {}
         self.server_secrets = ServerSecrets()
-        self.quotas = NONE  # the bounds of each new sandbox that is given none of its own
+        self.quotas = NO_QUOTAS  # the bounds of each new sandbox that is given none of its own
         self.former_secrets = FormerSecrets()
         self.served = Served()
         self.events = EventHub()
@@ -229,6 +229,19 @@ class Sandboxes:
             sandbox.start()
         if self._ttl_s is not None:
             self._sweep_again(monotonic_s, self._ttl_s)
+
+    def wall_was_set(self, step: timedelta) -> None:
+        """Adjust the clocks of the sandboxes to a step of the wall time, so that their time does not jump."""
+        text = f"the machine's clock was set by {step.total_seconds():+.1f} s"
+        for live in self:
+            live.clock.wall_was_set(step)
+            live.driver.caught_up_at = None
+            now = live.clock.now()
+            live.driver.rearm(now, is_anew=True)
+            if live.clock.mode == "xN":  # a restart counts from here
+                live.tape.add(ClockSet(now, live.clock.mode, live.clock.rate))
+            live.events.note(Action("wall_set", now, text))
+        print(f"{text}: no sandbox leaps; see docs/time.md", file=sys.stderr, flush=True)
 
     def end_waits(self) -> None:
         """Answer all waiting requests, since the server is about to stop."""

@@ -9,8 +9,6 @@ from typing import Final
 import msgspec
 
 TRACEPARENT, TRACESTATE = "traceparent", "tracestate"
-PARENT_CHARS_MAX: Final = 512
-"""The length limit of a `traceparent`; the version that we write has 55 characters."""
 STATE_CHARS_MAX: Final = 512
 STATE_MEMBERS_MAX: Final = 32
 FLAGS_KEPT: Final = 0b11
@@ -38,7 +36,7 @@ def trace_of(headers: Iterable[tuple[bytes, bytes]]) -> TraceContext | None:
             parents.append(value)
         elif name == b"tracestate":
             states.append(value)
-    if len(parents) != 1 or len(parents[0]) > PARENT_CHARS_MAX:
+    if len(parents) != 1:
         return None
     found = _PARENT.fullmatch(parents[0].decode("latin-1").strip(" \t"))
     if found is None:
@@ -75,7 +73,6 @@ def sent_trace(headers: Iterable[tuple[str, str]]) -> tuple[str, str]:
 
 
 TRACES_MAX: Final = 10_000
-TRACES_BYTES_MAX: Final = 4 * 1024 * 1024
 _OVERHEAD_BYTES: Final = 400
 
 Key = int | str
@@ -89,7 +86,7 @@ caller: Final[ContextVar[Trace]] = ContextVar("caller", default=None)
 
 
 class Traces:
-    """Traces by the items that belong to them; the oldest are evicted, by count and by bytes."""
+    """Traces by the items that belong to them; the oldest are evicted."""
 
     def __init__(self) -> None:
         self._by_key: OrderedDict[Key, TraceContext] = OrderedDict()
@@ -114,7 +111,7 @@ class Traces:
             self._bytes -= _size(before)
         self._by_key[key] = trace
         self._bytes += _size(trace)
-        while len(self._by_key) > TRACES_MAX or self._bytes > TRACES_BYTES_MAX:
+        while len(self._by_key) > TRACES_MAX:
             self._bytes -= _size(self._by_key.popitem(last=False)[1])
 
     def find(self, key: Key) -> TraceContext | None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from simulator.domain.model.expectations import Expectation, Verdict, verdict
-from simulator.domain.model.rule_counts import SANDBOX_VALUES_MAX, VALUES_MAX
+from simulator.domain.model.rules import SANDBOX_VALUES_MAX, VALUES_MAX
 
 RECENT_MAX = 8
 VALUE_CHARS_MAX = 80

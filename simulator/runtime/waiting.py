@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from simulator.domain.errors import Busy
 
@@ -102,5 +102,66 @@ class Delays:
 
 
 def _end(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+WAITERS_MAX = 100
+"""The limit of waiting requests for each log, since every change tests all their conditions."""
+
+
+class Waiter(NamedTuple):
+    """A task that waits until `is_true`."""
+
+    is_true: Callable[[], bool]
+    future: "asyncio.Future[None]"
+
+
+class Notifier:
+    """Wakes tasks that wait for a change. Without waiters it costs nothing. It wakes only tasks whose condition is
+    true, and a condition tests only the changes (`Tally`)."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Waiter] = []
+        self._closed = False
+
+    def close(self) -> None:
+        """Wake all waiters: no more changes will come."""
+        self._closed = True
+        for waiter in self.waiting:
+            _wake(waiter.future)
+
+    def notify(self) -> None:
+        """Test every condition, and wake the tasks whose condition is true."""
+        for waiter in self.waiting:
+            if waiter.is_true():
+                _wake(waiter.future)
+
+    async def wait_until(self, is_true: Callable[[], bool], timeout_s: float, *others: "Notifier") -> bool:
+        """Wait until `is_true`, tested at each notification by this notifier or by `others`. Return False on timeout,
+        or when a notifier is closed first. Raises `Busy` when too many wait."""
+        if is_true() or self._closed or timeout_s <= 0:
+            return is_true()
+        notifiers = (self, *others)
+        if any(len(notifier.waiting) >= WAITERS_MAX for notifier in notifiers):
+            text = (
+                f"{WAITERS_MAX} requests wait for this already, which is the limit; ask again later or without wait_for"
+            )
+            raise Busy("too_many_waiting", text, "wait_for")
+        loop = asyncio.get_running_loop()
+        waiter = Waiter(is_true, loop.create_future())
+        timer = loop.call_later(timeout_s, _wake, waiter.future)
+        for notifier in notifiers:
+            notifier.waiting.append(waiter)
+        try:
+            await waiter.future
+        finally:
+            timer.cancel()
+            for notifier in notifiers:
+                notifier.waiting.remove(waiter)
+        return is_true()
+
+
+def _wake(future: "asyncio.Future[None]") -> None:
     if not future.done():
         future.set_result(None)

@@ -5,11 +5,11 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from simulator.domain.model.answers import CaseAnswer, PaymentAnswer, PaymentRefused
+from simulator.domain.model.cases import CaseAnswer
 from simulator.domain.model.catalog import Product
 from simulator.domain.model.money import ZERO, parse_number
-from simulator.domain.model.network import NetworkStatus
-from simulator.domain.model.transactions import Result, Status, Transaction
+from simulator.domain.model.schedule import NetworkStatus
+from simulator.domain.model.transactions import PaymentAnswer, PaymentRefused, Result, Status, Transaction
 from simulator.wire.money import known_number, number
 from simulator.wire.timestamps import day_first, year_first, year_first_ms
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from simulator.domain.model.callbacks import CallbackConfig
-from simulator.runtime.machine_time import wall_clock
+from simulator.runtime.clock import wall_clock
 from tests.support.client import Client, running
 from tests.support.receivers import (
     Answer,

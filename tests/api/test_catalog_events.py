@@ -5,7 +5,7 @@ from typing import Any
 from standardwebhooks import Webhook
 
 from simulator.contract.validate import validator
-from simulator.runtime.machine_time import wall_clock
+from simulator.runtime.clock import wall_clock
 from tests.support.client import Client, running
 from tests.support.webhooks import (
     answering,

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from simulator.runtime.quotas import NONE, Quotas, RequestPace, quotas
+from simulator.api.admission import RequestPace
+from simulator.runtime.lives import NO_QUOTAS, Quotas, quotas
 from tests.support.client import Client, Response, running
 from tests.support.data_folders import serving
 from tests.support.replaying import assert_replays
@@ -22,7 +23,7 @@ def newest(client: Client, sandbox: str = "default") -> Any:
 
 def test_without_a_flag_there_is_none() -> None:
     with running() as client:
-        assert client.live.spec.quotas is NONE
+        assert client.live.spec.quotas is NO_QUOTAS
         assert "quotas" not in client.sim("GET", "/sandboxes/default").json
 
 
@@ -226,6 +227,6 @@ def test_a_pace_lets_a_second_s_worth_pass_at_once_and_follows_no_clock_that_goe
 
 
 def test_nothing_and_zero_are_no_bound() -> None:
-    assert quotas() is quotas(0, 0, 0.0) is NONE
+    assert quotas() is quotas(0, 0, 0.0) is NO_QUOTAS
     assert not Quotas()
     assert quotas(rate=1.0)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from simulator.runtime.machine_time import wall_clock
+from simulator.runtime.clock import wall_clock
 from tests.support.client import Client, running
 from tests.support.receivers import Got, Reset, refused_url
 from tests.support.webhooks import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simulator.runtime.machine_time import wall_clock
+from simulator.runtime.clock import wall_clock
 from tests.support.client import running
 from tests.support.pages import blocks
 from tests.support.webhooks import deposit, secret_of

@@ -19,7 +19,7 @@ import uvloop
 
 from simulator.app import App, build_app
 from simulator.options import Options
-from simulator.runtime.machine_time import wall_clock
+from simulator.runtime.clock import wall_clock
 from simulator.scenario.library import scenario_from_object
 from simulator.server.http_limits import HttpLimits
 from simulator.server.serve import make_server

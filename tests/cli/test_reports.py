@@ -18,7 +18,7 @@ from simulator.cli.reports.verdicts import CASES_MAX, Lives
 from simulator.control.verdicts import coverage_shown
 from simulator.domain.errors import DomainError
 from simulator.domain.model.outcomes import OUTCOMES, AnswerKind
-from simulator.domain.model.rule_counts import RuleCount
+from simulator.domain.model.rules import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
 from tests.support.client import running
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.runtime.sandbox_start import SandboxSpec
+from simulator.runtime.lives import SandboxSpec
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.scenario.library import load_scenario
 from tests.support.client import Client, running

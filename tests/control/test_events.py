@@ -12,7 +12,7 @@ from simulator.control.event_rows import EventRows
 from simulator.control.events import EventQuery, EventSource
 from simulator.redaction import MASKED
 from simulator.runtime import event_reader, events
-from simulator.runtime.event_items import Taken
+from simulator.runtime.events import Taken
 from simulator.runtime.live_sandbox import LiveSandbox
 from tests.support.client import Client, running
 from tests.support.following import Following, told_in
@@ -401,14 +401,16 @@ def test_readers_that_do_not_read_cost_a_reset_nothing_and_miss_nothing(
 def test_only_the_latest_lives_that_ended_are_kept_for_a_reader(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(events, "ENDED_MAX", 2)
+    monkeypatch.setattr(events, "ENDED_BYTES_MAX", 10_000)
 
     async def happens(stream: Following) -> None:
         stream.may_read.clear()
         for _ in range(5):
             await client.acall("GET", "/v2/balance")
             await client.asim("POST", "/sandboxes/default/reset")
-        assert len(client.app.sandboxes.events.ended) == 2
+        ended = client.app.sandboxes.events.ended
+        assert 0 < len(ended) < 5
+        assert sum(life.size for life in ended) <= 10_000
         await client.acall("GET", "/v2/transactions")
         stream.may_read.set()
         await stream.until("/v2/transactions")

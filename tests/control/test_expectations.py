@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.runtime.watch import load
+from simulator.runtime.scenario_watch import load
 from simulator.scenario.library import scenario_from_object
 from tests.support.client import Client, running
 from tests.support.receivers import refused_url
@@ -134,52 +134,40 @@ def test_callbacks_and_webhooks_count_by_their_state() -> None:
         assert counts(client) == [1, 0, 1, 1, 0, 0]
 
 
-def test_callbacks_that_the_log_forgot_are_still_counted_as_they_were_last() -> None:
+def test_there_is_no_verdict_on_callbacks_when_evicted_ones_could_change_it() -> None:
     expect: list[Any] = [
         {"callbacks": {"status": "Processing"}, "count": 0},
         {"callbacks": {"state": "delivered"}},
-        {"callbacks": {"state": "pending"}, "count": 0},
-        {"callbacks": {"refid": "other"}},
+        {"callbacks": {"state": "delivered"}, "count": 0},
+        {"callbacks": {"refid": "r1"}},
     ]
     with running({"expect": expect, "limits": {"callbacks": 1}}) as client:
-        client.pay()
+        client.pay("r1")
         client.advance(until="idle")
         client.pay("other")
         client.advance(until="idle")
-        assert len(client.live.core.state.callbacks) == 1
-        assert counts(client) == [2, 4, 0, 2]
-        assert [one["ok"] for one in verdicts(client)] == [False, True, True, True]
+        assert counts(client) == [0, 1, 1, 0]
+        assert [one["ok"] for one in verdicts(client)] == [False, True, False, False]
+        uncertain, _, exceeded, unknown = (one["message"] for one in verdicts(client))
+    assert "expected 0, got no verdict: 0, and the log has evicted 3 older ones" in uncertain
+    assert exceeded.endswith("expected 0, got 1")
+    assert "expected at least 1, got no verdict: 0, and the log has evicted 3 older ones" in unknown
 
 
-def test_a_callback_that_is_evicted_while_it_is_pending_moves_from_count_to_count() -> None:
-    """The first one is evicted when the second is made, which is before its last attempt."""
-    expect: list[Any] = [{"callbacks": {"state": state}} for state in ("pending", "failed", "delivered")]
+def test_there_is_no_verdict_on_webhooks_when_evicted_ones_could_change_it() -> None:
     with (
         refused_url() as refused,
         running({
-            "expect": expect, "limits": {"callbacks": 1},
-            "resellers": [{"code": "RS001", "callback": {"url": refused, "method": "POST"}}],
-        }) as client,
-    ):  # fmt: skip
-        client.pay()
-        client.advance(5)
-        assert counts(client) == [2, 0, 0]
-        client.advance(until="idle")
-        assert counts(client) == [0, 2, 0]
-
-
-def test_webhooks_that_the_log_forgot_are_still_counted() -> None:
-    with (
-        refused_url() as refused,
-        running({
-            "expect": [{"webhooks": {"state": "failed"}, "count": 0}], "limits": {"deliveries": 1},
+            "expect": [{"webhooks": {"state": "success"}, "count": 0}], "limits": {"deliveries": 1},
             "resellers": [{"code": "RS001", "balance_webhook": {"url": refused}}],
         }) as client,
     ):  # fmt: skip
         for _ in range(3):
             client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": 5})
         client.advance(until="idle")
-        assert counts(client) == [3]
+        (only,) = verdicts(client)
+        assert not only["ok"]
+        assert "the log has evicted 2 older ones" in only["message"]
 
 
 def reload(client: Client, expect: list[Any], **more: Any) -> None:
@@ -201,10 +189,10 @@ def test_a_reload_counts_what_is_still_known_and_says_where_it_begins() -> None:
         client.pay("ref-3")
         client.advance(until="idle")
         reload(client, [looked, {"name": "looked again", "calls": {"path": "/v2/balance"}}, sent], **kept)
-        assert counts(client) == [3, 0, 4]
+        assert counts(client) == [3, 0, 2]
         _, again, callbacks = verdicts(client)
     assert "counted from request 5 on, since it was added while the sandbox ran" in again["message"]
-    assert "when its log had evicted 2 older ones" in callbacks["message"]
+    assert callbacks["ok"]
 
 
 def test_a_statement_that_was_changed_under_its_name_is_counted_anew() -> None:
@@ -370,7 +358,6 @@ def test_others_have_their_turn_while_many_records_are_scanned(monkeypatch: pyte
             client.pay(f"r{number}")
 
         async def turns_of_another() -> int:
-            client.live.counters.paid.forget()  # else nothing would be scanned
             judging, turns = asyncio.ensure_future(client.asim("GET", "/sandboxes/default/expectations")), 0
             while not judging.done():
                 await asyncio.sleep(0)

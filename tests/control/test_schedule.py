@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.runtime.watch import load
+from simulator.runtime.scenario_watch import load
 from tests.support.client import Client, compiled, running
 
 DEPOSITS = [

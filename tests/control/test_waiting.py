@@ -11,7 +11,7 @@ import pytest
 from simulator.control import requests
 from simulator.domain.commands import Credit, RemoveWebhook
 from simulator.runtime import sandboxes, waiting
-from simulator.runtime.ring import WAITERS_MAX
+from simulator.runtime.waiting import WAITERS_MAX
 from tests.support.client import Client, Response, running
 
 SIM = "/sandboxes/default"

@@ -12,16 +12,23 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition
 from hypothesis.stateful import rule as step_rule
 
 from simulator.domain.commands import Credit, OpenCase
-from simulator.domain.model.answers import NoSuchTransaction, PaymentAnswer, PaymentRefused
 from simulator.domain.model.bills import BillKey
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.cases import CaseKind, CaseThen
+from simulator.domain.model.cases import CaseKind, CaseThen, NoSuchTransaction
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Send
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.rules import Fields, Rule
 from simulator.domain.model.scenario import Limits
-from simulator.domain.model.transactions import Distortion, Status, Step, Transaction, may_follow
+from simulator.domain.model.transactions import (
+    Distortion,
+    PaymentAnswer,
+    PaymentRefused,
+    Status,
+    Step,
+    Transaction,
+    may_follow,
+)
 from simulator.domain.reports.coverage import coverage
 from tests.support.tiers import examples
 from tests.support.worlds import (

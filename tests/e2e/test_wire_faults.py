@@ -9,7 +9,7 @@ import pytest
 
 from simulator.app import build_app
 from simulator.options import Options
-from simulator.runtime.machine_time import wall_clock
+from simulator.runtime.clock import wall_clock
 from tests.support.connections import connected
 from tests.support.on_the_wire import PATIENCE_S, sandbox_with
 from tests.support.processes import Serving, ask

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.sandbox_start import SandboxSpec
+from simulator.runtime.lives import SandboxSpec
 from simulator.wire.traffic import Notification
 from tests.support.client import Client, running
 from tests.support.replaying import assert_replays, replayed

@@ -12,7 +12,7 @@ from simulator.persistence.replay.player import Player
 from simulator.persistence.replay.proof import compiler_for, player_for, prove
 from simulator.persistence.replay.rebuilding import go_on, nowhere
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
-from simulator.runtime.sandbox_start import SandboxSpec
+from simulator.runtime.lives import SandboxSpec
 from tests.support.client import Client, running
 from tests.support.replaying import assert_replays, play, read_back, replayed
 from tests.support.taped_plays import FIRST, PLAYS, parts, set_callback

@@ -16,7 +16,7 @@ from simulator.persistence.replay.tape_redaction import StandIns
 from simulator.persistence.replay.tape_writer import tape_lines
 from simulator.persistence.replay.without_secrets import lines_without_secrets
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.sandbox_start import Ending
+from simulator.runtime.lives import Ending
 from tests.support.client import Client, running
 from tests.support.replaying import play, play_whole
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from simulator.domain import commands
-from simulator.runtime.events import ACTIONS
+from simulator.runtime.command_log import ACTIONS
 from tests.support.processes import ROOT
 
 SUBMITTED = sorted(

@@ -1,24 +1,21 @@
 """While a scenario is compiled or a large sandbox built, the event loop answers."""
 
 import asyncio
-import gc
 import subprocess
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import Future
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
-from weakref import ref
 
 import pytest
 
 from simulator.contract import body
 from simulator.domain.errors import Busy
 from simulator.runtime.background import BYTES_MAX, PLACES, SMALL_BYTES, in_background, place
-from simulator.runtime.sandbox_start import first_state
-from simulator.runtime.watch import ScenarioWatch
+from simulator.runtime.lives import first_state
+from simulator.runtime.scenario_watch import ScenarioWatch
 from simulator.scenario import library
 from simulator.scenario.sections.scripted_answers import build_inbox
 from tests.support.client import Client, Response, running
@@ -104,7 +101,7 @@ def test_requests_are_answered_while_a_watched_file_is_read(client: Client, gate
     reported: list[str] = []
     watch = ScenarioWatch(str(path), client.app.load, reported.extend)
     path.write_text("extends: default\npayments: [{ then: [{ status: Failed }] }]\n")
-    gate.hold("simulator.runtime.watch.load_scenario", library.load_scenario)
+    gate.hold("simulator.runtime.scenario_watch.load_scenario", library.load_scenario)
 
     async def polls() -> None:
         await watch.poll()
@@ -139,45 +136,6 @@ def test_an_error_reaches_who_asked_for_the_work() -> None:
         assert await in_background(int, "11", base=2) == 3
 
     asyncio.run(main())
-
-
-def test_work_about_a_small_body_overtakes_that_about_larger_ones() -> None:
-    done: list[str] = []
-    opened = threading.Event()
-
-    async def one(name: str, size: int) -> None:
-        with place(size):
-            await in_background(done.append, name)
-
-    async def main() -> None:
-        holding = asyncio.ensure_future(in_background(opened.wait, 10))
-        names = {"large": 2_000_000, "later": 2_000_000, "small": 10}
-        tasks = [asyncio.ensure_future(one(name, size)) for name, size in names.items()]
-        await asyncio.sleep(0)
-        opened.set()
-        await asyncio.gather(holding, *tasks)
-
-    asyncio.run(main())
-    assert done == ["small", "large", "later"]
-
-
-def test_later_work_about_small_bodies_does_not_hold_up_that_about_a_large_one_for_ever() -> None:
-    done: list[int] = []
-    opened = threading.Event()
-
-    async def one(size: int) -> None:
-        with place(size):
-            await in_background(done.append, size)
-
-    async def main() -> None:
-        holding = asyncio.ensure_future(in_background(opened.wait, 10))
-        tasks = [asyncio.ensure_future(one(size)) for size in (2 * SMALL_BYTES, *range(10))]
-        await asyncio.sleep(0)
-        opened.set()
-        await asyncio.gather(holding, *tasks)
-
-    asyncio.run(main())
-    assert done.index(2 * SMALL_BYTES) <= 3
 
 
 def test_no_more_wait_for_work_than_there_are_places() -> None:
@@ -242,53 +200,6 @@ def test_a_sandbox_that_is_deleted_while_a_long_program_is_made_is_not_changed(c
     deletion = lambda: client.asim("DELETE", "/sandboxes/other")  # noqa: E731
     setting = client.asim("PUT", "/sandboxes/other/inbox/a", LONG_PROGRAM)
     assert client.run(gate.around(setting, deletion)).status == 404
-
-
-class Something:
-    """What may be referred to weakly."""
-
-
-class Refused(Exception):
-    """It has something in its frames."""
-
-
-@pytest.fixture
-def stopped_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The background's thread stands still where it has said that work is done, with all that it still holds."""
-    may_go_on = threading.Event()
-
-    class Held(Future[Any]):
-        def set_result(self, result: Any) -> None:
-            super().set_result(result)
-            may_go_on.wait(10)
-
-    monkeypatch.setattr("simulator.runtime.background.Future", Held)
-    yield
-    may_go_on.set()
-
-
-@pytest.mark.usefixtures("stopped_thread")
-@pytest.mark.parametrize("fails", [False, True])
-def test_the_thread_keeps_nothing_of_work_that_is_done(fails: bool) -> None:
-    def work(given: Something) -> Something:
-        kept.append(ref(given))
-        made = Something()
-        kept.append(ref(made))
-        if fails:
-            raise Refused
-        return made
-
-    async def result() -> None:
-        with suppress(Refused):
-            await in_background(work, Something())
-
-    kept: list[ref[Something]] = []
-    gc.disable()
-    try:
-        asyncio.run(result())
-        assert [one() for one in kept] == [None, None]
-    finally:
-        gc.enable()
 
 
 def test_a_process_that_ends_does_not_wait_for_the_work(tmp_path: Path) -> None:

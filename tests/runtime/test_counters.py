@@ -2,12 +2,9 @@
 
 from datetime import UTC, datetime
 
-import msgspec
-
 from simulator.domain.model.expectations import Count, Expectation, ExpectationKind
 from simulator.domain.model.rules import SourceLine
 from simulator.runtime.counters import Counters
-from simulator.runtime.evictions import EvictedRecords
 from simulator.runtime.journal import Exchange, packed
 
 
@@ -54,19 +51,6 @@ def test_two_equal_expectations_count_each_for_itself_after_a_reload() -> None:
     counters.note_call({}, sent(1))
     assert counters.calls == {0: 1, 1: 1}
     assert [one.verdict().actual for one in counters.values.values()] == [1, 1]
-
-
-def test_two_equal_expectations_count_each_their_evicted_records_after_a_reload() -> None:
-    expected = {place: Expectation("it", ExpectationKind.WEBHOOKS) for place in (0, 1)}
-    evicted = EvictedRecords(lambda state: {"state": state})
-    for _ in range(2):
-        evicted.follow(expected, 0)
-        evicted.add("success")
-    assert [evicted.count(place) for place in expected] == [2, 2]
-    evicted.follow({**expected, 2: msgspec.structs.replace(expected[0])}, 2)
-    assert [(evicted.count(place), bool(evicted.note(place))) for place in (0, 1, 2)] == [
-        (2, False), (2, False), (0, True),
-    ]  # fmt: skip
 
 
 def test_an_expectation_that_has_moved_in_its_file_is_shown_where_it_is_now() -> None:

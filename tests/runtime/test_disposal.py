@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from simulator.runtime import disposal
+from simulator.runtime import lives
 from tests.support.client import Client, running
 
 PAYMENTS = 12
@@ -12,8 +12,8 @@ PAYMENTS = 12
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(disposal, "WAIT_S", 0.0)
-    monkeypatch.setattr(disposal, "SLICE", 4)
+    monkeypatch.setattr(lives, "FREED_AFTER_S", 0.0)
+    monkeypatch.setattr(lives, "FREED_PER_TURN", 4)
 
 
 def fill(client: Client) -> None:
@@ -43,7 +43,7 @@ def test_each_turn_of_the_event_loop_frees_one_slice() -> None:
     records: list[object] = list(range(10))
 
     async def lengths() -> list[int]:
-        disposal._free_slice(records)
+        lives._free_slice(records)
         found = [len(records)]
         while records:
             await asyncio.sleep(0)

@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from simulator.runtime.clock import Clock
-from simulator.runtime.machine_time import MachineTime
+from simulator.runtime.clock import Clock, MachineTime
 from tests.support.client import Client, running
 from tests.support.wall import START, Wall
 

@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from simulator.runtime.watch import ScenarioWatch
+from simulator.runtime.scenario_watch import ScenarioWatch
 from simulator.scenario.library import load_scenario
 from simulator.scenario.reading import load
 from tests.support.client import Client, running

@@ -51,7 +51,6 @@ def test_a_valid_traceparent_is_read(sent: str, flags: int) -> None:
         f"00-{TRACE}-{SPAN}-0x",
         f"00_{TRACE}_{SPAN}_01",
         f"{PARENT}, {PARENT}",
-        "cc" + PARENT[2:] + "-" + "x" * 500,
         "\xb2" * 55,
     ],
 )

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from simulator.runtime.machine_time import wall_clock
+from simulator.runtime.clock import wall_clock
 from tests.support.client import running
 from tests.support.receivers import Receiver, refused_url
 from tests.support.webhook_campaign import campaign

@@ -20,7 +20,6 @@ from simulator.domain.model.faults import (
     NonceServiceDown,
     ScriptedAnswer,
 )
-from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.scenario import (
     ClockStart,
@@ -29,6 +28,7 @@ from simulator.domain.model.scenario import (
     Scenario,
 )
 from simulator.domain.model.schedule import (
+    NetworkStatus,
     ScheduledChange,
     ScheduledDeposit,
     ScheduledKey,

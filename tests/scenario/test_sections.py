@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from simulator.domain.model.bills import BillError, BillField, BillRefused
-from simulator.domain.model.network import NetworkStatus
+from simulator.domain.model.schedule import NetworkStatus
 from tests.support.bad_scenarios import PLAIN_PRODUCT, SECTION_MISTAKES
 from tests.support.readings import built, places
 

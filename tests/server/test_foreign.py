@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from simulator.cli.server import note_foreign
-from simulator.runtime.event_items import Action
+from simulator.runtime.events import Action
 from simulator.server.foreign import TEXTS, ForeignClients
 from simulator.server.http_limits import HttpRefusal
 from tests.support.client import running

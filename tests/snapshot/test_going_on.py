@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simulator.runtime.sandbox_start import SandboxSpec
+from simulator.runtime.lives import SandboxSpec
 from simulator.scenario.library import scenario_from_object
 from tests.support.client import Client, Response, running
 from tests.support.replaying import read_back

@@ -15,7 +15,7 @@ from simulator.app import App, build_app
 from simulator.domain.model.scenario import Scenario
 from simulator.options import Options
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.sandbox_start import SandboxSpec
+from simulator.runtime.lives import SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.library import scenario_from_object
 from tests.support.contract_check import assert_in_contract

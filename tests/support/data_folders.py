@@ -59,23 +59,23 @@ def serving(
 
 def folder_of(client: Client) -> DataFolder:
     """The folder of an application."""
-    assert isinstance(client.app.kept, DataFolder)
-    return client.app.kept
+    assert isinstance(client.app.data_folder, DataFolder)
+    return client.app.data_folder
 
 
 def saving_of(client: Client) -> SnapshotSchedule:
     """Return the schedule of an application's snapshots."""
-    assert isinstance(client.app.kept, DataFolder)
-    found = client.app.kept._schedule
+    assert isinstance(client.app.data_folder, DataFolder)
+    found = client.app.data_folder._schedule
     assert found is not None
     return found
 
 
 def killed(client: Client, tmp_path: Path) -> Path:
     """A copy of the folder as the end of the process would leave it now."""
-    assert isinstance(client.app.kept, DataFolder)
-    client.run(client.app.kept.gate.passed())
-    return as_killed(client.app.kept.path, tmp_path / "killed")
+    assert isinstance(client.app.data_folder, DataFolder)
+    client.run(client.app.data_folder.gate.passed())
+    return as_killed(client.app.data_folder.path, tmp_path / "killed")
 
 
 class Held:

@@ -7,7 +7,6 @@ from typing import Any
 
 from simulator.domain.commands import CreatePayment, EndAttempt, PassTime
 from simulator.domain.due import Fired
-from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
 from simulator.domain.model.bills import BillField, BillProfile, NamePool, PersonPools
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import (
@@ -24,7 +23,7 @@ from simulator.domain.model.catalog import (
 from simulator.domain.model.effects import AttemptResult, Send
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import ResellerStart, Scenario
-from simulator.domain.model.transactions import Distortion, PaymentThen, Status, Step
+from simulator.domain.model.transactions import Distortion, PaymentAnswer, PaymentRefused, PaymentThen, Status, Step
 from simulator.domain.sandbox import Sandbox
 
 START = datetime(2026, 11, 1, 4, 0, tzinfo=UTC)

@@ -14,9 +14,9 @@ from simulator.domain import commands as c
 from simulator.domain.model.cases import CaseKind
 from simulator.domain.model.catalog import Adjustment, Discount, Overlay, TreeKind
 from simulator.domain.model.effects import AttemptEnd, AttemptResult
-from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import KeyStart, ResellerStart
+from simulator.domain.model.schedule import NetworkStatus
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import WebhookStart
 from simulator.domain.sandbox import Sandbox

@@ -14,9 +14,8 @@ from simulator.persistence.replay import rebuilding
 from simulator.persistence.replay.player import Player
 from simulator.persistence.tape.tape import Tape
 from simulator.runtime.courier import Sender
-from simulator.runtime.keepers import StoredPlace
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.marks import Marks
+from simulator.runtime.marks import Marks, StoredPlace
 from simulator.server.answer_writer import GatedTransport
 from tests.support.processes import PROGRAM
 from tools.kills.frequent_snapshots import use_short_intervals

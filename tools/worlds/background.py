@@ -19,16 +19,16 @@ class LoopWorker:
         self._delay_s = delay_s
         self.waiting = 0
 
-    def submit(self, function: Callable[[], Any], size: int) -> "Future[list[background._WorkOutcome]]":
-        """Schedule a call of `function`, like `background._Worker`."""
-        work = background._Work(0, 0, Future(), function)
+    def submit(self, work: Callable[[], Any]) -> "Future[Any]":
+        """Schedule a call of `work`, like `background._Worker`."""
+        done: Future[Any] = Future()
         self.waiting += 1
-        self._loop.call_later(self._delay_s(), self._do, work)
-        return work.done
+        self._loop.call_later(self._delay_s(), self._do, work, done)
+        return done
 
-    def _do(self, work: background._Work) -> None:
+    def _do(self, work: Callable[[], Any], done: "Future[Any]") -> None:
         self.waiting -= 1
-        background._do(work)
+        background._do(work, done)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from simulator.domain.model.webhooks import DeliveryState
-from simulator.runtime.watch import load
+from simulator.runtime.scenario_watch import load
 from tools.worlds.clients import Answered
 from tools.worlds.scenarios import FAULTS, STEPS, VARIANTS, WAYS, variant
 from tools.worlds.steps import BOX, WHO, number, one_of, step

@@ -29,7 +29,7 @@ from simulator.persistence.snapshot import forked_writer
 from simulator.persistence.snapshot.forked_writer import Parts
 from simulator.persistence.store import Store
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.sandbox_start import SandboxSpec
+from simulator.runtime.lives import SandboxSpec
 from tests.support.client import Client, Response, compiled
 from tests.support.replaying import replayed
 from tests.support.stores import as_killed

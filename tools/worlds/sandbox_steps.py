@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from simulator.runtime.sandbox_start import SandboxSpec
+from simulator.runtime.lives import SandboxSpec
 from tools.worlds.client_steps import PAY, pay_slowly
 from tools.worlds.clients import Answered
 from tools.worlds.configured_steps import revoke_key, set_allowlist

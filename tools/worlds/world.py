@@ -22,8 +22,8 @@ from simulator.domain.errors import DomainError
 from simulator.options import Options
 from simulator.runtime import courier, driver, lanes
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.lives import SandboxSpec
 from simulator.runtime.operations import reported
-from simulator.runtime.sandbox_start import SandboxSpec
 from tools.worlds.answers import Answers
 from tools.worlds.background import LoopWorker, beside_nothing
 from tools.worlds.clients import Answered, Clients, Then, nobody

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from simulator.cli.server import Running
     from simulator.control.masking import Mask
     from simulator.runtime.live_sandbox import LiveSandbox
-    from simulator.runtime.sandbox_start import Ending
+    from simulator.runtime.lives import Ending
 
 
 WAITING_MAX: Final = 200

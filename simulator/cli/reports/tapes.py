@@ -11,7 +11,7 @@ from simulator.shortened import whole_line
 if TYPE_CHECKING:
     from simulator.persistence.replay.player import Again
     from simulator.runtime.live_sandbox import LiveSandbox
-    from simulator.runtime.sandbox_start import Ending
+    from simulator.runtime.lives import Ending
 
 
 SECRET_MODE: Final = 0o600

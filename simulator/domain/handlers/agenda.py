@@ -21,16 +21,7 @@ from simulator.domain.commands import (
 )
 from simulator.domain.due import AgendaItem, CallbackDue, CaseDue, DeliveryDue, Fired, ScheduleDue, StepDue
 from simulator.domain.errors import DomainError, Unknown
-from simulator.domain.handlers import (
-    callbacks,
-    cases,
-    catalog,
-    deliveries,
-    resellers,
-    rules,
-    timeline,
-    webhooks,
-)
+from simulator.domain.handlers import callbacks, cases, catalog, resellers, rules, timeline, webhooks
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import Send
 from simulator.domain.model.schedule import (
@@ -149,7 +140,7 @@ def end_attempt(state: State, command: EndAttempt, now: datetime) -> None:
         case Callback() as callback:
             callbacks.attempt_ended(state, callback, send.attempt, command.result, now)
         case Delivery() as delivery:
-            deliveries.attempt_ended(state, delivery, send.attempt, command.result, now)
+            webhooks.attempt_ended(state, delivery, send.attempt, command.result, now)
 
 
 def _process(state: State, item: AgendaItem, now: datetime) -> Fired | None:
@@ -160,7 +151,7 @@ def _process(state: State, item: AgendaItem, now: datetime) -> Fired | None:
         case CallbackDue(callback):
             return _sent(state, now, item, callbacks.attempt_due(state, callback, now))
         case DeliveryDue(delivery):
-            return _sent(state, now, item, deliveries.attempt_due(state, delivery, now))
+            return _sent(state, now, item, webhooks.attempt_due(state, delivery, now))
         case CaseDue():
             cases.case_due(state, item, now)
             return Fired(now, item)

@@ -10,10 +10,10 @@ import msgspec
 from simulator.domain.commands import CreatePayment, LookUpBill
 from simulator.domain.handlers.checks import bad_account, bad_money, bad_option, beyond_limits, fits, no_amount
 from simulator.domain.handlers.extras import SECOND_REFERENCE, bad_extra, extra_field
-from simulator.domain.model.answers import BillFound
 from simulator.domain.model.bills import (
     Bill,
     BillError,
+    BillFound,
     BillKey,
     BillProfile,
     BillRefused,

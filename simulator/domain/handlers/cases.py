@@ -14,13 +14,14 @@ import msgspec
 from simulator.domain.commands import OpenCase
 from simulator.domain.due import CaseDue
 from simulator.domain.handlers.timeline import propagate_change, template_facts
-from simulator.domain.model.answers import CaseAnswer, NoSuchTransaction
 from simulator.domain.model.cases import (
     REFUND_AFTER,
     Case,
+    CaseAnswer,
     CaseKind,
     CaseState,
     CaseThen,
+    NoSuchTransaction,
 )
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.domain_events import NotificationKind, Posted

@@ -11,8 +11,18 @@ import msgspec
 from simulator.domain.commands import ChangeProduct, ChangeTree, SetNetwork
 from simulator.domain.errors import Unacceptable, Unknown
 from simulator.domain.handlers import catalog_events
-from simulator.domain.model.answers import OptionChange, ProductChange, TreeChange
-from simulator.domain.model.catalog import Catalog, Category, Group, OptionList, Overlay, Product, TreeKind
+from simulator.domain.model.catalog import (
+    Catalog,
+    Category,
+    Group,
+    OptionChange,
+    OptionList,
+    Overlay,
+    Product,
+    ProductChange,
+    TreeChange,
+    TreeKind,
+)
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.queries import product_of, reseller_of, time_of_change
 from simulator.domain.state import State

@@ -21,13 +21,11 @@ from simulator.domain.model.catalog import (
 )
 from simulator.domain.model.details import NAMES_MAX, Detail, DetailKind, detail
 from simulator.domain.model.likeness import nearest
-from simulator.domain.model.money import decimal_text
+from simulator.domain.model.money import TEXT_CHARS_MAX, decimal_text
 from simulator.domain.model.pricing import PLAN_CODE, account_source, plan_field
 from simulator.domain.model.transactions import Reason, Refusal
 
 SECOND_REFERENCE = "ref2"
-
-CODE_CHARS_MAX = 100
 
 # The size of an extra's name and value. Nested values count the characters of their texts, and one per item.
 EXTRA_SIZE_MAX = 1000
@@ -252,7 +250,7 @@ def _is_checked_anyway(draft: Draft) -> bool:
 
 def plan_remarks(reason: Reason, extras: Mapping[str, object], amount: Decimal) -> str:
     """Return the remarks of a refusal because of a plan code; empty for other reasons. Long codes are truncated."""
-    code = str(extras.get(PLAN_CODE, ""))[:CODE_CHARS_MAX]
+    code = str(extras.get(PLAN_CODE, ""))[:TEXT_CHARS_MAX]
     match reason:
         case Reason.PLAN_REQUIRED:
             return "several plans share this amount and a plan code is required"

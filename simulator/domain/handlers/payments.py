@@ -24,14 +24,22 @@ from simulator.domain.handlers.extras import (
 from simulator.domain.handlers.price_amount import price_detail, price_of_another, priced_option
 from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, drawn_steps, realistic, requery
 from simulator.domain.model import draw, pricing
-from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
 from simulator.domain.model.catalog import Money, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.domain_events import Posted
 from simulator.domain.model.money import ZERO, parse_amount, shared
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.rules import Rule
-from simulator.domain.model.transactions import Distortion, PaymentThen, Reason, Refusal, Step, Transaction
+from simulator.domain.model.transactions import (
+    Distortion,
+    PaymentAnswer,
+    PaymentRefused,
+    PaymentThen,
+    Reason,
+    Refusal,
+    Step,
+    Transaction,
+)
 from simulator.domain.model.wallet import TRANSACTION
 from simulator.domain.queries import not_on_sale, payment_with
 from simulator.domain.state import State

@@ -7,10 +7,8 @@ deliveries and the rest of the agenda continue. Settings that cannot change at r
 """
 
 from base64 import b64decode
-from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
@@ -19,10 +17,10 @@ from simulator.domain.due import ScheduleDue
 from simulator.domain.errors import refuse_more
 from simulator.domain.handlers import catalog, catalog_events, webhooks
 from simulator.domain.handlers.resellers import add_key, add_passwords, change_settings, create_reseller, refuse_foreign
+from simulator.domain.handlers.rules import replace_rules
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.resellers import Reseller
-from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import Limits, ResellerStart, Scenario
 from simulator.domain.model.schedule import due, written
 from simulator.domain.model.webhooks import WebhookStart
@@ -30,7 +28,6 @@ from simulator.domain.queries import time_of_change
 from simulator.domain.state import (
     State,
     request_rates,
-    rule_books,
     status_codes,
 )
 
@@ -123,72 +120,6 @@ def _resellers(state: State, old: Scenario, new: Scenario, now: datetime) -> Ite
         yield from update_reseller(state, known.get(start.code), start, now)
     for code in known.keys() - {start.code for start in new.resellers}:
         yield f"resellers: {code} stays until the sandbox is reset"
-
-
-Written = dict[str, Any]
-
-
-def replace_rules(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
-    """Install the rules of `new`; yield a line for each rule whose new version conflicts with a run-time change.
-
-    Counts of `times`, `nth` and `every` restart; counts of magic accounts serve coverage alone and continue.
-    """
-    before = state.books
-    from_file = {id(rule) for section in _sections(old).values() for rule in section}
-    rule_books(state, new)
-    present = {id(rule) for book in before.values() for rule, _ in book.listed()}
-    yield from _remove_again(state, old, new, present)
-    labels = {label for book in state.books.values() for rule, _ in book.listed() for label in (rule.id, rule.name)}
-    labels = (labels | new.magic.names()) - {""}
-    for section, book in before.items():
-        state.books[section].magic_chosen = book.magic_chosen
-        for rule, count in reversed(list(book.listed())):
-            if id(rule) in from_file:
-                state.retire_rule(rule, count)
-            elif {rule.id, rule.name} & labels:
-                state.retire_rule(rule, count)
-                yield f"rule {rule.label!r}: the one that was added while it ran gives way to that of the file"
-            else:
-                state.books[section].put_first(rule, count)
-
-
-def _remove_again(state: State, old: Scenario, new: Scenario, present: set[int]) -> Iterator[str]:
-    """Remove the rules of `old` that are not in `present` from the new books, unless their file changed them."""
-    for section, rules in _sections(old).items():
-        if all(id(rule) in present for rule in rules):
-            continue
-        were, are = _written(old, section), _written(new, section)
-        removed = [one for rule, one in zip(rules, were, strict=True) if id(rule) not in present]
-        left_out = Counter(map(repr, removed))
-        for rule, one in zip(_sections(new)[section], are, strict=True):
-            if left_out[repr(one)]:
-                left_out[repr(one)] -= 1
-                state.books[section].remove(rule.id)
-        unchanged = set(map(repr, were))
-        changed = {_label(one) for one in are if repr(one) not in unchanged}
-        for label in filter(None, map(_label, removed)):
-            if label in changed:
-                yield f"rule {label!r}: was removed while it ran, and is back since the file changed it"
-
-
-def _label(written: Written) -> str:
-    """Return the identity of a rule that its file changed: its name, else its assigned id."""
-    return str(written.get("name") or written.get("id") or "")
-
-
-def _written(scenario: Scenario, section: str) -> list[Written]:
-    """Return the rules of a section as the file has them."""
-    return list(scenario.document.get(section) or ())
-
-
-def _sections(scenario: Scenario) -> dict[str, tuple[Rule[Any], ...]]:
-    return {
-        "payments": scenario.payments,
-        "voids": scenario.voids,
-        "disputes": scenario.disputes,
-        "bills": scenario.bills,
-        "faults": scenario.faults,
-    }
 
 
 def update_reseller(state: State, was: ResellerStart | None, start: ResellerStart, now: datetime) -> Iterator[str]:

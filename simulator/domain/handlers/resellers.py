@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey, SetCallback
 from simulator.domain.errors import Conflict, Unacceptable, Unknown, refuse_more
-from simulator.domain.handlers import deliveries, webhooks
+from simulator.domain.handlers import webhooks
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.domain_events import Posted
 from simulator.domain.model.money import (
@@ -95,7 +95,7 @@ def credit(state: State, command: Credit, now: datetime) -> Entry:
         raise Unacceptable("invalid_amount", f"a balance has at most {DIGITS_BEFORE_MAX} digits", "amount")
     entry = reseller.wallet.post(command.type, amount.quantize(CENT), now, command.description)
     state.publish(Posted(reseller.code, entry))
-    deliveries.publish_credit(state, reseller, entry, now)
+    webhooks.publish_credit(state, reseller, entry, now)
     return entry
 
 

@@ -181,3 +181,11 @@ def _due_date(seed: int, identity: tuple[str, ...], now: datetime) -> date:
     if day >= today.day:
         return today.replace(day=day)
     return (today.replace(day=_DAY_MAX) + timedelta(days=7)).replace(day=day)
+
+
+class BillFound(msgspec.Struct, frozen=True, gc=False):
+    """The bill found; `rule` is the rule that defined it; `detail` names ignored parts of the request."""
+
+    bill: Bill
+    rule: str
+    detail: Detail | None = None

@@ -1,7 +1,7 @@
 """Transaction callbacks (SPEC 6.1): their contents, retries and attempts."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -94,8 +94,7 @@ def is_retried(result: AttemptResult, *, redirects: bool = False) -> bool:
 class CallbackLog:
     """The latest callbacks of a sandbox, by id and by transaction. The oldest are evicted, by count and by bytes.
 
-    An evicted callback that is pending is still sent and retried, but its results are not stored. `on_evicted`, if set,
-    is called with each evicted callback.
+    An evicted callback that is pending is still sent and retried, but its results are not stored.
     """
 
     def __init__(self, count_max: int, bytes_max: int) -> None:
@@ -105,7 +104,6 @@ class CallbackLog:
         self._by_id: OrderedDict[str, Callback] = OrderedDict()
         self._by_trxid: dict[str, list[Callback]] = {}
         self.left_out = 0
-        self.on_evicted: Callable[[Callback], None] | None = None
 
     def __iter__(self) -> Iterator[Callback]:
         return iter(self._by_id.values())
@@ -168,5 +166,3 @@ class CallbackLog:
         for attempt in oldest.attempts:
             if attempt.result is not None:
                 attempt.result = replace(attempt.result, body="")
-        if self.on_evicted is not None:
-            self.on_evicted(oldest)

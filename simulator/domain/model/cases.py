@@ -5,6 +5,7 @@ from enum import StrEnum
 
 import msgspec
 
+from simulator.domain.model.details import Detail
 from simulator.domain.model.rules import Text
 from simulator.domain.model.transactions import Transaction
 
@@ -54,3 +55,21 @@ class Case(msgspec.Struct):
     refund_type: int | None = None
     refund_reason: str = ""
     ended: datetime | None = None
+
+
+class CaseAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """The decision on a request, with its message. `rule` is the rule that decided; `detail` explains a decision
+    without a rule, or names ignored parts of the request."""
+
+    transaction: Transaction
+    is_accepted: bool
+    message: str
+    rule: str
+    detail: Detail | None = None
+
+
+class NoSuchTransaction(msgspec.Struct, frozen=True, gc=False):
+    """The reseller has no transaction with this reference."""
+
+    named_by: str
+    detail: Detail | None = None

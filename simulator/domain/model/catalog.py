@@ -299,3 +299,36 @@ class Catalog:
 
     __hash__ = object.__hash__
     __eq__ = object.__eq__
+
+
+class OptionChange(msgspec.Struct, frozen=True):
+    """An option of a field before and after."""
+
+    field_id: str
+    before: Option
+    after: Option
+
+
+class ProductChange(msgspec.Struct, frozen=True):
+    """The effect of a `ChangeProduct`: the product before and after, as seen by `reseller` when that is set.
+
+    `changed` names the changed properties of the product, `options` lists changed options. Both are empty when the
+    command changed nothing.
+    """
+
+    before: Product
+    after: Product
+    changed: tuple[str, ...]
+    options: tuple[OptionChange, ...] = ()
+    reseller: str | None = None
+
+    def __bool__(self) -> bool:
+        """Return whether the command changed anything."""
+        return bool(self.changed or self.options)
+
+
+class TreeChange(msgspec.Struct, frozen=True):
+    """The effect of a `ChangeTree`: the category or group after it, and the names of its changed properties."""
+
+    after: Category | Group
+    changed: tuple[str, ...]

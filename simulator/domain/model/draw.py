@@ -3,11 +3,11 @@
 A seed and an identity (a refid, a rule's id) give the same digits in every run and every process.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from hashlib import blake2b, sha256
 from math import exp, log
 from statistics import NormalDist
-from typing import Final, NamedTuple
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -60,30 +60,8 @@ def trxid(seed: int, created: datetime, reseller: str, refid: str) -> str:
     # SHA-256 is already in the cache after the signature check; another hash function is not.
     drawn = sha256(f"{seed}\x1ftrxid\x1f{reseller}\x1f{refid}".encode("utf-8", "surrogatepass")).digest()
     # 10**15 plus 52 bits always has 16 digits.
-    return f"{_day(created)}{10**15 + (int.from_bytes(drawn[:8], 'big') >> 12)}"
-
-
-class _Day(NamedTuple):
-    """A day of the service, with its text."""
-
-    begins: datetime
-    ends: datetime
-    text: str
-
-
-_NONE = datetime.min.replace(tzinfo=UTC)
-_latest = [_Day(_NONE, _NONE, "")]
-"""The latest result, which most payments share. Another thread, which rebuilds sandboxes, looks up other days
-meanwhile, so the entry is read and replaced as a whole."""
-
-
-def _day(at: datetime) -> str:
-    """Return the service's day as yymmdd."""
-    day = _latest[0]
-    if not day.begins <= at < day.ends:
-        begins = at.astimezone(SERVICE_ZONE).replace(hour=0, minute=0, second=0, microsecond=0)
-        day = _latest[0] = _Day(begins, begins + timedelta(days=1), begins.strftime("%y%m%d"))
-    return day.text
+    day = created.astimezone(SERVICE_ZONE)
+    return f"{day:%y%m%d}{10**15 + (int.from_bytes(drawn[:8], 'big') >> 12)}"
 
 
 _NORMAL: Final = NormalDist()

@@ -111,6 +111,17 @@ def judge_count(expectation: Expectation, actual: int, note: str = "", where: st
     return verdict(expectation, actual, str(count), got, note, ok=count.admits(actual))
 
 
+def judge_log(expectation: Expectation, actual: int, left_out: int) -> Verdict:
+    """Compare a count of the records in a log with the expectation. There is no verdict when the `left_out` records,
+    which the log has evicted, could change it."""
+    count = expectation.count
+    is_certain = not left_out or (actual >= count.low if count.high is None else actual > count.high)
+    if is_certain:
+        return judge_count(expectation, actual)
+    got = f"no verdict: {actual}, and the log has evicted {left_out} older ones"
+    return verdict(expectation, actual, str(count), got, ok=False)
+
+
 def judge_balance(expectation: Expectation, actual: Decimal) -> Verdict:
     """Compare a wallet's balance with the expectation."""
     assert expectation.amount is not None, "a balance is expected with an amount"

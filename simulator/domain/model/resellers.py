@@ -13,7 +13,7 @@ from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import Catalog, Overlay, Product
 from simulator.domain.model.history import History
 from simulator.domain.model.transactions import Refids
-from simulator.domain.model.wallet import BalanceCurve, Wallet
+from simulator.domain.model.wallet import Wallet
 from simulator.domain.model.webhooks import Webhook
 
 
@@ -90,11 +90,6 @@ class Reseller:
     overlay_updated: datetime | None = None
     refids: Refids = field(default_factory=Refids)
     history: History = field(default_factory=History)
-    curve: BalanceCurve = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Create the curve over the wallet's entries."""
-        self.curve = BalanceCurve(self.wallet)
 
     def catalog_updated(self, shared: datetime) -> datetime:
         """Return when this reseller's view last changed; `shared` is when the catalog last changed."""

@@ -9,8 +9,7 @@ from typing import Any, Generic
 import msgspec
 
 from simulator.domain.model import draw
-from simulator.domain.model.rule_counts import RuleCount, ValueBudget, counted_value
-from simulator.domain.model.rules import Fields, Rule, RuleIndex, Then, by_label
+from simulator.domain.model.rules import Fields, Rule, RuleCount, RuleIndex, Then, ValueBudget, by_label, counted_value
 
 Rules = tuple[Rule[Then], ...]
 

@@ -17,11 +17,10 @@ from simulator.domain.model.catalog import Catalog, Overlay
 from simulator.domain.model.expectations import Expectation
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.inboxes import InboxProgram
-from simulator.domain.model.network import NetworkTimeline
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.rule_book import NO_MAGIC, Magic
 from simulator.domain.model.rules import Origin, Rule
-from simulator.domain.model.schedule import Scheduled
+from simulator.domain.model.schedule import NetworkTimeline, Scheduled
 from simulator.domain.model.transactions import PaymentThen, Step
 from simulator.domain.model.webhooks import WebhookPolicy, WebhookStart
 

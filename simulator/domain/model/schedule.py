@@ -1,9 +1,11 @@
-"""The schedule of a scenario: automatic changes, each at its time."""
+"""The plan of a scenario: automatic changes, each at its time, and the network status of products over time (SPEC 2.7,
+3.4)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
 from decimal import Decimal
+from enum import StrEnum
 from typing import Any
 
 import msgspec
@@ -11,9 +13,20 @@ import msgspec
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import TreeKind
 from simulator.domain.model.instants import next_time_of_day
-from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.resellers import KeyState
 from simulator.domain.model.wallet import EntryType
+
+
+class NetworkStatus(StrEnum):
+    """The two values of the wire."""
+
+    HEALTHY = "Healthy"
+    INTERRUPTION = "Interruption"
+
+
+# Offsets from the start of the sandbox and the status from then on, in order of time.
+NetworkTimeline = tuple[tuple[timedelta, NetworkStatus], ...]
+
 
 At = timedelta | time
 """A time since the start of the sandbox, or the first such time of day after the start in the service's zone."""
@@ -136,3 +149,45 @@ def due_at(at: At, started: datetime) -> datetime:
 def written(at: At) -> str:
     """Return the time in words."""
     return f"at {at:%H:%M:%S}" if isinstance(at, time) else f"{at.total_seconds():g} s after the start"
+
+
+class Network:
+    """The status of products over time. A product without a timeline, or before its timeline starts, is healthy."""
+
+    def __init__(self, timelines: Mapping[str, NetworkTimeline], started: datetime) -> None:
+        self._timelines = timelines
+        self._started = started
+        self._set: dict[str, NetworkStatus] = {}
+
+    def follow(self, timelines: Mapping[str, NetworkTimeline]) -> None:
+        """Replace the timelines. Statuses set at run time stay for products whose timeline is unchanged."""
+        self._set = {
+            product: status
+            for product, status in self._set.items()
+            if timelines.get(product, ()) == self._timelines.get(product, ())
+        }
+        self._timelines = timelines
+
+    def set(self, product: str, status: NetworkStatus) -> None:
+        """Set a product's status permanently, overriding its timeline."""
+        self._set[product] = status
+
+    @property
+    def kept(self) -> Mapping[str, NetworkStatus]:
+        """Return the statuses that were set at run time."""
+        return self._set
+
+    def restore(self, kept: Mapping[str, NetworkStatus]) -> None:
+        """Replace all statuses that were set at run time."""
+        self._set = dict(kept)
+
+    def status(self, product: str, now: datetime) -> NetworkStatus:
+        """Return a product's status at `now`."""
+        if product in self._set:
+            return self._set[product]
+        current = NetworkStatus.HEALTHY
+        for at, status in self._timelines.get(product, ()):
+            if self._started + at > now:
+                break
+            current = status
+        return current

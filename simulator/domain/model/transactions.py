@@ -260,3 +260,32 @@ class Refids(dict[str, Transaction]):
             for known, transaction in self.items():
                 self._by_spelling.setdefault(spelling(known), transaction)
         return self._by_spelling.get(spelling(refid))
+
+
+class PaymentAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """The current transaction. `created` is False for a re-query; `rule` is the rule that decided it; `detail` names
+    adjustments to the request, `ignored` its ignored extras."""
+
+    transaction: Transaction
+    result: Result
+    balance: Decimal
+    created: bool
+    rule: str
+    detail: Detail | None = None
+    ignored: Detail | None = None
+
+
+class PaymentRefused(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A refusal that created nothing and left the refid unused. `remarks` default to the reason's name; `rule` is the
+    rule that refused, if any; otherwise `detail` gives the cause. `ignored` names the ignored extras, `warning` another
+    possible meaning of the amount."""
+
+    reason: Reason
+    code: int
+    balance: Decimal
+    product_name: str = ""
+    remarks: str = ""
+    rule: str = ""
+    detail: Detail | None = None
+    ignored: Detail | None = None
+    warning: Detail | None = None

@@ -1,12 +1,11 @@
 """The prepaid wallet with its ledger and its statement (SPEC 2.5, 4.17), and a reduced curve of its balance, which
 keeps the first and last balance and the extremes between them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
 from operator import attrgetter
-from typing import NamedTuple
 
 import msgspec
 
@@ -137,62 +136,19 @@ class Wallet:
 
 
 POINTS_MAX = 300
-SPANS_MAX = POINTS_MAX // 8 * 2  # of up to four points each; an even number
-SLICE = 2_000
-"""The number of entries in a slice, which takes a millisecond."""
-
-_balance = attrgetter("balance")
+"""The number of points of a balance curve: up to four for each span of entries."""
 
 
-class CurveSpan(NamedTuple):
-    """The entries that represent a part of the curve."""
-
-    first: Entry
-    lowest: Entry
-    highest: Entry
-    last: Entry
-
-
-class BalanceCurve:
-    """A lazily computed curve that reads each entry once. All spans have the same number of entries, except the last;
-    when there are too many spans, adjacent spans are merged in pairs."""
-
-    __slots__ = ("_entries", "_length", "_seen", "_spans")
-
-    def __init__(self, wallet: Wallet) -> None:
-        self._entries = wallet.entries
-        self._spans: list[CurveSpan] = []
-        self._length = 1
-        self._seen = 0
-
-    def catch_up(self) -> Iterator[None]:
-        """Add the entries since the last call, in slices; entries may be posted between two slices."""
-        while self._seen < len(self._entries):
-            end = min(len(self._entries), self._seen + SLICE)
-            while self._seen < end:
-                room = self._length - self._seen % self._length
-                part = self._entries[self._seen : min(end, self._seen + room)]
-                self._add(part, is_new=self._seen % self._length == 0)
-            yield
-
-    def points(self) -> list[Entry]:
-        """Return the entries to draw, oldest first; all entries while there are few."""
-        if len(self._entries) <= POINTS_MAX:
-            return self._entries[:]
-        return sorted({entry.id: entry for span in self._spans for entry in span}.values(), key=attrgetter("id"))
-
-    def _add(self, part: list[Entry], *, is_new: bool) -> None:
-        span = CurveSpan(part[0], min(part, key=_balance), max(part, key=_balance), part[-1])
-        self._seen += len(part)
-        if not is_new:
-            self._spans[-1] = _joined(self._spans[-1], span)
-            return
-        if len(self._spans) == SPANS_MAX:
-            self._spans = [_joined(*pair) for pair in zip(self._spans[::2], self._spans[1::2], strict=True)]
-            self._length *= 2
-        self._spans.append(span)
-
-
-def _joined(a: CurveSpan, b: CurveSpan) -> CurveSpan:
-    lowest, highest = min(a.lowest, b.lowest, key=_balance), max(a.highest, b.highest, key=_balance)
-    return CurveSpan(a.first, lowest, highest, b.last)
+def balance_curve(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries to draw a balance with, oldest first: all while there are few, else the first, the lowest, the
+    highest and the last of each span. It takes a while for many entries, and may run in a thread."""
+    if len(entries) <= POINTS_MAX:
+        return list(entries)
+    length = -(-len(entries) // (POINTS_MAX // 4))
+    points: dict[int, Entry] = {}
+    balance = attrgetter("balance")
+    for begin in range(0, len(entries), length):
+        span = entries[begin : begin + length]
+        for entry in (span[0], min(span, key=balance), max(span, key=balance), span[-1]):
+            points[entry.id] = entry
+    return [points[id_] for id_ in sorted(points)]

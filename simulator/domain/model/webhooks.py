@@ -4,7 +4,7 @@ their log.
 An event may have several jobs: the first, and a job for each manual replay. They share the event and its replay count.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -158,7 +158,7 @@ class Delivery(msgspec.Struct):
 
 
 class DeliveryLog:
-    """Jobs by id and by number; the oldest ended jobs are evicted. `on_evicted`, if set, receives each evicted job."""
+    """Jobs by id and by number; the oldest ended jobs are evicted."""
 
     def __init__(self, count_max: int, bytes_max: int) -> None:
         self._count_max = count_max
@@ -169,7 +169,6 @@ class DeliveryLog:
         self._last_serial = 0
         self._last_n = 0
         self.left_out = 0
-        self.on_evicted: Callable[[Delivery], None] | None = None
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -236,5 +235,3 @@ class DeliveryLog:
             del self._by_id[oldest.id]
             self._bytes -= oldest.size
             self.left_out += 1
-            if self.on_evicted is not None:
-                self.on_evicted(oldest)

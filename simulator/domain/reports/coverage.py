@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 from simulator.domain.model.outcomes import OUTCOMES, AnswerKind, Noted
-from simulator.domain.model.rule_counts import RuleCount
+from simulator.domain.model.rules import RuleCount
 from simulator.domain.state import State
 
 PAYMENTS = "payments"

@@ -9,9 +9,9 @@ from simulator.domain.commands import EndAttempt
 from simulator.domain.due import Fired
 from simulator.domain.model.effects import Outgoing
 from simulator.persistence.tape.entries import AttemptSent, CommandApplied, Due, Entry
+from simulator.runtime.command_log import due_of
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.recorded_commands import due_of
 
 _NOT_COMPARED: Final = frozenset({"duration_us", "owner"})  # measured by the wall; the sandbox's own id, if any
 _FIRST: Final = ("status", "content", "own_headers")  # what clients see

@@ -12,8 +12,7 @@ from simulator.persistence.replay.state_digest import state_digest
 from simulator.persistence.tape.entries import Due, Entry, Time
 from simulator.runtime.known_secrets import Strangers
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.quotas import NONE, Quotas
-from simulator.runtime.sandbox_start import Beginning, Ending, SandboxSpec
+from simulator.runtime.lives import NO_QUOTAS, Beginning, Ending, Quotas, SandboxSpec
 from simulator.scenario.build import COMPILER, ScenarioCompiler
 
 VERSION = 1
@@ -144,7 +143,7 @@ def beginning_of(head: Head, compiler: ScenarioCompiler = COMPILER) -> Beginning
         unique_credentials=head.unique_credentials,
         is_audited=head.audited,
         drawn_for=head.drawn_for,
-        quotas=head.quotas or NONE,
+        quotas=head.quotas or NO_QUOTAS,
         is_masked=head.masked,
     )
     return Beginning(spec, head.started, clock.mode, clock.rate)

@@ -39,11 +39,10 @@ from simulator.persistence.tape.entries import (
     RequestShown,
     Resumption,
 )
-from simulator.runtime import inbox_inputs
 from simulator.runtime.clock import Clock, effective_rate
+from simulator.runtime.command_log import SCENARIO, answer_text, refusal_text
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.recorded_commands import SCENARIO, answer_text, refusal_text
 from simulator.runtime.traces import trace_from
 from simulator.scenario.build import ScenarioCompiler
 from simulator.scenario.reading.document import ScenarioError
@@ -287,15 +286,15 @@ class Player:
 
     def _inbox_received(self, entry: InboxReceived) -> None:
         self._clock.stand_at(entry.now, entry.wall)
-        inbox_inputs.receive(self.live, entry.name, entry.method, entry.query, entry.headers, entry.body)
+        self.live.receive(entry.name, entry.method, entry.query, entry.headers, entry.body)
 
     def _inbox_programmed(self, entry: InboxProgrammed) -> None:
         self._clock.stand_at(entry.now, entry.now)
-        inbox_inputs.program(self.live, entry.name, entry.document, build_inbox(entry.document))
+        self.live.program_inbox(entry.name, entry.document, build_inbox(entry.document))
 
     def _inbox_cleared(self, entry: InboxCleared) -> None:
         self._clock.stand_at(entry.now, entry.now)
-        inbox_inputs.clear(self.live, entry.name)
+        self.live.clear_inbox(entry.name)
 
 
 _PLAYS: dict[type, Callable[[Player, Any], Difference | None]] = {

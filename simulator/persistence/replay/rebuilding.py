@@ -13,11 +13,12 @@ from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 from simulator.domain.sandbox import Sandbox
 from simulator.persistence.replay.player import Again, Player, TapeClock
 from simulator.persistence.tape.entries import ClockSet
+from simulator.persistence.tape.tape import Tape
+from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.quotas import ServerBudgets, unshared_budgets
-from simulator.runtime.sandbox_start import Beginning, core_of
+from simulator.runtime.lives import Beginning, ServerBudgets, core_of, unshared_budgets
 from simulator.scenario.build import ScenarioCompiler
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -118,3 +119,10 @@ def left(player: Player, wall: Wall, at: datetime | None = None, error: str = EN
         if live.courier.sent.is_begun(job):
             live.enter(EndAttempt(job, send.attempt.number, interrupted), now)
     return Clock(wall, live.clock.mode, live.clock.rate or 1.0, now)
+
+
+async def load_whole_tape(tape: Tape) -> None:
+    """Load all entries of a tape into memory."""
+    unread = tape.unread
+    if unread is not None:
+        tape.has_read(unread, await in_background(unread.read))

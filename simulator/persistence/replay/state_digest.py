@@ -9,8 +9,8 @@ from simulator.domain.model.effects import Attempt, JobCounts
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.state import State
+from simulator.runtime.command_log import digest
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.recorded_commands import digest
 from simulator.wire.catalog import product_body, tree_part
 from simulator.wire.money import encode
 

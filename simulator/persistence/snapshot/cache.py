@@ -12,8 +12,8 @@ from simulator.persistence.snapshot.capture import parts_of, take
 from simulator.persistence.snapshot.document import NotNow, Snapshot, snapshot_of
 from simulator.persistence.snapshot.forked_writer import pieces_apart
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.lives import Beginning
 from simulator.runtime.operations import report
-from simulator.runtime.sandbox_start import Beginning
 
 LIFE_COUNT_MAX: Final = 32
 """The limit for a life of a sandbox. Above it the snapshot that leaves the smallest gap is evicted."""

@@ -35,13 +35,12 @@ from simulator.persistence.snapshot.state import (
     CatalogRow,
     CountersRow,
     EventRow,
-    EvictedRow,
     InboxRow,
     ResellerRow,
     Rest,
 )
 from simulator.persistence.tape.entries import write
-from simulator.runtime.event_items import Action, Item
+from simulator.runtime.events import Action, Item
 from simulator.runtime.inbox_messages import Inbox, Received
 from simulator.runtime.live_sandbox import LiveSandbox
 
@@ -232,16 +231,12 @@ def _message_order(live: LiveSandbox) -> list[int]:
 
 
 def _counters(live: LiveSandbox) -> CountersRow:
-    counters, evicted = live.counters, {}
-    for kind, log in counters.evicted.items():
-        counts, missed, pending, sweep_at = log.kept()
-        evicted[kind] = EvictedRow(counts, missed, [job.id for job in pending], sweep_at)
+    counters = live.counters
     return CountersRow(
         answers=list(counters.answers.items()),
         calls=counters.calls,
         first=counters.first,
         notes=counters.notes,
         taken=counters.values_taken,
-        evicted=evicted,
         values={place: one.kept() for place, one in counters.values.items()},
     )

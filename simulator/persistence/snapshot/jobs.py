@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -111,14 +110,13 @@ class JobWriter:
 
 
 def _jobs_without_log(live: LiveSandbox) -> list[Any]:
-    """Return the jobs that are no longer in any log, in order of creation: they are due, in flight, or expectations
-    wait for their end."""
+    """Return the jobs that are no longer in any log, in order of creation: they are due, or in
+    flight."""
     state = live.core.state
     due = (one.item for one in state.agenda.items.values())
     jobs = [
         *(one.callback if isinstance(one, CallbackDue) else one.delivery for one in due if isinstance(one, JOBS_DUE)),
         *(send.job for send in state.in_flight.values()),
-        *chain.from_iterable(one.kept()[2] for one in live.counters.evicted.values()),
     ]
     logs = state.callbacks, state.deliveries
     found = {one.id: one for one in jobs if all(log.find(one.id) is None for log in logs)}

@@ -35,13 +35,12 @@ from simulator.persistence.snapshot.payments import PaymentRow, restore_payments
 from simulator.persistence.snapshot.state import COUNTS, AddedRow, EventRow, InboxRow, Rest
 from simulator.persistence.tape.entries import Entry as TapeEntry
 from simulator.persistence.tape.entries import read
-from simulator.runtime.counters import KeptCounters
-from simulator.runtime.event_items import Item
+from simulator.runtime.events import Item
 from simulator.runtime.inbox_messages import Inbox, Received
 from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.sandbox_start import Beginning
+from simulator.runtime.lives import Beginning
 from simulator.runtime.traces import Traced
 from simulator.scenario.build import ScenarioCompiler, build_rule
 
@@ -219,12 +218,7 @@ class _Restore:
 
     def _counters(self) -> None:
         row = self._rest.counters
-        evicted = {
-            kind: (one.counts, one.missed, [self._jobs[job] for job in one.pending], one.sweep_at)
-            for kind, one in row.evicted.items()
-        }
-        kept = KeptCounters(dict(row.answers), row.calls, row.first, row.notes, row.taken, evicted)
-        self._live.counters.restore(kept, row.values)
+        self._live.counters.restore(dict(row.answers), row.calls, row.first, row.notes, row.taken, row.values)
 
     def _logs(self) -> None:
         live, parts, rest = self._live, self._parts, self._rest

@@ -11,19 +11,18 @@ from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import Group, Overlay, Product
 from simulator.domain.model.domain_events import Attempted, Notification
 from simulator.domain.model.effects import JobCounts
-from simulator.domain.model.expectations import ExpectationKind
 from simulator.domain.model.inboxes import InboxProgram
 from simulator.domain.model.limits import Spent
-from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.resellers import ApiKey, DelayedSwitch, Settings, User
-from simulator.domain.model.rule_counts import RuleCount
+from simulator.domain.model.rules import RuleCount
+from simulator.domain.model.schedule import NetworkStatus
 from simulator.domain.model.transactions import Step
 from simulator.domain.model.webhooks import Webhook
 from simulator.persistence.snapshot.jobs import CallbackRow, CaseRow, DeliveryRow, DueRow
 from simulator.persistence.snapshot.payments import SharedValues
 from simulator.runtime.counters import AnswerKey
-from simulator.runtime.event_items import Action
+from simulator.runtime.events import Action
 from simulator.runtime.value_counts import KeptCounts
 from simulator.wire import traffic
 
@@ -92,15 +91,6 @@ class InboxRow(msgspec.Struct, frozen=True, array_like=True):
     program: InboxProgram
 
 
-class EvictedRow(msgspec.Struct, frozen=True, array_like=True):
-    """The counts of evicted records for expectations of a kind; `pending` are the ids of records that may change."""
-
-    counts: dict[int, int]
-    missed: dict[int, int]
-    pending: list[str]
-    sweep_at: int
-
-
 class CountersRow(msgspec.Struct, frozen=True, kw_only=True):
     """The counts of a sandbox for its expectations and its coverage."""
 
@@ -109,7 +99,6 @@ class CountersRow(msgspec.Struct, frozen=True, kw_only=True):
     first: dict[int, list[int]]
     notes: dict[int, str]
     taken: int
-    evicted: dict[ExpectationKind, EvictedRow]
     values: dict[int, KeptCounts]
 
 

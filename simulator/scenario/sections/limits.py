@@ -10,8 +10,8 @@ import msgspec
 
 from simulator.domain.model.callbacks import RetryPolicy
 from simulator.domain.model.instants import sandbox_time
-from simulator.domain.model.network import NetworkStatus, NetworkTimeline
 from simulator.domain.model.scenario import ClockStart, Limits
+from simulator.domain.model.schedule import NetworkStatus, NetworkTimeline
 from simulator.scenario.reading import reader
 from simulator.scenario.reading.reader import Reader
 from simulator.wire.payments import STATUS_NAMES

@@ -7,7 +7,7 @@ from typing import Any
 
 from simulator.domain.model.catalog import Catalog, Option, Product
 from simulator.domain.model.money import parse_number
-from simulator.domain.model.network import NetworkStatus
+from simulator.domain.model.schedule import NetworkStatus
 from simulator.scenario.yaml import block, comment, scalar
 from simulator.shortened import one_line
 from simulator.staging.bodies import as_dict, as_list, as_text, dicts

@@ -12,11 +12,10 @@ from typing import Any
 from simulator.contract.validate import validator
 from simulator.domain.commands import CreatePayment, LookUpBill
 from simulator.domain.model import pricing
-from simulator.domain.model.answers import PaymentRefused
 from simulator.domain.model.bills import BillRefused
 from simulator.domain.model.catalog import Catalog, Product
 from simulator.domain.model.money import parse_amount, parse_number
-from simulator.domain.model.transactions import Reason
+from simulator.domain.model.transactions import PaymentRefused, Reason
 from simulator.domain.sandbox import Sandbox
 from simulator.scenario.build import build
 from simulator.scenario.lint.linter import lint

@@ -40,8 +40,8 @@ from simulator.control.http import (
 from simulator.control.masking import Mask
 from simulator.domain.errors import DomainError
 from simulator.runtime.background import in_background
+from simulator.runtime.bounded_log import BoundedLog, NumberedRecord, Tally
 from simulator.runtime.operations import report
-from simulator.runtime.ring import Ring, RingRecord, Tally
 from simulator.staging.proxy import shown
 from simulator.staging.proxy.log import SeenCall, SeenDeparture, SeenNotification
 from simulator.staging.proxy.watcher import Watcher
@@ -56,7 +56,7 @@ ONE = f"/_sim/sandboxes/{shown.SANDBOX}"
 Audit = Callable[[Sequence[Call], Sequence[Notification]], dict[str, Any]]
 """The endpoint that returns `{"ok", "obligations"}` for the relayed traffic."""
 
-Record = TypeVar("Record", bound=RingRecord)
+Record = TypeVar("Record", bound=NumberedRecord)
 
 _OF_CALL: dict[str, Callable[[SeenCall], Any]] = {
     "method": attrgetter("call.method"),
@@ -178,7 +178,7 @@ class ProxyControl:
     def _listing(
         self,
         name: str,
-        log: Ring[Record],
+        log: BoundedLog[Record],
         filters: Mapping[str, Callable[[Record], Any]],
         row: Callable[[Record, Mask], dict[str, Any]],
         read_query: Callable[[Request], dict[str, Any]],
@@ -239,7 +239,7 @@ class ProxyControl:
         return await self._reply(found | {"left_out": log.calls.left_out + log.notifications.left_out})
 
 
-def _before(log: Ring[Record], cursor: int) -> list[Record]:
+def _before(log: BoundedLog[Record], cursor: int) -> list[Record]:
     """Return the records of a log before this number, newest first; all of them for 0."""
     return [one for one in reversed(log) if not cursor or one.n < cursor]
 

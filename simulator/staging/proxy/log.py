@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import astuple
 
 from simulator.contract.responses import Departure
-from simulator.runtime.ring import Ring
+from simulator.runtime.bounded_log import BoundedLog
 from simulator.staging.proxy.departures import TEXT_CHARS_MAX, TOPUP_PATH, reference
 from simulator.wire.traffic import Call, Notification
 
@@ -77,9 +77,9 @@ class SeenLog:
     """The complete log of the proxy."""
 
     def __init__(self, calls_max: int = CALLS_MAX, bytes_max: int = CALLS_BYTES_MAX) -> None:
-        self.calls: Ring[SeenCall] = Ring(calls_max, bytes_max)
-        self.notifications: Ring[SeenNotification] = Ring(calls_max, bytes_max)
-        self.departures: Ring[SeenDeparture] = Ring(calls_max, DEPARTURES_BYTES_MAX)
+        self.calls: BoundedLog[SeenCall] = BoundedLog(calls_max, bytes_max)
+        self.notifications: BoundedLog[SeenNotification] = BoundedLog(calls_max, bytes_max)
+        self.departures: BoundedLog[SeenDeparture] = BoundedLog(calls_max, DEPARTURES_BYTES_MAX)
 
     def add_call(self, seen: SeenCall) -> Call:
         """Number a call, and its departures; return it with its number."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from simulator.domain.model.money import cents, parse_amount, parse_number
-from simulator.domain.model.network import NetworkStatus
+from simulator.domain.model.schedule import NetworkStatus
 from simulator.staging.bodies import as_dict, as_list, as_text, dicts
 from simulator.staging.importer.account import Offer, ProductAnswers, biller_field, subproduct_field
 from simulator.staging.recorder.values import SeenCall, format_duration, short

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from simulator.domain.commands import LookUpBill, OpenCase
-from simulator.domain.model.answers import BillFound
 from simulator.domain.model.bills import (
     Bill,
     BillError,
     BillField,
+    BillFound,
     BillRefused,
     BillThen,
     PersonPools,

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from simulator.domain.commands import OpenCase
-from simulator.domain.model.answers import CaseAnswer, NoSuchTransaction
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.cases import CaseKind, CaseState, CaseThen
+from simulator.domain.model.cases import CaseAnswer, CaseKind, CaseState, CaseThen, NoSuchTransaction
 from simulator.domain.model.catalog import Catalog, Fulfillment, Source
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.outcomes import Noted

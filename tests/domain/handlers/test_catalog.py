@@ -8,7 +8,6 @@ import pytest
 
 from simulator.domain.commands import ChangeProduct, ChangeTree
 from simulator.domain.errors import Unacceptable, Unknown
-from simulator.domain.model.answers import ProductChange, TreeChange
 from simulator.domain.model.catalog import (
     Adjustment,
     Catalog,
@@ -17,6 +16,8 @@ from simulator.domain.model.catalog import (
     Group,
     Option,
     OptionList,
+    ProductChange,
+    TreeChange,
     TreeKind,
 )
 from simulator.domain.model.transactions import Reason

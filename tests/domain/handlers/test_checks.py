@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.domain.commands import CreatePayment
-from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
 from simulator.domain.model.catalog import (
     Catalog,
     DataSource,
@@ -23,7 +22,7 @@ from simulator.domain.model.catalog import (
     Source,
 )
 from simulator.domain.model.details import DetailKind, detail
-from simulator.domain.model.transactions import Reason
+from simulator.domain.model.transactions import PaymentAnswer, PaymentRefused, Reason
 from simulator.domain.sandbox import Sandbox
 from simulator.scenario.library import load_scenario
 from tests.support.tiers import examples

@@ -25,11 +25,10 @@ from simulator.domain.commands import (
 from simulator.domain.errors import Conflict
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import Catalog, Overlay
-from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import ClockStart, KeyStart, Limits, ResellerStart, Scenario
-from simulator.domain.model.schedule import ScheduledDeposit
+from simulator.domain.model.schedule import NetworkStatus, ScheduledDeposit
 from simulator.domain.model.transactions import Status
 from simulator.domain.model.webhooks import WebhookPolicy, WebhookStart
 from simulator.domain.sandbox import Sandbox

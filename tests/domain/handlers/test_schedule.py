@@ -10,10 +10,10 @@ import pytest
 from simulator.domain.due import ScheduleDue
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import Catalog, Category, Group, TreeKind
-from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.resellers import KeyState
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.schedule import (
+    NetworkStatus,
     ScheduledChange,
     ScheduledDeposit,
     ScheduledKey,

@@ -6,7 +6,7 @@ import pytest
 
 from simulator.domain.commands import SetNetwork
 from simulator.domain.errors import Unknown
-from simulator.domain.model.network import NetworkStatus, NetworkTimeline
+from simulator.domain.model.schedule import NetworkStatus, NetworkTimeline
 from tests.support.worlds import sandbox, seconds
 
 HEALTHY, INTERRUPTION = NetworkStatus.HEALTHY, NetworkStatus.INTERRUPTION

@@ -10,8 +10,7 @@ from simulator.domain.commands import Credit, OpenCase, PassTime, ReplayDelivery
 from simulator.domain.model.cases import CaseKind, CaseThen
 from simulator.domain.model.effects import AttemptEnd, AttemptResult
 from simulator.domain.model.outcomes import IDS, OUTCOMES, Noted
-from simulator.domain.model.rule_counts import RuleCount
-from simulator.domain.model.rules import Rule
+from simulator.domain.model.rules import Rule, RuleCount
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.transactions import Distortion, Status, Step
 from simulator.domain.reports.coverage import Coverage, RuleKey, coverage

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import pytest
 
 from simulator.domain.errors import Busy
-from simulator.runtime.ring import WAITERS_MAX, Notifier, Ring, Tally
+from simulator.runtime.bounded_log import BoundedLog, Tally
+from simulator.runtime.waiting import WAITERS_MAX, Notifier
 
 
 @dataclass
@@ -15,8 +16,8 @@ class Item:
     n: int = 0
 
 
-def filled(count: int, count_max: int = 100, bytes_max: int = 10_000) -> Ring[Item]:
-    ring: Ring[Item] = Ring(count_max, bytes_max)
+def filled(count: int, count_max: int = 100, bytes_max: int = 10_000) -> BoundedLog[Item]:
+    ring: BoundedLog[Item] = BoundedLog(count_max, bytes_max)
     for _ in range(count):
         ring.add(Item())
     return ring

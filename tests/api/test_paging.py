@@ -1,6 +1,6 @@
 """Encoded bodies are kept within bounds."""
 
-from simulator.api.body_cache import BodyCache
+from simulator.api.paging import BodyCache
 
 
 def test_the_least_recently_used_body_is_dropped() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from simulator.domain.errors import Conflict
 from simulator.domain.model.scenario import Scenario
-from simulator.runtime.watch import ScenarioWatch
+from simulator.runtime.scenario_watch import ScenarioWatch
 from simulator.scenario.library import bundled_path
 from simulator.scenario.reading.sources import files_behind
 
@@ -126,7 +126,7 @@ def test_a_mistake_of_ours_is_reported_and_the_next_change_is_loaded(
     path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     watched = Watched(path)
-    monkeypatch.setattr("simulator.runtime.watch.POLL_INTERVAL_S", 0.0)
+    monkeypatch.setattr("simulator.runtime.scenario_watch.POLL_INTERVAL_S", 0.0)
     load, write, secret = watched.watch._load, path.write_text, "a secret of the file"
 
     async def failing(scenario: Scenario) -> tuple[str, ...]:
@@ -149,9 +149,10 @@ def test_a_mistake_of_ours_is_reported_and_the_next_change_is_loaded(
     monkeypatch.setattr(watched.watch, "_load", failing)
     asyncio.run(changes())
     failed, loaded = watched.reported
-    assert ": not loaded; a mistake of the simulator, please report it: KeyError in test_watch.py, line " in failed
+    assert ": not loaded; a mistake of the simulator, please report it: KeyError in" in failed
+    assert "test_scenario_watch.py, line " in failed
     assert loaded.endswith("mine.yaml: loaded")
-    assert "a reload failed: KeyError in test_watch.py" in caplog.text
+    assert "a reload failed: KeyError in test_scenario_watch.py" in caplog.text
     assert secret not in failed + caplog.text
 
 
@@ -163,7 +164,7 @@ def test_files_that_cannot_be_listed_are_one_mistake_and_not_one_for_each_look(
     def fails(_: str) -> list[Path]:
         raise RuntimeError
 
-    monkeypatch.setattr("simulator.runtime.watch.files_behind", fails)
+    monkeypatch.setattr("simulator.runtime.scenario_watch.files_behind", fails)
     path.write_text("extends: default\nseed: 2\n")
     with pytest.raises(RuntimeError):
         watched.look()

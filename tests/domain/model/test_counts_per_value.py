@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.domain.model.rule_book import RuleBook
-from simulator.domain.model.rule_counts import (
+from simulator.domain.model.rules import (
     SANDBOX_VALUES_MAX,
     VALUES_MAX,
+    Rule,
     RuleCount,
     ValueBudget,
     counted_value,
 )
-from simulator.domain.model.rules import Rule
 
 REQUESTS = st.lists(
     st.fixed_dictionaries({"account": st.sampled_from(["a", "b", "c", "", None]), "amount": st.integers(1, 3)}),

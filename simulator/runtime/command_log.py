@@ -8,18 +8,36 @@ from typing import Any
 
 import msgspec
 
-from simulator.domain.commands import Command, EndAttempt, PassTime
+from simulator.domain.commands import (
+    AddApiKey,
+    AddReseller,
+    AddRule,
+    ChangeProduct,
+    ChangeSettings,
+    ChangeTree,
+    Command,
+    Credit,
+    EndAttempt,
+    LoadScenario,
+    PassTime,
+    RemoveRule,
+    ReplayDelivery,
+    RevokeApiKey,
+    SendCallback,
+    SetNetwork,
+)
 from simulator.domain.due import Fired
 from simulator.domain.errors import DomainError
-from simulator.domain.model.answers import ProductChange, TreeChange
 from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.catalog import ProductChange, TreeChange
 from simulator.domain.model.resellers import ApiKey, Reseller, Settings
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.wallet import Entry
-from simulator.domain.model.webhooks import Delivery, DeliveryLog
+from simulator.domain.model.webhooks import Delivery, DeliveryLog, ReplayRefused
 from simulator.persistence.tape.entries import CommandApplied, Due
 from simulator.persistence.tape.tape import ENTRY_BYTES, Tape
 from simulator.runtime.courier import Courier
+from simulator.runtime.events import Action, EventLog
 from simulator.runtime.traces import Trace, TraceContext, passed_on
 from simulator.scenario.reading.document import ScenarioError
 from simulator.wire.catalog import product_body, tree_part
@@ -131,3 +149,27 @@ def due_of(fired: Iterable[Fired]) -> Due:
     """Return the attempts that became due by these events."""
     sends = (one.send for one in fired if one.send is not None)
     return tuple((send.job.id, send.attempt.number) for send in sends)
+
+
+ACTIONS: dict[type, tuple[str, Callable[[Any, Any], str]]] = {
+    AddRule: ("rule_added", lambda command, rule: rule.id),
+    RemoveRule: ("rule_removed", lambda command, _: command.rule),
+    LoadScenario: ("scenario_loaded", lambda command, _: command.name),
+    SetNetwork: ("network_set", lambda command, _: f"{command.product} {command.status.value}"),
+    ChangeProduct: ("product_changed", lambda command, _: command.code),
+    ChangeTree: ("catalog_changed", lambda command, _: f"{command.kind.value} {command.id}"),
+    AddReseller: ("reseller_added", lambda command, _: command.start.code),
+    ChangeSettings: ("settings_changed", lambda command, _: command.reseller),
+    AddApiKey: ("api_key_added", lambda command, _: command.reseller),
+    RevokeApiKey: ("api_key_revoked", lambda command, _: command.reseller),
+    ReplayDelivery: ("delivery_replayed", lambda command, _: command.job),
+    SendCallback: ("callback_sent", lambda command, _: command.trxid),
+    Credit: ("deposited", lambda command, _: command.reseller),
+}
+
+
+def note_command(log: EventLog, command: Command, answer: Any, at: datetime) -> None:
+    """Publish the action of a command that the control API submitted, unless it was refused."""
+    if not isinstance(answer, ReplayRefused):
+        name, about = ACTIONS[type(command)]
+        log.note(Action(name, at, about(command, answer)))

@@ -1,0 +1,128 @@
+"""Who may send how much: quotas of a sandbox, the request rate of an address, the allowlist of a reseller.
+
+Refusals have the service's own shape, and the journal has the reason.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from weakref import WeakKeyDictionary
+
+from simulator.api.call import Call, Reply
+from simulator.api.clients import is_listed_address
+from simulator.api.refusals import address_blocked, address_not_allowed
+from simulator.auth import headers as names
+from simulator.domain.commands import CountRequest
+from simulator.domain.model.details import NAMES_MAX
+from simulator.domain.model.resellers import Reseller
+from simulator.domain.queries import payment_with
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.lives import Quotas
+from simulator.wire import error_bodies
+
+RATE, BYTES, TRANSACTIONS = "quota_rate", "quota_bytes", "quota_transactions"
+AHEAD = (RATE, BYTES)
+"""Quotas that refuse a request before it is read. Replays repeat the refusal, which the state cannot reproduce."""
+
+
+class RequestPace:
+    """A rate limit of `rate` requests per second; a burst may have the requests of a second, and at least a single
+    request."""
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+        self._most = max(1.0, rate)
+        self._left = self._most
+        self._at: datetime | None = None
+
+    def passes(self, wall: datetime) -> bool:
+        """Return whether another request may pass now; a wall clock that goes back counts as stopped."""
+        if self._at is not None and wall > self._at:
+            gained = (wall - self._at).total_seconds() * self._rate
+            self._left = min(self._most, self._left + gained)
+        self._at = wall if self._at is None else max(wall, self._at)
+        if self._left < 1.0:
+            return False
+        self._left -= 1.0
+        return True
+
+
+_paces: WeakKeyDictionary[LiveSandbox, RequestPace] = WeakKeyDictionary()
+
+Refuse = Callable[[Call], Reply]
+
+
+def refusal_ahead(sandbox: LiveSandbox, quotas: Quotas, wall: datetime) -> Refuse | None:
+    """Return the refusal of a request before it is read, if any; count it for the rate."""
+    if quotas.rate is not None:
+        pace = _paces.get(sandbox)
+        if pace is None:
+            pace = _paces[sandbox] = RequestPace(quotas.rate)
+        if not pace.passes(wall):
+            shown, text = f"{quotas.rate:g} requests a second", "It has sent too many requests; retry a little later."
+            return lambda call: _refuse(call, RATE, shown, text)
+    if quotas.bytes is not None and sandbox.tape.bytes + sandbox.tape.left_bytes >= quotas.bytes:
+        shown, text = f"{quotas.bytes} bytes", "It has used all its bytes; a reset empties it."
+        return lambda call: _refuse(call, BYTES, shown, text)
+    return None
+
+
+def refuse_payment(call: Call, refid: str) -> Reply | None:
+    """Refuse a new payment above the sandbox's quota; existing payments are still found."""
+    quotas, state = call.sandbox.spec.quotas, call.sandbox.core.state
+    if quotas.transactions is None or len(state.transactions) < quotas.transactions:
+        return None
+    if payment_with(state, call.owner, refid) is not None:
+        return None
+    text = "It has as many payments as it may; a reset empties it."
+    return _refuse(call, TRANSACTIONS, f"{quotas.transactions} payments", text)
+
+
+def _refuse(call: Call, code: str, shown: str, text: str) -> Reply:
+    call.exchange.error = code
+    whence = "POST /_sim/sandboxes and the flags of `serve` set it"
+    call.exchange.diagnosis = f"the quota of this sandbox is {shown}; {whence}"  # a fork says the same
+    return Reply(403, error_bodies.coded(code, f"This sandbox has a quota of {shown}. {text}"))
+
+
+def refuse_blocked(call: Call) -> Reply | None:
+    """Return 403 for an address that exceeded the request rate; counts this request (SPEC 8)."""
+    client = call.exchange.client
+    if not call.sandbox.apply(CountRequest(client), call.now):
+        return None
+    limits = call.sandbox.scenario.limits
+    call.exchange.error = "ip_blocked"
+    call.exchange.diagnosis = (
+        f"more than {limits.requests_per_interval} requests came from {client} within "
+        f"{limits.rate_limit_interval.total_seconds():g} s of the sandbox's time, which blocks it for "
+        f"{limits.rate_limit_block.total_seconds():g} s; limits.requests_per_interval: null in the scenario lifts it"
+    )
+    return address_blocked(client)
+
+
+def refuse_address(call: Call) -> Reply | None:
+    """Return 403 when the API key's reseller has an allowlist that excludes this client.
+
+    A revoked key is rejected as revoked, from any address (SPEC 5.2).
+    """
+    key = call.headers.get(names.API_KEY)
+    if key is None:
+        return None
+    call.named = named = call.sandbox.core.state.keys.get(key.decode("latin-1"))
+    if named is None or not named[0].settings.ip_allowlist or named[1].state == "revoked":
+        return None
+    return refuse_address_of(call, named[0])
+
+
+def refuse_address_of(call: Call, reseller: Reseller) -> Reply | None:
+    """Return 403 when the reseller's allowlist excludes this client.
+
+    The answer names neither the reseller nor the list: a key alone proves nothing.
+    """
+    allowlist = reseller.settings.ip_allowlist
+    if not allowlist or is_listed_address(call.exchange.client, allowlist):
+        return None
+    shown = ", ".join(allowlist[:NAMES_MAX]) + (", ..." if len(allowlist) > NAMES_MAX else "")
+    call.exchange.error = "ip_not_allowed"
+    call.exchange.diagnosis = f"{call.exchange.client} is not in the ip_allowlist of {reseller.code}: {shown}"
+    call.exchange.told = f"{call.exchange.client} is not on the list of addresses that may use these credentials"
+    return address_not_allowed(call.exchange.client)

@@ -1,0 +1,163 @@
+"""The lives of a sandbox: parameters and limits, the clock and state that each life starts with, and its disposal."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from math import inf
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+
+from simulator.domain.model.resellers import User
+from simulator.domain.model.scenario import Compiler, ResellerStart, Scenario, draw_key
+from simulator.domain.sandbox import Sandbox
+from simulator.domain.state import State
+from simulator.persistence.tape.tape import Tape, TapeBudget
+from simulator.runtime.clock import Clock, Wall
+from simulator.runtime.inbox_messages import Inbox, InboxBudget
+from simulator.runtime.inboxes import server_budget
+from simulator.scenario.build import COMPILER
+
+
+class Quotas(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The limits of a sandbox, None for no limit. `transactions` and `bytes` count since its beginning or its last
+    reset; `rate` is requests of the reseller API per second of the wall clock."""
+
+    transactions: int | None = None
+    bytes: int | None = None
+    rate: float | None = None
+
+    def __bool__(self) -> bool:
+        """Return whether there is any limit."""
+        return not (self.transactions is None and self.bytes is None and self.rate is None)
+
+    def within(self, others: "Quotas") -> "Quotas":
+        """Return these limits, with the limits of `others` where this has None."""
+        return Quotas(
+            transactions=others.transactions if self.transactions is None else self.transactions,
+            bytes=others.bytes if self.bytes is None else self.bytes,
+            rate=others.rate if self.rate is None else self.rate,
+        )
+
+
+NO_QUOTAS: Final = Quotas()
+
+
+def quotas(transactions: int | None = None, bytes_: int | None = None, rate: float | None = None) -> Quotas:
+    """Return quotas with these limits; None and 0 mean no limit."""
+    return (
+        Quotas(transactions=transactions or None, bytes=bytes_ or None, rate=float(rate) if rate else None) or NO_QUOTAS
+    )
+
+
+class ServerBudgets(NamedTuple):
+    """The budgets of a server: for inboxes, and for tapes."""
+
+    inboxes: InboxBudget[Inbox]
+    tapes: TapeBudget
+
+
+def server_budgets(tapes_bytes_max: float | None = None) -> ServerBudgets:
+    """Return new budgets for a server."""
+    return ServerBudgets(server_budget(), TapeBudget() if tapes_bytes_max is None else TapeBudget(tapes_bytes_max))
+
+
+def unshared_budgets() -> ServerBudgets:
+    """Return budgets for a separately rebuilt sandbox, without a limit for its tape."""
+    return server_budgets(inf)
+
+
+class SandboxSpec(msgspec.Struct, frozen=True):
+    """The parameters of a new sandbox; None keeps the scenario's value. The audit of a run skips sandboxes that are not
+    audited. Unique credentials and tokens are derived from the id `drawn_for`, or from the sandbox's own id if empty: a
+    fork uses the id of its original. A sandbox that `is_masked` began from a tape with stand-ins for its secrets."""
+
+    scenario: Scenario
+    id: str | None = None
+    seed: int | None = None
+    mode: str | None = None
+    rate: float | None = None
+    start: datetime | None = None
+    unique_credentials: bool = False
+    is_audited: bool = True
+    drawn_for: str = ""
+    quotas: Quotas = NO_QUOTAS
+    is_masked: bool = False
+
+
+class Beginning(msgspec.Struct, frozen=True):
+    """How a life of a sandbox began: when, and under which clock."""
+
+    spec: SandboxSpec
+    started: datetime
+    mode: str
+    rate: float
+
+
+FirstState = tuple[Clock, Sandbox]
+
+Ending = Literal["", "deleted", "reset", "rewound"]
+"""The reason why a life of a sandbox ended; empty while it lasts."""
+
+
+def first_state(id_: str, spec: SandboxSpec, wall: Wall) -> FirstState:
+    """Return the clock and state that a life of the sandbox `id_` begins with. Callable in a thread."""
+    start = spec.scenario.clock
+    clock = Clock(
+        wall, spec.mode or start.mode, start.rate if spec.rate is None else spec.rate, spec.start or start.start
+    )
+    return clock, core_of(id_, spec, clock.now())
+
+
+def core_of(
+    id_: str,
+    spec: SandboxSpec,
+    started: datetime,
+    compiler: Compiler = COMPILER,
+    make: Callable[..., Sandbox] = Sandbox,
+) -> Sandbox:
+    """Return the state machine of a life that started at this time; `make` creates it from its scenario."""
+    scenario = spec.scenario
+    seed = scenario.seed if spec.seed is None else spec.seed
+    drawn_for = spec.drawn_for or id_
+    if spec.unique_credentials:
+        scenario = _with_unique_credentials(scenario, seed, drawn_for)
+    return make(scenario, seed, started, drawn_for if spec.unique_credentials else "", compiler)
+
+
+def _with_unique_credentials(scenario: Scenario, seed: int, sandbox_id: str) -> Scenario:
+    own = tuple(_with_own_keys(reseller, seed, sandbox_id) for reseller in scenario.resellers)
+    return replace(scenario, resellers=own)
+
+
+def _with_own_keys(reseller: ResellerStart, seed: int, sandbox_id: str) -> ResellerStart:
+    """Return the reseller with a single active key pair and users that are unique to this sandbox."""
+    users = tuple(User(f"{user.username}-{sandbox_id}", user.password) for user in reseller.users)
+    return msgspec.structs.replace(reseller, keys=(draw_key(seed, sandbox_id, reseller.code),), users=users)
+
+
+FREED_PER_TURN = 1_000
+"""How many records one turn of the event loop frees, in about two milliseconds."""
+
+FREED_AFTER_S = 1.0
+"""After that, requests that still read the ended life have usually ended."""
+
+
+def dispose(state: State, tape: Tape) -> None:
+    """Free these records once the caller has dropped its references.
+
+    The slices are taken from a list of references. The containers of the life do not change, so a request that still
+    reads them finds all records.
+    """
+    tape.leave()
+    records: list[object] = [*tape.held, *state.nonces, *state.callbacks, *state.transactions.by_number]
+    for reseller in state.resellers.values():
+        records += reseller.wallet.entries
+    asyncio.get_running_loop().call_later(FREED_AFTER_S, _free_slice, records)
+
+
+def _free_slice(records: list[object]) -> None:
+    del records[-FREED_PER_TURN:]
+    if records:
+        asyncio.get_running_loop().call_soon(_free_slice, records)
