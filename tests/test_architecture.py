@@ -171,7 +171,7 @@ def _imported_from_above(path: Path) -> set[str]:
     return ours - MAY_IMPORT[part] - {part, "__version__"}
 
 
-def test_what_tests_import_knows_nothing_of_what_it_speaks_to() -> None:
+def test_modules_that_tests_import_do_not_know_the_server() -> None:
     """The launcher alone starts the simulator, the plugin alone imports pytest; and none an HTTP client."""
     client = PACKAGE.parent / "reseller_sim"
     found = {
@@ -385,7 +385,7 @@ def test_the_core_needs_hardly_more_than_the_standard_library(part: str) -> None
         assert not foreign, f"{path.name} imports {foreign}"
 
 
-def test_a_module_has_one_subject_named_in_its_first_line() -> None:
+def test_a_module_has_a_single_subject_named_in_its_first_line() -> None:
     assert [name_of(path) for path in modules() if not ast.get_docstring(tree_of(path))] == [], "no docstring"
     lines = {name_of(path): len(path.read_text().splitlines()) for path in modules()}
     assert {name: count for name, count in lines.items() if count > LINES_MAX} == {}, "two subjects?"
@@ -407,7 +407,7 @@ def _ends_in(node: ast.expr, names: tuple[str, ...]) -> bool:
     return (isinstance(node, ast.Attribute) and node.attr in names) or (isinstance(node, ast.Name) and node.id in names)
 
 
-def test_days_and_times_are_parsed_in_one_place() -> None:
+def test_days_and_times_are_parsed_in_a_single_place() -> None:
     """Of ISO 8601, each parser accepts a little more or less than the next one."""
     found = {
         str(path.relative_to(PACKAGE))
@@ -430,7 +430,7 @@ def test_product_codes_do_not_appear_in_python() -> None:
     assert not found
 
 
-def test_the_misspelt_success_is_written_in_one_place() -> None:
+def test_the_misspelt_success_is_written_in_a_single_place() -> None:
     found = {
         name_of(path)
         for path in modules()

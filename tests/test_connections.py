@@ -43,7 +43,7 @@ async def send_until_refused(writer: asyncio.StreamWriter) -> None:
         await writer.drain()
 
 
-def test_nobody_takes_a_closed_port() -> None:
+def test_a_closed_port_is_not_reused() -> None:
     with closed_port() as port:
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port)).close()

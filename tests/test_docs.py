@@ -78,7 +78,7 @@ def test_headings_have_an_order(page: str) -> None:
     assert [pair for pair in pairwise(levels) if pair[1] > pair[0] + 1] == []
 
 
-def test_each_page_is_listed_once_in_the_order_in_which_to_read() -> None:
+def test_each_page_is_listed_once_in_reading_order() -> None:
     listed = [link for section in reading_order((ROOT / INDEX).read_text("utf-8")) for link in section.links]
     assert sorted(listed) == sorted({*listed})
     written = {path.name for path in (ROOT / "docs").glob("*.md")} - {Path(INDEX).name}

@@ -116,7 +116,7 @@ def test_test_modules_do_not_import_each_other() -> None:
     assert {name: modules for name, modules in found.items() if modules} == {}
 
 
-def test_what_helps_tests_imports_no_tool() -> None:
+def test_support_imports_no_tool() -> None:
     """Tools import `tests.support`; the other way round, no test could do without them."""
     imported = re.compile(r"^(?:from|import) tools\b", re.MULTILINE)
     paths = our_files(ROOT / "support", ".py")

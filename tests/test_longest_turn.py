@@ -27,7 +27,7 @@ def test_a_callback_counts() -> None:
     assert "work" in LONGEST_TURN.callback
 
 
-def test_what_drives_a_browser_does_not_count() -> None:
+def test_time_of_a_browser_driver_does_not_count() -> None:
     def driven() -> None:
         work()
 

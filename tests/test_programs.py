@@ -28,7 +28,7 @@ def test_a_test_is_skipped_without_its_program(monkeypatch: pytest.MonkeyPatch) 
         node_command("no-such-command")
 
 
-def test_what_is_missing_comes_from_the_markers_of_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_programs_come_from_the_markers_of_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     lacking = {"php", "interop-tools"}
     monkeypatch.setattr(programs, "_is_here", lambda name: name not in lacking)
     examples, linters = (ROOT / "tests" / name for name in ("examples/test_examples.py", "interop/test_linters.py"))

@@ -68,7 +68,7 @@ def test_each_assumption_is_in_the_section_that_it_belongs_to(one: Assumption) -
     assert f"(assumptions.md#{one.id})" in SECTIONS[one.spec]
 
 
-def test_what_a_citation_quotes_is_in_its_section() -> None:
+def test_the_quotation_of_a_citation_is_in_its_section() -> None:
     quoted = {
         found
         for path in citing_files()
@@ -99,7 +99,7 @@ def test_each_section_begins_with_a_mark(number: str) -> None:
 
 
 @pytest.mark.parametrize("number", SECTIONS)
-def test_the_other_marks_are_those_of_generated_parts(number: str) -> None:
+def test_the_other_marks_belong_to_generated_parts(number: str) -> None:
     """What is assumed is in the register, and what a deployment was seen to do is not on this page."""
     is_assumed = any(one.spec == number for one in assumptions())
     by_hand = re.sub(r"<!-- generated: .+?<!-- end -->", "", SECTIONS[number], flags=re.DOTALL)
@@ -110,7 +110,7 @@ def test_the_other_marks_are_those_of_generated_parts(number: str) -> None:
     assert SECTIONS[number].count("*observed*") == is_assumed
 
 
-def test_what_is_assumed_of_a_field_is_said_in_its_row() -> None:
+def test_assumptions_about_a_field_are_named_in_its_row() -> None:
     for table, fields in ASSUMED_FIELDS.items():
         section = next(text for text in SECTIONS.values() if f"<!-- generated: fields {table} -->" in text)
         rows = [line for line in section.splitlines() if "*Assumed*: [" in line]

@@ -14,7 +14,7 @@ SCRIPT = ROOT / ".ci" / "run"
 HASHES = [f"{number:040x}" for number in range(QUARTERS)]
 
 
-def test_each_slow_module_is_in_one_quarter() -> None:
+def test_each_slow_module_is_in_a_single_quarter() -> None:
     parts = [set(slow_files(commit)) for commit in HASHES]
     assert sum(map(len, parts)) == len(set().union(*parts)) == len(set(slow_files()))
     assert all(parts)
@@ -40,7 +40,7 @@ def test_a_run_of_a_quarter_keeps_its_modules(marked: bool) -> None:
         check=False,
         timeout=60,
     )
-    assert ("::test_each_slow_module_is_in_one_quarter" in listed.stdout) is marked
+    assert ("::test_each_slow_module_is_in_a_single_quarter" in listed.stdout) is marked
 
 
 @pytest.mark.slow

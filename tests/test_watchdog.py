@@ -52,7 +52,7 @@ def test_a_test_that_hangs_ends_the_run_and_is_shown() -> None:
     assert 'File "<string>", line 7' in done.stderr
 
 
-def test_many_short_tests_share_a_timer_that_is_set_anew_at_each_look(timer: Timer) -> None:
+def test_many_short_tests_share_a_timer_that_each_look_extends(timer: Timer) -> None:
     one = Watchdog()
     for _ in range(3):
         for _ in range(100):

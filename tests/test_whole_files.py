@@ -17,7 +17,7 @@ def test_a_file_is_replaced_whole_and_keeps_its_permissions(tmp_path: Path) -> N
     assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("new", 0o600)
 
 
-def test_what_is_refused_leaves_the_file_and_nothing_beside_it(tmp_path: Path) -> None:
+def test_a_refused_write_leaves_the_file_and_no_other_file(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     path.write_text("old")
 

@@ -272,7 +272,7 @@ def test_an_internal_error_comes_by_fault_alone_and_nothing_is_spent() -> None:
         assert client.call("GET", "/v2/balance", nonce=NONCE).status == 200
 
 
-def test_an_allowlist_lets_in_whom_it_names(client: Client) -> None:
+def test_an_allowlist_admits_the_addresses_that_it_names(client: Client) -> None:
     settings = "/sandboxes/default/resellers/RS001/settings"
     client.sim("PATCH", settings, {"ip_allowlist": ["10.0.0.0/8"]})
     refused = client.call("GET", "/v2/balance")
@@ -300,7 +300,7 @@ def test_a_diagnosis_comes_with_a_refused_signature(client: Client) -> None:
     assert "lower case" in answer.headers["x-sim-diagnosis"]
 
 
-def test_the_nonce_service_may_be_down_for_one_product_alone() -> None:
+def test_the_nonce_service_may_be_down_for_a_single_product() -> None:
     faults = [{"name": "down", "when": {"product": "RELOAD"}, "times": 1, "then": {"nonce_service": "down"}}]
     with running({"faults": faults}) as client:
         assert client.pay().status == 503

@@ -60,7 +60,7 @@ def test_a_biller_has_all_its_properties(client: Client) -> None:
     assert (biller["min"], biller["max"], biller["suggested_category"]) == ("5.00", "10000.00", "Utilities")
 
 
-def test_a_biller_without_limits_has_those_of_the_product(client: Client) -> None:
+def test_a_biller_without_limits_uses_the_limits_of_its_product(client: Client) -> None:
     (biller,) = listed(client, "biller_code=1040")["data"]
     assert (biller["min"], biller["max"], biller["suggested_category"]) == ("1.00", "10000.00", None)
 

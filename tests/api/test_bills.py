@@ -83,7 +83,7 @@ def test_a_bill_shows_what_its_biller_returns(client: Client) -> None:
     assert water["Balance"]
 
 
-def test_the_same_bill_comes_again_and_in_every_run(client: Client) -> None:
+def test_the_bill_of_an_account_is_equal_in_every_run(client: Client) -> None:
     first = look_up(client).json
     assert look_up(client).json == first
     with running() as another:
@@ -171,7 +171,7 @@ def test_a_query_that_violates_the_contract_is_refused_before_the_product_and_an
         assert client.call("GET", f"{PATH}?product=ELECTRIC&account=x").headers["x-sim-rule"] == "any"
 
 
-def test_an_interbank_bill_is_of_one_biller_by_ref_1(client: Client) -> None:
+def test_an_interbank_bill_belongs_to_the_biller_that_ref_1_names(client: Client) -> None:
     bill = look_up(client, "INTERBANK", "12345678", biller_code="1004", ref2="P-1", amount="10.50").data
     assert (bill["BillerName"], bill["Address"], bill["E-Bill"]) == ("Meridian Insurance", "", None)
     other = look_up(client, "INTERBANK", "12345678", biller_code="1001").data

@@ -344,7 +344,7 @@ def test_a_price_that_several_plans_share_still_needs_a_code() -> None:
         refuse(client, body | {"extras": {"subproduct_code": "D30"}}, 44)
 
 
-def test_of_a_text_that_is_far_too_long_a_refusal_echoes_the_beginning(client: Client) -> None:
+def test_a_refusal_echoes_only_the_beginning_of_an_overlong_text(client: Client) -> None:
     long = {name: name + "é" * 1_000_000 for name in ("refid", "account", "product")}
     answer = client.call("POST", "/v2/topup", json.dumps(long | {"amount": "10"}, ensure_ascii=False).encode())
     assert answer.status == 400

@@ -211,7 +211,7 @@ def test_a_callback_has_the_balance_after_its_own_payments_last_entry(method: st
         assert client.pay("ref-0").data["balance"] == client.call("GET", "/v2/balance").data["balance"]
 
 
-def test_the_balance_of_a_callback_may_be_that_of_its_sending() -> None:
+def test_a_callback_may_report_the_balance_at_its_sending() -> None:
     with receiving(503, 200, assume={"callback-balance": "at_sending"}) as (client, receiver):
         first = client.pay().data["balance"]
         client.advance(1)
@@ -324,7 +324,7 @@ def test_waiting_for_the_inbox_ends_when_enough_arrived_or_the_time_is_up() -> N
         assert (late["complete"], late["count"]) == (False, 1)
 
 
-def test_nothing_happens_behind_a_tests_back_under_a_manual_clock() -> None:
+def test_nothing_happens_unasked_under_a_manual_clock() -> None:
     rules = [{"when": {}, "then": [{"status": "Accepted"}, {"after": "0s", "status": "Succesful"}]}]
     with running({"payments": rules}) as client:
         assert client.pay().data["status"] == "Accepted"
@@ -423,7 +423,7 @@ def test_until_idle_gives_up_on_a_day_that_never_ends(monkeypatch: pytest.Monkey
         assert (len(done["fired"]), done["left_out"] >= 40) == (10, True)
 
 
-def test_until_idle_stops_before_an_item_of_a_distant_year_and_says_how_to_go_on() -> None:
+def test_until_idle_stops_before_an_item_of_a_distant_year_and_says_how_to_continue() -> None:
     distant = {"at": "400d", "deposit": {"reseller": "RS001", "amount": "1.00"}}
     with running({"schedule": [distant]}) as client:
         for _ in range(2):  # an advance that is only repeated goes no further

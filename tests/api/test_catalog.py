@@ -122,7 +122,7 @@ def test_a_dynamic_field_says_what_to_ask_with(client: Client) -> None:
     }
 
 
-def test_a_limit_of_the_product_goes_over_that_of_the_field(client: Client) -> None:
+def test_a_limit_of_the_product_overrides_the_limit_of_the_field(client: Client) -> None:
     parking = catalog(client, "product_code=PARKING")["products"]["PARKING"]
     assert (parking["min_amount"], parking["max_amount"]) == (None, {"amount": "200.00", "currency": "MYR"})
     assert parking["fields"][1]["validation"] == {"min": 1, "max": 500}

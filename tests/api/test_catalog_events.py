@@ -48,7 +48,7 @@ def test_a_product_that_changes_is_published_signed() -> None:
         assert (fired["kind"], fired["type"], fired["reseller"]) == ("webhook", "product.updated", "")
 
 
-def test_only_the_options_that_change_are_published_one_by_one() -> None:
+def test_only_the_changed_options_are_published_singly() -> None:
     with running(TARGET) as client:
         product = client.live.core.state.catalog.products["RELOAD"]
         (options,) = product.options.values()
@@ -73,7 +73,7 @@ def test_a_scheduled_change_is_published_when_it_happens() -> None:
         assert published(client) == LEAVES
 
 
-def test_a_change_for_one_reseller_is_published_as_that_reseller_sees_it() -> None:
+def test_a_change_for_a_single_reseller_is_published_as_that_reseller_sees_it() -> None:
     with running(TARGET) as client:
         change(client, "GAME", "?reseller=RS001", is_active=False)
         change(client, "GAME", "?reseller=RS001", is_active=False)
@@ -179,7 +179,7 @@ def test_a_change_of_prices_is_published_for_the_product_and_for_each_option() -
         assert sent == [about | item for item in shown]
 
 
-def test_prices_of_one_reseller_are_published_with_its_code() -> None:
+def test_prices_of_a_single_reseller_are_published_with_its_code() -> None:
     with running(TARGET) as client:
         change(client, "GIFTCARD", "?reseller=RS001", price_adjustment={"type": "fixed", "value": 1})
         client.advance()
@@ -242,7 +242,7 @@ def test_a_tree_that_names_every_product_does_not_change_with_them() -> None:
         assert published(client) == ["product.updated GAME"]
 
 
-def test_a_tree_that_changes_for_one_reseller_alone_is_published_with_its_code() -> None:
+def test_a_tree_that_changes_for_a_single_reseller_is_published_with_its_code() -> None:
     """RETIRED is on sale for this reseller alone, so that nobody else sees it come into a category."""
     own = {"resellers": [{"code": "RS001", "catalog": {"RETIRED": {"is_active": True}}}]}
     with running(TARGET | own) as client:

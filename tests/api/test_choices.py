@@ -280,7 +280,7 @@ def test_with_realistic_times_three_days_are_three_days_and_rules_have_their_own
         assert status_after(client, "WATER", "1234567890", 9) == "Failed"
 
 
-def test_nothing_that_is_refundable_is_instant_in_the_default_scenario() -> None:
+def test_no_refundable_product_is_instant_in_the_default_scenario() -> None:
     with running() as client:
         listed = client.call("GET", "/v2/product-list").json["data"]
         times = {

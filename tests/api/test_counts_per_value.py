@@ -85,7 +85,7 @@ def test_forwarded_addresses_count_only_where_they_are_trusted() -> None:
 
 
 @pytest.mark.parametrize("per", ["key", "address"])
-def test_what_is_outstanding_is_that_of_the_clients_next_look_up(per: str) -> None:
+def test_the_next_look_up_of_the_client_shows_the_outstanding_amount(per: str) -> None:
     small = {"nth": 1, "per": per, "then": {"bill": {"Outstanding": 5}}}
     above = {"when": {"amount": {"more_than": "outstanding"}}, "then": {"refuse": "Invalid_Denomination"}}
     with running(scenario(bills=[small], payments=[above]), trust_forwarded=True) as client:

@@ -145,7 +145,7 @@ def test_the_length_of_an_amount_counts_alike_as_a_string_and_as_a_number(
         assert diagnosis(client, answer) == said
 
 
-def test_the_price_of_one_option_among_thousands_is_found() -> None:
+def test_the_price_of_an_option_among_thousands_is_found() -> None:
     every = [{"code": f"N{n}", "label": str(n), "denomination": n} for n in range(1, 4001)]
     field = MANY["fields"][0] | {"options": every}  # type: ignore[index]
     adjusted = {"price_adjustment": {"type": "percentage", "value": 1.5}, "denomination_unit_price": 0.045}
@@ -320,7 +320,7 @@ def test_extras_that_a_scenario_rejects_are_named() -> None:
         assert client.pay(extras={"b": None}).status == 200
 
 
-def test_of_many_extras_that_a_scenario_rejects_five_are_named() -> None:
+def test_five_of_many_rejected_extras_are_named() -> None:
     with running({"assume": {"unsupported-extras": "reject"}}) as client:
         said = diagnosis(client, client.pay(extras={f"x{n}": "1" for n in range(7)}))
         assert said == "RELOAD has no extras.x0, extras.x1, extras.x2, extras.x3, extras.x4 and 2 more"
@@ -367,7 +367,7 @@ def test_an_unknown_path_suggests_only_one_that_is_really_near(client: Client, p
     assert diagnosis(client, answer) == f"the service has no such path{suggested}"
 
 
-def test_a_method_that_a_path_has_not_is_named_with_those_that_it_has(client: Client) -> None:
+def test_a_method_that_a_path_lacks_is_named_with_the_methods_that_it_has(client: Client) -> None:
     answer = client.call("PATCH", "/v2/callback-url")
     assert (answer.status, diagnosis(client, answer)) == (405, "the path has another method; use GET, POST")
 
@@ -613,7 +613,7 @@ def test_a_blank_extra_is_as_if_absent(client: Client, blank: str) -> None:
     assert diagnosis(client, topup(client, plan | code(blank))) == diagnosis(client, topup(client, plan)) == ""
 
 
-def test_a_blank_text_in_place_of_an_object_or_a_list_is_refused(paid: Client) -> None:
+def test_a_blank_text_instead_of_an_object_or_a_list_is_refused(paid: Client) -> None:
     assert diagnosis(paid, topup(paid, RELOAD | {"extras": ""})) == "extras must be an object of at most 50 members"
     assert "user_email must be a list" in diagnosis(
         paid, paid.call("POST", CHECK, {"refid": "ref-1", "user_email": " "})
@@ -655,7 +655,7 @@ CIRCLES = [
 
 @pytest.mark.parametrize("choice", ["refused", "taken"])
 @pytest.mark.parametrize(("more", "amount", "said"), CIRCLES)
-def test_nothing_is_advised_that_would_be_refused(more: dict[str, Any], amount: str, said: str, choice: str) -> None:
+def test_the_advice_of_a_diagnosis_is_accepted(more: dict[str, Any], amount: str, said: str, choice: str) -> None:
     with running(limited(**more) | {"assume": {"price-amount": choice}}) as client:
         answer = topup(client, RELOAD | {"product": "LIM", "amount": amount})
         if choice == "taken" and "price.amount" in said:

@@ -100,7 +100,7 @@ def test_other_refused_replays_are_explained_in_a_sentence(client: Client) -> No
     assert diagnosis(client, replay(client, job)) == "there is no balance webhook to deliver to; create it with PUT"
 
 
-def test_of_many_refused_items_the_first_are_explained(client: Client) -> None:
+def test_the_first_of_many_refused_items_are_explained(client: Client) -> None:
     put(client)
     said = diagnosis(client, bulk(client, *(f"x{n}" for n in range(9))))
     assert (

@@ -225,7 +225,7 @@ def test_an_option_of_the_default_loan_that_an_identity_does_not_have_is_not_cal
     )
 
 
-def test_a_plan_that_an_account_is_not_offered_is_listed_beside_those_that_it_is(client: Client) -> None:
+def test_a_plan_that_is_not_offered_to_an_account_is_listed_beside_the_offered_plans(client: Client) -> None:
     for account in (f"01{n:08}" for n in range(1000, 1010)):
         items = client.call("GET", f"/v2/options?product_code=DATA&field_id=plan&account_number={account}").json[
             "items"
@@ -239,7 +239,7 @@ def test_a_plan_that_an_account_is_not_offered_is_listed_beside_those_that_it_is
             assert listed == f"offered to it: {', '.join(mine)}"
 
 
-def test_the_amounts_of_plans_are_those_that_this_account_is_offered(client: Client) -> None:
+def test_the_amounts_of_plans_are_the_amounts_offered_to_this_account(client: Client) -> None:
     said = diagnosis(client, topup(client, DATA | {"amount": "7"}))
     assert said.startswith("DATA sells ")
     assert said.endswith(" to account 0123456789; 7 is none of them")

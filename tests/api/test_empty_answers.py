@@ -14,7 +14,7 @@ def diagnosis(client: Client, target: str) -> str:
 
 
 @pytest.mark.parametrize("what", PATHS)
-def test_a_day_of_utc_is_told_from_the_service_s(what: str) -> None:
+def test_a_day_of_utc_differs_from_a_day_of_the_service(what: str) -> None:
     with running({"clock": NIGHT}) as client:
         client.pay()
         found = diagnosis(client, f"{PATHS[what]}?limit=9&date=2026-11-29")
@@ -31,7 +31,7 @@ def test_other_days_without_a_record_are_said_too(what: str) -> None:
 
 
 @pytest.mark.parametrize(("what", "beyond"), [("transactions", "offset=100"), ("entries", "page=9")])
-def test_a_page_behind_the_end_says_how_many_there_are(what: str, beyond: str) -> None:
+def test_a_page_after_the_end_says_how_many_pages_exist(what: str, beyond: str) -> None:
     with running({"clock": DAY}) as client:
         client.pay()
         found = diagnosis(client, f"{PATHS[what]}?limit=9&date=2026-11-29&{beyond}")

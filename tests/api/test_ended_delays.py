@@ -45,7 +45,9 @@ def answered(client: Client, ending: str) -> Response:
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("timeout", [None, "29s"])
 @pytest.mark.parametrize("then", BEFORE)
-def test_what_was_not_carried_out_is_answered_so_at_once(ending: str, timeout: str | None, then: str) -> None:
+def test_an_operation_that_was_not_carried_out_is_answered_so_at_once(
+    ending: str, timeout: str | None, then: str
+) -> None:
     with running() as client:
         client.sandbox(scenario(BEFORE[then], timeout), "mine")
         answer = answered(client, ending)
@@ -62,7 +64,7 @@ def test_what_was_not_carried_out_is_answered_so_at_once(ending: str, timeout: s
 
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize(("timeout", "status"), [(None, 200), ("29s", 504)])
-def test_what_was_carried_out_has_at_once_the_answer_that_it_waits_for(
+def test_an_operation_that_was_carried_out_gets_its_delayed_answer_at_once(
     ending: str, timeout: str | None, status: int
 ) -> None:
     with running() as client:

@@ -87,7 +87,7 @@ def test_a_rule_that_looks_into_the_body_holds_up_only_requests_that_it_may_matc
         assert client.pay(account="0129999999").status == 418
 
 
-def test_a_rule_after_the_one_that_waits_still_acts_when_that_one_does_not_match() -> None:
+def test_a_rule_after_a_waiting_rule_acts_when_the_waiting_rule_does_not_match() -> None:
     with running(faults(BY_ACCOUNT, BY_PATH)) as client:
         assert client.pay(account="0129999999").status == 502
         assert counted(client) == {"account": (0, 0), "path": (1, 1)}
@@ -155,7 +155,7 @@ ORDER = {"refid": "r1", "product": "RELOAD", "account": "0123456789", "amount": 
         ({"delay": "4s"}, {"integration_timeout": "3s"}, 504, False),
     ],
 )
-def test_nothing_takes_longer_than_the_integration_timeout(
+def test_no_answer_takes_longer_than_the_integration_timeout(
     then: dict[str, Any], limits: dict[str, Any], status: int, is_made: bool
 ) -> None:
     for when in ({"path": "/v2/topup"}, {"account": "0123456789"}):

@@ -63,7 +63,7 @@ def test_the_client_is_the_last_that_is_no_trusted_proxy(peer: str, forwarded: s
         ("https", "sim\r\nX: y", ("https", b"")),
     ],
 )
-def test_what_a_trusted_proxy_says_of_the_address_is_read_with_care(proto: str, host: str, told: Any) -> None:
+def test_the_address_that_a_trusted_proxy_forwards_is_parsed_strictly(proto: str, host: str, told: Any) -> None:
     headers = {b"x-forwarded-proto": proto.encode(), b"x-forwarded-host": host.encode()}
     assert TrustedProxies(PROXIES).headers(PEER, headers) == told
     assert TrustedProxies(PROXIES).headers("203.0.113.5", headers) == ("", b"")
@@ -112,7 +112,7 @@ def test_the_allowlist_of_the_service_sees_the_true_client(peer: str, forwarded:
         assert shown["status"] == status
 
 
-def test_nobody_is_believed_by_default() -> None:
+def test_forwarded_headers_are_ignored_by_default() -> None:
     with running() as client:
         change = {"ip_allowlist": ["203.0.113.9"]}
         client.sim("PATCH", "/sandboxes/default/resellers/RS001/settings", change)
@@ -123,7 +123,7 @@ OUTSIDE = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "sim.example.com"}
 
 
 @pytest.mark.parametrize("has_root", [True, False])
-def test_the_control_api_says_the_address_by_which_it_was_reached(has_root: bool) -> None:
+def test_the_control_api_shows_the_address_that_the_client_used(has_root: bool) -> None:
     """Whether the proxy removes what it has before the paths, or not."""
     with running(trusted_forwarders=PROXIES, root_path="/sim", allowed_hosts=("sim.example.com",)) as client:
         root = "/sim" if has_root else ""
@@ -153,7 +153,7 @@ def test_only_a_whole_root_is_taken_away_once(path: str, known: bool) -> None:
         assert (ask(client, path, PEER, {}).status == 200) is known
 
 
-def test_a_foreign_host_is_refused_whoever_says_it() -> None:
+def test_a_foreign_host_is_refused_from_every_header() -> None:
     with running(trusted_forwarders=PROXIES) as client:
         assert ask(client, "/_sim/sandboxes", PEER, OUTSIDE).json["error"] == "foreign_host"
         assert ask(client, "/_sim/sandboxes", "198.51.100.1", OUTSIDE).status == 200  # its own words do not count
@@ -172,7 +172,7 @@ def test_a_foreign_host_is_refused_whoever_says_it() -> None:
         (True, PROXIES, "", "https"),
     ],
 )
-def test_absolute_links_have_the_scheme_by_which_the_client_came(
+def test_absolute_links_have_the_scheme_that_the_client_used(
     is_tls: bool, trusted: tuple[str, ...], told: str, scheme: str
 ) -> None:
     """Also when the request is sent again, and when its tape is replayed."""

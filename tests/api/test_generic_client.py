@@ -140,7 +140,7 @@ def test_a_client_without_the_version_header_pays_for_products_without_adjustmen
     assert paid(client, body)["amount"] == 10
 
 
-def test_the_version_header_of_the_catalog_is_that_of_the_options(client: Client, products: dict[str, Any]) -> None:
+def test_the_catalog_and_the_options_have_equal_version_headers(client: Client, products: dict[str, Any]) -> None:
     plan = products["DATA"]["fields"][1]
     assert all("denomination" in option for option in fetch(client, plan, {"phone": "0123456789"}))
     assert products["DATA"]["fulfillment"]["amount"]["path"] == "denomination"

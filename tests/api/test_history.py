@@ -304,7 +304,7 @@ def test_a_record_has_the_products_own_currency_and_the_figures_are_in_ringgit()
         assert ask(client).json["meta"]["total_amount"] == "4.50"
 
 
-def test_names_are_those_of_the_day() -> None:
+def test_the_history_keeps_the_product_names_of_its_day() -> None:
     with running(SCENARIO) as client:
         client.pay("gems", "100", "GAME", account="player1")
         before = ask(client).data

@@ -58,7 +58,7 @@ def test_an_answer_waits_before_or_after_the_commit_until_it_is_released(then: d
         assert_replays(client.app)
 
 
-def test_those_that_came_first_are_released_first() -> None:
+def test_the_oldest_held_answers_are_released_first() -> None:
     with running() as client:
         client.sandbox(holding({}), "mine")
 

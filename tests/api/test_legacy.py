@@ -509,7 +509,7 @@ def test_unique_credentials_lead_to_their_sandbox_from_the_root() -> None:
         assert client.call("GET", "/v2/balance").headers["x-sim-sandbox"] == "default"
 
 
-def test_a_call_that_fails_at_the_root_belongs_to_the_default_sandbox_unless_its_username_is_of_one() -> None:
+def test_a_failed_call_at_the_root_belongs_to_the_default_sandbox_unless_its_username_is_of_another() -> None:
     with running() as client:
         made = client.sim("POST", "/sandboxes", {"id": "u", "credentials": "unique", "clock": {"mode": "manual"}}).json
         username = made["resellers"][0]["username"]

@@ -134,7 +134,7 @@ def amount_field(**more: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_denominations_come_from_the_form_where_the_catalog_has_none(
+def test_denominations_come_from_the_form_when_the_catalog_lists_none(
     fields: list[Any], expected: dict[str, Any]
 ) -> None:
     with running(own(fields=fields)) as client:
@@ -165,7 +165,7 @@ def test_groups_and_categories_may_be_ids() -> None:
 # Sub-products
 
 
-def test_plans_of_a_number_are_those_of_the_options() -> None:
+def test_plans_of_a_number_equal_the_options() -> None:
     with running() as client:
         plans = subproducts(client, product_code="DATA", account_number=PHONE)
         assert {"D5", "D10W", "D10M", "D10N", "D30", "D50"} <= {plan["subproduct_code"] for plan in plans}
@@ -216,7 +216,7 @@ def test_an_identity_may_have_several_loan_accounts() -> None:
         assert subproducts(client, product_code="STUDENTLOAN", account_number="900101145679") != loans
 
 
-def test_billers_have_their_own_limits_or_those_of_the_product() -> None:
+def test_billers_use_their_own_limits_or_the_limits_of_the_product() -> None:
     with running() as client:
         billers = {biller["subproduct_code"]: biller for biller in subproducts(client, product_code="INTERBANK")}
         assert len(billers) >= 40
@@ -241,7 +241,7 @@ def test_a_limit_cuts_the_list_and_a_blank_one_does_not(limit: str, count: int |
         assert subproducts(client, product_code="INTERBANK", limit=limit) == whole[:count]
 
 
-def test_a_product_without_subproducts_has_none() -> None:
+def test_a_product_without_subproducts_lists_none() -> None:
     with running() as client:
         assert subproducts(client, product_code="RELOAD") == []
 

@@ -288,7 +288,7 @@ def test_a_forwarded_address_is_ignored_where_it_is_not_trusted() -> None:
 # The integration timeout
 
 
-def test_a_shorter_integration_timeout_is_the_one_that_the_answer_names() -> None:
+def test_the_answer_names_a_shorter_integration_timeout() -> None:
     fault = {"when": {"path": "/v2/balance"}, "then": {"delay": "10m"}}
     scenario = {"clock": "x100000", "faults": [fault], "limits": {"integration_timeout": "90s"}}
     with running(scenario) as client:

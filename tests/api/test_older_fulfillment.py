@@ -67,7 +67,7 @@ def test_a_form_filler_pays_all_products_with_the_header(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SALES)
-def test_a_form_filler_pays_without_the_header_whatever_has_a_mapping(name: str) -> None:
+def test_a_form_filler_pays_every_mapped_product_without_the_header(name: str) -> None:
     with running(SALES[name]) as client:
         products = catalog(client, OLD)
         withheld = {code for code, product in products.items() if product["fulfillment"]["amount"] is None}
@@ -153,7 +153,7 @@ def test_an_amount_that_is_one_price_and_another_denomination_is_diagnosed() -> 
         assert warned(refused).endswith(warning)
 
 
-def test_of_plans_that_share_the_amount_the_price_of_another_is_diagnosed() -> None:
+def test_the_price_of_another_plan_with_the_same_amount_is_diagnosed() -> None:
     with running({"catalog": {"products": [{"code": "DATA", "price_adjustment": ADJUSTMENT}]}}) as client:
         refused = client.pay("a", "10", "DATA")
         assert refused.data["statusCode"] == 44

@@ -307,7 +307,7 @@ def test_25000_billers_are_paged_like_forty(monkeypatch: pytest.MonkeyPatch) -> 
         assert [biller["biller_code"] for biller in every["data"]] == [one["code"] for one in whole]
 
 
-def test_options_for_one_account_are_written_in_the_scenario() -> None:
+def test_options_for_a_single_account_are_written_in_the_scenario() -> None:
     mine = {"id": "plan", "options_for": {"0199999999": [{"code": "GOLD", "label": "Gold", "denomination": 99}]}}
     with running({"catalog": {"products": [{"code": "DATA", "fields": [mine]}]}}) as client:
         assert codes(client, "DATA", "plan", account_number="0199999999") == ["GOLD"]
@@ -356,7 +356,7 @@ def test_every_parameter_that_a_dynamic_field_depends_on_is_required() -> None:
         assert (twice.status, twice.json["errors"]) == (400, {"region": ["was sent 2 times"]})
 
 
-def test_nothing_sells_for_less_than_nothing() -> None:
+def test_no_product_sells_below_zero() -> None:
     less = {"type": "fixed", "value": -20}
     with running({"catalog": {"products": [{"code": "VOUCHER", "price_adjustment": less}]}}) as client:
         found = items(client, "VOUCHER", "amount")

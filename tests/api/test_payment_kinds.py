@@ -111,7 +111,7 @@ def test_a_biller_has_limits_of_its_own(client: Client, biller: str, amount: str
         refuse(client, body, 58, "Invalid_Denomination")
 
 
-def test_the_limits_of_a_biller_may_be_wider_than_those_of_the_field() -> None:
+def test_the_limits_of_a_biller_may_be_wider_than_the_limits_of_the_field() -> None:
     wide = [{"code": "1001", "min_amount": 0, "max_amount": 20_000}, {"code": "1040", "label": "none"}]
     catalog = {"products": [{"code": "INTERBANK", "max_amount": 100, "fields": [{"id": "biller", "options": wide}]}]}
     with running({"catalog": catalog, "resellers": [{"code": "RS001", "balance": "50000"}]}) as client:

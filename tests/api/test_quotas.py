@@ -21,7 +21,7 @@ def newest(client: Client, sandbox: str = "default") -> Any:
     return client.sim("GET", f"/sandboxes/{sandbox}/requests?limit=1").json["requests"][0]
 
 
-def test_without_a_flag_there_is_none() -> None:
+def test_no_quota_applies_without_a_flag() -> None:
     with running() as client:
         assert client.live.spec.quotas is NO_QUOTAS
         assert "quotas" not in client.sim("GET", "/sandboxes/default").json
@@ -65,9 +65,7 @@ def test_a_sandbox_that_has_used_its_bytes_answers_nothing_but_why_until_it_is_r
 @pytest.mark.parametrize(
     ("quotas", "expected"), [((None, 20_000, None), "quota_bytes"), ((None, None, 5), "quota_rate")]
 )
-def test_requests_for_a_sandbox_that_does_not_exist_are_bounded_with_those_of_the_one_that_records_them(
-    quotas: Any, expected: str
-) -> None:
+def test_requests_for_a_missing_sandbox_count_for_the_sandbox_that_records_them(quotas: Any, expected: str) -> None:
     with running(quotas=quotas) as client:
         codes = [code(client.send("GET", f"/s/nosuch/v2/{'x' * 500}{number}")) for number in range(60)]
         assert codes[0] == "unknown_sandbox"
@@ -173,7 +171,7 @@ def test_a_new_sandbox_has_what_it_asks_for_and_otherwise_what_the_server_has(
         ([], "quotas"),
     ],
 )
-def test_what_is_more_than_the_server_allows_or_makes_no_sense_is_refused(asked: Any, path: str) -> None:
+def test_quotas_above_the_server_limits_or_without_sense_are_refused(asked: Any, path: str) -> None:
     with running(quotas=(10, 900, 2.5)) as client:
         answer = client.sim("POST", "/sandboxes", {"id": "mine", "quotas": asked})
         assert (answer.status, answer.json["path"]) == (400, path), answer.json
@@ -181,7 +179,7 @@ def test_what_is_more_than_the_server_allows_or_makes_no_sense_is_refused(asked:
 
 
 @pytest.mark.parametrize("bounds", [(1, None, None), (None, 10_000, None), (None, None, 3)])
-def test_what_was_refused_by_a_quota_is_refused_in_a_fork_and_under_another_name_too(bounds: Any) -> None:
+def test_a_value_that_a_quota_refused_is_refused_in_a_fork_and_under_another_name_too(bounds: Any) -> None:
     with running(wall=Wall(), quotas=bounds) as client:
         answers = [client.pay(f"r-{number}") for number in range(20)]
         assert 403 in [one.status for one in answers]
@@ -190,7 +188,7 @@ def test_what_was_refused_by_a_quota_is_refused_in_a_fork_and_under_another_name
         assert newest(client, "second") == newest(client)
 
 
-def test_a_fork_has_those_of_its_original_and_names_none() -> None:
+def test_a_fork_inherits_the_quotas_of_its_original_and_names_none() -> None:
     with running(quotas=(2, None, None)) as client:
         client.pay("a")
         made = client.sim("POST", "/sandboxes", {"id": "second", "fork": {"of": "default"}})
@@ -203,7 +201,7 @@ def test_a_fork_has_those_of_its_original_and_names_none() -> None:
         assert client.pay("d", sandbox="second").status == 200
 
 
-def test_they_are_kept_over_a_restart_whatever_the_server_s_are_then(tmp_path: Path) -> None:
+def test_quotas_survive_a_restart_with_other_server_flags(tmp_path: Path) -> None:
     with serving(tmp_path / "data", quotas=(2, 9_000_000, None)) as client:
         client.sim("POST", "/sandboxes", {"id": "mine", "quotas": {"transactions": 1}})
         assert client.pay("a", sandbox="mine").status == 200
@@ -226,7 +224,7 @@ def test_a_pace_lets_a_second_s_worth_pass_at_once_and_follows_no_clock_that_goe
     assert pace.passes(wall())
 
 
-def test_nothing_and_zero_are_no_bound() -> None:
+def test_null_and_zero_are_not_accepted_as_bounds() -> None:
     assert quotas() is quotas(0, 0, 0.0) is NO_QUOTAS
     assert not Quotas()
     assert quotas(rate=1.0)

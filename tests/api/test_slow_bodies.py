@@ -90,7 +90,7 @@ def test_a_payment_in_a_sandbox_that_was_deleted_meanwhile_is_404() -> None:
         assert "x-sim-request-id" not in answer.headers, "its journal is gone"
 
 
-def test_an_answer_after_its_sandbox_was_replaced_by_one_of_the_same_id_names_no_request_of_that() -> None:
+def test_an_answer_after_its_sandbox_was_replaced_under_the_same_id_names_no_request_of_the_new_sandbox() -> None:
     body = json.dumps(PAYMENT).encode()
     with running() as client:
         client.sandbox({"extends": "default", "clock": {"mode": "manual"}}, "mine")

@@ -59,7 +59,7 @@ def test_a_repetition_of_what_is_still_being_answered_is_named() -> None:
         assert client.live.unanswered == []
 
 
-def test_the_same_bytes_after_an_answer_were_sent_twice() -> None:
+def test_identical_bytes_after_an_answer_count_as_sent_twice() -> None:
     assert said_of_second({}).startswith("these very bytes were sent before; make a nonce")
 
 

@@ -143,7 +143,7 @@ def test_links_lead_through_all_pages(client: Client) -> None:
     assert found == [5, 2]
 
 
-def test_an_empty_statement_has_one_page(client: Client) -> None:
+def test_an_empty_statement_still_counts_as_a_page(client: Client) -> None:
     content = ask(client, date="2020-01-01").json
     assert (content["meta"]["last_page"], content["meta"]["total"], content["meta"]["from"]) == (1, 0, 0)
     assert (content["links"]["prev"], content["links"]["next"]) == (None, None)

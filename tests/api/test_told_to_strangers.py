@@ -73,7 +73,7 @@ def in_journal(client: Client) -> Any:
 
 
 @pytest.mark.parametrize(("code", "key", "changes", "said"), ROWS)
-def test_the_header_tells_a_stranger_nothing_of_the_reseller(
+def test_the_header_reveals_nothing_of_the_reseller_to_a_stranger(
     code: str, key: str, changes: Mapping[str, str | None], said: str
 ) -> None:
     with running(SECRETIVE) as client:
@@ -88,7 +88,7 @@ def test_every_refusal_of_credentials_is_in_the_table() -> None:
     assert {code for code, *_ in ROWS} == (set(MESSAGES) | {"ip_not_allowed"}) - OF_OWNERS
 
 
-def test_a_revoked_key_and_an_unknown_one_are_answered_alike_and_told_apart_in_the_journal() -> None:
+def test_a_revoked_key_and_an_unknown_key_are_answered_alike_and_distinguished_in_the_journal() -> None:
     with running(SECRETIVE) as client:
         answers, rows = [], []
         for key in ("their_key_revoked", "their_key_that_never_was"):
@@ -110,7 +110,7 @@ def test_the_journal_names_the_reseller_and_the_first_five_of_its_addresses() ->
         )
 
 
-def test_a_wrong_password_and_an_unknown_user_are_answered_alike_and_told_apart_in_the_journal() -> None:
+def test_a_wrong_password_and_an_unknown_user_are_answered_alike_and_distinguished_in_the_journal() -> None:
     with running(SECRETIVE) as client:
         answers, rows = [], []
         for username in ("somebody", "nobody"):

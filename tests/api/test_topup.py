@@ -117,7 +117,7 @@ def test_a_body_that_is_not_an_object_is_an_invalid_request(client: Client, body
     assert refused.headers["x-sim-diagnosis"]
 
 
-def test_fifty_parallel_creations_of_one_refid_make_one_debit(client: Client) -> None:
+def test_fifty_parallel_creations_of_a_refid_make_a_single_debit(client: Client) -> None:
     body = {"refid": "same", "product": "RELOAD", "account": "0123456789", "amount": "10"}
 
     async def storm() -> list[Response]:

@@ -33,7 +33,7 @@ def ask(client: Client, method: str, path: str, body: bytes, headers: dict[str, 
 
 
 @pytest.mark.usefixtures("failing")
-def test_what_escapes_is_a_journaled_500_with_a_diagnosis(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_uncaught_exception_is_a_journaled_500_with_a_diagnosis(caplog: pytest.LogCaptureFixture) -> None:
     body = b'{"refid": "r-1", "product": "RELOAD", "account": "0123456789", "amount": "10"}'
     with running() as client, caplog.at_level(logging.ERROR):
         answer = ask(client, "POST", "/v2/topup", body, client.signature("POST", "", body))
@@ -48,7 +48,7 @@ def test_what_escapes_is_a_journaled_500_with_a_diagnosis(caplog: pytest.LogCapt
 
 
 @pytest.mark.usefixtures("failing")
-def test_what_escapes_of_the_control_api_is_a_500_in_its_own_form(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_uncaught_exception_of_the_control_api_is_a_500_in_its_own_form(caplog: pytest.LogCaptureFixture) -> None:
     with running(is_repeatable=False) as client, caplog.at_level(logging.ERROR):
         answer = ask(client, "POST", "/_sim/sandboxes/default/resellers/RS001/deposits", b'{"amount": 1}', {})
     assert (answer.status, answer.json["error"]) == (500, "unexpected")

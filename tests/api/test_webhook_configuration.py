@@ -208,7 +208,7 @@ def test_a_damaged_answer_leaves_no_secret_in_the_journal_either(then: dict[str,
         assert secret.encode() not in client.sim("GET", f"/sandboxes/default/requests/{row['n']}").body
 
 
-def test_a_webhook_of_the_scenario_is_there_from_the_start() -> None:
+def test_a_webhook_of_the_scenario_exists_from_the_start() -> None:
     secret = "0123456789abcdef" * 4
     resellers = [{"code": "RS001", "balance_webhook": {"url": "inbox:webhooks", "secret": secret}}]
     with running({"resellers": resellers}) as client:

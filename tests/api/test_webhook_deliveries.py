@@ -439,7 +439,7 @@ def test_a_receiver_may_replay_and_deposit_from_inside_its_delivery() -> None:
         assert [json.loads(got.body)["data"]["amount"] for got in receiver.got] == [10, 5]
 
 
-def test_the_same_day_gives_the_same_events_jobs_and_times() -> None:
+def test_a_repeated_day_gives_equal_events_jobs_and_times() -> None:
     def day() -> Any:
         with running({"seed": 7}) as client:
             put(client)

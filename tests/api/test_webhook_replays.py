@@ -114,7 +114,7 @@ def test_events_are_counted_apart() -> None:
         assert replay(client, second).status == 200
 
 
-def test_parallel_replays_of_one_event_never_exceed_three() -> None:
+def test_parallel_replays_of_an_event_never_exceed_three() -> None:
     with running() as client:
         put(client)
         job = failed_job(client)

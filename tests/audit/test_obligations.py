@@ -165,7 +165,7 @@ def test_other_sins_are_found_too(id_: str, play: Play, scenario: dict[str, Any]
         ("delivery-pages-read", reading_deliveries(begins_anew=True), failing(DELIVERIES, 2)),
     ],
 )
-def test_who_comes_near_is_not_found(id_: str, play: Play, scenario: dict[str, Any]) -> None:
+def test_a_client_that_comes_near_a_violation_is_not_reported(id_: str, play: Play, scenario: dict[str, Any]) -> None:
     with running(dict(scenario)) as client:
         play(client)
         assert judged(client, id_)["findings"] == []
@@ -179,7 +179,7 @@ def seen(n: int, minute: int, path: str, answer: str, status: int = 200) -> Call
 
 
 @pytest.mark.parametrize("status", [0, 408, 500, 504])
-def test_a_payment_of_which_nothing_was_done_is_none_to_be_made_anew_since_the_client_cannot_know(status: int) -> None:
+def test_a_payment_without_any_effect_does_not_excuse_a_new_refid(status: int) -> None:
     key = ((b"x-api-key", b"key"),)
     first = msgspec.structs.replace(seen(1, 0, "/v2/topup", "", status), headers=key)  # nobody asked whose key it is
     second = msgspec.structs.replace(
@@ -195,7 +195,7 @@ PENDING = '{"data":{"statusCode":1,"status":"Accepted","refid":"a1"}}'
 @pytest.mark.parametrize(
     ("sees_callbacks", "found"), [(True, ["polling-to-the-end", "cases-after-success"]), (False, [])]
 )
-def test_who_may_have_been_told_by_a_callback_that_nobody_saw_is_not_found(
+def test_a_client_that_an_unseen_callback_may_have_informed_is_not_reported(
     sees_callbacks: bool, found: list[str]
 ) -> None:
     calls = [seen(1, 0, "/v2/topup", PENDING), seen(2, 1, "/v2/transactions/void", '{"data":{}}')]

@@ -100,11 +100,11 @@ def test_answers_that_cannot_be_read_are_unknown_outcomes(body: bytes) -> None:
     assert [one.id for one in audited(sent, []) if one.is_violated] == ["no-double-payment"]
 
 
-def test_nothing_is_judged_of_no_traffic() -> None:
+def test_an_empty_journal_is_not_judged() -> None:
     assert {one.state for one in audited([], [])} == {"not_exercised"}
 
 
-def test_reports_are_bounded_whatever_happens() -> None:
+def test_reports_of_any_traffic_are_bounded() -> None:
     sent = [_nonce(n) for n in range(1, 1001)]
     found = next(one for one in audited(sent, []) if one.id == "unique-nonces")
     assert (len(found.findings), len(found.evidence), found.violations) == (FINDINGS_MAX, EVIDENCE_MAX, 999)

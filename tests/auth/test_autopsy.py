@@ -88,7 +88,7 @@ def test_each_mistake_of_the_table_is_made_by_a_client() -> None:
         (QueryRules("sorted", "without"), "s=2&b=&s=1", "b=&s=2&s=1", ["empty-values-in", "repeated-keys-as-sent"]),
     ],
 )
-def test_what_the_sandbox_chose_otherwise_is_named(
+def test_deviating_choices_of_the_sandbox_are_named(
     rules: QueryRules, query: str, signed: str, found: list[str]
 ) -> None:
     request = Request(query=query)
@@ -115,7 +115,7 @@ TWICE_WRONG = [
 
 
 @pytest.mark.parametrize(("rules", "query", "signed", "found"), TWICE_WRONG)
-def test_what_is_told_of_a_query_mends_it_also_when_two_things_are_wrong(
+def test_the_advice_for_a_query_mends_it_also_when_two_things_are_wrong(
     rules: QueryRules, query: str, signed: str, found: list[str]
 ) -> None:
     request = Request(query=query)
@@ -163,7 +163,7 @@ FORMS = ["AAAA", "A" * 60, "A" * 87 + "=", "A" * 43, "not Base64", "", "v1=v1=AA
 
 
 @pytest.mark.parametrize("spelt", FORMS)
-def test_a_wrong_form_is_told_by_the_header_the_autopsy_and_the_comparison(spelt: str) -> None:
+def test_the_header_the_autopsy_and_the_comparison_report_a_wrong_form(spelt: str) -> None:
     said = header(POST, "v1=" + spelt)
     made = autopsy(facts(POST, "v1=" + spelt))
     assert (made.sentence, made.fix) == (said, FIX)
@@ -180,7 +180,7 @@ def test_a_wrong_form_is_told_by_the_header_the_autopsy_and_the_comparison(spelt
 
 
 @pytest.mark.parametrize("size", range(1, 16))
-def test_fewer_bytes_than_nobody_can_guess_are_not_compared(size: int) -> None:
+def test_fewer_bytes_than_a_guess_needs_are_not_compared(size: int) -> None:
     """Otherwise who asks often enough would learn the right signature byte by byte."""
     sent = Signer(encode=lambda digest: b64encode(digest[:size]).decode()).sign(POST)
     wrong = Signer(key=lambda: b"x", encode=lambda digest: b64encode(digest[:size]).decode()).sign(POST)
@@ -296,7 +296,7 @@ def test_a_right_signature_is_right(request_: Request) -> None:
 
 @settings(max_examples=10)
 @given(st.binary(min_size=32, max_size=32))
-def test_a_signature_of_nobody_has_no_mistake(digest: bytes) -> None:
+def test_a_signature_by_an_unknown_secret_has_no_mistake(digest: bytes) -> None:
     made = autopsy(facts(BARE, "v1=" + b64encode(digest).decode()))
     assert made.sentence.startswith("no known mistake")
     assert (made.is_right, made.found, made.nearest) == (False, (), None)
@@ -385,7 +385,7 @@ def test_each_single_mistake_of_each_form_is_tried_before_a_pair(monkeypatch: py
     assert max(singles) < tried.index(f"v1:{NOW}:{NONCE.lower()}:post:".encode() + forms[0] + b":" + hashed)
 
 
-def test_the_places_of_mistakes_are_those_of_the_contract() -> None:
+def test_the_places_of_mistakes_match_the_contract() -> None:
     import json
 
     from simulator.contract.files import data_dir

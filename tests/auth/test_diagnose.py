@@ -177,7 +177,7 @@ def test_no_mistake_is_tried_with_a_long_query(query: bytes, monkeypatch: pytest
     assert diagnose(claim, "GET", PATH, query, b"", RULES).startswith("the signature differs")
 
 
-def test_who_has_not_shown_to_own_the_key_learns_nothing_of_it() -> None:
+def test_a_client_that_has_not_shown_to_own_the_key_learns_nothing_of_it() -> None:
     """Neither the string to sign, nor that a secret was guessed which is not the key's."""
     for secret in (b"", b"another secret", KEY.encode()):
         said = diagnose(claim_of(canonical(), secret), METHOD, PATH, QUERY, BODY, RULES)
@@ -229,5 +229,5 @@ C_IS_BARE = "c has no =, so it is not part of the canonical string; leave out ev
         (b"b=2&c&a=1", "b=2&c&a=1", SIGNED_AS_SENT),
     ],
 )  # fmt: skip
-def test_the_order_and_a_parameter_without_a_value_are_told_apart(query: bytes, signed: str, expected: str) -> None:
+def test_the_order_and_a_parameter_without_a_value_are_distinguished(query: bytes, signed: str, expected: str) -> None:
     assert diagnose(claim_of(canonical(query=signed)), METHOD, PATH, query, BODY, RULES) == expected

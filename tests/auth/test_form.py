@@ -21,7 +21,7 @@ LETTERS = b"abcdefghij" * 5  # of which none may stand before the padding, since
         ((LETTERS[:9] * 5)[:38] + b"i=", True),
     ],
 )
-def test_letters_of_one_case_are_named_when_that_is_no_chance(text: bytes, is_said: bool) -> None:
+def test_letters_in_a_single_case_are_named_when_chance_is_excluded(text: bytes, is_said: bool) -> None:
     assert ("all its letters are" in wrong_form(b"v1=" + text)) == is_said, wrong_form(b"v1=" + text)
 
 

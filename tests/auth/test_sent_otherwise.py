@@ -261,12 +261,12 @@ def test_a_body_that_has_lost_what_was_signed_is_named_by_its_form(body: bytes, 
 
 
 @pytest.mark.parametrize("body", [b'<a b="c"/>', b"dGV4dA==", b'{"a": "b=c"}', b"\x1f\x8b=a"])
-def test_what_is_no_form_is_not_called_one(body: bytes) -> None:
+def test_a_body_that_is_no_form_is_not_called_a_form(body: bytes) -> None:
     request = Request(body=body)
     assert "form" not in header(request, Signer(hashed=lambda _: sha256(b"lost")).sign(request))
 
 
-def test_the_fields_that_may_be_absent_are_those_of_the_contract() -> None:
+def test_the_optional_fields_match_the_contract() -> None:
     for path, names in FIELDS.items():
         fields = [one.fields for one in endpoints() if one.path == path.decode()]
         assert any(set(names) <= each for each in fields), path

@@ -103,7 +103,7 @@ ORDER: list[tuple[dict[str, str | None], str]] = [
 
 
 @pytest.mark.parametrize("first", range(len(ORDER)))
-def test_of_several_failures_the_first_of_the_table_wins(first: int) -> None:
+def test_the_first_failure_of_the_table_wins(first: int) -> None:
     changes: dict[str, str | None] = {}
     for failure, _ in reversed(ORDER[first:]):
         changes |= failure

@@ -192,7 +192,7 @@ def random_query(source: random.Random) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("query", SHOWN)
-def test_who_does_what_is_told_of_one_mistake_signs_rightly(query: str) -> None:
+def test_a_client_that_follows_the_advice_for_one_mistake_signs_rightly(query: str) -> None:
     wrong = [
         unmended(query, rules, replace(right_client(rules), **mistake)) for rules, mistake in product(RULES, MISTAKES)
     ]
@@ -200,7 +200,7 @@ def test_who_does_what_is_told_of_one_mistake_signs_rightly(query: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_who_does_what_is_told_signs_any_query_rightly(seed: int) -> None:
+def test_a_client_that_follows_the_advice_signs_any_query_rightly(seed: int) -> None:
     source = random.Random(seed)  # noqa: S311 - examples, no secret
     wrong = []
     for mistake in MISTAKES:
@@ -210,7 +210,7 @@ def test_who_does_what_is_told_signs_any_query_rightly(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_who_does_what_is_told_of_two_mistakes_signs_rightly(seed: int) -> None:
+def test_a_client_that_follows_the_advice_for_two_mistakes_signs_rightly(seed: int) -> None:
     source = random.Random(100 + seed)  # noqa: S311 - examples, no secret
     usual = [one for one in MISTAKES if not one.keys() & {"whole", "once"} and one.get("spelling") != "lower"]
     wrong = []

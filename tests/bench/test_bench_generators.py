@@ -37,7 +37,7 @@ def test_so_many_answers_are_counted_and_their_longest_gap(send: Send, bare: Ser
     assert 0 < result.gap_s <= result.wall_s
 
 
-def test_a_round_ends_with_its_time_and_begins_its_requests_anew(send: Send, bare: Server) -> None:
+def test_a_round_ends_with_its_time_and_restarts_its_requests(send: Send, bare: Server) -> None:
     result = send(bare, [GET] * 10, Asked(connections=2, seconds=0.2, is_cycled=True))
     assert result.requests > 10
     assert result.errors == 0

@@ -66,7 +66,7 @@ def test_a_run_measures_every_row_and_the_start(tmp_path: Path, capsys: pytest.C
     assert "POST /v2/topup, re-query" in capsys.readouterr().out
 
 
-def test_what_is_written_down_is_measured_beside_the_same_server_without(tmp_path: Path) -> None:
+def test_written_requests_are_measured_beside_the_same_server_without_writing(tmp_path: Path) -> None:
     out = tmp_path / "figures.json"
     assert main([*SHORT, "--json", str(out), "--only", "keeping"]) == 0
     rows = json.loads(out.read_text())["Rows"]

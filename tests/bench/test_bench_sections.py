@@ -29,7 +29,7 @@ def test_rows_are_measured_beside_a_bare_app_that_answers_as_many_bytes(tmp_path
 
 
 @pytest.mark.needs("haproxy")
-def test_two_servers_are_measured_beside_one_behind_the_proxy_and_one_alone(tmp_path: Path) -> None:
+def test_two_proxied_servers_are_measured_beside_one_proxied_server_and_one_alone(tmp_path: Path) -> None:
     program("haproxy")
     out = tmp_path / "figures.json"
     assert main([*SHORT, "--json", str(out), "--only", "sharded"]) == 0
@@ -38,7 +38,7 @@ def test_two_servers_are_measured_beside_one_behind_the_proxy_and_one_alone(tmp_
     assert all(float(row["ratio"]) > 0 for row in rows)
 
 
-def test_without_a_proxy_it_is_said_that_servers_behind_one_are_not_measured(
+def test_a_missing_proxy_is_reported_with_the_measurements_that_it_prevents(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sharded, "_haproxy", lambda: None)
@@ -59,7 +59,7 @@ def test_the_tail_is_measured_by_turns_over_all_payments(tmp_path: Path) -> None
     assert all(float(row["gap ms"]) > 0 for row in tails)
 
 
-def test_the_start_is_that_of_an_installed_package_and_its_command(tmp_path: Path) -> None:
+def test_the_start_measures_an_installed_package_and_its_command(tmp_path: Path) -> None:
     out = tmp_path / "figures.json"
     assert main([*SHORT, "--json", str(out), "--only", "startup"]) == 0
     rows = [row["start to first answer"] for row in json.loads(out.read_text())["Start and memory"]]

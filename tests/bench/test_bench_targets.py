@@ -56,7 +56,7 @@ def test_each_figure_is_held_against_its_bound_by_rate_and_by_cpu(results: Resul
     }
 
 
-def test_what_was_not_measured_has_no_verdict() -> None:
+def test_a_missing_measurement_has_no_verdict() -> None:
     assert judged(Results(Machine(Cores(None, None)))) == []
 
 

@@ -121,7 +121,7 @@ def test_a_price_is_adjusted_and_a_wrong_one_refused_where_it_was_written(page: 
     assert product(page, "FP")["product"]["pricing"]["price_adjustment"] is None
 
 
-def test_what_was_wrong_in_the_price_stays_while_the_rest_of_the_product_changes(page: Console) -> None:
+def test_a_wrong_price_stays_in_the_form_while_the_rest_of_the_product_changes(page: Console) -> None:
     shown = page.open("catalog/FP")
     shown.get_by_label("price adjustment", exact=True).select_option("percentage")
     shown.get_by_label("value", exact=True).fill("dear")
@@ -157,7 +157,7 @@ def test_columns_beside_an_open_product_have_room_or_are_left_out(
     shown.set_viewport_size({"width": 1280, "height": 720})
 
 
-def test_what_others_change_is_seen_at_once(page: Console) -> None:
+def test_changes_by_other_clients_are_seen_at_once(page: Console) -> None:
     page.open("catalog")
     page.row("WATER").wait_for()
     page.mine("PATCH", "catalog/products/WATER", {"name": "Aqua", "is_active": False})
@@ -194,7 +194,7 @@ def test_magic_accounts_follow_the_product_to_pay_for(page: Console) -> None:
     assert paid.json["data"]["account"] == account
 
 
-def test_what_a_catalog_shows_is_text_whatever_it_says(page: Console) -> None:
+def test_a_catalog_shows_every_value_as_text(page: Console) -> None:
     page.mine("PATCH", "catalog/products/FP", {"name": HOSTILE, "note": HOSTILE})
     shown = page.open("catalog/FP")
     shown.get_by_role("heading", name=f"FP {HOSTILE}").wait_for()

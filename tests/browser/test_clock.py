@@ -80,7 +80,7 @@ def test_buttons_advance_to_the_next_thing_and_until_nothing_is_due(page: Consol
     shown.locator("sim-clock > .mistake", has_text="nothing is due, so there is nothing to advance to").wait_for()
 
 
-def test_what_is_due_is_listed_each_with_its_link_and_is_gone_to(page: Console) -> None:
+def test_each_due_item_is_listed_with_its_link_and_can_be_advanced_to(page: Console) -> None:
     trxids = [page.pay(f"order-{number}") for number in range(60)]
     shown = page.open()
     shown.get_by_text("59 others behind it").wait_for()
@@ -240,7 +240,7 @@ def test_a_stop_says_that_it_waits_for_a_receiver(page: Console) -> None:
     stop.wait_for(state="hidden")
 
 
-def test_what_is_due_is_text_whatever_it_says(page: Console) -> None:
+def test_a_due_item_is_shown_as_text(page: Console) -> None:
     page.call("POST", "/v2/topup", {"refid": HOSTILE, "product": "FP", "account": "0123456789", "amount": "5"})
     due = page.mine("GET", "due")["due"]
     assert HOSTILE in due[0]["about"]
@@ -252,7 +252,7 @@ def test_what_is_due_is_text_whatever_it_says(page: Console) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_nothing_is_wider_than_the_screen(page: Console, width: int) -> None:
+def test_no_element_is_wider_than_the_screen(page: Console, width: int) -> None:
     page.pay("order-with-a-name-as-long-as-names-of-orders-are-made-by-machines")
     shown = page.open("live?clock=due")
     shown.set_viewport_size({"width": width, "height": 800})

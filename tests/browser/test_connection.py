@@ -44,7 +44,7 @@ def restarted() -> Iterator[Restarted]:
         assert unexpected == []
 
 
-def test_a_list_begins_anew_with_a_server_that_was_started_again(restarted: Restarted) -> None:
+def test_a_list_restarts_with_a_restarted_server(restarted: Restarted) -> None:
     with restarted.life() as first:
         for number in range(3):
             first.pay(f"old-{number}")

@@ -15,7 +15,7 @@ def shared() -> Iterator[Console]:
         yield shown
 
 
-def test_what_was_met_leads_to_it_and_what_never_was_is_said(shared: Console) -> None:
+def test_covered_rows_link_to_their_requests_and_uncovered_rows_say_so(shared: Console) -> None:
     shared.new_sandbox()
     shared.pay("order-7")
     shown = shared.open("coverage")
@@ -42,7 +42,7 @@ def test_the_switch_for_what_is_missing_is_in_the_address(shared: Console) -> No
     assert shown.get_by_role("link", name="ordinary").count() == 0
 
 
-def test_it_is_read_anew_when_something_happens(shared: Console) -> None:
+def test_the_coverage_is_refreshed_after_an_event(shared: Console) -> None:
     shared.new_sandbox()
     shown = shared.open("coverage")
     shown.get_by_text("0 of 27 met").wait_for()

@@ -124,7 +124,7 @@ def test_an_attempt_of_a_callback_shows_both_sides_and_is_copied_with_its_inbox_
     pane.get_by_text("The receiver did not take it, and it is tried again.").wait_for()
 
 
-def test_wallet_status_webhook_and_action_tell_what_is_known(page: Console) -> None:
+def test_wallet_status_webhook_and_action_show_every_known_fact(page: Console) -> None:
     page.pay("order-7")
     page.mine("POST", "resellers/RS001/deposits", {"amount": 250})
     page.mine("POST", "clock/advance", {"seconds": 1})

@@ -33,7 +33,7 @@ def assert_fits(page: Console) -> None:
     assert page.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_the_live_view_releases_answers_with_those_that_came_before(page: Console) -> None:
+def test_the_live_view_releases_held_answers_in_order_of_arrival(page: Console) -> None:
     shown = page.open()
     held = shown.get_by_role("list", name="held").get_by_role("listitem")
     with ThreadPoolExecutor() as threads:

@@ -16,7 +16,7 @@ def shared() -> Iterator[Console]:
         yield shown
 
 
-def test_what_arrived_is_listed_and_opens_whole_with_a_link_to_its_payment(shared: Console) -> None:
+def test_arrived_messages_are_listed_and_open_whole_with_a_link_to_their_payment(shared: Console) -> None:
     shared.new_sandbox()
     trxid = shared.pay("order-7")
     shared.mine("POST", "clock/advance", {"seconds": 300})
@@ -82,7 +82,7 @@ def test_replies_are_set_by_the_form_and_shown(shared: Console) -> None:
     shown.get_by_text("12:00:00–13:00:00: 503; next: 201, then 202, and all again").wait_for()
 
 
-def test_what_the_form_programs_is_felt_by_a_callback_and_its_retry(shared: Console) -> None:
+def test_a_callback_and_its_retry_get_the_replies_that_the_form_programs(shared: Console) -> None:
     shared.new_sandbox()
     shown = shared.open("inbox/callbacks")
     shown.locator(".program summary").click()
@@ -128,7 +128,7 @@ def test_clearing_asks_for_the_name(shared: Console) -> None:
     shown.get_by_text("1 arrived").wait_for()
 
 
-def test_an_inbox_that_somebody_else_clears_is_noticed(shared: Console) -> None:
+def test_an_inbox_that_another_client_clears_is_noticed(shared: Console) -> None:
     shared.new_sandbox()
     shared.inbox("mine", b"one", {})
     shown = shared.open("inbox/mine")

@@ -36,7 +36,7 @@ def test_the_console_begins_with_what_happens_in_the_default_sandbox(shared: Con
     assert "Live · default" in shared.page.title()
 
 
-def test_what_happens_stands_in_the_list_as_it_happens(page: Console) -> None:
+def test_events_appear_in_the_list_as_they_happen(page: Console) -> None:
     page.open()
     page.row("you").first.wait_for()
     page.pay("order-7")
@@ -128,7 +128,7 @@ def test_rows_do_not_move_while_the_list_is_scrolled(page: Console) -> None:
     page.row("order-later").first.wait_for()
 
 
-def test_a_paused_list_stands_still_and_goes_on(page: Console) -> None:
+def test_a_paused_list_freezes_and_resumes(page: Console) -> None:
     shown = page.open()
     page.row("you").first.wait_for()
     shown.keyboard.press("p")
@@ -169,7 +169,7 @@ def test_the_clock_is_advanced_by_a_key_and_the_page_says_its_command(page: Cons
     shown.get_by_role("button", name=f"reseller-sim advance 1m --sandbox {page.sandbox}").wait_for()
 
 
-def test_an_empty_list_teaches_the_first_calls_and_what_you_did_is_told_in_words(page: Console) -> None:
+def test_an_empty_list_teaches_the_first_calls_and_describes_your_actions_in_words(page: Console) -> None:
     shown = page.open()
     line = shown.locator("first-steps code").first
     line.wait_for()
@@ -231,7 +231,7 @@ def test_an_address_with_a_row_scrolls_to_it_though_it_is_old(page: Console) -> 
     shown.locator("sim-live sim-detail h2").wait_for()
 
 
-def test_escape_closes_the_detail_and_the_keys_go_on_from_its_row(page: Console) -> None:
+def test_escape_closes_the_detail_and_the_keys_continue_from_its_row(page: Console) -> None:
     page.pay("order-7")
     shown = page.open()
     page.row("order-7").first.wait_for()
@@ -267,7 +267,7 @@ def test_a_count_says_when_there_are_older_rows_than_it_counts(page: Console) ->
     counts.get_by_text("row 1 is not kept any more").wait_for()
 
 
-def test_what_was_done_to_a_sandbox_is_told_in_words(page: Console) -> None:
+def test_actions_on_a_sandbox_are_described_in_words(page: Console) -> None:
     event = json.loads((Path(__file__).parents[2] / "contracts" / "schemas" / "event.json").read_text())
     actions = event["$defs"]["action"]["properties"]["action"]["enum"]
     shown = page.open()

@@ -130,7 +130,7 @@ def test_on_a_phone_nothing_scrolls_sideways(page: Console) -> None:
         page.page.set_viewport_size({"width": 1280, "height": 720})
 
 
-def test_whose_a_payment_is_stands_there_only_where_there_are_several_resellers(page: Console) -> None:
+def test_the_reseller_of_a_payment_is_shown_only_when_there_are_several(page: Console) -> None:
     page.pay("order-1")
     shown = page.open("payments")
     page.row("order-1").wait_for()

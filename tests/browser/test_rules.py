@@ -250,7 +250,7 @@ def payment(page: Console, refid: str) -> tuple[int, str]:
     return answer.status, answer.body.decode()
 
 
-def test_what_is_clicked_is_felt_by_the_next_signed_request(page: Console) -> None:
+def test_the_next_signed_request_meets_a_clicked_rule(page: Console) -> None:
     page.mine("PUT", "network/RELOAD", {"status": "Healthy"})
     shown = page.page
     said = shown.locator("sim-said")

@@ -120,7 +120,7 @@ def test_forgetting_asks_for_the_name_and_takes_it_from_the_list(page: Console) 
     assert page.page.get_by_role("button", name="Delete default").count() == 0
 
 
-def test_what_a_scenario_calls_itself_is_text(page: Console) -> None:
+def test_the_name_of_a_scenario_is_shown_as_text(page: Console) -> None:
     hostile = '<img src=x onerror="document.title=1">\u202etxt'
     page.new_sandbox({"extends": "default", "scenario": hostile})
     page.page.reload()

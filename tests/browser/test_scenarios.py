@@ -53,7 +53,7 @@ def completions(page: Console) -> list[str]:
     return [one.inner_text() for one in page.page.locator(".choices code").all()]
 
 
-def test_bundled_ones_and_those_of_the_folder_are_listed_and_open(page: Console) -> None:
+def test_bundled_scenarios_and_scenarios_of_the_folder_are_listed_and_open(page: Console) -> None:
     page.page.goto(f"{page.url}/_sim/ui/scenarios")
     page.page.get_by_role("link", name="lost-answers").wait_for()
     page.page.get_by_role("link", name="mine.yaml").click()
@@ -101,7 +101,7 @@ def test_a_text_that_is_no_yaml_is_underlined_too(page: Console) -> None:
         ("faults:\n  - when: { path: /v2/top", ["/v2/topup"]),
     ],
 )
-def test_what_fits_at_the_cursor_is_offered(page: Console, text: str, offered: list[str]) -> None:
+def test_matching_completions_are_offered_at_the_cursor(page: Console, text: str, offered: list[str]) -> None:
     write(page, text)
     assert completions(page) == offered
 
@@ -176,7 +176,7 @@ def test_it_is_taken_home(page: Console) -> None:
     assert got.value.path().read_text() == "extends: default\n"
 
 
-def test_what_a_file_says_is_text(page: Console) -> None:
+def test_the_content_of_a_file_is_shown_as_text(page: Console) -> None:
     page.page.goto(f"{page.url}/_sim/ui/scenarios/hostile.yaml?source=folder")
     page.until("document.querySelector('sim-editor textarea')?.value.includes('<img')")
     listed = page.page.get_by_role("link", name="hostile.yaml")
@@ -201,7 +201,7 @@ def test_a_scenario_is_saved_in_the_folder_under_a_new_name_and_again(page: Cons
     assert page.control("GET", "scenarios/saved.yaml")["text"] == "extends: default\nseed: 6\n"
 
 
-def test_a_file_that_somebody_changed_meanwhile_is_not_overwritten(page: Console) -> None:
+def test_a_file_that_changed_meanwhile_is_not_overwritten(page: Console) -> None:
     page.control("PUT", "scenarios/shared.yaml", {"text": "extends: default\n"})
     page.page.goto(f"{page.url}/_sim/ui/scenarios/shared.yaml?source=folder")
     page.until("document.querySelector('sim-editor textarea')?.value === 'extends: default\\n'")
@@ -250,7 +250,7 @@ def test_a_pasted_megabyte_can_be_edited(page: Console) -> None:
     assert area.evaluate("area => [area.value.length, area.value.slice(-3)]") == [len(big) + 3, "xyz"]
 
 
-def test_what_is_underlined_stays_below_its_words_when_the_text_is_scrolled(page: Console) -> None:
+def test_underlines_stay_below_their_words_when_the_text_is_scrolled(page: Console) -> None:
     area = write(page, "extends: default\nsufix: 1\n" + "# a comment\n" * 200)
     wrong = page.page.locator(".under .error", has_text="sufix")
     wrong.wait_for()

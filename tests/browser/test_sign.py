@@ -66,7 +66,7 @@ def test_a_curl_command_and_an_own_string_are_compared(page: Console) -> None:
         ("GET /v2/balance", ""),
     ],
 )
-def test_what_cannot_be_read_is_said_in_place(page: Console, pasted: str, said: str) -> None:
+def test_unreadable_input_is_reported_next_to_it(page: Console, pasted: str, said: str) -> None:
     explain(page, pasted)
     if said:
         page.page.locator("sim-sign .mistake", has_text=said).wait_for()

@@ -75,7 +75,7 @@ def test_each_lane_has_its_things_in_the_order_of_time(page: Console) -> None:
     assert shown.locator(".plane .tick-name").all_text_contents()[:2] == ["0 ms", "+5 s"]
 
 
-def test_what_is_due_is_hollow_and_becomes_what_happened(page: Console) -> None:
+def test_a_due_item_is_hollow_and_is_filled_when_it_happens(page: Console) -> None:
     trxid = page.pay("order-7")
     shown = page.open(f"payments/{trxid}")
     due = shown.locator("button.thing.due")
@@ -122,7 +122,7 @@ def test_keys_move_along_the_line_open_and_close(page: Console) -> None:
     shown.wait_for_url("**/payments?at=*")
 
 
-def test_a_callback_tells_what_was_sent_what_was_answered_and_why_it_was_tried(page: Console) -> None:
+def test_a_callback_shows_its_request_its_answer_and_the_reason_of_each_attempt(page: Console) -> None:
     trxid = page.pay("order-7")
     page.mine("POST", "clock/advance", {"seconds": 200})
     shown = page.open(f"payments/{trxid}?at=callback-cb-1-3")
@@ -217,7 +217,7 @@ def test_an_unknown_payment_is_said_in_the_words_of_the_control_api(page: Consol
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-def test_of_two_payments_the_known_one_is_shown_and_the_other_said_to_be_unknown(page: Console, is_first: bool) -> None:
+def test_the_known_of_two_payments_is_shown_and_the_other_reported_as_unknown(page: Console, is_first: bool) -> None:
     known, unknown = page.pay("order-7"), "nope"
     shown = page.open(f"payments/{known}?with={unknown}" if is_first else f"payments/{unknown}?with={known}")
     shown.get_by_role("region", name="story of order-7").wait_for()

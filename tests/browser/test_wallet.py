@@ -196,7 +196,7 @@ def test_a_deposit_is_made_and_says_its_command(page: Console) -> None:
     assert page.mine("GET", "ledger")["entries"][0]["type"] == "COMMISSION"
 
 
-def test_an_amount_that_is_none_is_refused_where_it_was_written(page: Console) -> None:
+def test_an_invalid_amount_is_refused_next_to_its_field(page: Console) -> None:
     shown = page.open("wallet")
     shown.get_by_label("deposit, MYR").fill("a lot")
     shown.keyboard.press("Enter")
@@ -240,7 +240,7 @@ def test_the_ledger_is_read_as_far_as_one_scrolls(page: Console) -> None:
     page.row("entry 0").wait_for()
 
 
-def test_what_a_wallet_shows_is_text_whatever_it_says(page: Console) -> None:
+def test_a_wallet_shows_every_value_as_text(page: Console) -> None:
     page.mine("PATCH", "catalog/products/FP", {"name": HOSTILE.replace("\u202e", "")})
     page.call("POST", "/v2/topup", {"refid": HOSTILE, "product": "FP", "account": "0123456789", "amount": "5"})
     page.mine("POST", "resellers/RS001/deposits", {"amount": "1", "description": "<b>gift</b>"})

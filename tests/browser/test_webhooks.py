@@ -85,7 +85,7 @@ def void(_: object) -> None:
     ("path", "ended"),
     [("/broken", "✕ 500"), ("/redirect", "✕ 302"), ("/slow", "✕ timeout")],
 )
-def test_what_a_real_receiver_did_is_told_and_its_replay_says_it_again(
+def test_the_answer_of_a_real_receiver_is_shown_also_after_a_replay(
     shared: Console, receiver: str, path: str, ended: str
 ) -> None:
     quick = {"extends": "default", "limits": {"callback_timeout_manual": "300ms"}}
@@ -105,7 +105,9 @@ def test_what_a_real_receiver_did_is_told_and_its_replay_says_it_again(
     whole.get_by_role("cell", name=ended).first.wait_for()
 
 
-def test_probes_tell_a_believing_receiver_from_one_that_fails(shared: Console, receiver: str) -> None:
+def test_probes_distinguish_a_receiver_that_verifies_nothing_from_a_failing_receiver(
+    shared: Console, receiver: str
+) -> None:
     for path, verdict in (("/believes", "✕ finding"), ("/broken", "inconclusive")):
         shared.new_sandbox()
         shared.call("PUT", "/v2/balance-webhook", {"url": receiver + path})
@@ -177,7 +179,7 @@ def test_probes_give_a_table_of_verdicts(shared: Console) -> None:
     assert verdicts.count() == 0
 
 
-def test_what_is_wrong_in_a_form_is_said_beside_it(shared: Console) -> None:
+def test_mistakes_in_a_form_are_reported_next_to_it(shared: Console) -> None:
     shared.new_sandbox()
     shown = shared.open("webhooks")
     trigger = shown.get_by_role("form", name="Trigger balance.added")
@@ -202,7 +204,7 @@ def test_what_is_wrong_in_a_form_is_said_beside_it(shared: Console) -> None:
     probes.get_by_text("time-out is a number of seconds").wait_for()
 
 
-def test_a_changed_product_is_told_to_the_catalog_webhook(shared: Console) -> None:
+def test_a_changed_product_reaches_the_catalog_webhook(shared: Console) -> None:
     scenario = {"extends": "default", "webhooks": {"catalog": {"url": "inbox:catalog"}}}
     shared.new_sandbox(scenario)
     shown = shared.open("webhooks")

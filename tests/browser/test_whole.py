@@ -50,7 +50,7 @@ def test_each_view_is_an_address_a_tab_and_a_key(page: Console, view: str) -> No
     assert tab.get_attribute("aria-current") == "page"
 
 
-def test_nothing_is_wider_or_higher_than_a_phone(page: Console) -> None:
+def test_no_view_is_wider_or_higher_than_a_phone(page: Console) -> None:
     trxid = page.pay("order-7")
     page.mine("POST", "clock/advance", {"until": "idle"})
     shown = page.page

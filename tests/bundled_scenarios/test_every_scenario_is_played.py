@@ -26,7 +26,7 @@ def test_each_bundled_scenario_is_played_by_a_test(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in library.names() if name != "default"])
-def test_each_is_a_page_that_begins_by_saying_whom_it_is_for(name: str) -> None:
+def test_each_scenario_begins_with_the_audience_that_it_is_for(name: str) -> None:
     lines = library.text(name).splitlines()
     assert len(lines) <= LINES_MAX
     assert sum(line.startswith("# ") for line in lines) >= 2
@@ -62,7 +62,7 @@ def test_the_command_lists_them_with_a_line_each() -> None:
 
 
 @pytest.mark.parametrize("name", library.names())
-def test_magic_accounts_go_on_working_beside_its_payment_rules(name: str) -> None:
+def test_magic_accounts_keep_working_beside_its_payment_rules(name: str) -> None:
     scenario = library.load_scenario(name)
     catch_all = [
         rule for rule in scenario.payments if rule.when({"product": "RELOAD", "account": "0120000001", "amount": 10})

@@ -139,7 +139,7 @@ def test_an_outage_comes_on_sunday_at_noon_and_every_third_request_fails_around_
         assert [client.call("GET", "/v2/balance").status for _ in range(6)] == [200] * 6
 
 
-def test_of_two_keys_the_second_is_good_before_the_first_is_refused_and_the_provider_is_down_meanwhile() -> None:
+def test_the_second_key_is_good_before_the_first_is_refused_and_the_provider_is_down_meanwhile() -> None:
     secret = "bm90LWEtc2VjcmV0LW9ubHktZm9yLXRlc3RpbmctMDM="  # of the bundled scenario
     with running("key-rotation") as client:
         seen: list[tuple[int, int, str | None]] = []

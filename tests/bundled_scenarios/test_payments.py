@@ -82,7 +82,7 @@ def test_every_tenth_ordinary_payment_fails_by_itself() -> None:
         assert [n for n, refid in enumerate(refids, 1) if status(client, refid) == "Failed"] == [10, 20]
 
 
-def test_of_a_hundred_payments_most_succeed_some_fail_and_a_few_are_slow_the_same_in_every_run() -> None:
+def test_most_of_a_hundred_payments_succeed_some_fail_and_a_few_are_slow_alike_in_every_run() -> None:
     seen: list[list[str]] = []
     for _ in range(2):
         with running("mixed-results") as client:

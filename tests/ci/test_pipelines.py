@@ -240,7 +240,7 @@ def test_a_service_of_gitlab_starts_from_the_scenario_of_its_job() -> None:
     assert variables_of_service(job, SIM_SCENARIO="bad-day")["RESELLER_SIM_SCENARIO"] == "bad-day"
 
 
-def test_a_scenario_that_a_service_of_gitlab_cannot_read_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_a_scenario_that_a_service_of_gitlab_cannot_read_is_refused_on_one_line(tmp_path: Path) -> None:
     job = gitlab_job(".reseller-sim:service")
     (line,) = (one for one in job["before_script"] if "a service cannot" in one)
     (tmp_path / "suite.yaml").touch()
@@ -252,7 +252,7 @@ def test_a_scenario_that_a_service_of_gitlab_cannot_read_is_refused_in_one_line(
     assert subprocess.run(command, cwd=tmp_path, env={"SIM_SCENARIO": "default"}, check=False).returncode == 0
 
 
-def test_a_pipe_of_which_a_part_fails_has_failed_in_a_job_of_gitlab(installed: Path, tmp_path: Path) -> None:
+def test_a_pipe_with_a_failed_part_fails_in_a_job_of_gitlab(installed: Path, tmp_path: Path) -> None:
     job = gitlab_job(".reseller-sim:exec")
     done = run_gitlab(
         job, tmp_path / "project", installed / "venv", SIM_COMMAND="false | cat", SIM_FLAGS="", SIM_PACKAGE="installed"
@@ -266,7 +266,7 @@ def test_a_job_of_gitlab_without_a_package_says_what_is_missing(tmp_path: Path) 
     assert "SIM_PACKAGE: is a wheel of reseller-sim" in done.err
 
 
-def test_the_page_uses_what_is_there_with_inputs_and_variables_that_it_has() -> None:
+def test_the_page_uses_existing_actions_with_inputs_and_variables_that_they_have() -> None:
     page = [yaml.safe_load(one.text) for one in blocks(PAGE) if one.language == "yaml" and not one.action]
     steps = [
         step

@@ -166,7 +166,7 @@ def test_the_curl_command_keeps_curl_from_reading_more_into_a_url(method: str, t
         (("GET", "/v2", "--tmestamp", "1"), "--timestamp"),
     ],
 )
-def test_an_unsignable_request_is_a_usage_error_of_one_line(arguments: tuple[str, ...], hint: str) -> None:
+def test_an_unsignable_request_is_a_usage_error_on_one_line(arguments: tuple[str, ...], hint: str) -> None:
     assert hint in refusal(invoke("sign", *arguments), 2)
 
 

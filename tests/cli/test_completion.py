@@ -57,12 +57,12 @@ def completed(*words: str, url: str = NO_SIMULATOR, sandbox: str = "default") ->
         (("audit", "--sandbox", ""), None),
     ],
 )
-def test_what_can_be_known_without_a_simulator_is_offered(words: tuple[str, ...], offered: str | None) -> None:
+def test_completion_without_a_simulator_offers_static_values(words: tuple[str, ...], offered: str | None) -> None:
     found = completed(*words)
     assert (offered in found) if offered is not None else found == []
 
 
-def test_what_a_running_simulator_has_is_offered_but_for_what_a_shell_would_run(asking: Asking) -> None:
+def test_completion_offers_values_of_a_running_simulator_that_are_safe_for_a_shell(asking: Asking) -> None:
     for refid in ("order-1", "order-2", "order-$(true)", "order 3"):
         asking.pay(refid)
     at = {"url": asking.url, "sandbox": asking.sandbox}
@@ -77,7 +77,7 @@ def test_what_a_running_simulator_has_is_offered_but_for_what_a_shell_would_run(
 
 
 @pytest.mark.parametrize("where", [{"sandbox": "gone"}, {"sandbox": "no/such"}, {"url": "nonsense"}])
-def test_what_cannot_be_asked_offers_nothing(where: dict[str, str], asking: Asking) -> None:
+def test_completion_offers_nothing_when_the_simulator_cannot_be_asked(where: dict[str, str], asking: Asking) -> None:
     assert completed("story", "order", **{"url": asking.url, "sandbox": asking.sandbox} | where) == []
 
 

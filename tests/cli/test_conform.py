@@ -35,7 +35,7 @@ def server() -> Iterator[Serving]:
         yield made
 
 
-def test_a_catalog_that_is_none_is_no_plan() -> None:
+def test_an_invalid_catalog_is_no_plan() -> None:
     with answering(200, b'{"products":{"RELOAD":{}},"data":{}}', **{"Content-Type": "application/json"}) as (url, _):
         flags = ("--allow-payments", "--pay", "RELOAD:0123456789:10", "--spend-at-most", "99", "--rate", "1000")
         assert "the catalog cannot be read" in refusal(invoke("conform", "--base-url", url, *flags), 3)
@@ -73,7 +73,7 @@ def answering(status: int, body: bytes, **headers: str) -> Iterator[tuple[str, l
         (("--rate", "0"), "0"),
     ],
 )
-def test_what_cannot_be_understood_is_refused_before_anything_is_sent(arguments: tuple[str, ...], text: str) -> None:
+def test_wrong_usage_is_refused_before_anything_is_sent(arguments: tuple[str, ...], text: str) -> None:
     assert text in refusal(invoke("conform", "--base-url", NOBODY, *arguments), 2)
 
 
@@ -91,7 +91,7 @@ def test_a_plan_that_is_not_allowed_pays_nothing(arguments: tuple[str, ...], tex
     assert text in refusal(invoke("conform", "--base-url", server.ready["url"], *arguments), 2)
 
 
-def test_an_address_where_nobody_answers_is_no_list_of_departures() -> None:
+def test_an_address_without_a_server_is_no_list_of_departures() -> None:
     assert "does not answer" in refusal(invoke("conform", "--base-url", NOBODY), 3)
 
 
@@ -117,7 +117,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_sent(tmp_pa
     assert "cannot be written" in refusal(invoke("conform", "--base-url", NOBODY, "--json-report", str(path)), 3)
 
 
-def test_what_was_not_begun_leaves_no_file(tmp_path: Path) -> None:
+def test_checks_that_did_not_begin_leave_no_file(tmp_path: Path) -> None:
     earlier = tmp_path / "earlier.json"
     earlier.write_text("{}")
     flags = [text for name in ("junit", "html") for text in (f"--{name}", str(tmp_path / name))]
@@ -146,7 +146,7 @@ def test_everything_passes_and_is_written(server: Serving, tmp_path: Path) -> No
         assert secret not in text
 
 
-def test_the_address_and_the_credentials_come_from_the_environment_as_those_of_call(server: Serving) -> None:
+def test_the_address_and_the_credentials_come_from_the_environment_as_for_call(server: Serving) -> None:
     account = server.ready["resellers"][0]
     variables = {"RESELLER_SIM_KEY": account["api_key"], "RESELLER_SIM_SECRET": account["api_secret"]}
     for url in (server.ready["url"] + "/_sim", server.ready["url"]):
@@ -155,7 +155,7 @@ def test_the_address_and_the_credentials_come_from_the_environment_as_those_of_c
         assert "1 passed" in done.stdout
 
 
-def test_what_departs_is_the_exit_code_and_a_failure(tmp_path: Path) -> None:
+def test_a_departure_sets_the_exit_code_and_is_a_failure(tmp_path: Path) -> None:
     path = tmp_path / "result.xml"
     with answering(200, b'{"data":[]}', **{"Content-Type": "application/json"}) as (url, _):
         flags = ("--only", "billers-answer", "--only", "auth-key", "--junit", str(path), "--rate", "1000")
@@ -205,7 +205,7 @@ def test_requests_keep_their_pace() -> None:
         assert clock.waits[4:] == [0.25], "nor longer when the clock is set back"
 
 
-def test_what_a_service_says_is_escaped_in_every_file(tmp_path: Path) -> None:
+def test_answers_of_a_service_are_escaped_in_every_file(tmp_path: Path) -> None:
     departure = Departure(HOSTILE, HOSTILE, HOSTILE)
     result = Result(HOSTILE, "2.1", HOSTILE, "departs", (departure,), notes=(HOSTILE,))
     made = Report(HOSTILE, (result,), (Learned("history-limit", "cap", HOSTILE),))

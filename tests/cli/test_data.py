@@ -53,7 +53,7 @@ def test_a_whole_folder_is_checked(tmp_path: Path) -> None:
     assert done.stdout.startswith(f"{tmp_path / 'data'}: whole: 2 sandboxes, ")
 
 
-def test_a_sandbox_moves_to_another_folder_and_goes_on_there(tmp_path: Path) -> None:
+def test_a_sandbox_moves_to_another_folder_and_resumes_there(tmp_path: Path) -> None:
     folder, file, other = str(filled(tmp_path / "data")), str(tmp_path / "shop.sandbox"), tmp_path / "other"
     assert invoke("data", "export", folder, file, "--sandbox", "shop").exit_code == 0
     assert invoke("data", "import", str(other), file).stdout == f"{other}: imported shop\n"
@@ -76,7 +76,7 @@ def test_a_tape_of_a_folder_replays(shows_secrets: bool, tmp_path: Path) -> None
     assert "all as it was" in invoke("replay", file).stdout
 
 
-def test_a_tape_that_cannot_be_had_without_its_secrets_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_a_tape_that_cannot_be_exported_without_its_secrets_is_refused_on_one_line(tmp_path: Path) -> None:
     users = [{"username": "ann", "password": "0123456789"}]  # which is the account of the payments, too
     folder = filled(tmp_path / "data", {"resellers": [{"code": "RS001", "balance": 100, "users": users}]})
     file = tmp_path / "default.tape"
@@ -103,7 +103,7 @@ def damaged(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640])
-def test_a_backup_is_for_nobody_who_may_not_read_the_original(mode: int, tmp_path: Path) -> None:
+def test_a_backup_is_readable_only_by_readers_of_the_original(mode: int, tmp_path: Path) -> None:
     """The service may have another umask than the timer that makes the copy."""
     folder, copy = filled(tmp_path / "data"), tmp_path / "copy"
     folder.joinpath(DATABASE).chmod(mode)
@@ -128,7 +128,7 @@ def test_a_new_folder_has_its_secrets_for_its_owner_alone(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("flags", [(), ("--sandbox", "shop", "--tape-secrets")])
-def test_what_is_exported_has_its_secrets_for_its_owner_alone(flags: tuple[str, ...], tmp_path: Path) -> None:
+def test_an_export_keeps_its_secrets_for_its_owner_alone(flags: tuple[str, ...], tmp_path: Path) -> None:
     folder, file = filled(tmp_path / "data"), tmp_path / "out"
     before = os.umask(0o022)
     try:
@@ -180,7 +180,7 @@ def of_another_version(folder: Path) -> Path:
         (of_another_version, "cannot be rebuilt"),
     ],
 )
-def test_what_is_not_whole_is_not_compacted(make: Callable[[Path], Path], text: str, tmp_path: Path) -> None:
+def test_a_damaged_folder_is_not_compacted(make: Callable[[Path], Path], text: str, tmp_path: Path) -> None:
     folder = make(tmp_path / "data")
     before = (folder / DATABASE).read_bytes()
     line = refused("data", "compact", str(folder))
@@ -216,7 +216,7 @@ def empty(folder: Path) -> Path:
     ],
 )
 @pytest.mark.parametrize("action", ["check", "export", "remove", "compact"])
-def test_a_folder_that_cannot_be_used_is_refused_in_one_line(action: str, make: Any, text: str, tmp_path: Path) -> None:
+def test_an_unusable_folder_is_refused_on_one_line(action: str, make: Any, text: str, tmp_path: Path) -> None:
     more = {"export": ["out"], "remove": ["--sandbox", "shop"]}.get(action, [])
     line = refused("data", action, str(make(tmp_path / "data")), *more)
     assert f"reseller-sim data {action}: {tmp_path / 'data'}" in line
@@ -236,7 +236,7 @@ def test_a_folder_that_a_server_has_open_is_read_and_not_changed(tmp_path: Path)
         opened.close()
 
 
-def test_what_is_no_exported_sandbox_is_not_imported(tmp_path: Path) -> None:
+def test_a_file_that_is_no_exported_sandbox_is_not_imported(tmp_path: Path) -> None:
     file = tmp_path / "x"
     assert "No such file" in refused("data", "import", str(tmp_path / "data"), str(file))
     file.write_bytes(b"no sandbox")
@@ -293,7 +293,9 @@ HOSTILE: list[Callable[[Store], object]] = [
 
 
 @pytest.mark.parametrize("change", HOSTILE)
-def test_what_no_server_could_go_on_with_is_not_imported(change: Callable[[Store], object], tmp_path: Path) -> None:
+def test_a_sandbox_that_no_server_could_resume_is_not_imported(
+    change: Callable[[Store], object], tmp_path: Path
+) -> None:
     file = hostile(tmp_path / "from", change)
     line = refused("data", "import", str(tmp_path / "data"), str(file))
     assert f"reseller-sim data import: {file}: sandbox 'shop'" in line
@@ -301,7 +303,7 @@ def test_what_no_server_could_go_on_with_is_not_imported(change: Callable[[Store
 
 
 @pytest.mark.parametrize("change", HOSTILE)
-def test_what_no_server_could_go_on_with_is_no_whole_folder_and_is_not_served(
+def test_a_folder_that_no_server_could_resume_fails_the_check_and_is_not_served(
     change: Callable[[Store], object], tmp_path: Path
 ) -> None:
     hostile(tmp_path / "data", change)

@@ -78,7 +78,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shown]:
         yield Shown(client)
 
 
-def test_a_line_waits_until_what_it_tells_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_waits_until_its_event_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     with shown(monkeypatch) as made:
         made.ask()
         made.ask()
@@ -90,7 +90,7 @@ def test_a_line_waits_until_what_it_tells_is_kept(monkeypatch: pytest.MonkeyPatc
         made.turns(made.showing.end)
 
 
-def test_the_last_lines_are_told_when_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_lines_are_written_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     with shown(monkeypatch) as made:
         made.ask()
         made.ask()
@@ -98,7 +98,7 @@ def test_the_last_lines_are_told_when_it_ends(monkeypatch: pytest.MonkeyPatch) -
         assert made.lines == 2
 
 
-def test_what_cannot_be_kept_is_not_told_at_the_end_either(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_that_cannot_be_stored_are_not_written_at_the_end_either(monkeypatch: pytest.MonkeyPatch) -> None:
     with shown(monkeypatch) as made:
         made.ask()
         made.turns(lambda: made.store.requested[0](WriteFailed("the disk is full")))
@@ -133,7 +133,7 @@ class Disk:
         (errno.EPIPE, b"", ["Broken pipe: no more lines are written; the server goes on without them"]),
     ],
 )
-def test_lines_go_on_when_a_full_disk_has_room_and_end_when_nobody_reads_them_and_both_are_told(
+def test_lines_resume_after_a_full_disk_and_end_with_their_reader_and_both_are_reported(
     error: int, taken: bytes, told: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     disk = Disk(error, 3)

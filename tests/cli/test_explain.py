@@ -328,7 +328,7 @@ def test_a_journal_without_refusals_leaves_nothing_to_explain(answers: Callable[
         ({"error": "ip_blocked", "status": 403, "diagnosis": "too many"}, "ip_blocked: too many"),
     ],
 )
-def test_the_last_request_is_explained_whatever_it_was_refused_for(
+def test_the_last_request_is_explained_for_every_refusal(
     facts: dict[str, Any], line: str, answers: Callable[[dict[str, Any]], None]
 ) -> None:
     answers(
@@ -505,7 +505,7 @@ def test_a_header_that_was_sent_twice_is_named(header: str, said: str) -> None:
     assert "sent more than once" in made.stdout
 
 
-def test_a_long_command_of_many_pieces_is_read_in_one_pass() -> None:
+def test_a_long_command_of_many_pieces_is_read_in_a_single_pass() -> None:
     made = run_uncaught("-", stdin="curl http://h/v2/topup -d " + "a'b'" * 500_000)
     assert made.exit_code == 1
     assert "missing_api_key" in made.stdout

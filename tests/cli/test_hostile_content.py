@@ -282,7 +282,7 @@ def test_audit_escapes_what_the_server_sent() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'"\x1b"'])
-def test_audit_refuses_an_answer_that_is_none(body: bytes) -> None:
+def test_audit_refuses_an_invalid_answer(body: bytes) -> None:
     with answering(b"HTTP/1.0 200 OK\r\n", body) as url:
         assert refusal(invoke("audit", "--url", url), 3)
 
@@ -302,7 +302,7 @@ def test_explain_escapes_what_the_server_and_the_client_sent() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'"\x1b"', b"7"])
-def test_explain_refuses_an_answer_that_is_none(body: bytes) -> None:
+def test_explain_refuses_an_invalid_answer(body: bytes) -> None:
     for words in (("1",), ("--last",), ("GET", "/v2/balance", "-H", "X-Api-Key: unknown")):
         with answering(b"HTTP/1.0 200 OK\r\n", body) as url:
             assert refusal(invoke("explain", *words, "--url", url), 3)
@@ -366,7 +366,7 @@ def test_every_verb_is_in_this_module() -> None:
     assert [verb for verb in VERBS if f'"{verb}"' not in source] == []
 
 
-def test_what_is_bundled_is_printed_as_it_is() -> None:
+def test_bundled_content_is_printed_unchanged() -> None:
     for arguments in (("scenarios",), ("scenarios", "magic"), ("assumptions",), ("openapi",), ("openapi", "--json")):
         done = invoke(*arguments)
         assert done.exit_code == 0

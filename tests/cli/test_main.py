@@ -107,7 +107,7 @@ def test_without_a_verb_the_help_is_shown_as_wrong_usage() -> None:
         (("check",), "FILE"),
     ],
 )
-def test_wrong_usage_is_reported_in_one_line_that_names_the_help(arguments: tuple[str, ...], hint: str) -> None:
+def test_wrong_usage_is_reported_on_one_line_that_names_the_help(arguments: tuple[str, ...], hint: str) -> None:
     line = refusal(invoke(*arguments), 2)
     assert hint in line
     assert line.endswith("--help)")

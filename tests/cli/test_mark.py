@@ -62,7 +62,7 @@ def test_a_mark_may_look_like_a_number(asking: Asking) -> None:
     assert refids(asking) == []
 
 
-def test_a_fork_goes_on_in_its_own_way(asking: Asking) -> None:
+def test_a_fork_continues_independently(asking: Asking) -> None:
     asking.pay("order-1")
     asking.json("mark", "add", "ordered")
     asking.pay("order-2")
@@ -91,7 +91,7 @@ def test_a_fork_goes_on_in_its_own_way(asking: Asking) -> None:
         (("rewind", "x", "--sandbox", "nobody"), 3, "there is no sandbox 'nobody'"),
     ],
 )
-def test_a_moment_that_is_none_is_refused_in_a_line(
+def test_an_invalid_moment_is_refused_on_one_line(
     words: tuple[str, ...], status: int, said: str, asking: Asking
 ) -> None:
     line = refusal(asking.verb(*words), status)

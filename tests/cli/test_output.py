@@ -49,7 +49,7 @@ def test_a_long_cell_is_cut() -> None:
     assert whole_line(clock_time("2027-01-10T15:59:00.000000Z")) == "2027-01-10 23:59:00 +08:00"
 
 
-def test_times_of_one_day_have_the_date_in_the_heading_alone() -> None:
+def test_times_of_a_single_day_show_the_date_in_the_heading_alone() -> None:
     times = ["2027-01-10T15:59:00.123456Z", "2027-01-10T15:59:01.000000Z"]
     assert times_of_day(times) == ("at 2027-01-10 +08:00", ["23:59:00.123", "23:59:01.000"])
     assert times_of_day([*times, "2027-01-10T16:00:00.000000Z"])[0] == "at +08:00"
@@ -60,7 +60,7 @@ def test_times_of_one_day_have_the_date_in_the_heading_alone() -> None:
     assert times_of_day([]) == ("at +08:00", [])
 
 
-def test_times_are_those_of_utc_when_a_variable_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_times_are_in_utc_when_a_variable_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RESELLER_SIM_UTC", "1")
     assert clock_time("2027-01-10T15:59:00.000000Z") == "2027-01-10 15:59:00 +00:00"
     assert times_of_day(["2027-01-10T15:59:00.123456Z"]) == ("at 2027-01-10 +00:00", ["15:59:00.123"])
@@ -110,5 +110,5 @@ def test_a_line_and_a_time_have_the_offset(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("text", ["", "x", "9999-12-31T23:59:59Z", "\x1b[2J"])
-def test_what_is_no_time_changes_nothing(text: str) -> None:
+def test_an_invalid_time_zone_changes_nothing(text: str) -> None:
     assert shown_time(text) == text

@@ -91,7 +91,7 @@ def test_an_open_quote_is_refused(text: str) -> None:
         ("curl http://h/x?a=1|b=2", "the shell ends it at the | behind"),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_a_sentence(text: str, said: str) -> None:
+def test_an_unreadable_command_is_refused_with_a_sentence(text: str, said: str) -> None:
     made = run("-", stdin=text)
     assert made.exit_code == 2
     assert said in made.stderr
@@ -126,7 +126,7 @@ def test_a_number_is_of_ascii_digits() -> None:
     assert "METHOD and PATH" in made.stderr
 
 
-def test_what_is_read_is_bounded(tmp_path: Path) -> None:
+def test_the_input_is_bounded(tmp_path: Path) -> None:
     os.mkfifo(fifo := tmp_path / "fifo")
     for path in ("/dev/zero", str(fifo), str(tmp_path)):
         for words in (("POST", "/v2/topup", "-d", f"@{path}"), ("--", "curl", "-d", f"@{path}", "http://h/v2/topup")):
@@ -153,7 +153,7 @@ TAILS = [
 
 
 @pytest.mark.parametrize("tail", TAILS)
-def test_what_follows_the_command_is_left_out(tail: str) -> None:
+def test_text_after_the_command_is_ignored(tail: str) -> None:
     alone = read_curl(words_of(COMMAND))
     assert (alone.target, alone.headers) == ("http://h/v2/x", ("a: b;|&>",))
     assert read_curl(words_of(COMMAND + tail)) == alone
@@ -175,7 +175,7 @@ def test_what_follows_the_command_is_left_out(tail: str) -> None:
         ("curl http://h/x\n  -H a:b\n\n  -d c", ["curl", "http://h/x", "-H", "a:b", "-d", "c"]),
     ],
 )
-def test_operators_are_those_of_the_shell(text: str, words: list[str]) -> None:
+def test_operators_match_the_shell(text: str, words: list[str]) -> None:
     assert words_of(text) == words
 
 
@@ -214,6 +214,6 @@ def test_a_long_command_is_read_in_time_in_proportion_to_its_length(piece: str) 
         ("""curl http://h/ -d '$BODY `x`'""", "$BODY `x`"),
     ],
 )
-def test_what_the_shell_leaves_as_it_is_is_read(text: str, body: str) -> None:
+def test_literal_words_of_the_shell_are_read(text: str, body: str) -> None:
     words = words_of(text)
     assert words == ["curl", "http://h/", words[2], body]

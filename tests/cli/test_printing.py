@@ -102,7 +102,7 @@ def report(path: Path, **changes: Any) -> str:
     return str(path)
 
 
-def test_what_a_deployment_showed_is_marked_as_observed_and_the_rest_as_assumed(tmp_path: Path) -> None:
+def test_observed_choices_of_a_deployment_are_marked_and_the_rest_is_marked_as_assumed(tmp_path: Path) -> None:
     file = report(tmp_path / "report.json")
     printed = invoke("assumptions", "--observed", file).stdout
     line = "observed at https://staging.example: set assume.failed-wallet: keep_cost (a failed payment reports 9.90)"
@@ -115,14 +115,14 @@ def test_what_a_deployment_showed_is_marked_as_observed_and_the_rest_as_assumed(
     assert seen == {"failed-wallet": {"target": "https://staging.example", "value": "keep_cost", "evidence": evidence}}
 
 
-def test_what_a_deployment_does_as_assumed_needs_no_knob(tmp_path: Path) -> None:
+def test_a_deployment_that_behaves_as_assumed_needs_no_knob(tmp_path: Path) -> None:
     same = {"failed-wallet": {"value": "zero_cost", "evidence": "cost 0"}}
     printed = invoke("assumptions", "failed-wallet", "--observed", report(tmp_path / "r", assume=same)).stdout
     assert printed.endswith("  observed at https://staging.example: as assumed (cost 0)\n")
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]", "[" * 100_000, '{"target": 1, "assume": {"a": {"value": 1}}}'])
-def test_a_file_that_is_no_report_is_refused_in_one_line(tmp_path: Path, content: str) -> None:
+def test_a_file_that_is_no_report_is_refused_on_one_line(tmp_path: Path, content: str) -> None:
     (tmp_path / "report.json").write_text(content)
     text = refusal(invoke("assumptions", "--observed", str(tmp_path / "report.json")), 1)
     assert text.endswith("report.json is not a report of `reseller-sim conform --json-report FILE`")

@@ -90,7 +90,7 @@ def test_a_later_server_takes_an_earlier_ones_place(app: App) -> None:
         assert sum(isinstance(each, WithoutSecrets) for each in logging.getLogger(name).filters) == 1
 
 
-def test_as_json_each_record_is_a_line_whatever_is_in_it(app: App) -> None:
+def test_as_json_every_record_is_a_single_line(app: App) -> None:
     stream = io.StringIO()
     logger, handler = logging.getLogger(LOGGERS[0]), logging.StreamHandler(stream)
     handler.setFormatter(AsJson())
@@ -111,7 +111,7 @@ def test_as_json_each_record_is_a_line_whatever_is_in_it(app: App) -> None:
     assert TOKEN not in stream.getvalue()
 
 
-def test_what_a_process_logs_is_json_where_that_is_asked_for() -> None:
+def test_the_log_of_a_process_is_json_when_requested() -> None:
     program = (
         "import logging\nfrom simulator.cli.process import log_as_json\nlog_as_json()\n"
         "logging.getLogger('uvicorn.error').error('it failed')\nlogging.getLogger('other').info('unseen')"

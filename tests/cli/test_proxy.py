@@ -53,7 +53,7 @@ def test_a_proxy_in_front_of_itself_is_refused(flags: tuple[str, ...], host: str
 
 
 @pytest.mark.parametrize(("host", "listens"), [("192.0.2.1", "0.0.0.0"), ("", "0.0.0.0")])
-def test_what_listens_elsewhere_is_no_circle(host: str, listens: str) -> None:
+def test_an_upstream_on_another_address_is_no_loop(host: str, listens: str) -> None:
     assert not _is_own(host or "no.such.name.invalid", listens)
 
 

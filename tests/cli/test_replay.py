@@ -90,7 +90,7 @@ def test_a_life_is_chosen_by_its_number_and_else_is_the_last_one(lives: list[lis
 
 
 @pytest.mark.parametrize("arguments", [("--until", "1"), ("--serve",), ("--life", "1")])
-def test_who_wants_one_of_several_sandboxes_says_which(
+def test_a_user_selects_a_sandbox_among_several(
     arguments: tuple[str, ...], lives: list[list[bytes]], tmp_path: Path
 ) -> None:
     done = replay(written(tmp_path / "all.tape", *lives), *arguments)
@@ -109,7 +109,7 @@ def test_until_is_a_number_or_a_time(text: str, first: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["100", "9" * 5000, "2026-11-21T11:59:59.999999+08:00", "2026-11-21T12:00:30.000001+08:00"]
 )
-def test_a_moment_that_the_tape_has_not_is_refused_with_those_that_it_has(
+def test_a_moment_that_the_tape_lacks_is_refused_with_the_existing_moments(
     text: str, first: Path, lives: list[list[bytes]]
 ) -> None:
     done = replay(first, "--until", text)
@@ -249,7 +249,7 @@ def test_a_line_that_cannot_be_understood_is_3_with_its_place_and_what_to_do(
         assert replay(file, "--serve").exit_code == 3
 
 
-def test_what_follows_a_whole_tape_and_is_none_is_refused_when_all_was_wanted(
+def test_invalid_content_after_a_whole_tape_is_refused_when_all_tapes_are_selected(
     lives: list[list[bytes]], tmp_path: Path
 ) -> None:
     file = tmp_path / "more.tape"
@@ -272,7 +272,7 @@ def test_what_follows_a_whole_tape_and_is_none_is_refused_when_all_was_wanted(
         ),
     ],
 )
-def test_a_file_to_which_nothing_happened_is_not_said_to_be_damaged(content: bytes, said: str, tmp_path: Path) -> None:
+def test_an_empty_file_is_not_reported_as_damaged(content: bytes, said: str, tmp_path: Path) -> None:
     file = tmp_path / "other"
     file.write_bytes(content)
     done = replay(file)
@@ -291,7 +291,7 @@ def test_an_empty_file_and_one_without_a_sandbox_say_what_they_lack(first: Path,
 
 
 @pytest.mark.parametrize(("limit", "said"), [(0, "kept no tape, and 3 inputs that came are"), (2, "1 later input is")])
-def test_what_a_tape_had_no_room_for_is_counted(limit: int, said: str, tmp_path: Path) -> None:
+def test_entries_beyond_the_tape_budget_are_counted(limit: int, said: str, tmp_path: Path) -> None:
     with running({"limits": {"tape": limit}}) as client:
         for _ in range(3):
             client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "5"})
@@ -301,7 +301,7 @@ def test_what_a_tape_had_no_room_for_is_counted(limit: int, said: str, tmp_path:
 
 
 @pytest.mark.parametrize(("version", "do"), [("0.0.1", "reseller-sim 0.0.1 wrote it"), ("", "was it changed by hand")])
-def test_a_scenario_that_is_not_accepted_is_called_that_of_the_tape(
+def test_a_refused_scenario_is_attributed_to_the_tape(
     version: str, do: str, lives: list[list[bytes]], tmp_path: Path
 ) -> None:
     head = json.loads(lives[0][0])
@@ -315,7 +315,7 @@ def test_a_scenario_that_is_not_accepted_is_called_that_of_the_tape(
         assert do in done.stderr
 
 
-def test_what_is_written_is_read_as_it_was(first: Path) -> None:
+def test_a_written_tape_is_read_unchanged(first: Path) -> None:
     (tape,) = read_file(first)
     assert tape.end is not None
     assert tape.end.now is not None
@@ -389,7 +389,7 @@ def test_every_kind_of_entry_has_words(happens: object, tmp_path: Path) -> None:
     )
 
 
-def test_what_was_cut_is_listed_as_far_as_it_goes(tape: Path, tmp_path: Path) -> None:
+def test_a_truncated_tape_is_listed_up_to_the_damage(tape: Path, tmp_path: Path) -> None:
     part = tmp_path / "part.tape"
     part.write_bytes(tape.read_bytes()[:-200])
     done = invoke("replay", str(part), "--list")

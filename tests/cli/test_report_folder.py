@@ -42,7 +42,7 @@ def page(folder: Path) -> str:
     return (folder / "index.html").read_text("utf-8")
 
 
-def test_what_clients_sent_is_text_and_their_secrets_are_not_shown(tmp_path: Path) -> None:
+def test_content_of_clients_is_text_and_their_secrets_are_not_shown(tmp_path: Path) -> None:
     with running({"expect": EXPECT}) as client:
         client.pay("<script>alert(1)</script>", remarks=client.secret)
         client.call("GET", f"/v2/\u202e</script>{client.secret}".encode().decode("latin-1"))
@@ -148,7 +148,7 @@ def test_a_sandbox_is_judged_and_written_beside_the_event_loop(tmp_path: Path) -
     }
 
 
-def test_what_an_earlier_report_wrote_is_removed_and_nothing_else(tmp_path: Path) -> None:
+def test_only_files_of_an_earlier_report_are_removed(tmp_path: Path) -> None:
     with running() as client:
         written(client, tmp_path, 6)
         for number, name in ((2, "mine.txt"), (3, "payments.json/mine")):
@@ -170,7 +170,7 @@ def test_what_an_earlier_report_wrote_is_removed_and_nothing_else(tmp_path: Path
     assert all(len(list((tmp_path / name).iterdir())) == 6 for name in ("004-default", "5-default"))
 
 
-def test_folders_beside_a_page_of_somebody_else_stay(tmp_path: Path) -> None:
+def test_folders_beside_a_foreign_page_stay(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<title>mine</title>")
     (tmp_path / "001-mine").mkdir()
     (tmp_path / "001-mine" / "payments.json").write_text("mine")
@@ -178,7 +178,7 @@ def test_folders_beside_a_page_of_somebody_else_stay(tmp_path: Path) -> None:
     assert (tmp_path / "001-mine" / "payments.json").read_text() == "mine"
 
 
-def test_a_file_that_cannot_be_written_is_told_at_the_end(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported_at_the_end(tmp_path: Path) -> None:
     with running() as client:
         (tmp_path / "001-default").write_text("in the way")
         report = written(client, tmp_path)

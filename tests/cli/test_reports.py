@@ -85,7 +85,7 @@ def test_a_page_holds_texts_as_texts_and_needs_nothing_else() -> None:
     assert "default-src 'none'" in whole
 
 
-def test_what_is_left_out_of_a_run_is_never_green() -> None:
+def test_a_run_that_leaves_parts_out_is_never_green() -> None:
     lives = Lives()
     for _ in range(CASES_MAX):
         lives._keep(Case("met", ok=True))

@@ -9,7 +9,7 @@ from tests.support.asking import Asking
 from tests.support.runner import invoke
 
 
-def test_what_is_held_is_listed_and_released(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_held_messages_are_listed_and_released(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
     assert asking.json("hold", "list") == {"holds": [], "complete": True}
     asking.json("rule", "add", "faults", "{when: {path: /v2/topup}, then: {hold: topup}}")
     sandbox = Simulator(asking.url).open(asking.sandbox)

@@ -82,14 +82,14 @@ def test_an_answer_that_no_simulator_gives_ends_in_a_line(arguments: tuple[str, 
         (302, b"{}", 3, "answered with 302"),
     ],
 )
-def test_a_refusal_is_told_in_a_line(status: int, body: bytes, code: int, said: str) -> None:
+def test_a_refusal_is_reported_on_one_line(status: int, body: bytes, code: int, said: str) -> None:
     with answering_by_path({"*": sends(body, status)}) as url:
         line = refusal(invoke("advance", "1s", "--url", url), code)
     assert said in line
     assert "\x1b" not in line
 
 
-def test_a_sandbox_that_does_not_exist_is_told_with_where_its_name_came_from(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_sandbox_is_reported_with_the_source_of_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     with answering_by_path({"*": sends(b'{"error": "unknown_sandbox", "message": "x"}', 404)}) as url:
         by_flag = refusal(invoke("requests", "--sandbox", "gone", "--url", url), 3)
         by_variable = refusal(invoke("requests", "--url", url, RESELLER_SIM_SANDBOX="gone"), 3)
@@ -196,7 +196,7 @@ def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
     ],
     ids=lambda words: ascii(words),
 )
-def test_wrong_usage_is_told_in_a_line_that_names_the_help(arguments: tuple[str, ...], hint: str) -> None:
+def test_wrong_usage_is_reported_on_one_line_that_names_the_help(arguments: tuple[str, ...], hint: str) -> None:
     line = refusal(invoke(*arguments), 2)
     assert hint in line
     assert line.endswith("--help)")

@@ -191,7 +191,7 @@ def test_a_request_without_an_answer_says_so_and_names_rule_and_fault(asking: As
 
 
 @pytest.mark.usefixtures("terminal")
-def test_a_story_tells_people_all_in_the_order_of_time(asking: Asking) -> None:
+def test_a_story_lists_everything_in_the_order_of_time(asking: Asking) -> None:
     asking.pay("order-1", "0120000001")
     asking.json("advance", "idle")
     told = [line[33:] for line in shown(asking, "story", "order-1").splitlines()[2:]]
@@ -208,7 +208,7 @@ def test_a_story_tells_people_all_in_the_order_of_time(asking: Asking) -> None:
 
 
 @pytest.mark.usefixtures("terminal")
-def test_what_clients_sent_never_controls_the_terminal(asking: Asking) -> None:
+def test_content_of_clients_never_controls_the_terminal(asking: Asking) -> None:
     asking.pay(HOSTILE)
     asking.verb("requests")
     ask(f"{asking.url}/_sim/inbox/{asking.sandbox}/callbacks", "POST", HOSTILE.encode())
@@ -239,7 +239,7 @@ def test_an_inbox_is_read_programmed_waited_for_and_cleared(asking: Asking) -> N
 
 
 @pytest.mark.usefixtures("terminal")
-def test_an_inbox_shows_people_which_payment_and_status_a_callback_told(asking: Asking) -> None:
+def test_an_inbox_shows_the_payment_and_the_status_of_a_callback(asking: Asking) -> None:
     assert shown(asking, "inbox", "webhooks") == "webhooks: nothing yet\n"
     assert shown(asking, "inbox", "callback") == (
         "callback: nothing yet; no callback uses it: did you mean 'callbacks'?\n"
@@ -359,7 +359,7 @@ def test_people_read_what_is_different_of_a_product(asking: Asking) -> None:
 
 
 @pytest.mark.usefixtures("terminal")
-def test_what_a_reseller_has_of_its_own_is_said_and_can_be_taken_away(asking: Asking) -> None:
+def test_the_own_settings_of_a_reseller_are_shown_and_can_be_removed(asking: Asking) -> None:
     of_one = ("--reseller", "RS001")
     said = shown(asking, "product", "RELOAD", "on", *of_one)
     assert said == "RELOAD: nothing is different for RS001; its own: is_active true\n"
@@ -387,7 +387,7 @@ def note_of(asking: Asking, code: str) -> str:
     return next(json.dumps(one["product"]) for one in rows if one["code"] == code)
 
 
-def test_a_product_of_which_nobody_would_be_told_is_not_changed(asking: Asking) -> None:
+def test_a_product_change_without_any_notification_is_refused(asking: Asking) -> None:
     before = note_of(asking, "RELOAD")
     assert "nobody would be told" in refusal(asking.verb("trigger", "product.updated", "RELOAD"), 1)
     assert note_of(asking, "RELOAD") == before
@@ -490,7 +490,7 @@ def test_exported_variables_make_all_verbs_use_the_sandbox(simulator_url: str) -
 
 
 @pytest.mark.usefixtures("terminal")
-def test_a_new_sandbox_tells_people_how_to_use_it(simulator_url: str) -> None:
+def test_a_new_sandbox_prints_how_to_use_it(simulator_url: str) -> None:
     made = invoke("sandbox", "new", "--id", "for-people", "--url", simulator_url).stdout
     assert "reseller-sim call --sandbox for-people GET /v2/balance\n" in made
     listed = invoke("sandbox", "list", "--url", simulator_url).stdout.splitlines()

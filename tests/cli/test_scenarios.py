@@ -103,7 +103,7 @@ def test_a_file_that_cannot_be_used_is_a_problem_with_its_place(folder: Path, ve
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_file_that_one_may_not_read_is_a_problem_for_each_verb(
+def test_an_unreadable_file_is_a_problem_for_each_verb(
     folder: Path, verb: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened = os.open
@@ -124,7 +124,9 @@ def test_a_file_that_one_may_not_read_is_a_problem_for_each_verb(
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "show"])
 @pytest.mark.parametrize("key", ["extends", "catalog"])
 @pytest.mark.parametrize("name", [name for name, _ in UNUSABLE])
-def test_what_a_file_names_is_a_problem_for_each_verb(folder: Path, verb: str, key: str, name: str) -> None:
+def test_an_unusable_reference_of_a_file_is_a_problem_for_each_verb(
+    folder: Path, verb: str, key: str, name: str
+) -> None:
     path = folder / "asks.yaml"
     path.write_text(f"scenario: asks\n{key}: ./{name}\n")
     result = invoke(*(str(path) if word == "{}" else word for word in VERBS[verb]))
@@ -136,7 +138,7 @@ def test_what_a_file_names_is_a_problem_for_each_verb(folder: Path, verb: str, k
 
 @pytest.mark.parametrize("verb", [("serve",), ("exec", "--", "true")])
 @pytest.mark.parametrize("name", ["mine.yaml", "absent", "loop.yaml"])
-def test_a_folder_of_scenarios_that_is_none_is_wrong_usage(folder: Path, verb: tuple[str, ...], name: str) -> None:
+def test_a_missing_folder_of_scenarios_is_wrong_usage(folder: Path, verb: tuple[str, ...], name: str) -> None:
     result = invoke(verb[0], "--scenarios", str(folder / name), *verb[1:])
     assert (result.exit_code, result.stdout) == (2, "")
     assert "--scenarios" in result.stderr

@@ -229,7 +229,9 @@ def test_within_tls_everybody_waits_while_a_folder_is_rebuilt(folder: Path, monk
     starting.end()
 
 
-def test_a_folder_that_cannot_be_rebuilt_leaves_no_one_waiting(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_rebuilt_leaves_no_client_waiting(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     starting = Starting(folder)
     url = starting.begin(monkeypatch, fails="it is broken")
     early = HTTPConnection(url.removeprefix("http://"), timeout=DEADLINE_S)
@@ -243,7 +245,7 @@ def test_a_folder_that_cannot_be_rebuilt_leaves_no_one_waiting(folder: Path, mon
     assert "it is broken" in str(starting.failure)
 
 
-def test_a_server_that_drains_answers_but_is_not_ready_until_its_time_is_over_or_it_is_told_again() -> None:
+def test_a_draining_server_answers_but_is_not_ready_until_its_time_ends_or_a_second_signal_comes() -> None:
     with serving("--port", "0", "--json", "--drain", "1h") as server:
         url = server.ready["url"]
         server.process.send_signal(signal.SIGTERM)

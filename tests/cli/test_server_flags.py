@@ -182,7 +182,7 @@ def test_a_flag_is_not_said_to_be_a_variable() -> None:
 
 
 @pytest.mark.parametrize("value", ["tcp://10.3.2.1:80", "udp://[fd00::1]:8080"])
-def test_what_kubernetes_sets_beside_a_service_of_our_name_is_no_port(value: str) -> None:
+def test_variables_that_kubernetes_sets_for_a_service_of_our_name_are_no_port(value: str) -> None:
     """It gives each pod RESELLER_SIM_PORT, asked for or not."""
     result = invoke("serve", "bad-dya", RESELLER_SIM_PORT=value)
     assert "bad-dya" in refusal(result, 3), "all flags were read"
@@ -207,7 +207,7 @@ def test_names_of_hosts_have_commas_or_spaces_between_them(
 
 
 @pytest.mark.parametrize("text", ["http://sim", "sim:8080", "sim/", "*", "*.example.com", "-x", "a;b", "é"])
-def test_what_is_no_name_of_a_host_is_refused(text: str) -> None:
+def test_an_invalid_host_name_is_refused(text: str) -> None:
     """It would match no request, and nobody would say why."""
     assert " is no host name: give it alone" in refusal(invoke("serve", "--allow-host", text), 2)
 
@@ -313,7 +313,7 @@ def test_several_are_on_one_line_of_a_bounded_length() -> None:
     assert len(said(*(f"X{number}" for number in range(1_000)))) == 300
 
 
-def test_variables_of_other_verbs_of_kubernetes_and_of_others_are_none() -> None:
+def test_variables_of_other_verbs_of_kubernetes_and_of_other_programs_are_ignored() -> None:
     assert said("PORT", "CALLBACKS_TO", "TOKEN", "URL", "UPSTREAM", "SECRET") == ""
     assert (
         said("SERVICE_HOST", "SERVICE_PORT_HTTP", "PORT_8080_TCP_PROTO", "A_SERVICE_HOST", "A_PORT", "TLS_PORT") == ""

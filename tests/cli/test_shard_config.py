@@ -63,7 +63,7 @@ def test_a_map_has_the_keys_and_users_of_the_scenario(tmp_path: Path) -> None:
         (("a=http://h:1", "--map", "a.map", "--scenario", "none"), 1, "none"),
     ],
 )
-def test_what_cannot_be_used_is_refused_in_one_line(words: tuple[str, ...], status: int, said: str) -> None:
+def test_an_unusable_list_is_refused_on_one_line(words: tuple[str, ...], status: int, said: str) -> None:
     assert said in refusal(invoke("shard-config", *words), status)
 
 

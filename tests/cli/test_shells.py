@@ -56,7 +56,7 @@ def test_verbs_flags_scenarios_files_and_ids_are_completed(name: str, tmp_path: 
     )
 
 
-def test_a_value_behind_an_equals_sign_is_completed(name: str, tmp_path: Path) -> None:
+def test_a_value_after_an_equals_sign_is_completed(name: str, tmp_path: Path) -> None:
     check(
         made(name, tmp_path, NO_SIMULATOR),
         {
@@ -66,7 +66,7 @@ def test_a_value_behind_an_equals_sign_is_completed(name: str, tmp_path: Path) -
     )
 
 
-def test_what_a_running_simulator_has_is_completed_and_nothing_of_it_is_run(
+def test_values_of_a_running_simulator_are_completed_and_never_executed(
     name: str, tmp_path: Path, asking: Asking
 ) -> None:
     for refid in ("order-1", "evil-$(touch here)"):

@@ -72,7 +72,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(control_module, "PAUSE_S", 0.0)
 
 
-def test_an_interrupted_stream_goes_on_behind_the_last_event_that_came_whole() -> None:
+def test_an_interrupted_stream_resumes_after_the_last_whole_event() -> None:
     cut = HEAD + event(1) + b": still here\nid: x.7\n\n" + b"id: x.8\ndata: {"
     with server(cut, HEAD + event(9)) as (url, got):
         events = Stream(url, "secret", None, {"only": "status"}).events()
@@ -85,7 +85,7 @@ def test_an_interrupted_stream_goes_on_behind_the_last_event_that_came_whole() -
     assert "Authorization: Bearer secret\r\n" in got[0]
 
 
-def test_the_stream_of_a_sandbox_ends_when_it_is_deleted_and_that_of_all_goes_on() -> None:
+def test_the_stream_of_a_deleted_sandbox_ends_and_the_stream_of_all_continues() -> None:
     answer = HEAD + event(1, action="deleted")
     with server(answer) as (url, got):
         assert len(list(Stream(f"{url}/_sim", None, "a b", {}).events())) == 1
@@ -94,7 +94,7 @@ def test_the_stream_of_a_sandbox_ends_when_it_is_deleted_and_that_of_all_goes_on
         list(Stream(url, None, None, {}).events())
 
 
-def test_what_a_server_refuses_is_said() -> None:
+def test_a_refusal_of_the_server_is_printed() -> None:
     refused = b'HTTP/1.1 404 X\r\ncontent-length: 30\r\n\r\n{"message": "no such sandbox"} '
     with server(refused) as (url, _):
         said = refusal(invoke("tail", "--url", url, "--sandbox", "none"), 3)
@@ -105,7 +105,7 @@ def test_what_a_server_refuses_is_said() -> None:
     assert said.endswith("404: there is no sandbox 'none': `reseller-sim sandbox list` lists them")
 
 
-def test_what_is_no_stream_is_said() -> None:
+def test_an_answer_that_is_no_stream_is_reported() -> None:
     with server(HEAD + b"data: hello\n\n") as (url, _):
         said = refusal(invoke("tail", "--url", url), 3)
     assert said == f"reseller-sim tail: {url} sent something that is no event: is it a simulator?"
@@ -129,7 +129,7 @@ SENT = {"method": "POST", "url": "http://x/y", "headers": [["A", "b"]], "body": 
     ids=lambda answer: answer[len(HEAD) :][:60].decode(),
 )
 @pytest.mark.parametrize("verb", [["tail"], ["listen", "--forward-to", "http://127.0.0.1:9"]], ids=" ".join)
-def test_what_has_no_shape_of_an_event_is_said(verb: list[str], answer: bytes) -> None:
+def test_an_event_without_the_shape_of_an_event_is_reported(verb: list[str], answer: bytes) -> None:
     with server(answer) as (url, _):
         done = invoke(*verb, "--url", url)
     assert (done.exit_code, done.stdout) == (3, "")
@@ -145,7 +145,7 @@ def test_fields_that_no_event_has_are_not_kept() -> None:
         assert next(Stream(url, None, None, {}).events())["id"] == "x.3"
 
 
-def test_a_message_that_cannot_be_sent_is_said_and_the_next_one_goes_on() -> None:
+def test_a_message_that_cannot_be_sent_is_reported_and_the_next_is_sent() -> None:
     bad = [SENT | {"url": "http://[x"}, SENT | {"method": "GET / HTTP/1.1\r\nX: y"}, SENT | {"url": "http://x/a b"}]
     bad += [SENT | {"headers": [["X: 1\r\nY", "b"]]}, SENT | {"headers": [["X", "\u20ac"]]}]
     answer = HEAD + b"".join(attempt(n, sent=sent) for n, sent in enumerate([*bad, SENT]))
@@ -170,13 +170,13 @@ def test_a_message_that_cannot_be_sent_is_said_and_the_next_one_goes_on() -> Non
         (["listen", "--forward-to", "http://x", "--only", "callbacks"], "/events?only=callback&with=bodies HTTP/1.1"),
     ],
 )
-def test_the_sandbox_of_the_variable_is_the_one_that_is_watched(verb: list[str], asked: str) -> None:
+def test_the_variable_selects_the_watched_sandbox(verb: list[str], asked: str) -> None:
     with server(HEAD) as (url, got):
         assert invoke(*verb, "--url", url, RESELLER_SIM_SANDBOX="mine").exit_code == 3
     assert got[0].splitlines()[0] == f"GET /_sim/sandboxes/mine{asked}"
 
 
-def test_who_does_not_read_the_lines_of_serve_does_not_keep_it_alive(tmp_path: Path) -> None:
+def test_an_idle_reader_of_serve_does_not_keep_it_alive(tmp_path: Path) -> None:
     async def made() -> list[bool]:
         with (tmp_path / "lines").open("w") as stream:
             before = set(threading.enumerate())

@@ -175,7 +175,7 @@ WRONG: list[tuple[Callable[[], object], type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("call", "error", "said"), WRONG)
-def test_what_people_try_is_refused_with_what_to_write(
+def test_common_mistakes_are_refused_with_the_right_spelling(
     call: Callable[[], object], error: type[Exception], said: str
 ) -> None:
     with pytest.raises(error, match=said):

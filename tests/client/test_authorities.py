@@ -98,7 +98,7 @@ def test_a_certificate_of_another_name_passes_where_it_is_the_file_of_the_server
         ("no.pem", "cannot be used: no certificate in PEM is in it"),
     ],
 )
-def test_a_certificate_that_nobody_vouches_for_is_not_believed(
+def test_an_untrusted_certificate_is_refused(
     served: tuple[str, Pair], file: str, why: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -41,7 +41,7 @@ def test_the_end_of_with_releases_what_is_left(own: Sandbox) -> None:
         assert answer.result().status == 200
 
 
-def test_a_test_that_waits_in_vain_is_told_how_many_were_held(own: Sandbox) -> None:
+def test_a_timed_out_wait_says_how_many_answers_were_held(own: Sandbox) -> None:
     with pytest.raises(AssertionError, match=r"^0 of 2 were held in 'topup' within 0\.01 s$"):
         own.hold("topup").wait(2, timeout_s=0.01)
 

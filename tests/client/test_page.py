@@ -59,7 +59,7 @@ def test_every_name_of_the_package_is_on_the_page() -> None:
     assert missing <= results
 
 
-def test_the_bounds_on_the_page_are_those_of_the_code() -> None:
+def test_the_bounds_on_the_page_match_the_code() -> None:
     table = PAGE.partition("\n### Limits\n")[2].partition("\n## ")[0]
     rows = [line.split("|")[2] for line in table.splitlines() if line.startswith("| ")][1:]
     numbers = [[int(one.replace(",", "")) for one in re.findall(r"[\d,]*\d", row)] for row in rows]

@@ -123,7 +123,7 @@ print(simulator.health()["status"])
     assert (done.stdout, done.returncode) == ("ok\n", 0), done.stderr
 
 
-def test_what_was_set_for_another_simulator_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_for_another_simulator_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong: dict[str, Any] = {"RESELLER_SIM_HOST": "0.0.0.0", "RESELLER_SIM_CLOCK": "x60", "RESELLER_SIM_SEED": "9"}
     for name, value in wrong.items():
         monkeypatch.setenv(name, value)

@@ -36,9 +36,7 @@ def test_the_hint_names_the_variables_that_are_set() -> None:
 
 
 @pytest.mark.parametrize(("listens", "wanted"), [("0.0.0.0", "127.0.0.1"), ("::", "::1,[::1]"), ("::1", "::1,[::1]")])
-def test_explore_adds_the_host_by_which_its_server_is_reached(
-    listens: str, wanted: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_explore_adds_the_host_of_its_own_server(listens: str, wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in BYPASSES:
         monkeypatch.setenv(name, "")
     assert invoke("explore", "--host", listens, "--", "no-such-command").exit_code == 3

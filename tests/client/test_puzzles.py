@@ -94,7 +94,7 @@ def test_a_key_at_the_wrong_place_of_a_rule_is_led_to_the_right_one(
 
 
 @pytest.mark.parametrize("below", ["/s/default", "/v2", "/s/default/v2/topup"])
-def test_the_address_of_a_sandbox_is_led_to_that_of_its_simulator(below: str) -> None:
+def test_the_address_of_a_sandbox_leads_to_its_simulator(below: str) -> None:
     address = f"http://127.0.0.1:1{below}"
     with pytest.raises(ValueError, match=f"{address} is not the root of a simulator; give http://127.0.0.1:1$"):
         Simulator(address)

@@ -162,7 +162,7 @@ def test_forgeries_are_named(own: Sandbox, receiver: Receiver, probe: str, reaso
         ({"webhook-signature": "v2,xG8="}, "the signature is not that of this id, timestamp, body and secret"),
     ],
 )
-def test_what_is_wrong_with_a_signature_is_said(changes: Mapping[str, str], reason: str) -> None:
+def test_a_wrong_signature_is_explained(changes: Mapping[str, str], reason: str) -> None:
     good = {
         "Webhook-Id": "evt_1",
         "Webhook-Timestamp": "1795250000",
@@ -196,7 +196,7 @@ def test_a_secret_that_is_not_hexadecimal_is_refused(receiver: Receiver) -> None
         receiver.verify("whsec_abc")
 
 
-def test_what_does_not_come_is_said_with_what_came(receiver: Receiver) -> None:
+def test_a_missing_message_is_reported_with_the_received_messages(receiver: Receiver) -> None:
     send(receiver, b"hello")
     with pytest.raises(AssertionError, match=r"1 messages came in 0 s, not 2\n  POST /any: hello"):
         receiver.wait_for(2, timeout_s=0)

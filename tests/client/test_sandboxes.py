@@ -200,7 +200,7 @@ def test_the_environment_is_what_exec_sets(own: Any, monkeypatch: pytest.MonkeyP
     }
 
 
-def test_what_the_control_api_refuses_is_a_typed_error_with_its_sentence(client: Any) -> None:
+def test_a_refusal_of_the_control_api_is_a_typed_error_with_its_sentence(client: Any) -> None:
     with pytest.raises(SimulatorError, match="there is no bundled scenario 'defaul'") as refused:
         client.sandbox("defaul")
     assert (refused.value.status, refused.value.path) == (400, "scenario")

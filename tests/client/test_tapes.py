@@ -34,12 +34,12 @@ def test_a_sandbox_begins_where_a_tape_ends_or_at_a_mark(client: Any, tape: Path
         half.expect_status("three", "Succesful")
 
 
-def test_its_clock_is_the_one_that_is_asked_for(client: Any, tape: Path) -> None:
+def test_the_clock_of_a_replayed_sandbox_is_the_requested_clock(client: Any, tape: Path) -> None:
     with client.sandbox(tape=tape, clock="x60") as fast:
         assert fast.ask("GET", "/clock")["mode"] == "xN"
 
 
-def test_what_a_tape_says_itself_is_refused(simulator: Simulator, tape: Path) -> None:
+def test_options_that_the_tape_already_fixes_are_refused(simulator: Simulator, tape: Path) -> None:
     for more in ({"scenario": "default"}, {"seed": 1}, {"start": "2027-01-10T23:59:00+08:00"}):
         with pytest.raises(ValueError, match="a tape has its own scenario, start and seed"):
             simulator.sandbox(tape=tape, **more)

@@ -33,7 +33,7 @@ def test_a_story_has_a_line_for_all_that_happened(client: Any) -> None:
         assert (story.status, story.data["refid"], str(story)) == ("Succesful", "order-1", "\n".join(story.lines))
 
 
-def test_a_story_on_a_standing_clock_shows_each_thing_behind_what_caused_it(client: Any) -> None:
+def test_a_story_on_a_manual_clock_lists_each_event_after_its_cause(client: Any) -> None:
     with client.sandbox() as sandbox:
         sandbox.call("POST", "/v2/topup", PAYMENT)
         sandbox.call("POST", "/v2/topup", PAYMENT)
@@ -51,7 +51,7 @@ def test_a_story_on_a_standing_clock_shows_each_thing_behind_what_caused_it(clie
         ]
 
 
-def test_a_callback_that_was_sent_once_more_is_told_apart(client: Any) -> None:
+def test_a_callback_that_was_sent_again_is_marked(client: Any) -> None:
     with client.sandbox() as sandbox:
         sandbox.call("POST", "/v2/topup", PAYMENT)
         sandbox.run_until_idle()

@@ -169,7 +169,7 @@ def test_another_port_is_one_variable_for_the_server_and_its_health_check(image:
     assert unhealthy.status == 3
 
 
-def test_the_health_check_believes_the_certificate_of_the_container_whatever_its_name(
+def test_the_health_check_accepts_the_certificate_of_the_container_under_any_name(
     image: Image, net: Network, tmp_path: Path
 ) -> None:
     mounted = tmp_path / "tls"
@@ -184,9 +184,7 @@ def test_the_health_check_believes_the_certificate_of_the_container_whatever_its
         assert healthy.status == 0, healthy.err
 
 
-def test_it_runs_as_whatever_user_the_engine_chooses_and_writes_nothing_but_its_data(
-    image: Image, net: Network, tmp_path: Path
-) -> None:
+def test_it_runs_as_any_user_of_the_engine_and_writes_only_its_data(image: Image, net: Network, tmp_path: Path) -> None:
     """As OpenShift has it: a number that no file of the image knows, in group 0."""
     other = replace(image, stage=replace(image.stage, user="1000660000:0"))
     binds = {"/data": new_volume(image, tmp_path)}
@@ -201,7 +199,7 @@ def test_it_runs_as_whatever_user_the_engine_chooses_and_writes_nothing_but_its_
     assert ran.out.splitlines() == ["1000660000", '{"data":{"balance":5000,"currency":"MYR"}}'], ran
 
 
-def test_a_data_folder_of_somebody_else_is_named_in_one_line(image: Image, net: Network, tmp_path: Path) -> None:
+def test_a_data_folder_of_another_user_is_named_on_one_line(image: Image, net: Network, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir(mode=0o755)
     words, given = ["reseller-sim", "serve"], {"RESELLER_SIM_DATA_DIR": "/data"}
     refused = done(net.command(image, words, binds={"/data": tmp_path / "data"}, read_only=True, **given))
@@ -212,7 +210,7 @@ def test_a_data_folder_of_somebody_else_is_named_in_one_line(image: Image, net: 
     assert (refused.status, refused.only_error_line) == (3, told)
 
 
-def test_the_image_has_nothing_that_builds_and_no_tests(image: Image) -> None:
+def test_the_image_contains_no_build_tools_and_no_tests(image: Image) -> None:
     site = next((image.root / "opt" / "reseller-sim" / "lib").glob("python3*/site-packages"))
     names = {path.name.partition("-")[0] for path in site.iterdir()}
     assert {"simulator", "reseller_sim", "uvicorn"} <= names

@@ -111,7 +111,7 @@ def test_the_proxy_takes_the_defaults_of_its_parameters_together() -> None:
     assert asyncio.run(main()) >= 4
 
 
-def test_ids_that_a_sandbox_may_have_are_those_of_the_contract() -> None:
+def test_the_ids_that_a_sandbox_may_have_match_the_contract() -> None:
     wanted = compiled(schema("sandbox-request")["properties"]["id"])
     for text in ("a", "a-b_9", "a" * 64, "a" * 65, "", "a.b", ".", "-a", "_a", "9", "a b", "\u0430", "a\n"):
         assert wanted.is_valid(text) == is_sandbox_id(text), text

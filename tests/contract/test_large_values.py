@@ -23,7 +23,7 @@ def test_each_odd_item_is_named_up_to_a_number() -> None:
     assert found[0].field.startswith("products.P0.")
 
 
-def test_an_odd_item_behind_the_beginning_is_named_too() -> None:
+def test_an_odd_item_after_the_beginning_is_named_too() -> None:
     (found,) = of_catalog(catalog(**products(500, code=7)))
     assert (found.field, found.actual) == ("products.P499.code", "7")
 

@@ -299,7 +299,7 @@ def client() -> Iterator[Client]:
 
 
 @pytest.mark.parametrize(("reason", "method", "target", "sent"), BY_CODE)
-def test_what_no_schema_can_say_is_refused_by_code(
+def test_code_refuses_the_requests_that_no_schema_can_exclude(
     client: Client, reason: str, method: str, target: str, sent: Any
 ) -> None:
     if target == "/v2/topup":

@@ -99,7 +99,7 @@ def test_operation_ids_are_unique(document: str) -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_parameters_are_whole_and_those_of_the_path_are_all_there(document: str) -> None:
+def test_parameters_are_complete_and_include_every_parameter_of_the_path(document: str) -> None:
     whole = bundled(document)
     for path, method, operation, item in operations(document):
         declared = [resolved(whole, each) for each in [*item.get("parameters", []), *operation.get("parameters", [])]]
@@ -216,7 +216,7 @@ def parts(value: Any) -> Iterator[dict[str, Any]]:
         yield from parts(each)
 
 
-def test_the_reseller_api_of_this_version_is_there() -> None:
+def test_the_reseller_api_of_this_version_is_complete() -> None:
     found = {(method, path) for path, method, _, _ in operations(OPENAPI) if path}
     assert found == {
         ("post", "/v2/token"),
@@ -281,7 +281,7 @@ def test_the_callback_is_documented_in_both_forms() -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_nothing_but_words_stands_beside_a_reference_since_generators_read_the_reference_alone(document: str) -> None:
+def test_only_descriptions_stand_beside_a_reference_since_generators_read_the_reference_alone(document: str) -> None:
     """Words, examples and a default want nothing of a value."""
     beside = [part for part in walk(bundled(document)["components"]["schemas"]) if isinstance(part.get("$ref"), str)]
     assert len(beside) >= 20
@@ -289,7 +289,7 @@ def test_nothing_but_words_stands_beside_a_reference_since_generators_read_the_r
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_a_schema_has_one_type_and_may_be_null_beside_it(document: str) -> None:
+def test_a_schema_has_a_single_type_and_may_also_be_null(document: str) -> None:
     """OpenAPI Generator crashes on other lists of types, and writes what does not compile for a type null alone."""
     schemas = list(walk(bundled(document)["components"]["schemas"]))
     lists = [part["type"] for part in schemas if isinstance(part.get("type"), list)]
@@ -348,7 +348,7 @@ def links(whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 yield from response.get("links", {}).values()
 
 
-def test_what_a_reference_names_is_copied_beside_conditions() -> None:
+def test_the_target_of_a_reference_is_copied_beside_conditions() -> None:
     refid = bundled()["components"]["schemas"]["TopupRequest"]["properties"]["refid"]
     assert (refid["type"], refid["maxLength"]) == ("string", 50)
     assert refid["pattern"] == schemas.schema("text")["pattern"]
@@ -363,7 +363,7 @@ def test_properties_beside_a_reference_hide_none_that_it_names() -> None:
         assert "status" in payment["properties"]
 
 
-def test_the_words_of_the_bundle_are_those_of_its_files() -> None:
+def test_the_bundle_quotes_the_descriptions_of_its_files() -> None:
     names = bundled()["components"]["schemas"]
     assert {"TopupRequest", "PaymentAnswer", "CatalogAnswer", "CallbackMessage"} <= set(names)
     assert names["OptionsOption"]["properties"]["price"]["$ref"] == "#/components/schemas/Money"

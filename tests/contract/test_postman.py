@@ -46,7 +46,7 @@ def path_of(item: Item) -> str:
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_operation_is_there_once_beside_the_walkthrough(name: str) -> None:
+def test_every_operation_appears_once_beside_the_walkthrough(name: str) -> None:
     assert Counter(item["name"] for item in plain(name)) == Counter([*operations(name)])
     for item in plain(name):
         method, path, described = operations(name)[item["name"]]
@@ -114,7 +114,7 @@ def test_requests_are_authenticated_as_the_contract_says() -> None:
     assert [len(COLLECTIONS[name]["event"]) for name in DOCUMENTS] == [1, 0]
 
 
-def test_what_the_caller_or_the_server_did_wrong_is_never_right() -> None:
+def test_errors_of_the_caller_or_of_the_server_are_never_expected() -> None:
     for name in DOCUMENTS:
         for item in plain(name):
             (checked,) = re.findall(r"\[([\d, ]+)\]\.includes\(status\)", str(item["event"]))
@@ -155,7 +155,7 @@ def test_a_parameter_has_what_a_run_knows_or_the_contracts_example(described: Ma
     assert value_of({"components": {"Kind": {"enum": ["c"]}}}, described) == value
 
 
-def test_a_new_operation_is_there_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_operation_appears_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     document = bundled(OPENAPI)
     new = document["paths"]["/v2/balance"]["get"] | {"operationId": "getLoan", "tags": ["loans"], "summary": "A loan"}
     paths = document["paths"] | {"/v2/loans/{loan}": {"get": new}}
@@ -173,7 +173,7 @@ def test_parameters_of_a_path_are_variables_whose_names_say_what_they_are() -> N
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_the_same_contract_gives_the_same_bytes(name: str) -> None:
+def test_equal_contracts_give_equal_bytes(name: str) -> None:
     bundled.cache_clear()
     assert json.dumps(collection(name, example_values())) == json.dumps(COLLECTIONS[name])
 
@@ -214,7 +214,7 @@ def test_flags_that_contradict_each_other_are_refused() -> None:
 
 
 @pytest.mark.parametrize("form", [("--as", "postman"), ("--json",)])
-def test_what_cannot_be_written_is_one_line(form: tuple[str, ...], tmp_path: Path) -> None:
+def test_an_unwritable_file_is_reported_on_one_line(form: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     said = refusal(invoke("openapi", *form, "--to", str(tmp_path / "file" / "below")), 3)
     assert "cannot be written" in said

@@ -85,7 +85,7 @@ def test_a_required_parameter_of_white_space_is_refused_like_an_empty_one(blank:
     assert problems == {"product_code": ["must be text of 1 to 100 characters"]}
 
 
-def test_of_several_values_the_blank_ones_are_absent() -> None:
+def test_blank_values_among_several_are_absent() -> None:
     raw = b"limit=1&date=2026-11-21&status=FAILED&status=&status=PENDING"
     values, problems = read_query(raw, "transactions-query")
     assert (values["status"], problems) == (["FAILED", "PENDING"], {})
@@ -113,6 +113,6 @@ def test_a_problem_is_reported_once_and_correctly(name: str, raw: bytes, problem
     assert read_query(raw, name)[1] == problems
 
 
-def test_the_parameters_are_those_of_the_schema() -> None:
+def test_the_parameters_match_the_schema() -> None:
     assert list(parameters("catalog-query")) == ["product_code", "is_active", "include_inactive"]
     assert parameters("") == {}

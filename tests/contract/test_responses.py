@@ -189,7 +189,7 @@ def test_the_check_of_the_suite_fails(path: str, status: int, headers: dict[str,
 
 
 @pytest.mark.parametrize(("status", "code"), [(409, "sandbox_reset"), (500, "unexpected")])
-def test_what_only_the_simulator_answers_departs_at_a_deployment(status: int, code: str) -> None:
+def test_answers_that_only_the_simulator_gives_depart_at_a_deployment(status: int, code: str) -> None:
     body = f'{{"error":"{code}","message":"text"}}'.encode()
     assert response_problems(OPENAPI, "GET", "/v2/balance", status, "application/json", body) == []
     [found] = departures(OPENAPI, "GET", "/v2/balance", status, "application/json", body)

@@ -33,7 +33,7 @@ def refusals(name: str, value: Any) -> dict[str, list[str]]:
     return validator(name).problems(value)
 
 
-def test_what_a_pattern_wants_is_said_in_words() -> None:
+def test_a_pattern_is_explained_in_words() -> None:
     unsaid = [
         f"{name}{pointer}"
         for name in schemas.names()
@@ -140,7 +140,7 @@ def test_the_message_of_a_get_callback_has_milliseconds_and_no_wrapper() -> None
     assert "data" not in schema("callback-message")["properties"]
 
 
-def test_the_days_of_a_scenario_are_those_that_a_clock_may_show() -> None:
+def test_the_days_of_a_scenario_match_the_range_of_a_clock() -> None:
     days = json.loads((data_dir("contracts") / "scenario.schema.json").read_text())["definitions"]["date"]
     last = LATEST - timedelta(days=1)
     assert (days["minimum"], days["maximum"]) == (int(f"{EARLIEST:%Y%m%d}"), int(f"{last:%Y%m%d}"))

@@ -307,7 +307,7 @@ assert "yaml" not in sys.modules, "validators need no yaml"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)  # our own interpreter and code
 
 
-def test_what_is_wrong_within_a_value_is_said_in_place_of_no_alternative_fits() -> None:
+def test_a_mistake_inside_a_value_is_reported_instead_of_no_alternative_fits() -> None:
     balance = validator("balance-answer")
     assert set(balance.problems({"data": {"balance": "many", "currency": "MYR"}})) == {"data.balance"}
     assert set(balance.problems({"other": 1})) == {""}

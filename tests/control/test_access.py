@@ -155,7 +155,7 @@ def test_every_operation_of_the_contract_says_here_what_it_needs() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("operation", "needs"), sorted(NEEDS.items()))
-def test_every_operation_is_refused_to_whoever_may_not_ask_it_and_changes_nothing_then(
+def test_every_operation_is_refused_to_unauthorized_callers_and_then_changes_nothing(
     server: Client, operation: str, needs: str
 ) -> None:
     before = tapes(server)
@@ -228,7 +228,7 @@ def test_a_token_of_a_sandbox_makes_no_other_one_and_no_copy_of_another(
     assert len(list(server.app.sandboxes)) == 3
 
 
-def test_a_token_of_a_sandbox_makes_its_own_anew(server: Client) -> None:
+def test_a_token_of_a_sandbox_recreates_its_own_sandbox(server: Client) -> None:
     assert ask(server, "DELETE /_sim/sandboxes/{sandbox}", "shop").status == 204
     assert ask(server, "GET /_sim/sandboxes/{sandbox}", "shop").status == 404
     assert ask(server, "GET /_sim/events", "shop").json["error"] == "no_sandbox_yet"
@@ -288,7 +288,7 @@ def test_a_file_of_scenarios_which_may_have_secrets_needs_a_full_token(tmp_path:
             assert client.send("GET", "/_sim/scenarios/own.yaml", "", b"", asked).status == status
 
 
-def test_a_refused_request_with_the_key_of_another_sandbox_is_not_in_the_journal_of_this_one() -> None:
+def test_a_refused_request_with_the_key_of_another_sandbox_is_not_in_the_journal_of_this_sandbox() -> None:
     with running() as client:
         made = client.sim("POST", "/sandboxes", {"id": "theirs", "credentials": "unique"}).json["resellers"][0]
         client.call("GET", "/v2/balance", key=made["api_key"], secret="d3Jvbmc=")
@@ -300,7 +300,7 @@ def test_a_refused_request_with_the_key_of_another_sandbox_is_not_in_the_journal
 
 
 @pytest.mark.parametrize("path", ["/events", "/sandboxes/mine/events"])
-def test_the_open_stream_of_a_token_that_is_taken_back_ends_and_tells_nothing_more(server: Client, path: str) -> None:
+def test_the_open_stream_of_a_revoked_token_ends_without_further_events(server: Client, path: str) -> None:
     screen = SECRET["shop-screen"]
     later = {
         "taken back": FILE.replace(screen, "screen-token-0000002"),
@@ -328,7 +328,7 @@ def test_the_open_stream_of_a_token_that_is_taken_back_ends_and_tells_nothing_mo
 
 
 @pytest.mark.parametrize("later", ["screen-token-0000002", f"{SECRET['shop-screen']} sandbox=other"])
-def test_who_waits_gets_no_answer_any_more_when_its_token_is_taken_back(server: Client, later: str) -> None:
+def test_a_waiting_client_gets_no_answer_after_its_token_is_revoked(server: Client, later: str) -> None:
     live = server.app.sandboxes.get("mine")
     changed = FILE.replace(f"{SECRET['shop-screen']} sandbox=mine", later)
     query = "path=/v2/catalog&wait_for=1&timeout=60"

@@ -23,7 +23,7 @@ def test_it_is_about_one_sandbox_and_one_life_of_it() -> None:
     assert states == {"not_exercised"}
 
 
-def test_what_the_logs_have_evicted_is_not_judged_and_that_is_said() -> None:
+def test_records_that_the_logs_evicted_are_not_judged_and_the_report_says_so() -> None:
     with running({"limits": {"journal": 5}}) as client:
         client.pay()
         client.pay(amount="20")
@@ -57,7 +57,7 @@ def test_a_request_with_the_credentials_of_another_sandbox_shows_none_of_its_sec
     assert answer.json["obligations"][0]["state"] == "met"
 
 
-def test_payments_go_on_while_a_sandbox_is_audited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_payments_continue_while_a_sandbox_is_audited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(traffic_log, "SLICE", 1)
     with running() as client:
         for number in range(10):

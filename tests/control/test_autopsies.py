@@ -99,7 +99,7 @@ def test_the_journal_names_two_mistakes_and_shows_where_the_strings_differ() -> 
         }
 
 
-def test_another_resellers_secret_is_told_in_the_journal_alone() -> None:
+def test_another_resellers_secret_is_named_in_the_journal_alone() -> None:
     theirs = {"code": "RS777", "api_keys": [{"key": "their_key", "secret": OTHER_SECRET}]}
     with running() as client:
         assert client.sim("POST", "/sandboxes/default/resellers", theirs).status == 201
@@ -128,7 +128,7 @@ def test_the_nonce_of_the_request_before_is_recognized() -> None:
         assert autopsy(client, refused)["mistakes"] == ["nonce-another"]
 
 
-def test_a_signature_of_nobody_is_compared_with_the_expected_string() -> None:
+def test_a_signature_by_an_unknown_secret_is_compared_with_the_expected_string() -> None:
     with running() as client:
         refused = send(client, BARE, key=lambda: b"nobody's")
         found = autopsy(client, refused)
@@ -168,7 +168,7 @@ def test_the_expected_string_is_sorted_also_where_the_query_has_a_secret(query: 
     assert "hunter2" not in str(shown)
 
 
-def test_who_asks_for_the_same_one_at_once_takes_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_requests_for_an_autopsy_share_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simulator.runtime.background.PLACES", 1)
     with running() as client:
         refused = send(client, TOP_UP, method=str.lower)

@@ -91,9 +91,7 @@ def test_a_page_is_bounded_by_its_bytes_and_leaves_no_row_out(searched: list[int
 
 
 @pytest.mark.parametrize("query", ["a=%41%42&" * 100, "token=secret&" * 60, "x" * 900, "%22%5C" * 150])
-def test_a_page_and_its_mask_are_made_in_small_parts_between_which_others_go_on(
-    query: str, searched: list[int]
-) -> None:
+def test_a_page_and_its_mask_are_built_in_small_parts_between_other_work(query: str, searched: list[int]) -> None:
     async def most_in_a_turn(client: Client, path: str) -> tuple[Response, int]:
         searched.clear()
         asking = asyncio.create_task(client.asim("GET", path))

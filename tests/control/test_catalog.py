@@ -76,7 +76,7 @@ def test_last_updated_moves_when_and_only_when_the_catalog_changes() -> None:
         assert catalog(client)["products"]["GAME"]["note"] == "Half price today"
 
 
-def test_an_overlay_changes_catalog_and_options_of_one_reseller_alone() -> None:
+def test_an_overlay_changes_catalog_and_options_of_a_single_reseller() -> None:
     with running(TWO) as client:
         before, theirs = catalog(client), catalog(client, **OTHER)
         assert prices(client) == prices(client, **OTHER) == ["25.75", "51.50", "103.00"]
@@ -132,7 +132,7 @@ def test_options_go_off_sale() -> None:
         assert "1002" not in [biller["biller_code"] for biller in billers]
 
 
-def test_a_change_of_one_sandbox_stays_there_and_ends_with_a_reset() -> None:
+def test_a_change_stays_in_its_sandbox_and_ends_with_a_reset() -> None:
     with running() as client:
         client.sandbox({"extends": "default"}, "other")
         patch(client, "GAME", {"is_active": False})

@@ -26,7 +26,7 @@ def met(report: Any) -> set[str]:
     return {one["id"] for one in report["outcomes"] if one["met"]}
 
 
-def test_nothing_was_met_before_anything_happened() -> None:
+def test_a_new_sandbox_has_no_coverage() -> None:
     with running() as client:
         report = coverage(client)
     assert {name: share["met"] for name, share in report["summary"].items()} == dict.fromkeys(report["summary"], 0)
@@ -54,7 +54,7 @@ def test_endpoints_are_counted_by_status_and_error() -> None:
     assert {"invalid-product", "invalid-api-key", "status-401", "status-400"} <= met(report)
 
 
-def test_what_only_other_methods_and_mistakes_of_ours_answer_is_not_missed() -> None:
+def test_errors_that_other_methods_or_our_own_mistakes_answer_are_not_missed() -> None:
     with running() as client:
         never = {status for one in coverage(client)["endpoints"] for status in one["never"]}
     assert {"200", "400", "401"} <= never
@@ -104,7 +104,7 @@ def test_an_answer_that_drips_is_an_answer_like_any_other() -> None:
     assert (answer["status"], answer["ending"], answer["count"]) == (200, "", 1)
 
 
-def test_rules_tell_how_often_they_matched_and_decided() -> None:
+def test_rules_report_how_often_they_matched_and_decided() -> None:
     rules = [{"name": "once", "when": {"product": "RELOAD"}, "times": 1, "then": [{"status": "Failed"}]}]
     with running({"payments": rules}) as client:
         client.pay()
@@ -140,7 +140,7 @@ def test_a_magic_rule_that_a_request_names_counts_too() -> None:
         assert next(one for one in coverage(client)["magic"] if one["digits"] == "01")["met"] == 1
 
 
-def test_a_reset_begins_anew_and_sandboxes_count_apart() -> None:
+def test_a_reset_clears_the_coverage_and_sandboxes_count_separately() -> None:
     with running() as client:
         client.sandbox({"scenario": "other", "extends": "default"}, "other")
         client.pay()

@@ -145,7 +145,7 @@ def test_curl_sends_userinfo_as_the_table_has_it(
 
 
 @pytest.mark.parametrize(("words", "body"), BODIES)
-def test_a_body_is_that_of_curl(words: str, body: bytes) -> None:
+def test_a_body_matches_curl(words: str, body: bytes) -> None:
     assert read(f"curl {U}/t {words}") == (b"POST", b"/t", [], body)
 
 
@@ -155,12 +155,12 @@ def test_line_ends_and_nuls_of_a_file_of_text_are_left_out(option: str) -> None:
 
 
 @pytest.mark.parametrize(("words", "target"), TARGETS)
-def test_a_target_is_that_of_curl(words: str, target: bytes) -> None:
+def test_a_target_matches_curl(words: str, target: bytes) -> None:
     assert read(f"curl {U}{words}") == (b"GET", target, [], b"")
 
 
 @pytest.mark.parametrize(("words", "headers"), HEADERS)
-def test_headers_are_those_of_curl(words: str, headers: list[bytes]) -> None:
+def test_headers_match_curl(words: str, headers: list[bytes]) -> None:
     assert read(f"curl {U}/ {words}").headers == headers
 
 
@@ -189,7 +189,7 @@ def test_curl_sends_what_the_table_has(listener: Listener, words: str) -> None:
         ("'/a}b'", "curl takes the } of"),
     ],
 )
-def test_what_curl_refuses_is_refused_and_said(listener: Listener, words: str, said: str) -> None:
+def test_commands_that_curl_refuses_are_refused_with_its_reason(listener: Listener, words: str, said: str) -> None:
     assert really_sent(listener, f"curl {U}{words}") is None
     with pytest.raises(NotCurl, match=said):
         read(f"curl {U}{words}")
@@ -225,7 +225,7 @@ def test_what_curl_refuses_is_refused_and_said(listener: Listener, words: str, s
         ("http://h/ -d @-", "the command reads its body from stdin"),
     ],
 )
-def test_what_is_not_one_request_of_http_is_refused(words: str, said: str) -> None:
+def test_anything_but_a_single_http_request_is_refused(words: str, said: str) -> None:
     with pytest.raises(NotCurl) as refused:
         read(f"curl {words}")
     assert said in str(refused.value)
@@ -250,7 +250,7 @@ WORDS = [
 
 
 @pytest.mark.parametrize(("text", "words"), WORDS)
-def test_words_are_those_of_bash(text: str, words: list[bytes]) -> None:
+def test_words_match_bash(text: str, words: list[bytes]) -> None:
     assert [one.encode("utf-8", "surrogateescape") for one in words_of(text)] == words
 
 

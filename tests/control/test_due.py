@@ -32,11 +32,11 @@ def about(client: Client) -> list[str]:
     return [one["about"] for one in listed(client)["due"]]
 
 
-def test_nothing_is_due_in_a_sandbox_in_which_nothing_happened(client: Client) -> None:
+def test_a_new_sandbox_has_no_due_items(client: Client) -> None:
     assert listed(client) == {"due": [], "cursor": None, "has_more": False, "pending": 0, "left_out": 0}
 
 
-def test_a_payments_statuses_and_callbacks_are_told_before_they_happen(client: Client) -> None:
+def test_a_payments_statuses_and_callbacks_are_listed_before_they_happen(client: Client) -> None:
     paid = client.pay("order-7").data
     [one] = listed(client)["due"]
     story = client.sim("GET", "/sandboxes/default/transactions?refid=order-7").json["transactions"][0]
@@ -56,7 +56,7 @@ def test_a_payments_statuses_and_callbacks_are_told_before_they_happen(client: C
     assert listed(client)["due"][1]["job"] == "cb-1"
 
 
-def test_what_is_due_at_one_time_is_listed_in_the_order_in_which_it_happens(client: Client) -> None:
+def test_items_due_at_the_same_time_are_listed_in_the_order_of_execution(client: Client) -> None:
     for number in range(20):
         client.pay(f"r{number}")
     told = [one["refid"] for one in listed(client)["due"]]
@@ -64,7 +64,7 @@ def test_what_is_due_at_one_time_is_listed_in_the_order_in_which_it_happens(clie
     assert told == fired == [f"r{number}" for number in range(20)]
 
 
-def test_webhooks_voids_and_the_schedule_are_told() -> None:
+def test_webhooks_voids_and_the_schedule_are_listed() -> None:
     scenario = {
         "resellers": [{"code": "RS001", "balance": "500.00", "balance_webhook": {"url": "inbox:events"}}],
         "voids": [
@@ -102,7 +102,7 @@ def test_webhooks_voids_and_the_schedule_are_told() -> None:
         ]
 
 
-def test_a_step_that_cannot_follow_is_told_as_none() -> None:
+def test_a_step_that_cannot_follow_is_not_listed() -> None:
     then = [{"status": "Accepted"}, {"requery": 1, "status": "Processing"}, {"after": "9s", "status": "Processing"}]
     with running({"payments": [{"when": {"product": "RELOAD"}, "then": then}]}) as client:
         client.pay("r1")
@@ -119,7 +119,7 @@ def test_pages_follow_each_other(client: Client) -> None:
     assert [one["refid"] for one in first["due"] + second["due"]] == [f"r{number}" for number in range(5)]
 
 
-def test_only_the_first_are_listed_and_a_page_behind_them_is_refused_with_a_sentence() -> None:
+def test_only_the_first_items_are_listed_and_a_page_after_them_is_refused_with_a_sentence() -> None:
     with running(RICH) as client:
         for number in range(due.LISTED_MAX + 3):
             client.live.enter(CreatePayment("RS001", f"p{number}", "RELOAD", "0123456789", "10"))
@@ -132,7 +132,7 @@ def test_only_the_first_are_listed_and_a_page_behind_them_is_refused_with_a_sent
         assert "the others come up as time passes" in refused.json["message"]
 
 
-def test_an_agenda_is_read_in_order_whatever_was_added_and_cancelled() -> None:
+def test_an_agenda_is_read_in_order_after_additions_and_cancellations() -> None:
     agenda: Agenda[int] = Agenda()
     for number in range(500):
         ticket = agenda.add(BEGAN + timedelta(seconds=number * 7919 % 101), number)

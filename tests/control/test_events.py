@@ -44,7 +44,7 @@ def kinds(found: list[Any]) -> list[str]:
     return [event["kind"] for event in found]
 
 
-def test_a_payment_is_told_from_its_request_to_its_status(client: Client) -> None:
+def test_the_events_of_a_payment_run_from_its_request_to_its_status(client: Client) -> None:
     client.pay("e1")
     _, request, entry, status = found = told(client)
     assert kinds(found) == PAID_KINDS
@@ -56,7 +56,7 @@ def test_a_payment_is_told_from_its_request_to_its_status(client: Client) -> Non
     assert request["trxid"] == status["trxid"] == entry["trxid"]
 
 
-def test_what_time_brings_is_told_with_the_attempts_of_callbacks(client: Client) -> None:
+def test_timed_events_include_the_attempts_of_callbacks(client: Client) -> None:
     client.pay("e1")
     client.advance()
     found = told(client, "only=status,callback,action")
@@ -70,7 +70,7 @@ def test_what_time_brings_is_told_with_the_attempts_of_callbacks(client: Client)
 
 
 @having(resellers=[{"code": "RS001", "balance_webhook": {"url": "inbox:hooks"}}])
-def test_a_webhook_is_told_with_what_was_sent_when_that_is_asked_for(client: Client) -> None:
+def test_a_webhook_event_includes_the_sent_body_when_requested(client: Client) -> None:
     client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "5.00"})
     client.advance()
     entry, action, webhook = told(client, "only=webhook,entry,action&with=bodies")[1:4]
@@ -97,13 +97,13 @@ def test_an_attempt_that_fails_says_when_the_next_is_due(client: Client) -> None
 
 
 @having(resellers=[{"code": "RS001", "balance": "10.00", "low_balance_threshold": "5.00"}])
-def test_a_low_balance_is_told_as_a_notification(client: Client) -> None:
+def test_a_low_balance_is_published_as_a_notification(client: Client) -> None:
     client.pay("e1")
     (mail,) = told(client, "only=notification")
     assert (mail["notification"]["kind"], mail["reseller"]) == ("low_balance", "RS001")
 
 
-def test_what_is_done_to_a_sandbox_is_told(client: Client) -> None:
+def test_changes_of_a_sandbox_are_published(client: Client) -> None:
     rule = {"section": "payments", "rule": {"when": {}, "then": {"refuse": "Invalid_Account"}}}
     added = client.sim("POST", "/sandboxes/default/rules", rule)
     assert added.status == 201, added.body
@@ -154,7 +154,7 @@ def test_a_query_that_no_stream_has_is_refused(client: Client, query: str) -> No
     assert client.sim("GET", f"{PATH}?timeout=0&{query}").status == 400
 
 
-def test_a_stream_begins_with_what_comes_and_goes_on_behind_any_event(client: Client) -> None:
+def test_a_stream_begins_with_new_events_or_resumes_after_any_event(client: Client) -> None:
     client.pay("e1")
     assert told_in(client.sim("GET", f"{PATH}?timeout=0")) == []
     found = told(client)
@@ -173,7 +173,7 @@ def test_a_heartbeat_moves_the_place_past_what_was_filtered_out(client: Client) 
     assert f": still here\nid: {last}\n\n" in answer
 
 
-def test_what_the_log_has_no_more_is_said_as_a_gap(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evicted_events_are_reported_as_a_gap(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "EVENTS_MAX", 5)
     client.sandbox(PLAIN, "small")
     path = "/sandboxes/small/events"
@@ -246,7 +246,7 @@ def test_a_place_that_is_not_reached_yet_is_an_unknown_gap(client: Client) -> No
         assert [event.get("missing", event["kind"]) for event in found] == [None, *PAID_KINDS]
 
 
-def test_the_same_place_of_another_server_is_not_this_one(client: Client) -> None:
+def test_a_position_of_another_server_is_rejected(client: Client) -> None:
     client.pay("e1")
     last = told(client)[-1]["id"]
     assert told(client, last_event_id=last) == []
@@ -261,7 +261,7 @@ def test_the_header_of_an_interrupted_stream_wins_over_where_it_began(client: Cl
     assert told(client, "after=0", last_event_id=found[2]["id"]) == found[3:]
 
 
-def test_all_sandboxes_are_told_in_one_order_and_a_deleted_one_is_a_gap(client: Client) -> None:
+def test_events_of_all_sandboxes_come_in_a_single_order_and_a_deleted_sandbox_is_a_gap(client: Client) -> None:
     client.sandbox(PLAIN, "one")
     client.sandbox(PLAIN, "two")
     for name in ("one", "two", "one"):
@@ -276,7 +276,7 @@ def test_all_sandboxes_are_told_in_one_order_and_a_deleted_one_is_a_gap(client: 
     assert [event.get("missing", event.get("number")) for event in rest] == [1, 2, 2, 3]
 
 
-def test_a_secret_is_masked_in_whatever_a_client_sent(client: Client) -> None:
+def test_a_secret_is_masked_in_all_content_of_a_client(client: Client) -> None:
     client.call("GET", f"/v2/transactions?refid={client.secret}")
     client.send("POST", "/v2/topup", f"key={client.secret}")
     client.pay(client.secret)
@@ -330,7 +330,7 @@ def test_events_come_as_they_happen_and_the_stream_ends_with_the_sandbox(client:
     assert client.app.sandboxes.events.readers == []
 
 
-def test_what_was_not_read_before_a_reset_is_told_before_it(client: Client) -> None:
+def test_events_unread_before_a_reset_come_before_it(client: Client) -> None:
     async def happens(stream: Following) -> None:
         stream.may_read.clear()
         for _ in range(5):
@@ -479,7 +479,7 @@ def test_a_reader_that_does_not_read_holds_nothing_and_learns_how_much_it_missed
     assert gap["missing"] + len(read) == 100
 
 
-def test_a_stream_of_all_sandboxes_has_those_that_come_and_ends_with_the_server(client: Client) -> None:
+def test_a_stream_of_all_sandboxes_includes_new_sandboxes_and_ends_with_the_server(client: Client) -> None:
     async def happens(stream: Following) -> None:
         await client.asim("POST", "/sandboxes", {"id": "later"})
         await client.acall("GET", "/v2/balance", sandbox="later")
@@ -505,7 +505,7 @@ def test_a_sandbox_whose_events_are_read_is_not_idle(client: Client) -> None:
     assert client.run(follow()) == [False, True]
 
 
-def test_a_long_history_is_sent_in_turns_between_which_others_go_on(client: Client) -> None:
+def test_a_long_history_is_sent_in_turns_between_other_work(client: Client) -> None:
     for _ in range(100):
         client.call("GET", "/v2/balance")
 

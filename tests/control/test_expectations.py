@@ -195,7 +195,7 @@ def test_a_reload_counts_what_is_still_known_and_says_where_it_begins() -> None:
     assert callbacks["ok"]
 
 
-def test_a_statement_that_was_changed_under_its_name_is_counted_anew() -> None:
+def test_a_statement_that_was_changed_under_its_name_is_counted_from_zero() -> None:
     with running({"expect": [{"name": "it", "calls": {"path": "/v2/balance"}}]}) as client:
         client.call("GET", "/v2/balance")
         reload(client, [{"name": "it", "calls": {"path": "/v2/catalog"}, "count": 0}])
@@ -218,7 +218,7 @@ def test_a_rule_that_left_keeps_the_count_of_its_choices(by: str) -> None:
         assert counts(client) == ([2, 2] if by == "reload" else [1, 1])
 
 
-def test_what_came_nearest_and_what_is_still_to_come_explain_an_unmet_expectation() -> None:
+def test_the_nearest_calls_and_pending_items_explain_an_unmet_expectation() -> None:
     expect: list[Any] = [
         {"payments": {"refid": "ref-1", "status": "Succesful"}},
         {"calls": {"path": "/v2/topup", "status": 400}},
@@ -248,7 +248,7 @@ def test_what_came_nearest_and_what_is_still_to_come_explain_an_unmet_expectatio
 POLLING = {"name": "polite", "calls": {"path": "/v2/topup"}, "per": "refid", "apart": "5s"}
 
 
-def test_nobody_polls_faster_than_every_five_seconds() -> None:
+def test_polling_is_at_most_every_five_seconds() -> None:
     with running({"expect": [POLLING]}) as client:
         assert counts(client) == [0]
         for refid, after in (("a", 0), ("b", 1), ("a", 4), ("b", 2), ("a", 3)):
@@ -296,7 +296,7 @@ def test_each_refid_is_sent_once() -> None:
 @pytest.mark.parametrize(
     ("per", "expected"), [("account", 2), ("reseller", 3), ("key", 3), ("address", 3), ("method", 3), ("path", 3)]
 )
-def test_calls_are_told_apart_by_what_they_have(per: str, expected: int) -> None:
+def test_calls_are_distinguished_by_their_values(per: str, expected: int) -> None:
     with running({"expect": [{"calls": {"path": "/v2/topup"}, "per": per, "count": {"max": 1}}]}) as client:
         for refid, account in (("a", "0123456789"), ("b", "0123456788"), ("c", "0123456789")):
             client.pay(refid, account=account)
@@ -402,7 +402,7 @@ def test_deliveries_and_deposits_that_are_due_are_pending() -> None:
     assert outcome[-1] == "a deposit for RS001 comes in 600 s"
 
 
-def test_what_others_pay_and_deposit_is_not_pending_for_a_balance_or_webhook() -> None:
+def test_payments_and_deposits_of_others_are_not_pending_for_a_balance_or_webhook() -> None:
     more: dict[str, Any] = {
         "resellers": [OTHER],
         "schedule": [{"at": "10m", "deposit": {"reseller": "RS777", "amount": 5}}],
@@ -466,7 +466,7 @@ def test_too_many_calls_are_named_by_their_requests() -> None:
         ]
 
 
-def test_of_a_repeated_parameter_the_first_counts_as_in_a_condition() -> None:
+def test_the_first_value_of_a_repeated_parameter_counts_as_in_a_condition() -> None:
     expect = {"calls": {}, "per": "product", "count": {"max": 1}}
     with running({"expect": [expect]}) as client:
         for query in ("product=A&product=B", "product=A", "product=&product=A"):

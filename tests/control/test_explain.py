@@ -63,7 +63,7 @@ def test_a_right_signature_is_valid_and_its_string_is_shown_piece_by_piece(clien
     assert found["autopsy"]["is_right"]
 
 
-def test_nothing_is_sent_and_no_nonce_is_spent(client: Client) -> None:
+def test_explain_sends_no_request_and_spends_no_nonce(client: Client) -> None:
     given = request(client)
     explain(client, given)
     assert client.sim("GET", "/sandboxes/default/requests").json["requests"] == []
@@ -72,7 +72,7 @@ def test_nothing_is_sent_and_no_nonce_is_spent(client: Client) -> None:
     assert explain(client, given)["verdict"] == "nonce_reused"
 
 
-def test_the_command_that_is_signed_anew_is_accepted(client: Client) -> None:
+def test_the_command_that_is_signed_again_is_accepted(client: Client) -> None:
     found = explain(client, request(client, secret="d3Jvbmc="))
     assert found["verdict"] == "invalid_signature"
     words = shlex.split(found["curl"])
@@ -102,7 +102,7 @@ def test_a_curl_command_is_read_as_a_shell_reads_it_and_its_address_does_not_mat
 
 
 @pytest.mark.parametrize("body", [b"\xff\0\r\n%b\\0101'", b"\n{}", '{"a": "\u202e"}'.encode()])
-def test_the_journals_command_is_explained_whatever_its_body_is(client: Client, body: bytes) -> None:
+def test_the_journals_command_is_explained_with_any_body(client: Client, body: bytes) -> None:
     headers = client.signature("post", "", body, nonce=NONCE)
     assert client.send("POST", "/v2/topup", "", body, headers).status == 401
     text = client.sim("GET", "/sandboxes/default/requests/1.curl").body.decode()
@@ -284,7 +284,7 @@ def test_an_endpoint_without_credentials_needs_none(client: Client) -> None:
         ({"curl": "curl -X 'P T' http://h/v2/topup"}, "curl"),
     ],
 )
-def test_what_makes_no_sense_is_refused_where_it_is_wrong(client: Client, given: Any, path: str) -> None:
+def test_nonsense_input_is_refused_at_its_place(client: Client, given: Any, path: str) -> None:
     assert refusal(client.sim("POST", EXPLAIN, given)) == (400, "bad_request", path)
 
 
@@ -321,7 +321,7 @@ def test_it_has_no_parameters_and_needs_a_sandbox(client: Client) -> None:
     assert refusal(client.sim("POST", "/sandboxes/none/explain", request(client)))[:2] == (404, "unknown_sandbox")
 
 
-def test_a_chosen_key_is_checked_with_instead_of_the_one_that_is_named(client: Client) -> None:
+def test_a_chosen_key_overrides_the_key_of_the_request(client: Client) -> None:
     made = client.sim("POST", "/sandboxes/default/resellers/RS001/api-keys", {}).json
     given = request(client, secret=made["api_secret"])
     assert explain(client, given)["verdict"] == "invalid_signature"

@@ -120,7 +120,7 @@ def test_the_length_of_a_body_is_said_once() -> None:
 
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
-def test_the_line_that_signs_anew_gives_the_body_to_the_program_and_is_one_line(hostile: bytes) -> None:
+def test_the_signing_command_passes_the_body_to_the_program_in_a_single_line(hostile: bytes) -> None:
     command = call_command("POST", b"http://h/'s", b"/v2/topup?a=$(id)", hostile)
     assert "\n" not in command
     script = 'reseller-sim() { printf "%s\\0" "$@"; [ "${!#}" = - ] && cat; true; }\n'
@@ -130,7 +130,7 @@ def test_the_line_that_signs_anew_gives_the_body_to_the_program_and_is_one_line(
     assert (rest if words[-1] == b"-" else words[-1]) == hostile
 
 
-def test_a_request_is_shown_as_it_was_sent_and_how_to_sign_it_anew() -> None:
+def test_a_request_is_shown_with_its_sent_bytes_and_a_command_that_signs_it_again() -> None:
     with running() as client:
         client.pay("it's")
         shown = client.sim("GET", f"{ONE}/requests/1.curl")
@@ -155,7 +155,7 @@ def test_a_body_of_several_lines_cannot_leave_its_comment() -> None:
     assert "touch" in lines[-1]
 
 
-def test_what_is_secret_is_masked_and_named() -> None:
+def test_secrets_are_masked_and_named() -> None:
     with running() as client:
         login = {"username": "someone", "password": "hunter2hunter2"}
         client.send("POST", "/v2/token", "token=hunter2hunter2", client.encoded(login), {"authorization": "Bearer abc"})

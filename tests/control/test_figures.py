@@ -94,7 +94,7 @@ def test_callbacks_and_webhooks_are_counted_until_they_end(client: Client) -> No
     assert receivers == {"inbox:callbacks": (3, 3), "inbox:events": (1, 1)}
 
 
-def test_a_dropped_callback_is_none_and_one_without_a_webhook_fails(client: Client) -> None:
+def test_a_dropped_callback_is_not_counted_and_a_callback_without_a_webhook_fails(client: Client) -> None:
     rule = {
         "when": {"refid": "quiet"},
         "callbacks": {"drop": True},
@@ -110,7 +110,7 @@ def test_a_dropped_callback_is_none_and_one_without_a_webhook_fails(client: Clie
     assert found["webhooks"] == {"delivered": 0, "failed": 1, "pending": 0, "attempts": 0}
 
 
-def test_requests_are_counted_by_status_and_of_one_reseller_from_the_journal(client: Client) -> None:
+def test_requests_are_counted_by_status_and_per_reseller_from_the_journal(client: Client) -> None:
     client.pay("r1")
     client.pay("r2", account="1")
     client.call("GET", "/v2/balance", key="unknown_key")
@@ -137,7 +137,7 @@ def test_only_the_first_wallets_are_drawn(monkeypatch: pytest.MonkeyPatch, clien
     assert [one["reseller"] for one in figures(client, "?reseller=RS002")["wallets"]] == ["RS002"]
 
 
-def test_times_of_receivers_are_those_that_so_many_did_not_exceed() -> None:
+def test_times_of_receivers_are_percentiles() -> None:
     times = [Timed("RS001", "a", True, ms * 1000) for ms in range(1, 101)]
     slow, fast = by_receiver([*times, Timed("RS001", "b", False, 5_000)])
     assert slow == ("a", 100, 100, 50.0, 95.0, 100.0)
@@ -150,7 +150,7 @@ def test_a_query_that_means_nothing_is_refused(client: Client, query: str) -> No
     assert (refused.status, refused.json["path"]) == (400, query.partition("=")[0])
 
 
-def test_a_wallet_says_since_when_it_is_there(client: Client) -> None:
+def test_a_wallet_says_when_it_was_created(client: Client) -> None:
     client.advance(3600)
     assert client.sim("POST", "/sandboxes/default/resellers", {"code": "RS009", "balance": "7.00"}).status == 201
     found = figures(client)

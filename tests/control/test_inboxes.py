@@ -98,14 +98,14 @@ def test_messages_that_come_and_go_between_pages_are_neither_repeated_nor_skippe
         assert (second["count"], second["left_out"]) == (10, 6), "5 and 6 were evicted, and it says so"
 
 
-def test_nothing_is_behind_a_cursor_at_or_beyond_the_end(client: Client) -> None:
+def test_a_cursor_at_or_beyond_the_end_lists_no_messages(client: Client) -> None:
     post(client, b"", b"")
     for cursor in (2, 3, 2**53):
         page = read(client, f"?cursor={cursor}")
         assert (page["items"], page["cursor"], page["has_more"], page["count"]) == ([], None, False, 2)
 
 
-def test_a_page_of_large_messages_is_short_and_has_one_at_least(client: Client) -> None:
+def test_a_page_of_large_messages_is_short_but_never_empty(client: Client) -> None:
     post(client, *[b"b" * 100_000] * 5, b"c" * MEBIBYTE, b"d")
     found, cursor = [], "0"
     while cursor:
@@ -184,7 +184,7 @@ def test_a_query_shows_its_first_thousand_parameters(client: Client) -> None:
     assert item["query"] == {f"p{one}": str(one) for one in range(1000)}
 
 
-def test_waiting_with_a_cursor_counts_the_messages_behind_it(client: Client) -> None:
+def test_waiting_with_a_cursor_counts_the_messages_after_it(client: Client) -> None:
     post(client, b"1", b"2")
 
     async def main() -> list[Response]:

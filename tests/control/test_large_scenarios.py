@@ -96,7 +96,7 @@ def test_a_large_file_is_refused_before_it_is_read_as_yaml(client: Client, monke
     assert start(client, {"file": "large.yaml"}).json["error"] == "too_many_large_scenarios"
 
 
-def test_all_files_of_a_scenario_have_the_bytes_of_one(client: Client, folder: Path) -> None:
+def test_all_files_of_a_scenario_share_a_byte_budget(client: Client, folder: Path) -> None:
     padding = "#" + "-" * (OWN_FILE.bytes_max // 2) + "\n"
     (folder / "lower.yaml").write_text(padding + "extends: default\n")
     (folder / "upper.yaml").write_text(padding + "extends: ./lower.yaml\n")

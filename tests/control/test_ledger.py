@@ -84,7 +84,7 @@ def test_entries_of_all_resellers_are_in_the_order_of_time_newest_first(client: 
 
 @pytest.mark.parametrize("limit", [1, 2, 5, 100])
 @pytest.mark.parametrize("query", ["", "reseller=RS002&", "type=TRANSACTION&", "type=DEPOSIT&", "refid=r3&"])
-def test_pages_have_each_entry_once_whatever_is_posted_between_them(client: Client, query: str, limit: int) -> None:
+def test_pages_list_each_entry_once_while_others_are_posted(client: Client, query: str, limit: int) -> None:
     fill(client)
     whole = entries(client, f"?{query}limit=1000")
     later = iter(range(1_000))
@@ -122,7 +122,7 @@ def test_a_refund_stands_before_its_payment(client: Client) -> None:
         ("kind=DEPOSIT", "kind"),
     ],
 )
-def test_what_cannot_match_is_refused(client: Client, query: str, path: str) -> None:
+def test_filters_that_can_never_match_are_refused(client: Client, query: str, path: str) -> None:
     refused = client.sim("GET", f"{PATH}?{query}")
     assert (refused.status, refused.json["path"]) == (400, path)
 

@@ -117,7 +117,7 @@ def test_a_secret_of_the_sandbox_whose_key_was_refused_at_the_root_is_masked() -
         assert client.sim("GET", "/sandboxes/default/requests").json["requests"] == []
 
 
-def test_a_secret_in_place_of_a_key_is_not_shown_whole_whosever_it_is() -> None:
+def test_a_secret_sent_as_a_key_is_never_shown_whole() -> None:
     with running() as client:
         pair = client.sim("POST", "/sandboxes", {"credentials": "unique"}).json["resellers"][0]
         for secret in (pair["api_secret"], "a secret of nobody here", client.secret):

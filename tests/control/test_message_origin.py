@@ -196,7 +196,7 @@ def test_a_long_message_is_hashed_so_often_and_no_more(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_a_callback_is_told_to_be_that_of_a_payment(method: str) -> None:
+def test_a_callback_is_attributed_to_its_payment(method: str) -> None:
     with running() as client:
         assert client.call("POST", f"/v2/callback-url?url=inbox:callbacks&method={method}").status == 200
         client.pay("order-1")
@@ -218,7 +218,7 @@ def test_a_callback_is_told_to_be_that_of_a_payment(method: str) -> None:
         ({"product": "WATER", "account": None}, "its product and account are not those of the payment"),
     ],
 )
-def test_a_forged_callback_is_told_from_the_payment(changed: dict[str, Any], why: str) -> None:
+def test_a_forged_callback_is_distinguished_by_its_payment(changed: dict[str, Any], why: str) -> None:
     with running() as client:
         client.pay("order-1")
         client.advance()
@@ -246,7 +246,7 @@ def test_a_refid_that_two_resellers_have_belongs_to_no_single_payment() -> None:
     "body",
     [b"", b"text", b"[]", b"1", b'{"data": 1}', b'{"type": 1, "data": {}}', b'{"data": {"refid": 1, "statusCode": 1}}'],
 )
-def test_what_is_neither_is_not_judged(body: bytes) -> None:
+def test_other_messages_are_not_judged(body: bytes) -> None:
     with running() as client:
         client.send("POST", INBOX, "a=1&refid=x", body)
         message = client.inbox("events")[0]
@@ -285,7 +285,7 @@ def test_inboxes_are_listed_with_what_is_left_of_their_programs() -> None:
         assert len(left["replies"][0]["body"]) < 300
 
 
-def test_the_last_reply_is_always_left_and_those_that_repeat_begin_with_the_next() -> None:
+def test_the_last_reply_always_remains_and_repeating_replies_begin_with_the_next() -> None:
     with running() as client:
         for name, more in (("once", {}), ("again", {"repeat": True})):
             program = {"replies": [{"status": 500}, {"status": 200}, {"status": 201}], **more}

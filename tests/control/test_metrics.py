@@ -84,7 +84,7 @@ def test_counts_never_go_back_when_a_sandbox_is_reset_rewound_or_deleted() -> No
     assert [sample(one, "journal_requests") for one in (before, after, last)] == [2, 0, 1]
 
 
-def test_attempts_are_counted_by_outcome_and_what_is_pending_is_told() -> None:
+def test_attempts_are_counted_by_outcome_and_pending_attempts_are_reported() -> None:
     with running() as client:
         replies = {"replies": [{"status": 500}, {"disconnect": True}, {"status": 200}]}
         client.sim("PUT", "/sandboxes/default/inbox/callbacks", replies)
@@ -105,7 +105,7 @@ def test_attempts_are_counted_by_outcome_and_what_is_pending_is_told() -> None:
     assert sample(done, "attempt_duration_seconds_count", kind="webhook") == 0
 
 
-def test_the_same_metrics_come_in_the_same_order() -> None:
+def test_equal_metrics_come_in_an_equal_order() -> None:
     with running() as client:
         client.pay()
         first, second = (client.sim("GET", "/metrics").body.decode().splitlines() for _ in range(2))
@@ -115,7 +115,7 @@ def test_the_same_metrics_come_in_the_same_order() -> None:
     assert [name for name in names[1] if name != new] == names[0]
 
 
-def test_the_lag_of_the_loop_is_measured_while_somebody_looks() -> None:
+def test_the_lag_of_the_loop_is_measured_while_a_client_asks_for_metrics() -> None:
     async def ticked() -> None:
         """Wait until it has looked at the time once more."""
         looked = asyncio.get_running_loop().create_future()

@@ -50,7 +50,7 @@ def test_a_fresh_sandbox_is_rewound_to_its_present() -> None:
 
 
 @pytest.mark.parametrize("spelled", [in_milliseconds, str])
-def test_what_happened_in_that_millisecond_has_happened(spelled: Any) -> None:
+def test_an_event_within_the_current_millisecond_has_happened(spelled: Any) -> None:
     with running(SCENARIO) as client:
         client.advance(to="2026-11-21T04:00:01.500100Z")
         client.pay("before")

@@ -48,7 +48,7 @@ def test_marks_are_bounded_and_a_name_is_used_once() -> None:
         assert refused(client, MARKS, {"name": "more"}) == (409, "too_many_marks")
 
 
-def test_a_full_tape_has_no_moments_behind_it() -> None:
+def test_a_full_tape_has_no_moments_after_its_end() -> None:
     with running({"limits": {"tape": 2}}) as client:
         client.pay("one")
         assert client.sim("POST", MARKS, {"name": "full, and nothing lost"}).status == 400
@@ -73,7 +73,7 @@ def test_a_sandbox_that_keeps_no_tape_says_so() -> None:
 
 
 @pytest.mark.parametrize("what", ["rewound", "reset"])
-def test_a_request_that_waits_is_told_what_ended_its_life(what: str) -> None:
+def test_a_waiting_request_learns_how_its_life_ended(what: str) -> None:
     body = None if what == "reset" else {"n": 0}
     path = f"{DEFAULT}/reset" if what == "reset" else REWIND
     with running() as client:
@@ -89,7 +89,7 @@ def test_a_request_that_waits_is_told_what_ended_its_life(what: str) -> None:
         assert f"was {what} while the body" in client.run(sent).json["message"]
 
 
-def test_what_a_fork_refuses_is_located_in_its_body() -> None:
+def test_a_refusal_of_a_fork_is_located_in_its_body() -> None:
     with running() as client:
         for fork, path in (
             ({"of": "nobody"}, "fork.of"),
@@ -141,7 +141,7 @@ def test_a_sandbox_that_advances_is_neither_marked_nor_rewound_nor_forked() -> N
         assert client.run(meanwhile()) == [(409, "advance_running")] * 3
 
 
-def test_events_tell_of_a_rewind_which_ends_what_was() -> None:
+def test_events_report_a_rewind_that_ends_the_current_life() -> None:
     with running() as client:
         client.pay("one")
         client.sim("POST", REWIND, {"n": 0})
@@ -157,7 +157,7 @@ def test_a_rewind_and_a_fork_show_credentials_as_a_reset_does() -> None:
         assert client.sim("POST", "/sandboxes", {"fork": {"of": "default"}}).json["resellers"] == shown
 
 
-def test_what_was_undone_is_judged_and_counted_as_a_life() -> None:
+def test_undone_traffic_is_judged_and_counted_as_a_life() -> None:
     with running(keeps_coverage=True) as client:
         endings: list[str] = []
         client.app.sandboxes.on_ended = lambda live, ending: endings.append(ending)

@@ -23,7 +23,7 @@ def named(address: str) -> list[str]:
         return re.findall(r'modulepreload" href="(?:\.\./)*console/([^"]+)"', client.send("GET", address).body.decode())
 
 
-def test_what_is_imported_is_found_once_also_in_a_circle() -> None:
+def test_imported_modules_are_found_once_also_in_a_cycle() -> None:
     assert modules_of(SOURCES, "app/main.js") == ["app/main.js", "elements/frame.js", "app/api.js", "app/one.js"]
     assert modules_of(SOURCES, "elements/none.js") == []
 

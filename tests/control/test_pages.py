@@ -45,7 +45,7 @@ def test_a_deep_address_gets_no_longer_page(path: str) -> None:
         assert len(deep.body) <= len(usual.body) + len(named) * len("../") * 20
 
 
-def test_the_address_without_its_slash_leads_there_behind_any_prefix() -> None:
+def test_the_address_without_its_slash_redirects_below_any_prefix() -> None:
     with running() as client:
         answer = client.send("GET", "/_sim")
         assert (answer.status, answer.headers["location"]) == (307, "_sim/")
@@ -74,14 +74,14 @@ def test_everybody_else_there_gets_the_service_s_answer(method: str, path: str, 
         assert answer.json == {"message": f"There is no such path.{hint}", "errors": {}}
 
 
-def test_a_browser_that_has_a_file_is_told_so() -> None:
+def test_a_browser_with_a_cached_file_gets_not_modified() -> None:
     with running() as client:
         tag = client.send("GET", "/_sim/console/app/main.js").headers["etag"]
         again = client.send("GET", "/_sim/console/app/main.js", headers={"if-none-match": tag})
         assert (again.status, again.body) == (304, b"")
 
 
-def test_files_are_packed_for_those_who_unpack() -> None:
+def test_files_are_compressed_for_clients_that_accept_it() -> None:
     with running() as client:
         plain = client.send("GET", "/_sim/console/app/api.js")
         packed = client.send("GET", "/_sim/console/app/api.js", headers={"accept-encoding": "br, gzip"})
@@ -104,7 +104,7 @@ def test_a_module_is_sent_without_its_doc_comments_and_with_the_lines_of_its_fil
 @pytest.mark.parametrize(
     "name", ["nothing.js", "..%2f__init__.py", "../__init__.py", "app", "app/", "app/main.js/", ""]
 )
-def test_nothing_else_is_served(name: str) -> None:
+def test_no_other_file_is_served(name: str) -> None:
     with running() as client:
         answer = client.send("GET", f"/_sim/console/{name}")
         assert answer.status in (401, 404)

@@ -206,7 +206,7 @@ def test_a_request_that_cannot_be_is_refused(body: Any, status: int) -> None:
         assert client.sim("POST", "/sandboxes/default/probes", body).status == status
 
 
-def test_a_sandbox_without_resellers_has_nothing_to_probe() -> None:
+def test_a_sandbox_without_resellers_cannot_be_probed() -> None:
     with running({"extends": None, "resellers": []}) as client:
         assert client.sim("POST", "/sandboxes/default/probes").status == 400
 

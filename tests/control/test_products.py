@@ -54,7 +54,7 @@ def test_a_row_has_what_a_table_shows(client: Client) -> None:
     assert (shared.min_amount and float(shared.min_amount.amount)) == row["min"]
 
 
-def test_what_changes_is_told_at_once(client: Client) -> None:
+def test_changes_are_shown_at_once(client: Client) -> None:
     client.sim("PUT", "/sandboxes/default/network/RELOAD", {"status": "Interruption"})
     client.sim("PATCH", "/sandboxes/default/catalog/products/RELOAD", {"is_active": False, "name": "Gone"})
     row = products(client)["RELOAD"]

@@ -76,7 +76,7 @@ def test_a_request_without_credentials_is_refused_again() -> None:
         assert whole(client, found["n"])["error"] == "missing_api_key"
 
 
-def test_a_fault_meets_it_as_any_request_and_a_closed_connection_is_told() -> None:
+def test_a_fault_meets_a_replay_as_any_request_and_a_closed_connection_is_reported() -> None:
     with running({"faults": LOST}) as client:
         assert client.call("GET", "/v2/balance").status == 200
         assert client.pay("order-1").status == 0

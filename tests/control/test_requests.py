@@ -81,7 +81,7 @@ def test_pages_and_waiting_count_only_what_a_negated_filter_matches(client: Clie
     assert not client.sim("GET", f"{REQUESTS}?status_not=200&wait_for=5&timeout=0").json["complete"]
 
 
-def test_who_waits_for_a_name_that_is_still_to_come_gets_it() -> None:
+def test_a_client_that_waits_for_a_future_name_gets_it() -> None:
     with running() as client:
 
         async def both() -> Any:
@@ -171,12 +171,12 @@ def test_other_lists_refuse_a_reseller_that_the_sandbox_does_not_have(client: Cl
     assert refused.json["message"] == "reseller must be a reseller of this sandbox; did you mean RS001?"
 
 
-def test_callbacks_refuse_a_trxid_that_is_none(client: Client) -> None:
+def test_callbacks_refuse_an_invalid_trxid(client: Client) -> None:
     refused = client.sim("GET", "/sandboxes/default/callbacks?trxid=b")
     assert (refused.status, refused.json["message"]) == (400, "trxid must be a trxid, which has 22 digits")
 
 
-def test_the_methods_are_those_that_the_http_parser_reads() -> None:
+def test_the_methods_match_the_http_parser() -> None:
     class Ignored:
         pass
 

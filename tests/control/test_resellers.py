@@ -38,7 +38,7 @@ def test_a_reseller_is_shown_as_its_scenario_says() -> None:
         assert client.sim("GET", RESELLERS).json["catalog_webhook"] is None
 
 
-def test_what_is_changed_while_it_runs_is_shown() -> None:
+def test_changes_at_run_time_are_shown() -> None:
     with running() as client:
         code = first(client)["code"]
         client.call("POST", "/v2/callback-url?url=http://127.0.0.1:9000/hook&method=GET")

@@ -31,7 +31,7 @@ def added(client: Client, section: str, **rule: Any) -> str:
     return found
 
 
-def test_rules_are_listed_by_section_in_the_order_in_which_they_are_tried() -> None:
+def test_rules_are_listed_by_section_in_the_order_of_evaluation() -> None:
     scenario = {
         "extends": None,
         "payments": [{"fallback": True, "then": FAILED}, {"name": "mine", "then": FAILED}],

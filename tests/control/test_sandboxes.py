@@ -33,7 +33,7 @@ def test_a_sandbox_has_its_own_address_money_clock_and_journal(client: Client) -
     assert paths == ["/v2/balance", "/v2/topup"]
 
 
-def test_a_sandbox_is_made_of_an_object_a_name_a_seed_a_clock(client: Client) -> None:
+def test_a_sandbox_is_created_from_an_object_a_name_a_seed_a_clock(client: Client) -> None:
     made = created(
         client,
         scenario={"scenario": "one", "resellers": [{"code": "A", "balance": "7.50", "email": "a@example.com"}]},
@@ -364,7 +364,7 @@ def test_looking_at_inboxes_makes_none(client: Client) -> None:
     assert client.send("POST", "/_sim/inbox/default/keep").status == 500
 
 
-def test_who_waits_on_a_deleted_sandbox_is_answered(client: Client) -> None:
+def test_a_client_that_waits_on_a_deleted_sandbox_is_answered(client: Client) -> None:
     created(client, id="gone")
 
     async def main() -> list[Response]:

@@ -69,7 +69,9 @@ def test_the_bundled_scenarios_are_listed_with_their_descriptions(client: Client
     assert (found["has_folder"], found["has_more"], found["cursor"]) == (False, False, None)
 
 
-def test_the_files_of_the_folder_are_listed_behind_them_and_what_cannot_be_described_is_without(among: Client) -> None:
+def test_files_of_the_folder_are_listed_after_bundled_scenarios_and_broken_files_have_no_description(
+    among: Client,
+) -> None:
     found = among.sim("GET", "/scenarios").json
     own = {one["name"]: one["description"] for one in found["scenarios"] if one["source"] == "folder"}
     assert own == {"own.yaml": "my own", "broken.yaml": None, "long.yaml": None, "huge.yaml": None, "bytes.yaml": None}
@@ -111,7 +113,7 @@ def test_a_file_of_the_folder_is_shown_as_it_is_written(among: Client) -> None:
         ("default?sorce=bundled", (400, "bad_request", "sorce")),
     ],
 )
-def test_what_cannot_be_shown_is_refused(among: Client, asked: str, expected: tuple[int, str, str]) -> None:
+def test_content_that_cannot_be_shown_is_refused(among: Client, asked: str, expected: tuple[int, str, str]) -> None:
     assert refusal(among.sim("GET", f"/scenarios/{asked}")) == expected
 
 
@@ -169,12 +171,12 @@ def test_a_problem_has_its_place_in_the_text_and_what_was_meant(client: Client) 
         ("at: 12:30", 5, "12:30"),
     ],
 )
-def test_the_end_of_a_key_or_value_is_told(line: str, column: int, marked: str | None) -> None:
+def test_the_end_of_a_key_or_value_is_reported(line: str, column: int, marked: str | None) -> None:
     end = end_column(line, column)
     assert (None if end is None else line[column - 1 : end - 1]) == marked
 
 
-def test_what_loads_and_has_no_effect_is_a_warning(client: Client) -> None:
+def test_content_that_loads_without_effect_is_a_warning(client: Client) -> None:
     twice = "extends: default\npayments:\n  - then: [{ status: Failed }]\n  - then: [{ status: Failed }]\n"
     found = check(client, twice)
     assert (found["ok"], found["loads"]) == (False, True)
@@ -184,7 +186,7 @@ def test_what_loads_and_has_no_effect_is_a_warning(client: Client) -> None:
 
 
 @pytest.mark.parametrize("written", [WRONG, "a: [", "", "\x00", "extends: defalt\n", "scenario: alone\n", "[]", OWN])
-def test_the_same_is_found_as_by_the_command(client: Client, tmp_path: Path, written: str) -> None:
+def test_the_command_finds_the_same_problems(client: Client, tmp_path: Path, written: str) -> None:
     file = tmp_path / "one.yaml"
     file.write_text(written)
     expected = [(one.line, one.column, one.path, one.code, one.message) for one in problems(file)]
@@ -297,14 +299,14 @@ def test_a_file_that_was_changed_meanwhile_is_kept(among: Client, folder: Path) 
     assert (folder / "own.yaml").read_text() == OWN + "# by somebody else\n"
 
 
-def test_what_cannot_be_loaded_is_not_saved(among: Client, folder: Path) -> None:
+def test_invalid_content_is_not_saved(among: Client, folder: Path) -> None:
     response = saved(among, "new.yaml", "extends: default\nsufix: 1\n")
     assert (response.status, response.json["error"]) == (400, "bad_scenario")
     assert not (folder / "new.yaml").exists()
 
 
 @pytest.mark.parametrize("name", ["..%2Fout.yaml", "%2Ftmp%2Fout.yaml", "new.txt", "default", "..\\out.yaml"])
-def test_nothing_is_saved_outside_the_folder(among: Client, tmp_path: Path, name: str) -> None:
+def test_no_file_is_saved_outside_the_folder(among: Client, tmp_path: Path, name: str) -> None:
     before = sorted(tmp_path.rglob("*"))
     assert saved(among, name, OWN).status in (400, 404)
     assert sorted(tmp_path.rglob("*")) == before
@@ -319,7 +321,7 @@ def test_a_server_without_a_folder_saves_nothing(client: Client) -> None:
     assert refusal(saved(client, "new.yaml", OWN)) == (400, "no_scenarios_folder", "name")
 
 
-def test_a_file_that_cannot_be_written_is_said_and_leaves_nothing_behind(
+def test_a_file_that_cannot_be_written_is_reported_and_leaves_no_trace(
     among: Client, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = sorted(folder.iterdir())

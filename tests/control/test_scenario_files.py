@@ -255,7 +255,7 @@ FORBIDDEN += [
 
 
 @pytest.mark.parametrize("name", OUTSIDE)
-def test_a_link_that_leads_out_is_as_if_there_were_nothing(among: Client, name: str) -> None:
+def test_a_link_out_of_the_folder_counts_as_missing(among: Client, name: str) -> None:
     refused, absent = start(among, name), start(among, "absent-one.yaml")
     assert (refused.status, refused.json["error"]) == (400, "unknown_file")
     said, known = (one.json["message"].partition(" in the folder")[0] for one in (refused, absent))
@@ -280,7 +280,7 @@ def test_a_name_that_is_no_path_below_the_folder_is_refused(among: Client, folde
         (f"{'n' * 300}.yaml", "cannot be read: File name too long"),
     ],
 )
-def test_what_is_no_ordinary_file_is_refused_with_the_reason(among: Client, name: str, reason: str) -> None:
+def test_a_special_file_is_refused_with_the_reason(among: Client, name: str, reason: str) -> None:
     refused = start(among, name)
     assert (refused.status, refused.json["error"], refused.json["path"]) == (400, "unknown_file", "scenario.file")
     assert refused.json["message"].startswith(reason)
@@ -328,7 +328,7 @@ def test_only_files_that_can_be_asked_for_are_suggested_and_listed(among: Client
 @pytest.mark.parametrize(
     "name", [*OUTSIDE, "./absent.yaml", "../outside.yaml", "/etc/passwd", "loop.yaml", "pipe.yaml"]
 )
-def test_what_a_file_or_a_body_names_is_confined_too(among: Client, folder: Path, key: str, name: str) -> None:
+def test_references_of_a_file_or_a_body_are_confined_too(among: Client, folder: Path, key: str, name: str) -> None:
     text = f"scenario: a\n{key}: {name}\n"
     (folder / "asks.yaml").write_text(text)
     wanted = [start(among, "asks.yaml"), send(among, text)]

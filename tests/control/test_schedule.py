@@ -189,7 +189,7 @@ SKIPPED: list[tuple[dict[str, Any], Callable[[Client], Any], str]] = [
 
 
 @pytest.mark.parametrize(("item", "meanwhile", "reason"), SKIPPED, ids=[reason for _, _, reason in SKIPPED])
-def test_what_the_sandbox_refuses_by_then_is_skipped_with_the_reason_and_what_follows_is_done(
+def test_a_change_that_the_sandbox_refuses_by_then_is_skipped_with_the_reason_and_later_changes_are_made(
     item: dict[str, Any], meanwhile: Callable[[Client], Any], reason: str
 ) -> None:
     limits = {"api_keys": 5, "rules": 5}

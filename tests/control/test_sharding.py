@@ -130,7 +130,7 @@ def test_a_list_has_what_each_server_owns_and_names_what_is_elsewhere() -> None:
     assert "x-forwarded-proto: http\r\n" in head
 
 
-def test_what_is_misplaced_is_counted_beyond_the_first_hundred() -> None:
+def test_misplaced_requests_are_counted_beyond_the_first_hundred() -> None:
     two = Shards([Server("a", "h", 1), Server("b", "h", 2)], "a")
     with beside(listing(*ids_of(two, "a", 130))) as (client, _):
         b = told(client)["servers"][1]
@@ -198,7 +198,7 @@ def test_a_few_lists_are_made_at_once() -> None:
         assert sharding.Lists.running == 0
 
 
-def test_a_server_that_is_asked_by_another_one_answers_for_itself() -> None:
+def test_a_server_that_another_server_asks_answers_for_itself() -> None:
     with beside(listing("x")) as (client, (neighbour,)):
         found = client.sim("GET", "/sandboxes", **{ASKED_BY: "b"}).json
         assert list(found) == ["sandboxes"]
@@ -214,7 +214,7 @@ def made(client: Client) -> Any:
     return client.sim("POST", "/sandboxes", {"id": theirs}, authorization="Bearer secret")
 
 
-def test_what_another_server_owns_is_created_there_and_its_answer_is_passed_on() -> None:
+def test_a_sandbox_of_another_server_is_created_there_and_its_answer_is_passed_on() -> None:
     said = answer(b'{"error": "sandbox_exists", "message": "m", "path": "id"}', "409 Conflict")
     with beside(said) as (client, (neighbour,)):
         passed_on = made(client)
@@ -236,7 +236,7 @@ def test_when_to_ask_an_owner_again_is_passed_on(said: str, told: str | None) ->
 
 
 @pytest.mark.parametrize("says", [b"", b"SSH\r\n\r\n", answer(b"", length=HUGE)])
-def test_what_belongs_to_a_server_that_gives_no_answer_is_created_nowhere(says: bytes) -> None:
+def test_a_sandbox_of_an_unreachable_server_is_not_created(says: bytes) -> None:
     with beside(says) as (client, _):
         refused = made(client)
         assert (refused.status, refused.json["error"], refused.headers["retry-after"]) == (

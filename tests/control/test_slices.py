@@ -42,7 +42,7 @@ async def while_paying(client: Client, path: str) -> tuple[Response, int]:
     return await report, made
 
 
-def test_payments_go_on_while_the_invariants_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_payments_continue_while_the_invariants_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(invariants, "SLICE", 1)
     with running(PAID) as client:
         paid(client, 20)
@@ -51,7 +51,7 @@ def test_payments_go_on_while_the_invariants_are_checked(monkeypatch: pytest.Mon
         assert made == 5
 
 
-def test_payments_go_on_while_expectations_are_counted_and_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_payments_continue_uncounted_while_expectations_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expectations, "SLICE", 1)
     with running(PAID | EXPECTED) as client:
         paid(client, 20)
@@ -61,7 +61,7 @@ def test_payments_go_on_while_expectations_are_counted_and_do_not_count(monkeypa
         assert made == 5
 
 
-def test_expectations_test_a_bounded_number_of_records_in_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_expectations_test_a_bounded_number_of_records_per_slice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expectations, "SLICE", 6)
     with running(PAID | EXPECTED) as client:
         paid(client, 20)
@@ -69,7 +69,7 @@ def test_expectations_test_a_bounded_number_of_records_in_one_go(monkeypatch: py
         assert parts == [0, 0, 0, 3], "20 payments in 4 slices, and no callbacks"
 
 
-def test_the_list_of_sandboxes_lets_others_go_on_after_each() -> None:
+def test_the_list_of_sandboxes_yields_after_each_sandbox() -> None:
     with running() as client:
         for number in range(5):
             client.sandbox({"extends": "default"}, f"s-{number}")

@@ -43,12 +43,12 @@ def actions(client: Client) -> list[Any]:
     return [json.loads(line[6:]) for line in body.splitlines() if line.startswith("data: ")]
 
 
-def test_nothing_is_said_of_an_advance_while_none_runs(client: Client) -> None:
+def test_no_advance_is_shown_while_none_runs(client: Client) -> None:
     assert client.sim("GET", CLOCK).json["advancing"] is None
     assert client.advance(1)["stopped"] is False
 
 
-def test_an_advance_that_runs_is_told_with_how_far_it_is(client: Client) -> None:
+def test_a_running_advance_is_shown_with_its_progress(client: Client) -> None:
     before = client.sim("GET", CLOCK).json["now"]
     done, [first, second] = during(client, IDLE, ("GET", CLOCK), ("GET", CLOCK))
     told, later = first.json["advancing"], second.json["advancing"]
@@ -60,13 +60,13 @@ def test_an_advance_that_runs_is_told_with_how_far_it_is(client: Client) -> None
     assert client.sim("GET", CLOCK).json["advancing"] is None
 
 
-def test_an_advance_to_a_time_says_to_which(client: Client) -> None:
+def test_an_advance_to_a_time_shows_its_target(client: Client) -> None:
     _, [clock] = during(client, {"to": "2030-01-01T00:00:00Z"}, ("GET", CLOCK))
     assert clock.json["advancing"]["to"] == "2030-01-01T00:00:00.000000Z"
 
 
 @pytest.mark.parametrize("wanted", [IDLE, {"seconds": 3600}, {"to": "2030-01-01T00:00:00Z"}])
-def test_a_stopped_advance_is_answered_as_usual_and_goes_on_where_it_stood(client: Client, wanted: Any) -> None:
+def test_a_stopped_advance_is_answered_as_usual_and_can_be_continued(client: Client, wanted: Any) -> None:
     done, [stopped] = during(client, wanted, ("DELETE", ADVANCE))
     assert (done.status, stopped.status) == (200, 200)
     assert (done.json["stopped"], done.json["idle"]) == (True, False)
@@ -125,7 +125,7 @@ def test_a_stop_does_not_wait_for_ever_for_a_receiver(client: Client, monkeypatc
     assert done.json["fired"][-1]["kind"] == "callback"
 
 
-def test_the_stream_tells_where_the_clock_stands_and_how_it_goes(client: Client) -> None:
+def test_the_stream_reports_the_time_and_the_mode_of_the_clock(client: Client) -> None:
     client.sim("PUT", CLOCK, {"mode": "xN", "rate": 60})
     client.sim("PUT", CLOCK, {"mode": "manual"})
     now = client.advance(1)["now"]

@@ -70,7 +70,7 @@ def test_a_sandbox_begins_at_a_moment_of_a_tape(client: Client, tape: bytes, mom
     assert_replays(client.app)
 
 
-def test_what_begins_from_a_tape_has_its_marks_and_is_rewound_and_forked(client: Client, tape: bytes) -> None:
+def test_a_sandbox_from_a_tape_has_its_marks_and_is_rewound_and_forked(client: Client, tape: bytes) -> None:
     assert begun(client, tape).status == 201
     assert [mark["name"] for mark in client.sim("GET", "/sandboxes/day/marks").json["marks"]] == ["noon"]
     client.pay("later", sandbox="day")
@@ -119,7 +119,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], int, str, str]] = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_is_not_on_the_tape_is_refused(client: Client, tape: bytes, what: str, tmp_path: Path) -> None:
+def test_a_moment_that_the_tape_lacks_is_refused(client: Client, tape: bytes, what: str, tmp_path: Path) -> None:
     query, members, status, code, text = REFUSED[what]
     (tmp_path / "day.tape").write_bytes(tape)
     by_file = client.sim("POST", "/sandboxes", {"id": "day", "tape": {"file": "day.tape", **members}})
@@ -130,7 +130,7 @@ def test_what_is_not_on_the_tape_is_refused(client: Client, tape: bytes, what: s
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b'{"tape":2}\n', b"\x1f\x8b broken"])
-def test_what_is_no_tape_is_refused(client: Client, content: bytes) -> None:
+def test_an_invalid_tape_is_refused(client: Client, content: bytes) -> None:
     refused = begun(client, content)
     assert (refused.status, refused.json["error"]) == (400, "bad_tape")
 
@@ -160,7 +160,7 @@ def test_a_tape_that_this_version_answers_otherwise_is_refused(client: Client, t
         ({"tape": {"file": "x.tape", "marks": "x"}}, "tape.marks"),
     ],
 )
-def test_a_file_that_is_none_of_the_folder_is_refused(client: Client, wanted: dict[str, Any], path: str) -> None:
+def test_a_file_outside_the_folder_is_refused(client: Client, wanted: dict[str, Any], path: str) -> None:
     refused = client.sim("POST", "/sandboxes", wanted)
     assert (refused.status, refused.json["path"]) == (400, path)
 

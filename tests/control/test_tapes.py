@@ -41,7 +41,7 @@ def test_secrets_are_on_it_only_when_they_are_asked_for() -> None:
         assert SECRET.encode() in gzip.decompress(client.sim("GET", f"{TAPE}?secrets=shown").body)
 
 
-def test_what_else_is_asked_for_is_refused() -> None:
+def test_other_queries_are_refused() -> None:
     with running() as client:
         for query in ("secrets=yes", "secrets=", "secrets=Shown"):
             assert client.sim("GET", f"{TAPE}?{query}").status == 400
@@ -49,7 +49,7 @@ def test_what_else_is_asked_for_is_refused() -> None:
         assert client.sim("POST", TAPE).status == 405
 
 
-def test_names_that_nobody_can_have_are_on_the_tape_all_the_same() -> None:
+def test_invalid_names_are_on_the_tape_all_the_same() -> None:
     with running() as client:
         for command in (RemoveRule("\udcff"), SetNetwork("\ud800", NetworkStatus.HEALTHY)):
             with pytest.raises(DomainError):

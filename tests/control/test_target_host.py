@@ -52,5 +52,7 @@ def test_the_control_api_looks_at_the_host_of_the_target(
 
 
 @pytest.mark.parametrize(("target", "host", "expected"), TARGETS)
-def test_so_does_that_of_a_proxy(proxy: int, target: str, host: str, expected: tuple[int, bool]) -> None:
+def test_the_host_of_a_proxy_request_is_refused_too(
+    proxy: int, target: str, host: str, expected: tuple[int, bool]
+) -> None:
     assert status(proxy, target, host) == expected

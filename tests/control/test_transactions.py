@@ -17,7 +17,7 @@ def story_of(client: Client, refid: str = "ref-1") -> Any:
     return client.sim("GET", f"{PATH}/{client.live.core.state.resellers['RS001'].refids[refid].trxid}").json
 
 
-def test_payments_of_one_instant_are_listed_latest_first() -> None:
+def test_payments_of_an_instant_are_listed_latest_first() -> None:
     codes = ["RS002", "RS003", "RS001"]
     secret = "bm90LWEtc2VjcmV0LWF0LWFsbA=="
     rows = [{"code": code, "balance": 100, "api_keys": [{"key": f"key-{code}", "secret": secret}]} for code in codes]
@@ -59,7 +59,7 @@ def test_a_story_has_the_latest_callbacks_and_counts_the_others() -> None:
         assert story["callbacks_left_out"] == SHOWN_MAX
 
 
-def test_a_story_has_a_line_for_all_that_happened_each_behind_what_caused_it() -> None:
+def test_a_story_has_a_line_for_each_event_after_its_cause() -> None:
     with running("default") as client:
         client.call("POST", "/v2/callback-url?url=inbox:callbacks&method=POST")
         client.pay()

@@ -143,7 +143,7 @@ def test_a_wait_ends_with_what_it_waits_for(
     assert not client.live.is_busy
 
 
-def test_a_wait_for_what_does_not_match_goes_on(client: Client) -> None:
+def test_a_wait_ignores_messages_that_do_not_match(client: Client) -> None:
     async def story() -> None:
         paths = ("callbacks?refid=other&wait_for=1", "deliveries?state=failed&wait_for=1", "notifications?wait_for=1")
         polls = [poll for path in paths for poll in await polling(client, path)]
@@ -173,7 +173,7 @@ def test_more_than_may_wait_are_refused_until_one_has_its_answer(client: Client,
 
 
 @pytest.mark.parametrize(("here", "elsewhere", "said"), [(4, 0, "in this sandbox"), (3, 3, "at this server")])
-def test_those_who_wait_at_different_inboxes_are_bounded_together(
+def test_clients_that_wait_at_different_inboxes_share_a_bound(
     monkeypatch: pytest.MonkeyPatch, here: int, elsewhere: int, said: str
 ) -> None:
     monkeypatch.setattr(sandboxes, "SANDBOX_WAITERS_MAX", 4)
@@ -196,7 +196,7 @@ def test_those_who_wait_at_different_inboxes_are_bounded_together(
         client.run(story(client))
 
 
-def test_those_who_are_woken_together_are_answered_a_few_in_each_turn(client: Client) -> None:
+def test_clients_that_are_woken_together_are_answered_a_few_per_turn(client: Client) -> None:
     async def story() -> None:
         polls = [
             poll

@@ -33,7 +33,7 @@ def test_a_name_of_up_to_64_characters_is_compared(length: int, is_found: bool) 
     assert bool(nearest("x" * length, ("x" * (length - 1),))) is is_found
 
 
-def test_of_many_names_those_that_begin_alike_are_compared() -> None:
+def test_names_that_begin_alike_are_compared_when_there_are_many() -> None:
     others = [f"payments_{number}" for number in range(200)]
     assert (
         nearest("callback_timeouts", (*others[:100], "callback_timeout", "call", *others[100:])) == "callback_timeout"

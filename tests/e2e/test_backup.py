@@ -61,7 +61,7 @@ def paying(running: Serving) -> Iterator[list[str]]:
         payer.join()
 
 
-def test_a_backup_has_all_that_was_answered_before_it_began_and_holds_nobody_up(tmp_path: Path) -> None:
+def test_a_backup_has_every_answered_request_before_its_start_and_blocks_no_client(tmp_path: Path) -> None:
     data, copies = tmp_path / "data", [tmp_path / f"copy-{number}" for number in range(3)]
     before: list[list[str]] = []
     with serving(*KEPT, str(data)) as running, paying(running) as answered:
@@ -122,13 +122,13 @@ def test_a_backup_goes_nowhere_where_something_is(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
-def test_whoever_names_no_folder_to_copy_into_is_told_so(tmp_path: Path) -> None:
+def test_a_missing_target_folder_is_refused_with_the_reason(tmp_path: Path) -> None:
     done = run("data", "backup", str(tmp_path))
     assert done.status == 2
     assert "data backup takes DIR and a folder to copy into" in done.err
 
 
-def test_a_server_that_is_told_to_stop_answers_what_it_has_begun(tmp_path: Path) -> None:
+def test_a_stopping_server_answers_the_requests_that_it_has_begun(tmp_path: Path) -> None:
     """So that nothing is lost by an upgrade: the next one has whatever was answered, and no other answer is a lie."""
     data = str(tmp_path / "data")
     with serving(*KEPT, data) as running:

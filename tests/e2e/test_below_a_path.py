@@ -27,7 +27,7 @@ def at(one: Console) -> str:
     return one.url.removesuffix(ROOT)
 
 
-def test_the_console_is_shown_behind_a_proxy_that_leaves_the_root_in_the_path(rooted: Console) -> None:
+def test_the_console_works_through_a_proxy_that_leaves_the_root_in_the_path(rooted: Console) -> None:
     shown = rooted.page
     shown.goto(f"{at(rooted)}{ROOT}/_sim/s/default/payments")
     shown.locator("#control-token").fill(TOKEN)
@@ -37,7 +37,7 @@ def test_the_console_is_shown_behind_a_proxy_that_leaves_the_root_in_the_path(ro
     rooted.forget_refusals()
 
 
-def test_what_was_sent_is_shown_with_the_root_once(rooted: Console) -> None:
+def test_a_sent_request_is_shown_with_the_root_once(rooted: Console) -> None:
     ask(f"{at(rooted)}{ROOT}/s/default/v2/x%2fy?b=1", "GET", None, {})
     headers = {"Authorization": f"Bearer {TOKEN}"}
     path = f"{at(rooted)}/_sim/sandboxes/default/requests"
@@ -68,7 +68,7 @@ def test_verbs_and_streams_stay_below_the_path_of_their_address(rooted: Console)
         ("http://a/x y/é", "/x%20y/%C3%A9"),
     ],
 )
-def test_what_a_proxy_has_before_our_paths(base: str, path: str) -> None:
+def test_a_proxy_may_add_a_prefix_to_our_paths(base: str, path: str) -> None:
     assert path_before(base) == path
 
 

@@ -34,7 +34,7 @@ def assert_kept(printed: str) -> None:
     assert all(row.split(" | ")[3] == "0" for row in rows)
 
 
-def test_a_broken_promise_is_counted_and_told() -> None:
+def test_a_broken_promise_is_counted_and_reported() -> None:
     outcome = Outcome("load", "no 5xx", tried=1000)
     outcome.expect(True, "kept")
     outcome.expect(False, "request 7 was answered 500")

@@ -69,7 +69,7 @@ def test_exec_succeeds_with_a_warning_and_prints_it() -> None:
     assert done.err.startswith(f"reseller-sim exec: warning: {place}: SPEC 9: request 1 is GET /v2/product-list\n")
 
 
-def test_exec_counts_the_obligations_in_one_line() -> None:
+def test_exec_counts_the_obligations_on_one_line() -> None:
     done = executed("--audit", sends=("/v2/balance",))
     [line] = done.err.splitlines()
     assert re.fullmatch(r"reseller-sim exec: audit: \d+ met, 0 violated, \d+ not exercised, 1 sandbox", line)

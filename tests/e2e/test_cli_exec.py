@@ -83,7 +83,7 @@ BARE = "/usr/bin:/bin"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [["sh", "-c", "reseller-sim call GET /v2/balance"], ["reseller-sim", "--version"]])
-def test_the_command_finds_reseller_sim_where_the_path_has_none(command: list[str]) -> None:
+def test_the_command_finds_reseller_sim_when_the_path_lacks_it(command: list[str]) -> None:
     """As when it is called out of a virtual environment that is not active, by `pipx run`, or as one file."""
     done = run("exec", "--", *command, PATH=BARE)
     assert done.status == 0, done.err
@@ -91,7 +91,7 @@ def test_the_command_finds_reseller_sim_where_the_path_has_none(command: list[st
 
 
 @pytest.mark.slow
-def test_that_folder_of_the_path_has_nothing_else_and_is_gone_in_the_end(tmp_path: Path) -> None:
+def test_the_added_folder_of_the_path_has_nothing_else_and_is_removed_at_the_end(tmp_path: Path) -> None:
     script = 'echo "$PATH"; ls "${PATH##*:}"'
     path, *names = run("exec", "--", "sh", "-c", script, PATH=BARE, TMPDIR=str(tmp_path)).out.splitlines()
     assert path.startswith(f"{BARE}:{tmp_path}/reseller-sim-")
@@ -100,7 +100,7 @@ def test_that_folder_of_the_path_has_nothing_else_and_is_gone_in_the_end(tmp_pat
 
 
 @pytest.mark.slow
-def test_a_reseller_sim_that_the_path_has_stays_the_one_that_is_found(tmp_path: Path) -> None:
+def test_a_reseller_sim_on_the_path_takes_precedence(tmp_path: Path) -> None:
     (tmp_path / "reseller-sim").write_text("#!/bin/sh\necho the project has its own\n")
     (tmp_path / "reseller-sim").chmod(0o755)
     path = f"{tmp_path}:{BARE}"
@@ -170,7 +170,7 @@ def test_the_port_is_free_again_and_two_run_side_by_side() -> None:
 
 
 @pytest.mark.parametrize("kind", ["unknown", "not executable", "no program"])
-def test_a_command_that_cannot_be_run_is_reported_in_one_line(kind: str, tmp_path: Path) -> None:
+def test_a_command_that_cannot_be_run_is_reported_on_one_line(kind: str, tmp_path: Path) -> None:
     command = tmp_path / "command"
     if kind != "unknown":
         command.write_bytes(b"\0\0\0\0")
@@ -212,14 +212,14 @@ def test_coverage_lists_at_the_end_met_and_unmet_outcomes() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("code", [0, 9])
-def test_a_report_that_nobody_can_read_leaves_the_exit_code_of_the_command(code: int) -> None:
+def test_an_unreadable_report_leaves_the_exit_code_of_the_command(code: int) -> None:
     reporting = shlex.join([*PROGRAM, "exec", "--coverage", "--", "sh", "-c", f"exit {code}"])
     done = run("exec", "--", "sh", "-c", f"{reporting} 2>/dev/full")
     assert done.status == code
 
 
 @pytest.mark.slow
-def test_an_error_that_nobody_can_read_keeps_its_exit_code() -> None:
+def test_an_error_with_a_closed_stderr_keeps_its_exit_code() -> None:
     wrong = shlex.join([*PROGRAM, "serve", "--no-such-flag"])
     assert run("exec", "--", "sh", "-c", f"{wrong} 2>/dev/full").status == 2
 
@@ -383,7 +383,7 @@ for _ in range(2):
 
 
 @pytest.mark.slow
-def test_sandboxes_of_one_id_are_told_apart_and_those_without_a_file_have_none(tmp_path: Path) -> None:
+def test_sandboxes_with_the_same_id_are_distinguished_and_sandboxes_without_a_file_list_none(tmp_path: Path) -> None:
     text = "extends: default\nexpect: [{ name: looked, calls: { path: /v2/balance, status: 401 }, count: 2 }]\n"
     as_json = tmp_path / "r.json"
     script = f"YAML = {text.encode()!r}\n{SAME}"
@@ -418,7 +418,7 @@ def test_annotations_of_unmet_expectations_have_file_and_line(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_a_result_on_stdout_begins_a_line_whatever_the_command_printed(tmp_path: Path) -> None:
+def test_a_result_on_stdout_begins_a_line_after_any_output_of_the_command(tmp_path: Path) -> None:
     done = run("exec", str(expecting(tmp_path)), "--format", "github", "--", "printf", "no line end")
     first, second = done.out.splitlines()[:2]
     assert first == "no line end"
@@ -444,7 +444,7 @@ def test_a_report_that_can_no_longer_be_written_changes_the_exit_code(script: st
 
 
 @pytest.mark.slow
-def test_what_the_folder_of_a_report_had_stays_but_for_files_of_the_same_names(tmp_path: Path) -> None:
+def test_the_former_content_of_a_report_folder_stays_but_for_files_of_the_same_names(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     (tmp_path / "index.html").write_text("old")
     assert run("exec", "--report", str(tmp_path), "--", "true").status == 0

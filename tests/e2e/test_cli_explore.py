@@ -53,14 +53,14 @@ def test_every_fault_is_tried_and_each_that_hurts_is_a_file_and_a_case(tmp_path:
     assert float(root.get("time", "0")) == pytest.approx(sum(times), abs=0.01)
 
 
-def test_the_command_finds_reseller_sim_where_the_path_has_none(tmp_path: Path) -> None:
+def test_the_command_finds_reseller_sim_when_the_path_lacks_it(tmp_path: Path) -> None:
     given = ("--clock", "x100", "--minutes", "0", "--workers", "1", "--first", "--out", str(tmp_path / "out"))
     done = run("explore", *given, "--", "reseller-sim", "call", "GET", "/v2/balance", PATH="/usr/bin:/bin")
     assert done.status == 1, "it sends a request without faults, and fails under faults"
     assert "not found" not in done.out + done.err
 
 
-def test_it_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+def test_it_resumes_after_a_stop(tmp_path: Path) -> None:
     out = tmp_path / "out"
     first = explore(out, ASKS, "--first", "--resume")
     assert first[0] == 1
@@ -92,7 +92,7 @@ def test_a_command_that_fails_without_faults_is_not_explored(tmp_path: Path) -> 
     assert "fails without any fault" in junit.read_text()
 
 
-def test_what_an_earlier_exploration_has_found_stays_until_the_baseline_has_passed(tmp_path: Path) -> None:
+def test_findings_of_an_earlier_exploration_stay_until_the_baseline_has_passed(tmp_path: Path) -> None:
     status, _, _ = explore(tmp_path, ASKS, "--first")
     assert status == 1
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
@@ -131,7 +131,7 @@ def failing(folder: Path, *which: int) -> str:
     return program + f" if len(failures.read_text()) in {which}: raise\n"
 
 
-def test_what_fails_only_sometimes_is_said_to_and_has_its_tape(tmp_path: Path) -> None:
+def test_an_intermittent_failure_is_reported_as_such_with_its_tape(tmp_path: Path) -> None:
     status, out, _ = explore(tmp_path / "out", failing(tmp_path, 1, 3), "--first", "--workers", "1")
     assert status == 1
     assert "FOUND answer to the first GET /v2/balance lost: exit 1 (fails 2 of 3)" in out, out
@@ -139,7 +139,7 @@ def test_what_fails_only_sometimes_is_said_to_and_has_its_tape(tmp_path: Path) -
     assert run("replay", str(tape)).status == 0
 
 
-def test_what_fails_once_and_not_again_is_no_finding_but_has_its_tape(tmp_path: Path) -> None:
+def test_a_failure_that_does_not_recur_is_no_finding_but_has_its_tape(tmp_path: Path) -> None:
     status, out, _ = explore(tmp_path / "out", failing(tmp_path, 1), "--workers", "1")
     assert status == 0
     assert "no finding: answer to the first GET /v2/balance lost: exit 1: failed once and not again" in out, out
@@ -149,7 +149,7 @@ def test_what_fails_once_and_not_again_is_no_finding_but_has_its_tape(tmp_path: 
     assert run("replay", str(tape)).status == 0
 
 
-def test_the_line_that_shows_it_again_is_one_for_a_shell_with_all_flags_of_this_one(tmp_path: Path) -> None:
+def test_the_command_that_reproduces_a_finding_repeats_all_flags_of_the_run(tmp_path: Path) -> None:
     flags = ("--allow-host", "shop.test", "--sandbox-ttl", "90m", "--host", "localhost", "--callback", "inbox:paid")
     status, out, err = explore(tmp_path / "it's here", ASKS, "--first", "--workers", "1", *flags)
     assert status == 1, err
@@ -164,7 +164,7 @@ def test_the_line_that_shows_it_again_is_one_for_a_shell_with_all_flags_of_this_
     assert done.returncode == 1, done.stderr
 
 
-def test_what_is_found_is_told_and_written_at_once(tmp_path: Path) -> None:
+def test_a_finding_is_reported_and_written_at_once(tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = ["--", sys.executable, "-c", ASKS]
     words = [*PROGRAM, "explore", "--clock", "x100", "--minutes", "600", "--workers", "2", "--out", str(out), *command]
@@ -200,7 +200,9 @@ def test_a_command_that_hangs_is_ended_and_is_a_finding(tmp_path: Path) -> None:
         (("no-such-scenario", "--", "true"), 3, "no-such-scenario"),
     ],
 )
-def test_wrong_usage_is_told_in_a_line(arguments: tuple[str, ...], status: int, said: str, tmp_path: Path) -> None:
+def test_wrong_usage_is_reported_on_one_line(
+    arguments: tuple[str, ...], status: int, said: str, tmp_path: Path
+) -> None:
     done = run("explore", "--out", str(tmp_path / "out"), *arguments)
     assert done.status == status
     assert said in done.only_error_line

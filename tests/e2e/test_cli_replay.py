@@ -39,7 +39,7 @@ def taped(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("seed", ["0", "1", "4242"])
-def test_a_failed_run_replays_whatever_the_hashes_are(taped: Path, seed: str) -> None:
+def test_a_failed_run_replays_under_any_hash_seed(taped: Path, seed: str) -> None:
     done = run("replay", str(taped), PYTHONHASHSEED=seed)
     assert (done.status, done.err) == (0, "")
     # A request whose body came in a packet of its own has one entry more.
@@ -47,7 +47,7 @@ def test_a_failed_run_replays_whatever_the_hashes_are(taped: Path, seed: str) ->
     assert re.fullmatch(pattern, done.out), done.out
 
 
-def test_what_differs_is_printed_and_the_status_is_1(taped: Path, tmp_path: Path) -> None:
+def test_differences_are_printed_and_the_status_is_1(taped: Path, tmp_path: Path) -> None:
     changed = tmp_path / "changed.tape"
     changed.write_bytes(gzip.decompress(taped.read_bytes()).replace(rb"\"cost\":9.75", rb"\"cost\":9.80", 1))
     done = run("replay", str(changed))
@@ -58,7 +58,7 @@ def test_what_differs_is_printed_and_the_status_is_1(taped: Path, tmp_path: Path
     assert '"cost":9.75' in after
 
 
-def test_a_sandbox_goes_on_where_its_tape_ends(taped: Path) -> None:
+def test_a_sandbox_resumes_at_the_end_of_its_tape(taped: Path) -> None:
     (tape,) = read_file(taped)
     second = [at for at, one in enumerate(tape.entries) if isinstance(one, RequestBegan | Exchange)][1]
     with serving(str(taped), "--until", str(second), "--serve", "--port", "0", verb="replay") as server:
@@ -75,7 +75,7 @@ def test_a_sandbox_goes_on_where_its_tape_ends(taped: Path) -> None:
     assert done.status == 0, done.out
 
 
-def test_a_sandbox_goes_on_at_the_time_that_was_asked_for_as_it_does_after_a_rewind(tmp_path: Path) -> None:
+def test_a_sandbox_resumes_at_the_requested_time_as_after_a_rewind(tmp_path: Path) -> None:
     start, asked = "2026-11-21T12:00:00+08:00", "2026-11-21T12:00:05+08:00"
     file = tmp_path / "advanced.tape"
     with running({"clock": {"mode": "manual", "start": start}}) as client:
@@ -111,7 +111,7 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("what", REFUSALS)
-def test_what_cannot_be_replayed_is_refused_in_one_line(taped: Path, what: str) -> None:
+def test_a_tape_that_cannot_be_replayed_is_refused_on_one_line(taped: Path, what: str) -> None:
     arguments, status, text = REFUSALS[what]
     done = run("replay", *(str(taped) if one == "TAPE" else one for one in arguments))
     assert done.status == status
@@ -151,7 +151,7 @@ ask("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "7"})
     assert run("replay", str(file), "--until", "1", "--sandbox", "gone").out.startswith("gone: 1 entry replayed")
 
 
-def test_a_run_to_which_nothing_came_has_a_tape_without_entries(tmp_path: Path) -> None:
+def test_a_run_without_requests_has_a_tape_without_entries(tmp_path: Path) -> None:
     file = tmp_path / "idle.tape"
     new = "reseller-sim sandbox new --id idle".replace("reseller-sim", f"{sys.executable} -m simulator")
     assert run("exec", "--tape", str(file), "--", "sh", "-c", f"{new} >/dev/null").status == 0
@@ -179,7 +179,7 @@ INBOX = b'{"entry":"inbox_replies","now":"2026-11-21T04:00:00Z","name":"x","docu
         (b'"clock":"', b'"clock":"yS8i'),
     ],
 )
-def test_a_head_that_was_changed_by_hand_is_refused_in_one_line(
+def test_a_head_that_was_changed_by_hand_is_refused_on_one_line(
     taped: Path, tmp_path: Path, before: bytes, after: bytes
 ) -> None:
     content = gzip.decompress(taped.read_bytes())
@@ -193,7 +193,7 @@ def test_a_head_that_was_changed_by_hand_is_refused_in_one_line(
         assert len(done.only_error_line) < 2_000
 
 
-def test_replies_that_are_none_are_refused_in_one_line(taped: Path, tmp_path: Path) -> None:
+def test_invalid_replies_are_refused_on_one_line(taped: Path, tmp_path: Path) -> None:
     head, rest = gzip.decompress(taped.read_bytes()).split(b"\n", 1)
     changed = tmp_path / "changed.tape"
     changed.write_bytes(head + b"\n" + INBOX + rest)

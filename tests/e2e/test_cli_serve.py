@@ -296,7 +296,7 @@ def taken() -> Iterator[int]:
 
 
 @pytest.mark.parametrize("verb", ["serve", "exec"])
-def test_a_taken_port_is_reported_in_one_line(taken: int, verb: str) -> None:
+def test_a_taken_port_is_reported_on_one_line(taken: int, verb: str) -> None:
     if verb == "serve":
         done = run("serve", RESELLER_SIM_PORT=str(taken))
     else:
@@ -307,7 +307,7 @@ def test_a_taken_port_is_reported_in_one_line(taken: int, verb: str) -> None:
 
 
 @pytest.mark.slow
-def test_an_address_of_another_machine_is_reported_in_one_line() -> None:
+def test_an_address_of_another_machine_is_reported_on_one_line() -> None:
     done = run("serve", "--host", "192.0.2.1")
     assert (done.status, "--host" in done.only_error_line) == (3, True)
 
@@ -340,7 +340,7 @@ def balance_of(server: Serving) -> float:
 
 
 @pytest.mark.slow
-def test_a_closed_stdout_is_reported_in_one_line() -> None:
+def test_a_closed_stdout_is_reported_on_one_line() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     command = [*PROGRAM, "serve", "--port", "0", "--json"]
@@ -370,7 +370,7 @@ CLOSED = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("closed", "words", "status"), CLOSED)
-def test_a_stream_that_the_shell_closed_is_one_that_nobody_reads(closed: str, words: str, status: int) -> None:
+def test_a_stream_that_the_shell_closed_is_ignored(closed: str, words: str, status: int) -> None:
     """A socket would have its number otherwise, and what `exec` starts would print into that."""
     line = f'exec "$@" {words} {closed}'
     done = subprocess.run(
@@ -404,7 +404,7 @@ def test_as_many_connections_may_be_open_as_the_system_grants() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", [["assumptions"], ["openapi"], ["scenarios", "show", "default"], ["--help"]])
-def test_a_full_disk_is_reported_in_one_line(verb: list[str]) -> None:
+def test_a_full_disk_is_reported_on_one_line(verb: list[str]) -> None:
     if not Path("/dev/full").exists():  # a device of Linux alone
         return
     with open("/dev/full", "w") as full:

@@ -41,7 +41,7 @@ def pay(running: Serving, **changes: Any) -> Response:
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 @pytest.mark.parametrize("durability", ["process", "power"])
-def test_all_that_was_answered_is_there_after_a_restart(number: int, durability: str, tmp_path: Path) -> None:
+def test_every_answered_request_survives_a_restart(number: int, durability: str, tmp_path: Path) -> None:
     kept = ("--data-dir", str(tmp_path / "data"), "--durability", durability)
     flags = ("--port", "0", "--json", "--clock", "manual", *kept)
     with serving(*flags) as running:
@@ -129,7 +129,7 @@ def test_a_scenario_that_is_named_is_loaded_even_if_it_is_the_default_one(tmp_pa
 
 
 @pytest.mark.slow
-def test_a_folder_has_one_owner(tmp_path: Path) -> None:
+def test_a_folder_has_a_single_owner(tmp_path: Path) -> None:
     flags = ("--port", "0", "--json", "--data-dir", str(tmp_path / "data"))
     with serving(*flags) as running:
         refused = run("serve", *flags)
@@ -222,7 +222,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_server_that_is_stopped_leaves_a_snapshot_and_goes_on_from_it(tmp_path: Path) -> None:
+def test_a_stopped_server_leaves_a_snapshot_and_resumes_from_it(tmp_path: Path) -> None:
     flags = ("--port", "0", "--json", "--clock", "manual", "--data-dir", str(tmp_path / "data"))
     with serving(*flags) as running:
         for _ in range(1_100):

@@ -68,7 +68,7 @@ def seen(running: Serving) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("flags", GROUPS.values(), ids=GROUPS)
-def test_a_folder_goes_on_when_flags_come_and_go(flags: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_folder_can_be_resumed_with_other_flags(flags: tuple[str, ...], tmp_path: Path) -> None:
     always = ("--port", "0", "--json", "--data-dir", str(tmp_path / "data"))
     before: Any = None
     for times, some in (("first", ()), ("second", flags), ("third", ())):

@@ -184,7 +184,7 @@ def outcomes(asked: str, simulator: str, held: dict[str, Any], number: int) -> l
 
 
 @pytest.mark.parametrize("flag", ["--record-accounts", "--no-record-accounts"])
-def test_what_is_recorded_is_checked_and_plays_again(flag: str, tmp_path: Path) -> None:
+def test_a_recording_passes_the_check_and_plays_again(flag: str, tmp_path: Path) -> None:
     """The client's password is a word of the scenario's own, which is not hidden there."""
     staging, seen = tmp_path / "staging.yaml", tmp_path / "seen.yaml"
     staging.write_text(STAGING)

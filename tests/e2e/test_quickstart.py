@@ -151,7 +151,7 @@ def play(part: Sequence[Block], reader: Clone) -> None:
             assert_shown(step.text, shown)
 
 
-def test_readme_has_one_screen_and_a_half_and_its_test_passes(clone: Clone) -> None:
+def test_readme_fits_a_screen_and_a_half_and_its_test_passes(clone: Clone) -> None:
     assert len(README.splitlines()) < 50
     commands, test = blocks(README)
     assert [line.partition("  #")[0].strip() for line in commands.text.splitlines()] == ["make run", "make test"]

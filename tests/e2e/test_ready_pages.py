@@ -50,7 +50,7 @@ def test_the_page_does_what_it_shows(
     play(steps, empty_folder(tmp_path), port, shows)
 
 
-def test_the_checklist_plays_each_scenario_that_it_tells_how_to_meet() -> None:
+def test_the_checklist_plays_each_scenario_that_it_names() -> None:
     (loop,) = (step.text for step in blocks(BAD_DAYS) if step.name == "bad-days.sh")
     played = loop.partition("for scenario in ")[2].partition(";")[0].replace("\\", "").split()
     listed = [

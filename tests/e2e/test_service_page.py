@@ -30,7 +30,7 @@ def test_each_endpoint_has_an_example() -> None:
     assert {f"{method} {path}" for path, methods in routes().items() for method in methods} - asked == set()
 
 
-def test_what_is_shown_is_compared() -> None:
+def test_the_outputs_of_the_page_are_compared() -> None:
     received = {"a": [1, 2], "text": "id 7", "none": None}
     assert list(missing({"a": [1, "…"], "text": "id …"}, received, "")) == []
     assert list(missing({"a": [1], "text": "…8", "none": "…", "b": 1}, received, "")) == [

@@ -161,7 +161,7 @@ def test_a_new_certificate_is_shown_after_sighup_and_one_without_its_key_is_not(
         old.close()
 
 
-def test_a_certificate_that_has_expired_is_told_at_the_start_and_by_sighup_and_by_the_metrics(folder: Path) -> None:
+def test_an_expired_certificate_is_reported_at_the_start_and_by_sighup_and_by_the_metrics(folder: Path) -> None:
     old, line = dated("20200101000000Z", "20210203040506Z"), "cert.pem: the certificate expired on 2021-02-03 at 04:05"
     assert line in PAGE
 
@@ -244,7 +244,7 @@ SPOILT = (
 )
 
 
-def test_a_storm_of_signals_ends_in_the_latest_files_and_holds_nobody_up(folder: Path) -> None:
+def test_a_storm_of_signals_ends_with_the_latest_files_and_blocks_no_client(folder: Path) -> None:
     with served(folder, SERVED) as (server, port):
         first, second = pair("first"), pair("second")
         for number in range(600):

@@ -101,7 +101,7 @@ def test_every_line_of_a_log_is_json_and_none_has_a_secret_of_the_scenario(tmp_p
         assert len(json.loads(server.first_line)["control_token"]) > 16
 
 
-def test_a_reader_that_stops_reading_holds_up_nobody_and_learns_what_is_missing(tmp_path: Path) -> None:
+def test_a_reader_that_stops_reading_blocks_no_client_and_learns_how_many_events_are_missing(tmp_path: Path) -> None:
     path = tmp_path / "small.yaml"
     path.write_text("extends: default\nclock: manual\nlimits: { journal: 20 }\n")
     with serving(str(path), "--port", "0", "--log", "json") as server:

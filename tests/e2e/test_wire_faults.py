@@ -97,7 +97,7 @@ def test_an_inbox_closes_the_connection_and_the_next_request_is_answered(server:
 @pytest.mark.parametrize("body", [{"oops": 1}, "text"])
 @pytest.mark.parametrize("more", [{}, {"drip": {"bytes_per_second": 1000}}, {"malformed": True}])
 @pytest.mark.parametrize("together", [True, False])
-def test_a_fault_of_a_bodyless_status_leaves_nothing_behind_its_head(
+def test_a_fault_with_a_bodyless_status_sends_only_its_head(
     server: Serving, status: int, body: Any, more: dict[str, Any], together: bool
 ) -> None:
     """On a connection that is kept, a body would be read as the beginning of the next answer."""

@@ -166,7 +166,7 @@ def test_the_scenario_has_no_problems() -> None:
 
 
 @pytest.mark.parametrize("sent", ["9" * 400, "9" * 5000, "-1", "1e9", "\u0661", ""])
-def test_the_python_verifier_refuses_any_timestamp_that_is_none(sent: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_python_verifier_refuses_every_invalid_timestamp(sent: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "examples" / "python"))
     verifier = import_module("webhooks")
     try:

@@ -70,7 +70,7 @@ def words(faults: Faults) -> list[str]:
     return [one.words for one in faults]
 
 
-def test_a_finding_is_told_and_written_with_its_tape_before_the_next_fault_is_tried(tmp_path: Path) -> None:
+def test_a_finding_is_reported_and_written_with_its_tape_before_the_next_fault_is_tried(tmp_path: Path) -> None:
     failing = SINGLES[3].words
     with explored(tmp_path, lambda trial: (EXIT,) if failing in words(trial.faults) else ()) as (report, heard):
         [(text, made)] = heard.reported
@@ -80,7 +80,7 @@ def test_a_finding_is_told_and_written_with_its_tape_before_the_next_fault_is_tr
         assert finding.path.with_suffix(".yaml.tape").read_bytes() == b"attempt 1 of 1 faults"
 
 
-def test_what_fails_once_and_not_again_is_no_finding_and_its_tape_is_kept(tmp_path: Path) -> None:
+def test_a_failure_that_does_not_recur_is_no_finding_and_its_tape_is_stored(tmp_path: Path) -> None:
     failing = SINGLES[3].words
 
     def fails(trial: Trial) -> tuple[FailureReason, ...]:
@@ -118,7 +118,7 @@ def test_a_storm_that_does_not_fail_each_time_is_shrunk_too(tmp_path: Path) -> N
         assert finding.text.endswith("(fails 2 of 3)")
 
 
-def test_a_storm_that_fails_as_a_finding_at_the_same_place_does_tells_nothing_new(tmp_path: Path) -> None:
+def test_a_storm_that_fails_like_a_finding_at_the_same_place_is_not_reported(tmp_path: Path) -> None:
     worst = f"answer to {TOPUP} lost after commit"
 
     def fails(trial: Trial) -> tuple[FailureReason, ...]:
@@ -130,7 +130,7 @@ def test_a_storm_that_fails_as_a_finding_at_the_same_place_does_tells_nothing_ne
         assert report.storms_failed > 0
 
 
-def test_a_storm_that_fails_in_another_way_is_told(tmp_path: Path) -> None:
+def test_a_storm_that_fails_in_another_way_is_reported(tmp_path: Path) -> None:
     worst = f"answer to {TOPUP} lost after commit"
 
     def fails(trial: Trial) -> tuple[FailureReason, ...]:
@@ -159,7 +159,7 @@ def test_it_is_said_when_storms_were_wanted_and_there_was_no_time_for_them(
     assert skipped == ([said] if said else [""] if report.storms else [])
 
 
-def test_nothing_is_tried_when_the_time_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_fault_is_tried_after_the_time_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What has failed by then and was not repeated is a finding; the rest is counted."""
     failing = SINGLES[1].words
     run = Foretold.run
@@ -195,7 +195,7 @@ def test_it_is_said_when_no_storm_can_be_drawn(tmp_path: Path, monkeypatch: pyte
         assert report.no_storms == campaign.NONE_ARE_LEFT
 
 
-def test_what_failed_and_was_not_repeated_before_the_end_is_no_failure_of_the_report() -> None:
+def test_an_unrepeated_failure_at_the_end_is_no_failure_of_the_report() -> None:
     report = ExplorationReport(singles=SINGLES[:2], results={SINGLES[0].words: RunVerdict((EXIT,), is_triggered=True)})
     (suite,) = suites(report)
     assert [(case.ok, case.skipped) for case in suite.cases] == [(True, UNREPEATED), (True, "not tried")]

@@ -20,7 +20,7 @@ def started(program: str, *arguments: str) -> ClientCommand:
     return ClientCommand((sys.executable, "-c", program, *arguments), dict(os.environ))
 
 
-def test_it_tells_the_exit_code_and_the_last_of_what_was_printed() -> None:
+def test_it_reports_the_exit_code_and_the_last_output() -> None:
     command = started("import sys; print('first', 'x' * 100_000, 'last'); sys.exit(7)")
     assert command.wait(60) == 7
     assert command.output.endswith("last\n")
@@ -39,7 +39,7 @@ def test_one_that_takes_too_long_is_ended() -> None:
     assert command.duration_s < 60
 
 
-def test_what_it_started_ends_with_it(tmp_path: Path) -> None:
+def test_processes_that_it_started_end_with_it(tmp_path: Path) -> None:
     number = tmp_path / "pid"
     assert started(LEAVES_A_CHILD, str(number)).wait(60) == 0
     assert _has_ended(int(number.read_text()))

@@ -48,7 +48,7 @@ def test_every_storm_passes_check(tmp_path: Path) -> None:
     assert {fault.place for storm in drawn for fault in storm} >= {"outage", "skew", "key", "the first POST /v2/topup"}
 
 
-def test_the_same_seed_draws_the_same_storms_and_another_one_others() -> None:
+def test_equal_seeds_draw_equal_storms_and_another_seed_draws_others() -> None:
     first, again, other = (
         [[one.words for one in storm] for storm in islice(storms(seed, everything()), 20)] for seed in (7, 7, 8)
     )
@@ -107,7 +107,7 @@ def test_a_callback_waits_in_a_hold_until_the_client_restarts() -> None:
     assert rule["callbacks"] == [{"status": "Processing", "hold": RESTART}]
 
 
-def test_of_two_requests_the_later_one_has_the_first_rule_so_that_both_are_counted() -> None:
+def test_the_later_of_two_requests_has_the_first_rule_so_that_both_are_counted() -> None:
     both = tuple(
         one for one in single_faults(seen()) if one.words.startswith("answer to the") and "lost after" in one.words
     )
@@ -115,7 +115,7 @@ def test_of_two_requests_the_later_one_has_the_first_rule_so_that_both_are_count
     assert [one["nth"] for one in rules] == sorted((one["nth"] for one in rules), reverse=True)
 
 
-def test_what_strikes_one_payment_is_one_rule() -> None:
+def test_faults_of_a_single_payment_are_a_single_rule() -> None:
     chosen = tuple(
         one
         for one in single_faults(seen())
@@ -137,7 +137,7 @@ def test_ordinals(number: int, text: str) -> None:
     assert ordinal(number) == text
 
 
-def test_the_clock_of_the_weather_is_added_to_that_of_the_user() -> None:
+def test_the_clock_of_the_storm_is_added_to_the_clock_of_the_user() -> None:
     base = Base("default", {"mode": "manual"}, seed=4)
     [ahead] = [one for one in outages(seen(), KEYS, has_start=True) if "ahead" in one.words]
     made = document(base, (ahead,))

@@ -40,18 +40,18 @@ def test_it_has_the_tape_of_the_last_run_that_failed_also_of_the_first_one(
     assert trials.tapes == {}
 
 
-def test_only_the_reasons_of_all_failed_runs_are_told() -> None:
+def test_only_reasons_shared_by_all_failed_runs_are_reported() -> None:
     failure = repeated(foretold((EXIT, AUDIT), (AUDIT,)), FAULTS)
     assert failure.verdict.reasons == (AUDIT,)
     assert failure.is_certain
 
 
-def test_what_fails_otherwise_each_time_is_not_certain() -> None:
+def test_a_failure_that_differs_each_time_is_not_certain() -> None:
     failure = repeated(foretold((EXIT,), (AUDIT,), (EXIT,)), FAULTS)
     assert (failure.failed, failure.attempts, failure.is_certain) == (3, 3, False)
 
 
-def test_runs_that_have_been_made_count_and_the_others_have_nothing_beside_them() -> None:
+def test_runs_of_an_earlier_exploration_count_and_other_files_are_not_compared() -> None:
     trials = foretold((), (EXIT,), (EXIT,))
     list(trials.run([Trial(FAULTS, 0), Trial(FAULTS, 1)]))
     failure = repeated(trials, FAULTS, enough=ATTEMPTS)

@@ -76,7 +76,7 @@ def test_a_good_shop_survives_every_single_fault_and_storms(tmp_path: Path) -> N
     assert not list((tmp_path / "out").glob("*.yaml"))
 
 
-def test_what_needs_two_faults_survives_each_of_them_and_is_shrunk_to_both(tmp_path: Path) -> None:
+def test_a_failure_that_needs_two_faults_survives_each_alone_and_is_shrunk_to_both(tmp_path: Path) -> None:
     with trials(tmp_path, *command("waits_for_callback")[1:]) as made:
         lost, late = (_named(made, words) for words in ("first POST /v2/topup lost after", "Succesful of .* 40 s late"))
         page, ahead = _named(made, "second GET /v2/options answered 500"), _named(made, "4 minutes ahead")

@@ -117,7 +117,7 @@ ODD = st.sampled_from(
 
 @settings(max_examples=examples(300))
 @given(st.lists(ODD, min_size=1, max_size=8).map(b"".join), st.sampled_from(["GET", "HEAD"]))
-def test_what_is_made_of_an_odd_answer_does_not_depend_on_where_it_is_cut(answer: bytes, method: str) -> None:
+def test_the_reading_of_an_odd_answer_does_not_depend_on_where_it_is_cut(answer: bytes, method: str) -> None:
     """But for what is said of it: what comes behind the end of an answer is not always seen."""
 
     def meant(pieces: list[bytes]) -> object:
@@ -146,7 +146,7 @@ ENDLESS = {
 
 @pytest.mark.parametrize("packet", [4096, 262_144])
 @pytest.mark.parametrize(("start", "more"), ENDLESS.values(), ids=ENDLESS)
-def test_what_is_endless_is_given_up_and_takes_little_memory(start: bytes, more: bytes, packet: int) -> None:
+def test_an_endless_answer_is_given_up_and_takes_little_memory(start: bytes, more: bytes, packet: int) -> None:
     data = more * max(1, packet // len(more))
     tracemalloc.start()
     try:

@@ -71,7 +71,7 @@ def test_bodies_come_in_every_framing(run: Run, answer: bytes, body: str) -> Non
 
 
 @pytest.mark.parametrize("status", [204, 304])
-def test_a_body_behind_a_status_that_has_none_is_left_alone(run: Run, status: int) -> None:
+def test_a_body_after_a_bodyless_status_is_ignored(run: Run, status: int) -> None:
     """Some receivers write one; the answer is the status all the same, and the connection is not used again."""
 
     async def main() -> None:
@@ -185,7 +185,7 @@ def test_a_reset_without_a_status_line_is_a_connection_failure(run: Run, method:
 
 
 @pytest.mark.parametrize("method", ["POST", "GET"])
-def test_a_reset_behind_a_status_line_leaves_the_status(run: Run, method: str) -> None:
+def test_a_reset_after_a_status_line_leaves_the_status(run: Run, method: str) -> None:
     async def answer(exchange: Exchange) -> None:
         exchange.write(b"HTTP/1.1 404 X\r\nContent-Length: 9\r\n\r\nhalf")
         await exchange.arrived()  # a reset would discard it
@@ -257,7 +257,7 @@ def test_a_head_that_does_not_end_leaves_the_status(run: Run) -> None:
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n" * 5000),
     ],
 )
-def test_an_endless_body_is_an_answer_of_which_the_start_is_kept(run: Run, start: bytes, rest: bytes) -> None:
+def test_the_start_of_an_endless_body_is_the_answer(run: Run, start: bytes, rest: bytes) -> None:
     written = 0
 
     async def answer(exchange: Exchange) -> None:

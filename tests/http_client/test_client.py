@@ -264,7 +264,7 @@ def test_an_attempt_may_be_cancelled_in_any_turn(run: Run, tmp_path: Path, is_tl
     gc.collect()  # a socket that was left open would warn, which is an error
 
 
-def test_a_cancelled_attempt_closes_its_connection_while_others_go_on(run: Run) -> None:
+def test_a_cancelled_attempt_closes_its_connection_while_others_continue(run: Run) -> None:
     async def main() -> None:
         async with sender() as http, Receiver(silent) as receiver:
             attempts = [asyncio.ensure_future(http.send(post(receiver.url), 30)) for _ in range(3)]
@@ -316,7 +316,7 @@ def test_addresses_that_do_not_answer_leave_it_to_the_next_ones(
     run(main())
 
 
-def test_addresses_of_which_none_answers_end_with_the_timeout(
+def test_addresses_that_never_answer_end_with_the_timeout(
     run: Run, black_holes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dialer, "ADDRESS_TIMEOUT_S", 0.05)

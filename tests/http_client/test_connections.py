@@ -236,7 +236,7 @@ def test_dead_receivers_do_not_hold_up_another(run: Run) -> None:
 
 
 @each_loop
-def test_a_dead_path_of_one_sandbox_does_not_hold_up_another_sandbox_at_the_same_receiver(run: Run) -> None:
+def test_a_dead_path_of_one_sandbox_does_not_delay_another_sandbox_at_the_same_receiver(run: Run) -> None:
     async def answer(exchange: Exchange) -> None:
         if "/dead" not in exchange.head[0]:
             exchange.write(OK)
@@ -275,7 +275,7 @@ def test_one_receiver_has_a_bounded_number_of_connections(run: Run) -> None:
 
 
 @each_loop
-def test_a_cancelled_delivery_ends_at_once_and_leaves_nothing_behind(run: Run) -> None:
+def test_a_cancelled_delivery_ends_at_once_and_leaves_no_connection(run: Run) -> None:
     async def main() -> None:
         async with sender(per_receiver=1) as http, Receiver(silent) as receiver:
             first, second = (asyncio.ensure_future(http.send(post(receiver.url), 30.0)) for _ in range(2))
@@ -400,7 +400,7 @@ def test_importing_the_sender_does_not_import_the_client() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_is_left_open_or_unsaid_at_the_end() -> None:
+def test_no_connection_stays_open_or_silent_at_the_end() -> None:
     program = """
         import asyncio
         from simulator.http_client.sender import HttpSender

@@ -174,7 +174,7 @@ BROKEN: dict[str, tuple[Steps, str, str]] = {  # what comes, the body that is ke
 @pytest.mark.slow
 @pytest.mark.parametrize(("steps", "body", "error"), BROKEN.values(), ids=BROKEN)
 @each_loop
-def test_of_a_broken_answer_the_status_counts(run: Run, steps: Steps, body: str, error: str) -> None:
+def test_the_status_of_a_broken_answer_counts(run: Run, steps: Steps, body: str, error: str) -> None:
     for end in outcomes(run, plays(steps), post(""), 0.3 if error == TOO_SLOW else 10):
         assert (end.kind, end.status, end.body, end.error) == (AttemptEnd.ANSWERED, 200, body, error)
 
@@ -201,7 +201,7 @@ NONE: dict[str, tuple[Steps, str]] = {  # what comes, and what is said of an att
 
 @pytest.mark.parametrize(("steps", "error"), NONE.values(), ids=NONE)
 @each_loop
-def test_what_is_no_answer_is_said(run: Run, steps: Steps, error: str) -> None:
+def test_a_reply_that_is_no_answer_is_explained(run: Run, steps: Steps, error: str) -> None:
     kind = AttemptEnd.TIMEOUT if error == SILENT else AttemptEnd.CONNECTION
     for end in outcomes(run, plays(steps), post(""), 0.3 if error == SILENT else 10):
         assert end == AttemptResult(kind, error=error)

@@ -99,7 +99,7 @@ def test_a_connection_that_is_closed_already_is_not_kept() -> None:
     with_pool(check)
 
 
-def test_nothing_is_kept_once_the_pool_is_closed() -> None:
+def test_a_closed_pool_keeps_no_connections() -> None:
     async def main() -> None:
         made = Pool(cast(Dialer, None))
         await made.close()

@@ -22,7 +22,7 @@ def sent(method: str, url: str, headers: Headers = (), body: bytes | None = None
     return request.replace(MARK, b"")
 
 
-def test_a_delivery_is_marked_once_whatever_it_was_given() -> None:
+def test_a_delivery_is_marked_once_with_any_headers() -> None:
     assert sent("GET", "http://h.test/", (("x-sim-delivery", "0"),)) == b"GET / HTTP/1.1\r\nHost: h.test\r\n\r\n"
 
 
@@ -44,7 +44,9 @@ def test_a_request_has_what_it_was_given_and_host_and_length() -> None:
         ("GET", b"ab", "Content-Length: 2\r\n"),
     ],
 )
-def test_a_length_is_there_where_a_body_is_or_might_be(method: str, body: bytes | None, length: str) -> None:
+def test_a_length_is_sent_with_a_body_and_with_methods_that_may_have_a_body(
+    method: str, body: bytes | None, length: str
+) -> None:
     expected = f"{method} / HTTP/1.1\r\nHost: h.test\r\n{length}\r\n".encode() + (body or b"")
     assert sent(method, "http://h.test/", (), body) == expected
 
@@ -99,7 +101,7 @@ def test_a_long_query_is_sent_whole() -> None:
         ("http://bücher.test:81/", "xn--bcher-kva.test:81", (False, "xn--bcher-kva.test", 81)),
     ],
 )
-def test_the_host_is_the_one_that_is_written(url: str, host: str, origin: tuple[bool, str, int]) -> None:
+def test_the_host_header_is_the_host_of_the_url(url: str, host: str, origin: tuple[bool, str, int]) -> None:
     target = parse_target(url)
     assert isinstance(target, HttpTarget)
     assert sent("GET", url) == f"GET / HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
@@ -111,7 +113,7 @@ def test_a_host_that_is_given_counts_and_comes_first() -> None:
     assert sent("GET", "http://h.test/", given) == b"GET / HTTP/1.1\r\nhOst: other\r\nX: 1\r\n\r\n"
 
 
-def test_nobody_else_says_how_long_a_body_is() -> None:
+def test_only_the_sender_states_the_length_of_a_body() -> None:
     given = (("content-length", "9"), ("Transfer-Encoding", "chunked"))
     assert sent("POST", "http://h.test/", given, b"ab") == (
         b"POST / HTTP/1.1\r\nHost: h.test\r\nContent-Length: 2\r\n\r\nab"

@@ -160,7 +160,7 @@ class Compared(asyncio.Future[None]):
     __hash__ = asyncio.Future.__hash__
 
 
-def test_those_that_wait_are_cancelled_in_any_order_without_looking_at_the_others() -> None:
+def test_waiting_attempts_are_cancelled_in_any_order_without_a_scan() -> None:
     """A sandbox whose receiver is dead may have tens of thousands of them when it is deleted."""
 
     async def main() -> None:
@@ -196,7 +196,7 @@ def test_an_attempt_that_is_cancelled_as_its_turn_comes_gives_it_back() -> None:
     asyncio.run(main())
 
 
-def test_nothing_is_kept_of_what_is_neither_held_nor_waited_for() -> None:
+def test_idle_slots_take_no_memory() -> None:
     async def main() -> None:
         slots = Slots(total=4, per_receiver=1)
 
@@ -219,7 +219,7 @@ STEPS = st.lists(
 
 
 @given(total=st.integers(2, 6), per_receiver=st.integers(1, 3), steps=STEPS)
-def test_no_slot_is_lost_or_given_twice_and_nobody_waits_beside_a_free_one(
+def test_no_slot_is_lost_or_given_twice_and_no_attempt_waits_beside_a_free_slot(
     total: int, per_receiver: int, steps: list[tuple[str, str, int]]
 ) -> None:
     async def main() -> None:

@@ -328,7 +328,7 @@ def test_this_machine_and_its_network_are_reachable_by_default(address: str) -> 
 
 
 @pytest.mark.parametrize("network", [*private_networks()], ids=str)
-def test_what_python_calls_private_is_never_public(network: str) -> None:
+def test_addresses_that_python_calls_private_are_never_public(network: str) -> None:
     """The standard library's table grows with its versions; whatever it has on this one, ours has too."""
     first, last = ip_network(network)[0], ip_network(network)[-1]
     assert all(AddressPolicy(public_only=True).refuse(address) for address in (first, last))

@@ -58,7 +58,7 @@ def test_no_view_has_what_wcag_forbids(shared: Console, scheme: Any) -> None:
     assert found == {}
 
 
-def test_what_it_forbids_is_found(shared: Console) -> None:
+def test_forbidden_elements_are_found(shared: Console) -> None:
     page = shared.open("live")
     page.evaluate("() => document.body.append(document.createElement('button'))")
     assert any(one.startswith("button-name") for one in found_in(page))

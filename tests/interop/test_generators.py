@@ -255,7 +255,7 @@ def assert_signed(shown: str) -> None:
         assert (sent["x-api-key"], sent["x-signature"]) == (KEY, wanted), line
 
 
-def test_what_the_page_installs_is_what_the_tests_have() -> None:
+def test_the_tests_use_the_versions_that_the_page_installs() -> None:
     commands = re.findall(r"^(pip|npm) install (?:--save-dev )?(.*)$", PAGE, re.MULTILINE)
     pinned = json.loads((Path(__file__).parent / "package.json").read_text())["devDependencies"]
     installed = {word for tool, words in commands if tool == "npm" for word in words.split()}

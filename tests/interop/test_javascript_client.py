@@ -53,7 +53,7 @@ def test_the_package_has_code_and_types_of_every_entry_and_depends_on_nothing(pr
     assert "dependencies" not in PACKAGE
 
 
-def test_version_licence_and_tools_are_those_of_the_project() -> None:
+def test_version_licence_and_tools_match_the_project() -> None:
     pinned = json.loads((ROOT / "tests" / "interop" / "package.json").read_text())["devDependencies"]
     assert PACKAGE["version"] == RELEASE
     for page in (PAGE, README):
@@ -86,7 +86,7 @@ def test_every_command_of_the_page_is_run_by_a_test() -> None:
 
 
 @pytest.mark.parametrize("name", [*OWN_TESTS, *PAGE_TESTS, "readme.test.js"])
-def test_its_own_tests_and_those_of_the_page_and_of_the_readme_pass(
+def test_its_own_tests_and_the_tests_of_the_page_and_of_the_readme_pass(
     project: Path, simulator: dict[str, str], name: str
 ) -> None:
     count = len(re.findall(r"^ *(?:test|it|await context\.test)\(", (project / name).read_text(), re.MULTILINE))
@@ -96,7 +96,7 @@ def test_its_own_tests_and_those_of_the_page_and_of_the_readme_pass(
     assert found, printed
 
 
-def test_the_bounds_on_the_page_are_those_of_the_code(project: Path) -> None:
+def test_the_bounds_on_the_page_match_the_code(project: Path) -> None:
     """By what the package was compiled to; the messages of its own tests show that the code keeps to them."""
     said = [[number(one) for one in re.findall(NUMBER, text)] for text in BOUNDED.findall(PAGE)]
     receiver, arguments = constants(project, "receiver"), constants(project, "arguments")
@@ -149,7 +149,7 @@ console.log(JSON.stringify({ good: good.map(([text]) => read(text)), ...refused 
 """
 
 
-def test_durations_are_those_of_scenarios(project: Path) -> None:
+def test_durations_match_the_durations_of_scenarios(project: Path) -> None:
     (project / "durations.mjs").write_text(READ_DURATIONS)
     found = json.loads(ran(project, "node", "durations.mjs", str(durations.CASES_FILE)))
     assert found["good"] == [seconds for _, seconds in durations.GOOD]

@@ -45,7 +45,7 @@ def linted(folder: Path, command: str, *arguments: str) -> str:
     return done.stdout
 
 
-def test_redocly_has_nothing_to_say(folder: Path) -> None:
+def test_redocly_reports_no_problem(folder: Path) -> None:
     printed = linted(folder, "redocly", "--config", str(HERE / "redocly.yaml"), "--format", "json")
     *good, damaged = map(json.loads, printed.replace("\n}{\n", "\n}\0{\n").split("\0"))  # a report for each document
     assert [report["problems"] for report in good] == [[], []]
@@ -54,7 +54,7 @@ def test_redocly_has_nothing_to_say(folder: Path) -> None:
     ]
 
 
-def test_spectral_has_nothing_to_say(folder: Path) -> None:
+def test_spectral_reports_no_problem(folder: Path) -> None:
     rules = str(HERE / "spectral.yaml")
     found = json.loads(linted(folder, "spectral", "--ruleset", rules, "--format", "json", "--fail-severity", "hint"))
     assert {(os.path.basename(each["source"]), each["code"]) for each in found} == {

@@ -24,13 +24,13 @@ def test_an_answer_has_at_most_20_kb(lines: list[str], data: Any) -> None:
     assert structured["n"] == 1
 
 
-def test_what_fits_is_whole() -> None:
+def test_a_short_answer_is_whole() -> None:
     text, structured = rendered(Answer("Two.", {"count": 2}, ["one", "two"], [{"n": 1}, {"n": 2}]))
     assert text == f"Two.\n{DATA}\n│ one\n│ two"
     assert structured == {"count": 2, "data": [{"n": 1}, {"n": 2}]}
 
 
-def test_what_does_not_fit_is_cut_and_says_so() -> None:
+def test_a_long_answer_is_cut_and_says_so() -> None:
     text, structured = rendered(Answer("Many.", {}, ["x" * 1000] * 50, [{"body": "y" * 90_000}] * 3))
     assert CUT in text.splitlines()
     assert structured["data"][0]["body"].startswith("yyyy")

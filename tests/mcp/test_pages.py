@@ -89,7 +89,7 @@ def test_a_page_begins_at_the_section_that_is_looked_for(
     assert answer(simulator, "read_docs", page=page, find=find).text.startswith(heading)
 
 
-def test_what_a_page_does_not_have_is_an_error(simulator: Simulator) -> None:
+def test_a_missing_section_of_a_page_is_an_error(simulator: Simulator) -> None:
     assert "does not have the text 'no such'" in answer(simulator, "read_docs", page="signing", find="no such").text
 
 

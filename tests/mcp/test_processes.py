@@ -162,7 +162,7 @@ def test_a_simulator_that_stops_is_an_error_of_each_call() -> None:
 
 
 @pytest.mark.slow
-def test_a_host_is_told_when_the_server_is_killed(tmp_path: Path) -> None:
+def test_a_host_learns_that_the_server_was_killed(tmp_path: Path) -> None:
     log, pid = tmp_path / "log", tmp_path / "pid"
 
     async def play(stderr: TextIO) -> None:

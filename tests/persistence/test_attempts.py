@@ -72,7 +72,7 @@ def test_a_second_attempt_in_the_air_is_made_again_after_a_restart(has_snapshot:
 
 
 @pytest.mark.slow
-def test_what_a_rewind_adds_to_the_tape_is_on_disk(tmp_path: Path) -> None:
+def test_entries_that_a_rewind_adds_to_the_tape_are_on_disk(tmp_path: Path) -> None:
     wall = Wall()
     with serving(tmp_path / "data", scenario(SLOW), wall) as client:
         deposit(client)

@@ -55,7 +55,7 @@ def test_another_rule_drops_more(tmp_path: Path) -> None:
     assert check(tmp_path).problems == []
 
 
-def test_a_compacted_folder_can_be_compacted_and_goes_on(tmp_path: Path) -> None:
+def test_a_compacted_folder_can_be_compacted_and_resumed(tmp_path: Path) -> None:
     filled(tmp_path)
     compact(tmp_path, version=VERSION)
     size = (tmp_path / DATABASE).stat().st_size
@@ -67,7 +67,7 @@ def test_a_compacted_folder_can_be_compacted_and_goes_on(tmp_path: Path) -> None
         assert [entry.data for entry in store.reader.entries("shop", 21)] == [b"next"]
 
 
-def test_what_is_in_use_or_no_store_is_not_compacted(tmp_path: Path) -> None:
+def test_a_folder_in_use_and_a_folder_that_is_no_store_are_not_compacted(tmp_path: Path) -> None:
     with Store(tmp_path, version=VERSION), pytest.raises(InUse):
         compact(tmp_path, version=VERSION)
     with pytest.raises(Unusable, match="is no data folder"):
@@ -76,7 +76,7 @@ def test_what_is_in_use_or_no_store_is_not_compacted(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_whoever_kills_it_harms_nothing(tmp_path: Path) -> None:
+def test_a_killed_compaction_damages_nothing(tmp_path: Path) -> None:
     with Store(tmp_path, version=VERSION) as store:
         fill(store, "gone", 1500)
         fill(store, "shop", 1500)

@@ -161,7 +161,7 @@ CHANGES: dict[str, tuple[str, Callable[[Client], Awaitable[object]]]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", CHANGES)
-def test_what_the_keeper_cannot_write_is_never_answered(
+def test_a_request_that_the_keeper_cannot_write_is_never_answered(
     what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when the disk is full: nothing leaves from then on, and a restart has what was answered, and nothing else."""

@@ -40,7 +40,7 @@ def test_a_folder_that_is_not_there_is_made_and_opened_again_with_what_it_had(tm
         assert len(wanted["shop"]["snapshots"]) == 2
 
 
-def test_what_was_listed_and_not_committed_is_committed_at_the_end(tmp_path: Path) -> None:
+def test_uncommitted_entries_are_committed_at_the_end(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         store.writer.new_life("shop", b"head")
         assert held(store) == {}
@@ -48,7 +48,7 @@ def test_what_was_listed_and_not_committed_is_committed_at_the_end(tmp_path: Pat
         assert list(held(store)) == ["shop"]
 
 
-def test_a_folder_has_one_owner_in_a_process(tmp_path: Path) -> None:
+def test_a_folder_has_a_single_owner_in_a_process(tmp_path: Path) -> None:
     with (
         opened(tmp_path),
         pytest.raises(InUse, match=rf"in use by the process with pid {os.getpid()}, since 2.*Z: stop"),
@@ -58,7 +58,7 @@ def test_a_folder_has_one_owner_in_a_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_folder_has_one_owner_among_processes_until_that_is_killed(tmp_path: Path) -> None:
+def test_a_folder_has_a_single_owner_among_processes_until_that_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", HOLDS, str(tmp_path)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as owner:
@@ -141,7 +141,7 @@ REFUSED: list[tuple[Callable[[Path], None], type[StoreError], str]] = [
 
 
 @pytest.mark.parametrize(("change", "kind", "text"), REFUSED, ids=[row[0].__name__ for row in REFUSED])
-def test_what_cannot_be_read_is_refused_with_what_to_do_and_left_as_it_is(
+def test_an_unreadable_folder_is_refused_with_advice_and_left_unchanged(
     tmp_path: Path, change: Callable[[Path], None], kind: type[StoreError], text: str
 ) -> None:
     filled(tmp_path)
@@ -244,7 +244,7 @@ def test_a_start_that_was_killed_before_it_had_tables_is_begun_again(tmp_path: P
     assert {path.name for path in tmp_path.iterdir()} == {DATABASE, OWNER}
 
 
-def test_other_files_are_not_lived_beside_but_for_those_that_every_folder_may_have(tmp_path: Path) -> None:
+def test_a_folder_with_foreign_files_is_refused_but_for_files_that_every_folder_may_have(tmp_path: Path) -> None:
     for name in (".gitignore", "lost+found"):
         (tmp_path / name).touch()
     opened(tmp_path).close()

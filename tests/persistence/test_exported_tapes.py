@@ -35,7 +35,7 @@ def test_a_tape_from_the_disk_is_the_one_from_memory(happens: Callable[[Client],
 
 @pytest.mark.slow
 @pytest.mark.parametrize("happens", PLAYS)
-def test_what_was_due_and_not_begun_follows_from_the_entries(happens: Callable[[Client], None]) -> None:
+def test_due_items_that_did_not_begin_follow_from_the_entries(happens: Callable[[Client], None]) -> None:
     with running(FIRST) as client:
         set_callback(client)
         happens(client)

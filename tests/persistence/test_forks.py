@@ -86,7 +86,7 @@ def test_a_fork_of_a_fork_begins_at_a_mark_of_the_first() -> None:
         assert_replays(client.app)
 
 
-def test_a_fork_with_unique_credentials_has_those_of_its_original_which_the_root_leads_to() -> None:
+def test_a_fork_with_unique_credentials_answers_the_credentials_of_its_original_at_the_root() -> None:
     with running() as client:
         live = client.app.sandboxes.create(SandboxSpec(client.app.scenario, "own", unique_credentials=True))
         client.key, client.secret = next((key, one.secret) for key, (_, one) in live.core.state.keys.items())
@@ -133,7 +133,7 @@ def test_the_events_of_a_fork_begin_with_it() -> None:
         assert '"refid":"one"' not in told
 
 
-def test_what_cannot_be_forked_is_refused_and_makes_nothing() -> None:
+def test_a_fork_that_is_impossible_is_refused_and_creates_nothing() -> None:
     with running(FIRST | {"limits": {"tape": 2}}) as client:
         for number in range(3):
             client.pay(f"r{number}")

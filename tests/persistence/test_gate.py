@@ -54,7 +54,7 @@ def test_bytes_leave_at_once_when_nothing_is_new() -> None:
     assert not store.requested
 
 
-def test_a_client_that_left_while_its_answer_was_held_keeps_nobody_else_waiting() -> None:
+def test_a_client_that_left_while_its_answer_was_held_delays_no_other_client() -> None:
     store, gate, written, transport, _ = made()
     other = Written()
     gate.note()
@@ -66,7 +66,7 @@ def test_a_client_that_left_while_its_answer_was_held_keeps_nobody_else_waiting(
     assert other.did == [b"b"]
 
 
-def test_what_fails_when_the_gate_opens_keeps_nobody_else_waiting(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failure_while_the_gate_opens_delays_no_other_client(caplog: pytest.LogCaptureFixture) -> None:
     def fail() -> None:
         raise RuntimeError("a mistake")
 
@@ -94,7 +94,7 @@ def test_bytes_and_the_end_of_a_connection_wait_for_the_commit_in_their_order() 
     assert transport.get_write_buffer_size() == 0
 
 
-def test_what_is_written_later_waits_for_a_later_commit() -> None:
+def test_entries_written_later_wait_for_a_later_commit() -> None:
     store, gate, written, transport, _ = made()
     gate.note()
     transport.write(b"a")
@@ -107,7 +107,7 @@ def test_what_is_written_later_waits_for_a_later_commit() -> None:
     assert written.did == [b"a", b"b"]
 
 
-def test_nothing_leaves_after_a_failure_which_is_told_once() -> None:
+def test_no_answer_leaves_after_a_failure_and_the_failure_is_reported_once() -> None:
     store, gate, written, transport, failures = made()
     gate.note()
     transport.write(b"a")

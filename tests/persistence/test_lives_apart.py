@@ -53,7 +53,7 @@ def held_behind(plays: int, monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Ev
 @pytest.mark.slow
 @pytest.mark.parametrize("ends", [BACK, RESET], ids=["rewound", "reset"])
 @pytest.mark.parametrize("slow", [FORK, REWIND], ids=["a fork", "a rewind"])
-def test_what_is_rebuilt_of_a_life_that_ends_meanwhile_takes_no_payment_from_the_next_one(
+def test_a_rebuild_of_a_life_that_ends_meanwhile_takes_no_payment_from_the_next_life(
     slow: Any, ends: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(tmp_path / "data") as client:

@@ -62,7 +62,7 @@ def test_a_folder_that_a_killed_process_left_is_whole(tmp_path: Path) -> None:
         ("UPDATE lives SET sandbox = CAST(x'ff' AS TEXT)", "damaged ("),
     ],
 )
-def test_what_is_wrong_has_a_line(tmp_path: Path, statement: str, text: str) -> None:
+def test_every_kind_of_damage_has_a_line(tmp_path: Path, statement: str, text: str) -> None:
     filled(tmp_path)
     with closing(sqlite3.connect(tmp_path / DATABASE)) as connection:
         connection.executescript(statement)

@@ -55,7 +55,7 @@ def test_a_killed_sandbox_is_as_it_was(happens: Callable[[Client], None], has_sn
 
 
 @pytest.mark.slow
-def test_a_folder_goes_on_with_other_tokens_whichever_of_them_came(tmp_path: Path) -> None:
+def test_a_folder_resumes_with_other_tokens_after_any_of_them_was_used(tmp_path: Path) -> None:
     tokens, folder = ["first-control-token", "second-control-token", "third-control-token"], tmp_path / "data"
     for token in tokens:
         with serving(folder, control_token=token) as client:
@@ -76,9 +76,7 @@ def test_a_folder_goes_on_with_other_tokens_whichever_of_them_came(tmp_path: Pat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [{"trusted_forwarders": ("127.0.0.0/8",)}, {"trust_forwarded": True}])
-def test_who_a_client_was_stays_said_when_a_proxy_is_believed_from_now_on(
-    options: dict[str, Any], tmp_path: Path
-) -> None:
+def test_recorded_client_addresses_stay_after_a_proxy_becomes_trusted(options: dict[str, Any], tmp_path: Path) -> None:
     account = {"extends": "default", "resellers": [{"code": "RS001", "settings": {"ip_allowlist": ["203.0.113.9"]}}]}
     forwarded = {"x-forwarded-for": "203.0.113.9"}
     folder, nobody = tmp_path / "data", dict[str, Any]()
@@ -90,7 +88,7 @@ def test_who_a_client_was_stays_said_when_a_proxy_is_believed_from_now_on(
             folder = killed(client, tmp_path / str(at))
 
 
-def test_a_folder_is_not_told_the_tokens_of_the_control_api(tmp_path: Path) -> None:
+def test_the_tokens_of_the_control_api_are_not_written_to_the_folder(tmp_path: Path) -> None:
     with serving(tmp_path / "data", control_token="the-control-token") as client:
         client.pay("one")
     assert b"the-control-token" not in b"".join(one.read_bytes() for one in (tmp_path / "data").iterdir())
@@ -114,7 +112,7 @@ def test_a_snapshot_that_cannot_be_used_is_passed_over_and_said(tmp_path: Path) 
         assert len(client.sim("GET", f"{DEFAULT}/transactions").json["transactions"]) == 2
 
 
-def test_a_sandbox_without_its_beginning_and_without_a_snapshot_is_not_begun_anew(tmp_path: Path) -> None:
+def test_a_sandbox_without_its_beginning_and_without_a_snapshot_is_not_started_again(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as client:
         client.pay("one")
         folder = killed(client, tmp_path)
@@ -221,7 +219,7 @@ def test_flags_that_a_sandbox_of_the_folder_does_not_follow_are_said_to_be_ignor
         assert client.sim("GET", f"{DEFAULT}/clock").json["rate"] == 60
 
 
-def test_marks_of_one_moment_are_in_the_order_in_which_they_were_made(tmp_path: Path) -> None:
+def test_marks_of_a_moment_are_in_the_order_of_their_creation(tmp_path: Path) -> None:
     names = ["zeta", "alpha", "mid", "beta"]
     with serving(tmp_path / "data") as client:
         for name in names[:3]:
@@ -251,7 +249,7 @@ def test_marks_are_there_and_lead_to_their_moments(tmp_path: Path) -> None:
         assert len(client.sim("GET", f"{DEFAULT}/transactions").json["transactions"]) == 1
 
 
-def test_a_later_mark_behind_the_same_entry_is_gone_for_good_after_a_rewind(tmp_path: Path) -> None:
+def test_a_later_mark_after_the_same_entry_is_permanently_gone_after_a_rewind(tmp_path: Path) -> None:
     wall, names = Wall(), ["early", "late", "later"]
     with serving(tmp_path / "data", FIRST | {"clock": {"mode": "real"}}, wall) as client:
         client.call("GET", "/v2/balance")
@@ -335,7 +333,7 @@ def test_a_fork_counts_against_the_budget_after_a_restart_until_it_ends(
         assert client.sim("POST", "/sandboxes", again).status == 201
 
 
-def test_of_two_forks_with_one_id_only_the_one_that_is_made_is_kept(tmp_path: Path) -> None:
+def test_only_the_created_fork_is_stored_of_two_with_the_same_id(tmp_path: Path) -> None:
     async def both(client: Client) -> list[int]:
         wanted = {"id": "twin", "fork": {"of": "default"}}
         asked = [client.asim("POST", "/sandboxes", wanted) for _ in range(2)]
@@ -355,7 +353,7 @@ def test_of_two_forks_with_one_id_only_the_one_that_is_made_is_kept(tmp_path: Pa
         assert told(client, "twin") == before
 
 
-def test_a_request_that_was_delayed_is_there_with_its_body(tmp_path: Path) -> None:
+def test_a_delayed_request_is_restored_with_its_body(tmp_path: Path) -> None:
     slow = {"when": {"path": "/v2/topup"}, "then": {"delay": "10ms"}}
     with serving(tmp_path / "data", FIRST | {"faults": [slow]}) as client:
         assert client.pay("slow").status == 200
@@ -389,7 +387,7 @@ def test_a_clock_that_runs_has_run_on_while_the_server_was_down(tmp_path: Path) 
         assert client.pay("three").status == 200
 
 
-def test_what_an_advance_had_begun_waits_for_the_next_one_under_a_clock_that_stands(tmp_path: Path) -> None:
+def test_items_that_an_advance_had_begun_wait_for_the_next_advance_under_a_manual_clock(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as client:
         set_callback(client)
         for number in range(3):

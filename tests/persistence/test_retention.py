@@ -76,7 +76,7 @@ def test_a_store_follows_the_rule_and_removes_the_rest_little_by_little(tmp_path
     assert check(tmp_path).problems == []
 
 
-def test_what_one_process_left_to_be_removed_the_next_one_removes(tmp_path: Path) -> None:
+def test_a_process_finishes_the_removals_of_an_earlier_process(tmp_path: Path) -> None:
     with Store(tmp_path, version=VERSION) as store:
         store.writer.new_life("shop", b"")
         for n in range(500):

@@ -32,7 +32,7 @@ def now_of(client: Client, sandbox: str) -> Any:
     return client.app.sandboxes.get(sandbox).clock.now()
 
 
-def test_what_comes_after_a_rewind_to_the_beginning_is_there_after_a_restart(tmp_path: Path) -> None:
+def test_entries_after_a_rewind_to_the_beginning_survive_a_restart(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as client:
         client.pay("undone")
         assert client.sim("POST", f"{DEFAULT}/rewind", {"n": 0}).status == 200
@@ -45,9 +45,7 @@ def test_what_comes_after_a_rewind_to_the_beginning_is_there_after_a_restart(tmp
 
 @pytest.mark.slow
 @pytest.mark.parametrize("has_snapshot", [False, True])
-def test_a_running_clock_that_was_rewound_goes_on_from_there_after_a_restart(
-    has_snapshot: bool, tmp_path: Path
-) -> None:
+def test_a_rewound_running_clock_continues_from_there_after_a_restart(has_snapshot: bool, tmp_path: Path) -> None:
     wall = Wall()
     with serving(tmp_path / "data", RUNNING, wall) as client:
         client.pay("one")
@@ -129,7 +127,7 @@ def test_a_rewind_beside_which_the_beginning_goes_is_refused_and_loses_nothing(
 
 
 @pytest.mark.slow
-def test_a_snapshot_that_a_rewind_has_ended_is_none_that_was_saved(
+def test_a_snapshot_that_a_rewind_has_ended_does_not_count_as_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(tmp_path / "data") as client:
@@ -156,9 +154,7 @@ LOST = "DELETE FROM entries WHERE id & 255 = 2"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("damage", [DAMAGED, UNKNOWN, LOST])
-def test_where_the_tape_on_the_disk_is_damaged_nothing_returns_and_everything_goes_on(
-    damage: str, tmp_path: Path
-) -> None:
+def test_a_damaged_tape_on_disk_refuses_rewinds_and_the_sandbox_continues(damage: str, tmp_path: Path) -> None:
     """A start from a snapshot does not read the entries before it."""
     save(tmp_path)
     change(tmp_path, damage)
@@ -177,7 +173,7 @@ def test_where_the_tape_on_the_disk_is_damaged_nothing_returns_and_everything_go
 
 
 @pytest.mark.slow
-def test_a_fork_has_none_of_the_entries_that_are_damaged_on_the_disk_since_they_were_read(tmp_path: Path) -> None:
+def test_a_fork_has_no_entries_that_were_damaged_on_disk_since_they_were_read(tmp_path: Path) -> None:
     save(tmp_path)
     with serving(tmp_path) as client:
         assert client.sim("GET", f"{DEFAULT}/tape").status == 200

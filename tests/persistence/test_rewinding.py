@@ -144,7 +144,7 @@ def done(client: Client, actions: list[Callable[[Client], Any]], monkeypatch: py
 
 
 @pytest.mark.slow
-def test_what_is_done_again_after_a_rewind_gives_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_requests_after_a_rewind_give_equal_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     with running(FIRST) as client:
         set_callback(client)
         walls = []
@@ -264,7 +264,7 @@ def test_attempts_in_flight_have_ended_also_when_what_they_sent_is_remembered_no
         assert [one and one.error for one in results] == ["the sandbox was rewound during this attempt"] * 2
 
 
-def test_a_running_clock_goes_on_from_the_moment() -> None:
+def test_a_running_clock_continues_from_the_moment() -> None:
     with running(FIRST) as client:
         set_callback(client)
         set_clock(client, mode="xN", rate=60)
@@ -354,7 +354,7 @@ def test_a_sandbox_that_is_deleted_during_a_rewind_stays_deleted() -> None:
         assert client.app.sandboxes.find("gone") is None
 
 
-def test_what_cannot_be_repeated_leaves_the_sandbox_as_it_is() -> None:
+def test_a_rewind_that_cannot_be_repeated_leaves_the_sandbox_unchanged() -> None:
     with running(FIRST) as client:
         client.pay("one")
         client.pay("two")

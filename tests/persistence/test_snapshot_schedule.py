@@ -37,7 +37,9 @@ def assert_whole(client: Client, stored: Snapshot) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("happens", PLAYS)
-def test_each_snapshot_has_all_whatever_the_one_before_had(happens: Callable[[Client], None], tmp_path: Path) -> None:
+def test_each_snapshot_is_complete_after_any_earlier_snapshot(
+    happens: Callable[[Client], None], tmp_path: Path
+) -> None:
     with serving(tmp_path / "data") as client:
         set_callback(client)
         client.pay("before-all")
@@ -51,7 +53,9 @@ def test_each_snapshot_has_all_whatever_the_one_before_had(happens: Callable[[Cl
             client.advance(30)
 
 
-def test_one_is_due_behind_many_entries_or_when_no_more_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_snapshot_is_due_after_many_entries_or_when_no_more_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Three entries come with each payment here. Many payments have fewer snapshots, which write all of them."""
     for name, value in {"ENTRIES": 12, "RESTED_ENTRIES": 6, "PAYMENTS": 0.5, "SHARE": 0}.items():
         monkeypatch.setattr(snapshot_schedule, name, value)

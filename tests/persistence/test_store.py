@@ -29,7 +29,7 @@ def test_under_process_a_commit_is_answered_at_once_in_the_thread_that_asks(tmp_
 
 
 @pytest.mark.parametrize("durability", ["process", "power"])
-def test_what_was_answered_is_there_after_a_kill(tmp_path: Path, durability: Durability) -> None:
+def test_every_answered_request_survives_a_kill(tmp_path: Path, durability: Durability) -> None:
     with opened(tmp_path / "a", durability) as store:
         fill(store, "shop")
         wanted = held(store)
@@ -70,9 +70,7 @@ def test_under_power_what_is_asked_for_during_a_commit_goes_together_in_order(tm
         assert {n for _, n in answers} == {100}, "one commit for all of them"
 
 
-def test_a_commit_that_nobody_waits_for_in_the_end_harms_nobody(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_abandoned_commit_harms_no_other_commit(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     def gone(_: StoreError | None) -> None:
         raise RuntimeError("the event loop is closed")
 
@@ -112,7 +110,7 @@ def test_the_log_begins_again_however_fast_it_grows(tmp_path: Path, durability: 
         assert [entry.n for entry in store.reader.entries("shop")] == list(range(1, 401))
 
 
-def test_what_is_asked_for_while_the_log_is_brought_in_is_answered_in_order(tmp_path: Path) -> None:
+def test_queries_during_a_merge_of_the_log_are_answered_in_order(tmp_path: Path) -> None:
     answers: list[int] = []
     is_done = threading.Event()
     with opened(tmp_path, log_bytes=20_000) as store:
@@ -133,7 +131,7 @@ def test_what_is_asked_for_while_the_log_is_brought_in_is_answered_in_order(tmp_
 
 
 @pytest.mark.slow
-def test_a_copy_is_made_while_the_store_goes_on(tmp_path: Path) -> None:
+def test_a_copy_is_made_while_the_store_runs(tmp_path: Path) -> None:
     keeps_all = Retention(snapshots=1000)
     with Store(tmp_path / "a", version=VERSION, retention=keeps_all, log_bytes=50_000) as store:
         fill(store, "shop", 300)

@@ -49,7 +49,7 @@ def test_a_sandbox_moves_to_another_folder_whole(tmp_path: Path) -> None:
     assert check(tmp_path / "b").problems == []
 
 
-def test_what_the_rule_of_retention_has_dropped_is_not_exported(tmp_path: Path) -> None:
+def test_entries_that_the_retention_rule_has_dropped_are_not_exported(tmp_path: Path) -> None:
     with opened(tmp_path / "a") as store:
         fill(store, "shop", 60)
         for number in range(8, 57, 8):

@@ -33,7 +33,7 @@ def former() -> Any:
     return json.loads(gzip.decompress((FORMER / "told.json.gz").read_bytes()))
 
 
-def test_all_that_was_told_is_told_again(folder: Path) -> None:
+def test_every_former_answer_is_given_again(folder: Path) -> None:
     with serving(folder) as client:
         for name, said in former().items():
             found = {subject: body.decode() for subject, body in told(client, name).items()}
@@ -42,7 +42,7 @@ def test_all_that_was_told_is_told_again(folder: Path) -> None:
         assert "quotas" not in client.sim("GET", DEFAULT).json
 
 
-def test_it_goes_on_from_there(folder: Path) -> None:
+def test_an_upgraded_folder_can_be_resumed(folder: Path) -> None:
     with serving(folder) as client:
         count = len(client.live.core.state.transactions)
         for refid in ("before-3", "behind-3"):
@@ -95,7 +95,7 @@ def test_a_folder_that_an_earlier_simulator_has_open_is_not_converted(folder: Pa
             Store(folder, version="2")
 
 
-def test_what_changes_nothing_names_the_command_that_converts_a_folder(folder: Path) -> None:
+def test_a_refusal_names_the_command_that_converts_a_folder(folder: Path) -> None:
     with pytest.raises(Unusable, match=r"an earlier reseller-sim: .*`reseller-sim data compact DIR` convert"):
         check(folder)
     with Store(folder, version="2") as store:

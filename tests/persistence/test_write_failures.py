@@ -137,7 +137,7 @@ def test_files_that_are_removed_end_all_commits(tmp_path: Path) -> None:
         assert held(reopened)["shop"]["entries"] == []
 
 
-def test_what_fails_for_a_mistake_of_ours_is_no_half_commit_either(tmp_path: Path) -> None:
+def test_an_internal_error_leaves_no_half_commit_either(tmp_path: Path) -> None:
     with Store(tmp_path, version=VERSION) as store:
         store.writer.new_life("shop", b"")
         store.commit()
@@ -150,7 +150,7 @@ def test_what_fails_for_a_mistake_of_ours_is_no_half_commit_either(tmp_path: Pat
         assert held(store)["shop"]["entries"] == []
 
 
-def test_an_interrupt_in_a_commit_is_no_half_commit_and_holds_nobody(
+def test_an_interrupt_in_a_commit_leaves_no_half_commit_and_blocks_no_caller(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Store(tmp_path, version=VERSION)

@@ -35,7 +35,7 @@ def test_each_life_begins_empty(store: Store) -> None:
     }  # fmt: skip
 
 
-def test_a_sandbox_can_go_and_come_in_one_commit(store: Store) -> None:
+def test_a_sandbox_can_leave_and_return_in_a_commit(store: Store) -> None:
     for _ in range(3):
         store.writer.new_life("shop", b"head")
         store.writer.append("shop", 1, b"gone")
@@ -65,7 +65,7 @@ def test_a_snapshot_of_a_life_that_is_over_writes_nothing(store: Store, ends: Ca
     assert check(store.folder).problems == []
 
 
-def test_a_snapshot_is_there_when_it_is_complete(store: Store) -> None:
+def test_a_snapshot_exists_when_it_is_complete(store: Store) -> None:
     store.writer.new_life("shop", b"")
     first = store.writer.begin_snapshot("shop")
     first.put("a", b"first")
@@ -169,7 +169,7 @@ def test_a_cut_takes_away_what_came_later_and_leaves_the_rest(tmp_path: Path) ->
     assert check(tmp_path / "cut").problems == []
 
 
-def test_a_place_has_nothing_that_is_committed_while_it_is_looked_for(
+def test_a_place_lists_no_entry_that_is_committed_during_the_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Store(tmp_path / "data", version="1") as store:

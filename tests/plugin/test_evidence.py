@@ -159,7 +159,7 @@ def test_only_tests_that_fail_have_evidence(run: Run) -> None:
     assert run.report("test_that_is_expected_to_fail") == ""
 
 
-def test_the_stories_of_payments_are_shown_those_that_failed_first(run: Run) -> None:
+def test_the_stories_of_failed_payments_are_shown_first(run: Run) -> None:
     failed, newest = (run.section("test_payments", f"reseller-sim: story of order-{number}") for number in (4, 5))
     assert "RELOAD 10.00 MYR to 0120000001, Failed (48)" in failed[0]
     assert any("POST /v2/topup → 200" in line for line in failed)
@@ -184,7 +184,7 @@ def test_refused_requests_are_shown_with_their_diagnosis_the_latest_ten(run: Run
     assert "callbacks" not in run.report("test_refusals")
 
 
-def test_of_a_long_story_the_beginning_and_the_end_are_shown(run: Run) -> None:
+def test_the_beginning_and_the_end_of_a_long_story_are_shown(run: Run) -> None:
     lines = run.section("test_a_long_story", "reseller-sim: story of order-1")
     assert len(lines) == 31
     assert "#1 POST /v2/topup" in lines[2]
@@ -223,18 +223,18 @@ def test_evidence_is_shown_once_for_each_test(run: Run, test: str) -> None:
         ("test_an_expectation_of_no_refusals", "#1 POST /v2/topup → 400, error Invalid_Denomination"),
     ],
 )
-def test_what_an_expectation_told_is_not_told_again(run: Run, test: str, told: str) -> None:
+def test_facts_in_the_message_of_an_expectation_are_not_repeated(run: Run, test: str, told: str) -> None:
     assert run.report(test).count(told) == 1
 
 
-def test_what_an_expectation_did_not_tell_is_shown(run: Run) -> None:
+def test_facts_missing_in_the_message_of_an_expectation_are_shown(run: Run) -> None:
     report = run.report("test_an_expectation")
     assert "reseller-sim: story of order-4" not in report
     assert "reseller-sim: story of order-5" in report
     assert "reseller-sim: callbacks" in report
 
 
-def test_nothing_of_a_request_controls_a_terminal(run: Run) -> None:
+def test_content_of_a_request_never_controls_a_terminal(run: Run) -> None:
     assert "\u202e" not in run.shown
     assert run.section("test_a_refid_that_turns_text_round", r"reseller-sim: story of o\u202e" + "x" * 40)
 

@@ -198,7 +198,7 @@ def test_the_fixtures_and_marks_do_what_the_tests_say(run: Run) -> None:
 
 
 @pytest.mark.parametrize("test", ERRORS)
-def test_misuse_is_an_error_of_one_sentence_that_says_what_to_do(run: Run, test: str) -> None:
+def test_misuse_is_an_error_with_a_sentence_that_says_what_to_do(run: Run, test: str) -> None:
     assert run.outcome(f"TestMisuse::{test}") == "ERROR"
     report = run.report(f"TestMisuse.{test}")
     assert ERRORS[test] in report
@@ -210,7 +210,7 @@ def test_both_places_are_named_where_a_file_was_looked_for(run: Run) -> None:
     assert "/inner/nowhere.yaml and /" in run.report("TestMisuse.test_an_unknown_file")
 
 
-def test_a_simulator_that_is_not_there_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_simulator_is_reported_in_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RESELLER_SIM_URL", "http://127.0.0.1:9/_sim")
     with pytest.raises(pytest.fail.Exception, match="no simulator answers at"), simulator(tmp_path):
         raise AssertionError("there is none")

@@ -183,7 +183,7 @@ def test_the_page_leads_to_every_file_failed_tests_first(run: Run, folder: Path)
     assert f"reseller-sim: report of {7 * WORKERS} tests with a sandbox: {folder}/report/index.html" in run.shown
 
 
-def test_what_an_earlier_report_wrote_is_removed_and_nothing_else(run: Run, folder: Path) -> None:
+def test_only_files_of_an_earlier_report_are_removed(run: Run, folder: Path) -> None:
     assert not (folder / "report" / "test-old-1234").exists()
     assert (folder / "report" / "others" / "notes.txt").exists()
 

@@ -58,6 +58,6 @@ def test_a_suite_of_ten_tests_has_at_most_twelve_lines_of_set_up() -> None:
     assert len([line for line in set_up.splitlines() if line]) <= SET_UP_LINES_MAX
 
 
-def test_nothing_on_the_page_sleeps() -> None:
+def test_no_example_on_the_page_sleeps() -> None:
     assert "sleep " not in "".join(block.text for block in blocks(PAGE) if block.language == "sh")
     assert "time.sleep(" not in PAGE

@@ -23,7 +23,7 @@ def test_a_program_that_fails_is_named_with_what_it_said() -> None:
         commands.run("/no-such-program")
 
 
-def test_what_needs_an_index_says_what_to_do_where_none_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_that_need_an_index_say_what_to_do_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
     said = "uv pip compile failed:\nerror: Request failed\n  cause: Failed to fetch: https://pypi.org/simple/uvloop/\n"
 
     def fails(cause: str) -> Callable[..., str]:
@@ -54,13 +54,13 @@ def test_uv_believes_the_authorities_of_the_system_where_it_has_some(
 
 
 @pytest.mark.slow
-def test_the_pythons_of_a_machine_are_those_that_start() -> None:
+def test_the_pythons_of_a_machine_are_the_pythons_that_start() -> None:
     found = commands.pythons((*SUPPORTED, "3.2"))
     assert found[THIS_PYTHON] == sys.executable
     assert "3.2" not in found
 
 
-def test_without_an_index_a_folder_of_wheels_says_so_in_one_line(
+def test_without_an_index_a_folder_of_wheels_says_so_on_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def none(*_: str) -> str:
@@ -91,7 +91,7 @@ def test_a_folder_of_wheels_for_developers_has_what_makes_the_site(
     assert not any(name.startswith(("furo", "pytest")) for name in asked)
 
 
-def test_ranges_that_fail_are_told_and_those_not_run_are_said(
+def test_failed_ranges_and_ranges_that_did_not_run_are_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(ranges, "pythons", lambda wanted: {"3.11": "python3.11"})
@@ -155,7 +155,7 @@ def test_the_tests_of_a_telling_part_import_what_is_installed_for_them() -> None
 
 
 @pytest.mark.parametrize(("target", "there"), [("run", ()), ("test", (".ready",)), ("site", (".ready", ".dev-ready"))])
-def test_make_says_in_one_line_what_to_do_without_an_index(target: str, there: tuple[str, ...], tmp_path: Path) -> None:
+def test_make_says_on_one_line_what_to_do_without_an_index(target: str, there: tuple[str, ...], tmp_path: Path) -> None:
     """Each of the three installations of the Makefile, with a pip that reaches nothing."""
     site = str(wheelhouse.SITE_TOOLS.relative_to(commands.ROOT))
     for name in ("Makefile", "pyproject.toml", "constraints.txt", site):

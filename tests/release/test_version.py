@@ -49,7 +49,7 @@ def test_the_environment_gives_the_version_of_a_build_without_a_history(
 
 
 @pytest.mark.parametrize("given", ["latest", "0.1.0-7", '0.1"\nprint()', "v1", "0.1.0 "])
-def test_a_version_that_is_none_is_refused(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_version_is_refused(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(GIVEN, given)
     with pytest.raises(ValueError, match=f"^{GIVEN} is .*, which is no version: give one like {UNKNOWN} or unset it$"):
         build_version()
@@ -66,7 +66,7 @@ def test_a_module_with_the_same_version_is_not_written_again(tmp_path: Path) -> 
     assert [each.name for each in tmp_path.iterdir()] == ["version.py"]
 
 
-def test_a_checkout_from_which_nothing_was_installed_has_the_lowest_version() -> None:
+def test_a_checkout_without_an_installation_has_the_lowest_version() -> None:
     texts = [
         node.value
         for node in ast.walk(ast.parse((ROOT / "simulator" / "__init__.py").read_text("utf-8")))

@@ -118,7 +118,7 @@ def test_every_member_may_be_anything(lines: list[Any], caplog: pytest.LogCaptur
         (-1, ("left_out",), -1, "line [0-9]+ cannot be understood .*left_out"),
     ],
 )
-def test_what_no_sandbox_has_is_refused(
+def test_values_that_no_sandbox_can_have_are_refused(
     lines: list[Any], place: int, path: tuple[Any, ...], value: Any, text: str
 ) -> None:
     wrong = list(lines)
@@ -142,7 +142,7 @@ def read(contents: Iterable[Any]) -> list[ReadTape]:
     return list(read_tapes(json.dumps(one).encode() + b"\n" for one in contents))
 
 
-def test_a_request_that_nobody_recorded_differs(lines: list[Any]) -> None:
+def test_an_unrecorded_request_differs(lines: list[Any]) -> None:
     place, found = next((n, one) for n, one in enumerate(lines) if one.get("method") == "GET")
     wrong = changed(found, ("answer", "owner"), "other")
     (tape,) = read_tapes(json.dumps(one).encode() + b"\n" for one in [*lines[:place], wrong, *lines[place + 1 :]])

@@ -170,12 +170,12 @@ def test_the_first_difference_is_shown_with_both_sides(recorded: tuple[Client, L
     assert len(text.splitlines()) == 3
 
 
-def test_nothing_differs_where_nothing_was_changed(recorded: tuple[Client, Lines]) -> None:
+def test_an_unchanged_tape_has_no_differences(recorded: tuple[Client, Lines]) -> None:
     client, lines = recorded
     assert found_in(client, lines)[1] is None
 
 
-def test_a_request_that_does_not_go_on_was_not_answered() -> None:
+def test_a_request_that_stays_suspended_was_not_answered() -> None:
     with running() as client:
         client.pay()
         lines = [DECODER.decode(line) for line in tape_lines(taken(client.live))]
@@ -187,14 +187,14 @@ def test_a_request_that_does_not_go_on_was_not_answered() -> None:
     assert difference_lines(Life(tape, 1, 1), found) == f"default: {shown}"
 
 
-def test_what_was_due_and_not_begun_where_a_replay_stops_is_no_difference(recorded: tuple[Client, Lines]) -> None:
+def test_items_due_but_not_begun_at_the_end_of_a_replay_are_no_difference(recorded: tuple[Client, Lines]) -> None:
     client, lines = recorded
     for place in range(len(lines) - 1):
         (tape,) = read_tapes(ENCODER.encode(line) + b"\n" for line in lines)
         assert prove(tape, client.app.again, nowhere(), place).difference is None, place
 
 
-def test_what_was_measured_may_differ(recorded: tuple[Client, Lines]) -> None:
+def test_measured_values_may_differ(recorded: tuple[Client, Lines]) -> None:
     client, lines = recorded
     copied: Lines = deepcopy(lines)
     of_kind(copied, "request")["answer"]["duration_us"] = 987_654

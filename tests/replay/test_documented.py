@@ -68,6 +68,6 @@ KINDS = [*Line.__subclasses__(), codec.Answer, head.Head, head.Clock, head.End]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_member_that_may_be_absent_is_nothing_then(kind: type[msgspec.Struct]) -> None:
+def test_an_optional_member_is_null_when_absent(kind: type[msgspec.Struct]) -> None:
     absent = [one for one in msgspec.structs.fields(kind) if one.default not in (msgspec.NODEFAULT, *NOTHING, ())]
     assert not kind.__struct_config__.omit_defaults or absent == []

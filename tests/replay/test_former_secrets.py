@@ -46,7 +46,7 @@ def send_everywhere(client: Client, secret: str) -> None:
     client.advance(60)
 
 
-def test_what_a_replay_does_not_know_does_not_change_what_is_noted(client: Client) -> None:
+def test_former_secrets_that_a_replay_does_not_know_change_no_entry(client: Client) -> None:
     secret = drawn_before_a_reset(client)
     send_everywhere(client, secret)
     assert replayed(client.app, client.live)[1] is None
@@ -64,7 +64,7 @@ def test_nor_does_what_the_sandbox_at_the_root_has(client: Client) -> None:
     assert replayed(client.app, client.app.sandboxes.get("other"))[1] is None
 
 
-def test_a_data_folder_goes_on_though_former_secrets_were_sent(tmp_path: Path) -> None:
+def test_a_data_folder_resumes_after_former_secrets_were_sent(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as client:
         send_everywhere(client, drawn_before_a_reset(client))
         folder = killed(client, tmp_path)
@@ -73,7 +73,7 @@ def test_a_data_folder_goes_on_though_former_secrets_were_sent(tmp_path: Path) -
         assert_replays(client.app)
 
 
-def test_a_tape_without_secrets_has_none_of_former_lives_and_replays(client: Client) -> None:
+def test_a_tape_without_secrets_has_no_former_secrets_and_replays(client: Client) -> None:
     secret = drawn_before_a_reset(client)
     send_everywhere(client, secret)
     core = secret.rstrip("=").encode()
@@ -102,7 +102,7 @@ def test_so_has_a_tape_of_exec(client: Client, tmp_path: Path) -> None:
     assert GIVEN.rstrip("=") not in repr(tape.entries)
 
 
-def test_what_the_life_has_itself_is_drawn_again_and_stays(client: Client) -> None:
+def test_secrets_of_the_life_itself_are_drawn_again_and_stay(client: Client) -> None:
     before = drawn_before_a_reset(client)
     assert client.sim("POST", KEYS).json["api_secret"] == before  # the same seed draws the same
     client.pay("paid", remarks=f"my secret is {before}")
@@ -110,7 +110,7 @@ def test_what_the_life_has_itself_is_drawn_again_and_stays(client: Client) -> No
     assert_replays(client.app)
 
 
-def test_words_and_numbers_of_former_lives_stay_since_they_may_be_somebody_elses(client: Client) -> None:
+def test_words_and_numbers_of_former_lives_stay_since_they_may_belong_to_others(client: Client) -> None:
     client.sim("POST", "/sandboxes", {"id": "first", "scenario": _with_secret(GIVEN, password=WORD)})
     client.sim("DELETE", "/sandboxes/first")
     client.pay("paid", remarks=f"two {WORD}")

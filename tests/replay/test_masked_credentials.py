@@ -299,7 +299,7 @@ def test_a_scheme_without_a_credential_stays(value: str, client: Client) -> None
 
 
 @pytest.mark.parametrize("then", [{"internal_error": True}, {"nonce_service": "down"}])
-def test_a_key_that_was_drawn_is_known_even_when_nobody_was_recognized_by_it(then: dict[str, Any]) -> None:
+def test_a_drawn_key_is_masked_even_when_no_request_was_recognized_by_it(then: dict[str, Any]) -> None:
     with running("default") as client:
         scenario = {"extends": "default", "faults": [{"when": {"path": "/v2/balance"}, "then": then}]}
         made = client.sim("POST", "/sandboxes", {"scenario": scenario, "credentials": "unique"}).json
@@ -336,7 +336,7 @@ IN_ANY_SPELLING: tuple[Callable[[str], str], ...] = (str, percent, escaped, base
         max_size=6,
     )
 )
-def test_what_the_journal_hides_is_not_on_the_tape(
+def test_values_that_the_journal_masks_are_not_on_the_tape(
     sent: list[tuple[str, Callable[[str], str], str]],
 ) -> None:
     with running(SCENARIO) as client:

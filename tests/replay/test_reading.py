@@ -33,7 +33,7 @@ NO_TAPES = {
 
 
 @pytest.mark.parametrize("what", NO_TAPES)
-def test_what_is_no_tape_is_refused(what: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_tape_is_refused(what: str, tmp_path: Path) -> None:
     content, text = NO_TAPES[what]
     for written in (content, gzip.compress(content)):
         file = tmp_path / "file"
@@ -119,7 +119,7 @@ def test_a_file_has_several_tapes_and_may_be_unpacked(lines: list[bytes], tmp_pa
         assert not first.damage + second.damage
 
 
-def test_the_same_tape_is_the_same_bytes(lines: list[bytes]) -> None:
+def test_equal_tapes_are_equal_bytes(lines: list[bytes]) -> None:
     assert list(packed(lines)) == list(packed(lines))
     end = json.loads(lines[-1])
     assert (end["end"], end["left_out"], end["due"]) == (len(lines) - 2, 0, [])

@@ -60,7 +60,7 @@ def test_a_sandbox_is_rebuilt_with_all_that_it_answered(
             ]
 
 
-def test_what_was_rebuilt_has_the_same_tape() -> None:
+def test_a_rebuilt_sandbox_has_an_equal_tape() -> None:
     with running(FIRST) as client:
         set_callback(client)
         client.pay("one")
@@ -72,7 +72,7 @@ def test_what_was_rebuilt_has_the_same_tape() -> None:
         assert parts(again.live.core) == parts(client.live.core)
 
 
-def test_requests_that_wait_for_a_delay_go_on_in_their_order() -> None:
+def test_requests_that_wait_for_a_delay_resume_in_their_order() -> None:
     delays = {"name": "slow", "when": {"path": "/v2/topup"}, "then": {"delay": "30ms"}}
     late = {"name": "heard late", "when": {"path": "/v2/balance"}, "then": {"after_commit": True, "delay": "1ms"}}
     with running({"faults": [delays, late]}, TickingWall()) as client:
@@ -100,7 +100,7 @@ def test_a_delay_beyond_the_integration_timeout_is_a_504_again() -> None:
         assert_replays(client.app)
 
 
-def test_what_comes_between_the_head_and_the_body_of_a_request_is_there_in_time() -> None:
+def test_entries_between_the_head_and_the_body_of_a_request_take_effect_before_it() -> None:
     with running({}, TickingWall()) as client:
         head = client.signature("POST", "", Client.encoded(payment(1)))
 
@@ -183,7 +183,7 @@ def test_a_full_tape_replays_as_far_as_it_goes() -> None:
         assert len(player.live.core.state.transactions) == 3  # the fourth has begun
 
 
-def test_a_sandbox_that_goes_on_tells_its_events_in_order_those_of_the_tape_included() -> None:
+def test_a_resumed_sandbox_publishes_its_events_in_order_with_the_events_of_the_tape() -> None:
     with running(FIRST) as client:
         client.pay("one")
         client.advance()

@@ -35,7 +35,7 @@ def wait_an_hour(client: Client, announced: bytes | None, body: bytes, leaves: b
 
 
 @all_ways
-def test_a_request_that_goes_on_late_takes_no_time_back_at_a_restart(
+def test_a_request_that_resumes_late_does_not_move_time_back_at_a_restart(
     scenario: dict[str, Any], announced: bytes | None, body: bytes, leaves: bool, tmp_path: Path
 ) -> None:
     with serving(tmp_path / "data", scenario) as client:
@@ -59,7 +59,7 @@ def test_nor_when_it_is_rewound_to_the_present(
 
 
 @pytest.mark.parametrize("how", list(WAYS))
-def test_what_fell_due_meanwhile_under_a_running_clock_is_on_the_tape_before_it(how: str) -> None:
+def test_items_due_under_a_running_clock_are_on_the_tape_before_the_request(how: str) -> None:
     scenario, announced, body, leaves = WAYS[how]
     with running(scenario | {"clock": {"mode": "xN", "rate": 60}}) as client:
         client.call("GET", "/v2/balance")

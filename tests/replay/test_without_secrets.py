@@ -113,7 +113,7 @@ def test_secrets_stay_on_a_tape_that_is_asked_for_with_them(client: Client) -> N
     assert play(player_for(tape.head, client.app.again, nowhere()), tape.entries) is None
 
 
-def test_what_everybody_has_stays_as_it_is() -> None:
+def test_public_values_stay_unchanged() -> None:
     with running() as client:
         client.pay("one")
         assert list(lines_without_secrets(taken(client.live), client.app.again)) == list(tape_lines(taken(client.live)))
@@ -209,7 +209,7 @@ def test_a_password_of_the_scenario_is_masked_however_json_escapes_it(body: str)
         assert "w0rd" not in text
 
 
-def test_a_tape_that_would_tell_something_else_is_not_masked() -> None:
+def test_a_tape_that_masking_would_change_is_not_masked() -> None:
     reseller = {"code": "RS001", "balance": 100, "users": [{"username": "uu", "password": "0123456789"}]}
     with running({"resellers": [reseller | {"api_keys": [{"key": "kk", "secret": SECRET}]}]}) as client:
         client.key, client.secret = "kk", SECRET

@@ -119,9 +119,7 @@ def test_an_id_is_given_once_to_sandboxes_that_are_built_at_the_same_time(client
     assert sorted(answer.status for answer in client.run(both())) == [201, 409]
 
 
-def test_a_sandbox_that_is_deleted_while_its_state_is_built_anew_does_not_live_again(
-    client: Client, gate: Gate
-) -> None:
+def test_a_sandbox_that_is_deleted_while_its_state_is_rebuilt_does_not_return(client: Client, gate: Gate) -> None:
     client.sandbox(INLINE, "other")
     gate.hold("simulator.runtime.live_sandbox.first_state", first_state)
     deletion = lambda: client.asim("DELETE", "/sandboxes/other")  # noqa: E731
@@ -148,7 +146,7 @@ def test_no_more_wait_for_work_than_there_are_places() -> None:
         pass
 
 
-def test_the_large_bodies_of_those_that_wait_are_bounded_but_one_alone_is_taken() -> None:
+def test_the_large_bodies_of_waiting_requests_are_bounded_but_a_single_body_is_taken() -> None:
     with place(BYTES_MAX + 1), place(SMALL_BYTES), pytest.raises(Busy), place(SMALL_BYTES + 1):
         pass
     with place(BYTES_MAX // 2), place(BYTES_MAX // 2):

@@ -39,7 +39,7 @@ def test_the_newest_entry_is_kept_at_any_size() -> None:
     assert [item.n for item in ring] == [4]
 
 
-def test_records_are_found_by_number_and_numbers_go_on_after_clearing() -> None:
+def test_records_are_found_by_number_and_numbers_continue_after_clearing() -> None:
     ring = filled(3)
     assert (found := ring.find(2)) is not None
     assert found.n == 2
@@ -50,7 +50,7 @@ def test_records_are_found_by_number_and_numbers_go_on_after_clearing() -> None:
     assert [item.n for item in ring] == [4]
 
 
-def test_every_record_is_found_by_number_whatever_was_evicted() -> None:
+def test_every_record_is_found_by_number_after_evictions() -> None:
     for count in range(12):
         ring = filled(count, count_max=5)
         found = [record.n for n in range(-3, 20) if (record := ring.find(n)) is not None]

@@ -38,7 +38,7 @@ def test_moving_goes_forward_only() -> None:
     assert clock.now() == later(5)
 
 
-def test_a_running_clock_goes_on_from_where_it_was_moved() -> None:
+def test_a_running_clock_continues_from_where_it_was_set() -> None:
     wall = Wall()
     clock = Clock(wall, "xN", 10, None)
     wall.pass_(1)

@@ -21,11 +21,11 @@ def test_a_call_counts_for_each_expectation_that_it_fits() -> None:
     assert counters.calls == {0: 1, 2: 1, 3: 0}
 
 
-def test_without_expected_calls_there_is_nothing_to_look_at() -> None:
+def test_no_calls_are_recorded_without_expected_calls() -> None:
     assert Counters().calls == Counters([Expectation("b", ExpectationKind.PAYMENTS)]).calls == {}
 
 
-def test_other_expectations_begin_anew_and_those_of_the_same_name_go_on() -> None:
+def test_other_expectations_restart_and_expectations_of_the_same_name_continue() -> None:
     counters = Counters([calls("a", "/a"), calls("b", "/a")])
     counters.note_call({"path": "/a"})
     counters.follow([calls("new", "/a"), calls("a", "/x")])

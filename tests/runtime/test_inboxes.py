@@ -78,7 +78,7 @@ def test_a_budget_ends_where_it_began(flood: Callable[[Inboxes, int], Any]) -> N
     assert (full.budget.bytes, full.budget.names, server.bytes, server.names) == (0, 0, 0, 0)
 
 
-def test_the_oldest_go_first_whatever_their_name() -> None:
+def test_the_oldest_messages_are_evicted_first_from_every_inbox() -> None:
     room_for_three = 3 * (MESSAGE_BYTES + len("POST") + 100) + 2 * NAME_BYTES
     full = inboxes(inboxes_bytes=room_for_three)
     for name in ("a", "b", "b", "a", "b"):
@@ -87,7 +87,7 @@ def test_the_oldest_go_first_whatever_their_name() -> None:
     assert [(one, full.peek(one).left_out) for one in "ab"] == [("a", 1), ("b", 1)]
 
 
-def test_the_bounds_of_one_inbox_stay_beside_the_budget() -> None:
+def test_the_bounds_of_each_inbox_apply_beside_the_budget() -> None:
     full = inboxes(inbox=3, inbox_bytes=10_000)
     for _ in range(5):
         post(full, "many")
@@ -99,7 +99,7 @@ def test_the_bounds_of_one_inbox_stay_beside_the_budget() -> None:
     assert full.peek("large").left_out == 6
 
 
-def test_an_inbox_that_was_evicted_whole_tells_its_loss_and_continues_its_numbers() -> None:
+def test_a_fully_evicted_inbox_reports_its_loss_and_continues_its_numbers() -> None:
     full = inboxes(inboxes=2)
     for name in ("first", "first", "second", "third"):
         post(full, name)
@@ -111,7 +111,7 @@ def test_an_inbox_that_was_evicted_whole_tells_its_loss_and_continues_its_number
     assert full.peek("third").left_out == 0
 
 
-def test_of_too_many_names_the_one_used_longest_ago_goes() -> None:
+def test_the_least_recently_used_of_too_many_names_is_evicted() -> None:
     full = inboxes(inboxes=3)
     for name in ("a", "b", "c", "a", "d"):
         post(full, name)
@@ -181,7 +181,7 @@ def test_the_replies_of_all_inboxes_take_no_more_memory_than_the_budget_says() -
     full.set_program("small", replying(InboxReply(500)))
 
 
-def test_the_server_has_one_budget_for_the_bytes_of_all_sandboxes() -> None:
+def test_the_server_has_a_single_budget_for_the_bytes_of_all_sandboxes() -> None:
     server = server_budget()
     server.bytes_max = BOUND
     boxes = [inboxes(server) for _ in range(30)]
@@ -192,7 +192,7 @@ def test_the_server_has_one_budget_for_the_bytes_of_all_sandboxes() -> None:
     assert boxes[0].peek("n0").left_out == 10
 
 
-def test_the_server_has_one_budget_for_the_names_of_all_sandboxes() -> None:
+def test_the_server_has_a_single_budget_for_the_names_of_all_sandboxes() -> None:
     server = server_budget()
     server.names_max = 5
     first, second = inboxes(server), inboxes(server)
@@ -215,7 +215,7 @@ def test_a_sandbox_that_ends_gives_its_share_back_and_keeps_nothing_more() -> No
     assert (ending.counts(), server.bytes, server.names) == ({}, other.budget.bytes, 2)
 
 
-def test_an_inbox_that_is_awaited_stays_whatever_is_posted_to_others() -> None:
+def test_an_awaited_inbox_stays_while_messages_arrive_at_others() -> None:
     async def main() -> None:
         full = inboxes(inboxes=2, inboxes_bytes=20_000)
         waits = [asyncio.create_task(full.wait(name, 1, 0, 30)) for name in ("a", "b", "c")]
@@ -233,7 +233,7 @@ def test_an_inbox_that_is_awaited_stays_whatever_is_posted_to_others() -> None:
     asyncio.run(main())
 
 
-def test_what_is_evicted_while_somebody_waits_counts() -> None:
+def test_messages_that_are_evicted_during_a_wait_count() -> None:
     async def main() -> None:
         full = inboxes(inbox=2)
         post(full, "a")
@@ -258,7 +258,7 @@ def test_waiting_in_vain_leaves_nothing() -> None:
     assert (complete, full.counts(), server.names) == (False, {}, 0)
 
 
-def test_who_waits_for_an_inbox_that_ends_is_woken() -> None:
+def test_a_client_that_waits_for_an_inbox_that_ends_is_woken() -> None:
     async def main(end: Callable[[Inboxes], None]) -> tuple[bool, bool]:
         full = inboxes()
         waiting = asyncio.create_task(full.wait("a", 1, 0, 30))
@@ -273,7 +273,7 @@ def test_who_waits_for_an_inbox_that_ends_is_woken() -> None:
     assert asyncio.run(main(lambda full: full.close())) == (False, False)
 
 
-def test_a_page_begins_behind_a_number() -> None:
+def test_a_page_begins_after_a_number() -> None:
     full = inboxes(inbox=3)
     for _ in range(5):
         post(full, "a")

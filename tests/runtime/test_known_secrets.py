@@ -28,7 +28,7 @@ def test_at_least_the_latest_former_secrets_are_known_at_any_time(monkeypatch: p
     assert redact(named(0), former.generations) == named(0)
 
 
-def test_an_index_that_grew_too_far_is_made_anew_of_what_it_follows() -> None:
+def test_an_overgrown_index_is_rebuilt_from_its_sources() -> None:
     index = Secrets(map(named, range(FORMER_MAX + 2)))
     assert len(followed(index, [named(0)])) == 1
     assert len(followed(Secrets([named(1)]), [named(0)])) == 2
@@ -46,7 +46,7 @@ def test_secrets_of_lives_before_are_known_however_many_the_sandbox_has_by_then(
             assert redact(latest, client.live.secrets) == MASKED
 
 
-def test_those_of_former_lives_are_found_in_a_text_whatever_was_added_meanwhile() -> None:
+def test_secrets_of_former_lives_are_found_in_a_text_after_later_additions() -> None:
     secrets = [f"{n:06d}-secret-of-{n}" for n in range(101)]
     former = FormerSecrets()
     former.add(secrets[:100])

@@ -42,7 +42,7 @@ def test_one_receiver_gets_many_at_a_time_and_no_more_than_there_may_be() -> Non
     assert receiver.most == SIDE_BY_SIDE_MAX
 
 
-def test_those_of_one_transaction_and_to_one_inbox_wait_for_each_other() -> None:
+def test_deliveries_of_a_transaction_and_to_an_inbox_wait_for_each_other() -> None:
     for same in ([send(0, "one"), send(1, "one")], [send(0, url="inbox:a"), send(1, url="inbox:a")]):
         receiver = Receiver(1)
         results: list[Any] = asyncio.run(results_in_order(same, receiver.deliver))

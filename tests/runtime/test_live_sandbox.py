@@ -3,7 +3,7 @@
 from tests.support.client import running
 
 
-def test_what_comes_to_an_inbox_between_two_lives_is_on_neither_tape() -> None:
+def test_a_message_to_an_inbox_between_two_lives_is_on_neither_tape() -> None:
     with running() as client:
         live = client.live
         live.clear_inbox("callbacks")

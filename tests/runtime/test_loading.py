@@ -40,7 +40,7 @@ def test_wallet_and_history_stay() -> None:
         assert client.sim("GET", "/sandboxes/default/transactions").json["transactions"][0]["refid"] == "ref-1"
 
 
-def test_counts_of_rules_begin_anew() -> None:
+def test_counts_of_rules_restart() -> None:
     once = {"payments": [{"times": 1, "then": [{"status": "Failed"}]}]}
     with running(once) as client:
         assert [client.pay(f"a{n}").data["status"] for n in (1, 2)] == ["Failed", "Accepted"]
@@ -96,7 +96,7 @@ def test_a_rule_that_the_schedule_removed_stays_away_and_one_added_in_its_place_
         assert client.pay("added").data["status"] == "Processing"
 
 
-def test_of_two_equal_rules_the_one_that_was_not_removed_stays() -> None:
+def test_the_equal_rule_that_was_not_removed_stays() -> None:
     twice = [{"times": 1, "then": [{"status": "Failed"}]}] * 2
     with running({"payments": twice}) as client:
         client.sim("DELETE", "/sandboxes/default/rules/payments-2")
@@ -146,7 +146,7 @@ def test_a_load_replaces_expectations_and_keeps_coverage() -> None:
         assert next(one for one in magic if one["digits"] == "01")["met"] == 2
 
 
-def test_inboxes_follow_and_those_that_are_named_no_more_answer_200_again() -> None:
+def test_inboxes_follow_the_file_and_removed_inboxes_answer_200_again() -> None:
     def statuses() -> list[int]:
         client.pay(f"r{len(client.inbox())}")
         client.advance(5)
@@ -160,7 +160,7 @@ def test_inboxes_follow_and_those_that_are_named_no_more_answer_200_again() -> N
         assert statuses()[4:] == [200, 200]
 
 
-def test_only_the_inboxes_that_the_file_changes_begin_anew() -> None:
+def test_only_the_inboxes_that_the_file_changes_restart() -> None:
     def posted(client: Client, name: str) -> int:
         return client.send("POST", f"/_sim/inbox/default/{name}").status
 
@@ -218,7 +218,7 @@ def test_a_catalog_that_differs_replaces_the_old_one_and_is_announced() -> None:
         ]
 
 
-def test_payments_of_a_product_that_is_gone_go_on() -> None:
+def test_payments_of_a_removed_product_continue() -> None:
     with running({}) as client:
         client.pay()
         client.pay("bill", "50", "ELECTRIC", account="210012345678")

@@ -76,7 +76,7 @@ def test_a_real_clock_returns_to_its_distance_from_the_wall_and_never_goes_back(
     assert seen[-1] - machine.wall() == timedelta(seconds=moved_s)
 
 
-def test_a_clock_that_is_set_twice_goes_on_from_where_it_was(machine: Machine) -> None:
+def test_a_clock_that_is_set_twice_continues_from_where_it_was(machine: Machine) -> None:
     made = clock(machine)
     machine.set(100)
     machine.time.compare()
@@ -108,7 +108,7 @@ def client(machine: Machine) -> Iterator[Client]:
         yield found
 
 
-def test_what_is_pending_goes_on_and_the_server_says_so(
+def test_pending_items_continue_and_the_server_says_so(
     client: Client, machine: Machine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert client.pay("order-1").status == 200

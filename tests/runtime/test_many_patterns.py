@@ -154,7 +154,7 @@ def test_a_long_rule_is_refused_as_a_short_one_is(wrong: dict[str, Any]) -> None
         assert answers[0].body == answers[1].body
 
 
-def test_a_rule_that_was_compiled_for_other_products_is_compiled_anew() -> None:
+def test_a_rule_that_was_compiled_for_other_products_is_compiled_again() -> None:
     extras = {f"e{number}": {"pattern": pattern()} for number in range(100)}
     with running() as client:
         client.sandbox({"resellers": [{"code": "A"}]}, "bare")

@@ -46,7 +46,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_it_looks_after_all_that_a_scenario_is_made_of(path: Path) -> None:
+def test_it_watches_every_file_that_a_scenario_consists_of(path: Path) -> None:
     base = path.with_name("base.yaml")
     assert set(files_behind(str(path))) == {path, base, path.with_name("catalog.yaml")}
     base.write_text("extends: slow-provider\n")
@@ -60,7 +60,7 @@ def test_missing_files_and_files_that_extend_each_other_do_no_harm(path: Path) -
     assert len(files_behind(str(path))) == 3
 
 
-def test_nothing_happens_while_nothing_changes(path: Path) -> None:
+def test_unchanged_files_cause_no_reload(path: Path) -> None:
     assert Watched(path).look(5) == []
 
 

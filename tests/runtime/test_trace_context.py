@@ -58,7 +58,7 @@ def test_an_invalid_traceparent_is_as_good_as_none(sent: str) -> None:
     assert trace_of([(b"traceparent", sent.encode("latin-1"))]) is None
 
 
-def test_two_traceparents_are_as_good_as_none_and_a_tracestate_alone_is_nothing() -> None:
+def test_two_traceparents_are_ignored_and_so_is_a_tracestate_alone() -> None:
     assert trace_of([(b"traceparent", PARENT.encode())] * 2) is None
     assert trace_of([(b"tracestate", b"a=1")]) is None
 
@@ -94,7 +94,7 @@ def test_a_tracestate_is_passed_on_whole_or_not_at_all(sent: tuple[str, ...], pa
     assert state_of(*sent) == passed
 
 
-def test_what_is_passed_on_is_another_span_of_the_trace() -> None:
+def test_the_forwarded_traceparent_is_another_span_of_the_trace() -> None:
     trace = TraceContext(TRACE, SPAN, 1)
     assert passed_on(trace, "b" * 16) == (("traceparent", f"00-{TRACE}-{'b' * 16}-01"),)
     with_state = passed_on(TraceContext(TRACE, SPAN, 0, "a=1"), "b" * 16)

@@ -72,7 +72,7 @@ def test_polling_leaves_the_trace_alone_unless_it_brings_a_status() -> None:
         assert [one[3:35] for one in parents(client)] == [TRACE, OTHER]
 
 
-def test_what_is_executed_and_answered_late_has_its_trace_before_the_answer() -> None:
+def test_a_request_that_is_executed_and_answered_late_has_its_trace_before_the_answer() -> None:
     executed, over = asyncio.Event(), asyncio.Event()
 
     async def sleep(_: float) -> None:
@@ -113,7 +113,7 @@ def test_a_delivery_that_a_client_replays_continues_its_trace() -> None:
     assert {one[3:35] for one in later} == {TRACE}
 
 
-def test_what_the_control_api_sends_continues_the_trace_of_its_request() -> None:
+def test_deliveries_of_the_control_api_continue_the_trace_of_its_request() -> None:
     with running() as client:
         client.pay(headers=traced())
         trxid = transaction(client)

@@ -96,7 +96,7 @@ PATHS: dict[str, Path] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", PATHS)
-def test_what_is_overdue_happens_in_shares_and_before_the_answer(client: Client, turns: Turns, path: str) -> None:
+def test_overdue_items_happen_in_shares_and_before_the_answer(client: Client, turns: Turns, path: str) -> None:
     client.pass_time(DUE_S)
     [answer] = client.run(turns.during(PATHS[path](client)))
     assert answer.status in (200, 201)

@@ -22,7 +22,7 @@ def add(into: ValueCounts, value: str, *arrivals: float) -> None:
         into.add(value, Request(START + timedelta(seconds=seconds), n))
 
 
-def test_a_call_that_is_answered_late_is_compared_with_those_that_came_around_it() -> None:
+def test_a_call_that_is_answered_late_is_compared_with_the_calls_around_it() -> None:
     found = counts()
     add(found, "a", 1, 12, 20, 0)
     assert not found.verdict().ok

@@ -117,7 +117,7 @@ def assert_listed_without(servers: Sharded, lost: str) -> None:
     assert told[lost]["reason"] == f"{lost} cannot be asked: Connection refused"
 
 
-def test_who_only_reads_does_not_wait_for_a_server_that_is_stopped_and_not_dead(servers: Sharded) -> None:
+def test_a_reader_does_not_wait_for_a_suspended_server(servers: Sharded) -> None:
     """Until its checks have failed, which takes half a minute, it is up for the proxy."""
     file = servers.folder / "haproxy.cfg"
     written = file.read_text()
@@ -144,7 +144,7 @@ def test_a_sandbox_is_created_while_a_server_is_down_unless_that_would_own_it(se
     assert refused.json["message"] == "this belongs to the server b, which cannot be asked: Connection refused"
 
 
-def test_a_sandbox_on_the_wrong_server_is_told_and_is_moved_by_export_and_import(servers: Sharded) -> None:
+def test_a_sandbox_on_the_wrong_server_is_reported_and_is_moved_by_export_and_import(servers: Sharded) -> None:
     moved = SANDBOXES[0]
     owner = servers.ring.owner(moved)
     other = next(name for name in NAMES if name != owner)

@@ -50,7 +50,7 @@ def test_a_server_that_was_started_under_the_name_of_another_gets_no_requests_an
     assert (paid.status, paid.headers[SHARD]) == (200, "a")
 
 
-def test_a_list_with_other_servers_than_the_proxy_has_is_said_and_disturbs_nobody(servers: Sharded) -> None:
+def test_a_list_that_differs_from_the_list_of_the_proxy_is_reported_and_disturbs_no_client(servers: Sharded) -> None:
     listed = (servers.folder / "shards.yaml").read_text()
     (servers.folder / "longer.yaml").write_text(f"{listed}  c: http://127.0.0.1:1\n")
     servers.kill("a")

@@ -77,7 +77,7 @@ def test_each_sandbox_is_answered_by_its_owner_alone(servers: Sharded) -> None:
     assert Counter(map(servers.ring.owner, SANDBOXES)).keys() == set(NAMES)
 
 
-def test_each_reseller_is_answered_by_its_owner_alone_whatever_its_credentials(servers: Sharded) -> None:
+def test_each_reseller_is_answered_only_by_its_owner_with_any_credentials(servers: Sharded) -> None:
     for code in RESELLERS:
         owner = servers.ring.owner(code)
         for number in (1, 2):
@@ -145,7 +145,7 @@ def test_a_sandbox_is_created_at_the_server_that_owns_it_wherever_the_request_co
         assert servers.ask("DELETE", f"/_sim/sandboxes/{name}").status == 204
 
 
-def test_what_the_owner_refuses_is_refused_in_its_words(servers: Sharded) -> None:
+def test_a_refusal_of_the_owner_is_passed_on_unchanged(servers: Sharded) -> None:
     for _ in NAMES:  # each server is asked once, and passes it on unless it is the owner
         taken = servers.ask("POST", "/_sim/sandboxes", {"id": "shop-01"})
         assert (taken.status, taken.json["error"]) == (409, "sandbox_exists")
@@ -193,7 +193,7 @@ def test_a_list_has_the_sandboxes_of_all_servers_and_says_which_they_are(servers
         ]
 
 
-def test_the_address_of_a_client_is_that_which_the_proxy_sees(servers: Sharded) -> None:
+def test_the_address_of_a_client_is_the_address_that_the_proxy_sees(servers: Sharded) -> None:
     servers.call("GET", "/v2/balance", DEFAULT_KEY, sandbox="shop-03", headers={"x-forwarded-for": "192.0.2.1"})
     shown = servers.ask("GET", "/_sim/sandboxes/shop-03/requests?limit=1").json["requests"]
     assert shown[0]["client"] == "127.0.0.1"
@@ -202,7 +202,7 @@ def test_the_address_of_a_client_is_that_which_the_proxy_sees(servers: Sharded) 
 @pytest.mark.parametrize(
     ("then", "ending"), [({"disconnect": True}, RemoteDisconnected), ({"disconnect": "body"}, IncompleteRead)]
 )
-def test_an_answer_that_a_fault_spoils_is_spoilt_behind_the_proxy(
+def test_an_answer_that_a_fault_damages_is_damaged_through_the_proxy(
     servers: Sharded, then: dict[str, Any], ending: type[Exception]
 ) -> None:
     rule = {"when": {"path": "/v2/topup"}, "times": 1, "then": {"after_commit": True, **then}}
@@ -252,7 +252,7 @@ def test_the_console_shows_any_sandbox_at_the_address_of_the_proxy(servers: Shar
 
 
 @pytest.mark.parametrize("path", ["/_sim/", "/_sim/s/shop-05/live", "/openapi.json", "/_sim/health", "/_sim/scenarios"])
-def test_what_belongs_to_no_sandbox_is_answered_by_any_server(servers: Sharded, path: str) -> None:
+def test_requests_without_a_sandbox_are_answered_by_any_server(servers: Sharded, path: str) -> None:
     answered = [servers.ask("GET", path) for _ in range(6)]
     assert {one.status for one in answered} == {200}
     assert {one.headers[SHARD] for one in answered} == set(NAMES)

@@ -42,7 +42,7 @@ def asked(secure: str, method: str, path: str, body: Any = None) -> Any:
         connection.close()
 
 
-def test_what_came_by_https_is_told_https_whichever_server_answers(servers: Sharded) -> None:
+def test_requests_by_https_are_known_as_https_to_every_server(servers: Sharded) -> None:
     secure = with_tls(servers)
     made = [asked(secure, "POST", "/_sim/sandboxes", {"id": f"shop-{n}"}) for n in range(6)]
     assert [one["url"] for one in made] == [f"https://{secure}/s/shop-{n}" for n in range(6)]
@@ -50,7 +50,7 @@ def test_what_came_by_https_is_told_https_whichever_server_answers(servers: Shar
     assert {one["url"] for one in listed} == {f"https://{secure}/s/{one['id']}" for one in listed}
 
 
-def test_what_a_client_says_of_its_address_counts_for_nothing(servers: Sharded) -> None:
+def test_forwarded_headers_of_a_client_are_ignored(servers: Sharded) -> None:
     said = {"x-forwarded-proto": "https", "x-forwarded-host": "example.com"}
     for n in range(4):
         made = servers.ask("POST", "/_sim/sandboxes", {"id": f"shop-{n}"}, **said)

@@ -15,7 +15,7 @@ SECTIONS = (
 )  # fmt: skip
 
 
-def test_there_is_nothing_to_tell_about_it() -> None:
+def test_the_check_reports_no_problem() -> None:
     assert problems(BAD_DAY) == []
 
 
@@ -39,7 +39,7 @@ def client() -> Iterator[Client]:
         yield made
 
 
-def test_a_payment_is_made_and_nobody_hears(client: Client) -> None:
+def test_a_payment_succeeds_and_no_callback_arrives(client: Client) -> None:
     lost = {"amount": "100", "product": "ELECTRIC", "account": "210012345648"}
     assert client.pay("lost", **lost).status == 0
     again = client.pay("lost", **lost)
@@ -62,7 +62,7 @@ def test_the_wallet_the_network_and_the_catalog_change_on_time(client: Client) -
     assert not client.live.core.state.catalog.products["GAME"].is_active
 
 
-def test_every_key_state_is_there(client: Client) -> None:
+def test_every_key_state_is_present(client: Client) -> None:
     secret = "bm90LWEtc2VjcmV0LW9ubHktZm9yLXRlc3RpbmctMDI="
     said = [
         client.call("GET", "/v2/product-list", key=f"bad_day_{state}", secret=secret).json["error"]

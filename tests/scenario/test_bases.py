@@ -42,7 +42,7 @@ def test_later_bases_hide_earlier_ones_and_the_file_hides_all(tmp_path: Path) ->
     assert [reseller.code for reseller in scenario.resellers] == ["A", "B"]
 
 
-def test_of_two_rules_of_one_name_the_one_of_the_later_base_wins(tmp_path: Path) -> None:
+def test_a_rule_of_the_later_base_wins_over_an_earlier_rule_of_its_name(tmp_path: Path) -> None:
     path = written(
         tmp_path,
         a="resellers: []\nfaults: [{ name: x, then: { status: 500 } }, { name: y, then: { status: 501 } }]\n",

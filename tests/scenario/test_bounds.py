@@ -70,7 +70,7 @@ def test_a_file_has_its_bounds_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("bounds", "said"), [(Bounds(20), "at most 20 bytes"), (Bounds(nodes_max=5), "at most 5 values")]
 )
-def test_what_is_too_large_is_told_its_bound(bounds: Bounds, said: str) -> None:
+def test_a_value_that_is_too_large_is_refused_with_its_bound(bounds: Bounds, said: str) -> None:
     with pytest.raises(ScenarioError, match=said):
         load_text("[0, 0, 0, 0, 0, 0, 0, 0]", "f", bounds)
     with pytest.raises(ScenarioError, match=said) if bounds.nodes_max == 5 else nullcontext():

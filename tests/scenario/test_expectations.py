@@ -51,14 +51,14 @@ def test_how_often_is_a_number_or_a_range_or_once_at_least(count: str, expected:
     assert one.count == expected
 
 
-def test_a_matcher_is_that_of_rules() -> None:
+def test_a_matcher_is_the_matcher_of_rules() -> None:
     [one] = built("expect: [{ calls: { path: /v2/*, status: { min: 400 }, method: { not: get } } }]\n").expect
     assert one.test({"path": "/v2/topup", "status": "404", "method": "POST"})
     assert not one.test({"path": "/v2/topup", "status": "200", "method": "POST"})
     assert not one.test({"path": "/v2/topup", "status": "404", "method": "GET"})
 
 
-def test_a_balance_is_of_one_reseller() -> None:
+def test_a_balance_belongs_to_a_single_reseller() -> None:
     [one] = built(BASE + 'expect: [{ balance: { reseller: A, amount: "4990.25" } }]\n').expect
     assert (one.kind, one.label, one.amount) == (ExpectationKind.BALANCE, "A", Decimal("4990.25"))
 
@@ -68,7 +68,7 @@ def test_rules_of_magic_accounts_may_be_expected_too() -> None:
     assert one.label == "magic-01"
 
 
-def test_expectations_are_added_to_those_of_the_scenario_below(tmp_path: Path) -> None:
+def test_expectations_are_added_to_the_expectations_of_the_base(tmp_path: Path) -> None:
     (tmp_path / "base.yaml").write_text("expect: [{ name: below, calls: {} }]\n")
     (tmp_path / "over.yaml").write_text("extends: base.yaml\nexpect: [{ name: above, calls: {} }]\n")
     assert [one.name for one in load_scenario(tmp_path / "over.yaml").expect] == ["below", "above"]
@@ -171,7 +171,7 @@ def test_there_are_two_hundred_expectations_at_most() -> None:
         "{ callbacks: { status: Failed, statusCode: 53 } }",
     ],
 )
-def test_what_can_be_is_taken_also_when_only_a_rule_of_the_file_makes_it(item: str) -> None:
+def test_a_possible_expectation_is_accepted_also_when_only_a_rule_of_the_file_makes_it_possible(item: str) -> None:
     rules = (
         "faults:\n"
         "  - { then: { status: 418, body: { error: teapot } } }\n"

@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(("key", "what"), [("extends", "scenario"), ("catalog", "catalog")])
 @pytest.mark.parametrize(("name", "said"), [row[:2] for row in NAMED], ids=[row[0][:20] for row in NAMED])
-def test_what_a_file_names_and_cannot_use_is_reported_at_the_name(
+def test_an_unusable_reference_of_a_file_is_reported_at_the_name(
     folder: Path, key: str, what: str, name: str, said: str
 ) -> None:
     path = folder / "mine.yaml"
@@ -77,7 +77,7 @@ def test_the_reason_is_the_systems_own(folder: Path) -> None:
     assert problems(Path("/proc/self/mem"))[0].message == "cannot be read: Input/output error"
 
 
-def test_a_file_that_one_may_not_read_is_a_problem(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_file_is_a_problem(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def denied(*arguments: object, **named: object) -> None:
         raise PermissionError(13, "Permission denied")
 
@@ -134,7 +134,7 @@ ESCAPES = ["\n", "\u0085", "\u2028", "\u202e", "\x9b2J", "\x1b[2J", "\t", "\x7f"
 
 
 @pytest.mark.parametrize("sequence", ESCAPES, ids=[repr(one) for one in ESCAPES])
-def test_nothing_in_a_file_can_forge_a_problem_or_reach_a_terminal(tmp_path: Path, sequence: str) -> None:
+def test_no_content_of_a_file_can_forge_a_problem_or_reach_a_terminal(tmp_path: Path, sequence: str) -> None:
     written = f"x{sequence}{FORGED}".encode("unicode_escape").decode().replace('"', '\\"')
     path = tmp_path / "mine.yaml"
     path.write_text(
@@ -158,7 +158,7 @@ def test_a_name_of_a_file_can_forge_nothing_either() -> None:
 
 
 @pytest.mark.parametrize("text", ["clock: {}\n", "{}: 1\n", "extends: {}\n", "payments: [{{name: a, {}: 1}}]\n"])
-def test_a_problem_has_at_most_300_characters_whatever_is_in_the_file(tmp_path: Path, text: str) -> None:
+def test_a_problem_has_at_most_300_characters_for_any_file(tmp_path: Path, text: str) -> None:
     folder = tmp_path / ("d" * 200)
     folder.mkdir()
     path = folder / "mine.yaml"
@@ -192,7 +192,7 @@ UNCLOSED: list[tuple[str, str, str]] = [
 
 
 @pytest.mark.parametrize(("text", "expected"), [row[1:] for row in UNCLOSED], ids=[row[0] for row in UNCLOSED])
-def test_what_is_not_closed_is_reported_where_it_opens(tmp_path: Path, text: str, expected: str) -> None:
+def test_an_unclosed_bracket_is_reported_where_it_opens(tmp_path: Path, text: str, expected: str) -> None:
     path = tmp_path / "f.yaml"
     path.write_text(text)
     assert [str(one).removeprefix(f"{path}:") for one in problems(path)] == [expected]

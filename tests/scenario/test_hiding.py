@@ -154,7 +154,7 @@ def narrowed(whens: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[tupl
 @pytest.mark.parametrize(("kind", "plain", "sent"), [row[1:] for row in KINDS], ids=[row[0] for row in KINDS])
 @settings(max_examples=examples(150))
 @given(data=st.data())
-def test_what_is_proved_of_two_matchers_holds_for_every_value(
+def test_a_proof_about_two_matchers_holds_for_every_value(
     data: st.DataObject, kind: Comparison, plain: tuple[Any, ...], sent: tuple[Any, ...]
 ) -> None:
     one, other = (values(data.draw(matchers(plain)), kind) for _ in range(2))
@@ -172,7 +172,7 @@ def passed(test: Callable[[Any], bool], sent: Iterable[Any]) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "plain", "sent"), [row[1:] for row in KINDS], ids=[row[0] for row in KINDS])
-def test_what_is_proved_of_any_two_single_parts_holds_for_every_value(
+def test_a_proof_about_any_two_single_parts_holds_for_every_value(
     kind: Comparison, plain: tuple[Any, ...], sent: tuple[Any, ...]
 ) -> None:
     single: list[Any] = [*plain, list(plain[:3]), list(plain[2:5])]
@@ -189,7 +189,7 @@ def test_what_is_proved_of_any_two_single_parts_holds_for_every_value(
 
 
 @pytest.mark.slow
-def test_what_is_proved_of_any_two_faults_holds_for_every_request() -> None:
+def test_a_proof_about_any_two_faults_holds_for_every_request() -> None:
     methods: list[Any] = [{}, {"method": "post"}, {"method": ["GET", "DELETE"]}]
     parts = [{"prefix": "/v2/balance"}, {"suffix": "/replay"}, {"not": "/v2/topup"}]
     paths: list[Any] = [{}, *({"path": path} for path in (*PATHS, list(PATHS[2:5]), *parts))]

@@ -70,7 +70,7 @@ def test_a_name_is_not_an_id_and_a_rule_of_another_section_is_another(over: Path
         ("expect: [{ name: heard, remove: true }]", "expect", ["paid", "outcome payment-failed-after-processing"]),
     ],
 )
-def test_what_is_removed_is_gone_from_the_scenario_and_from_its_document(
+def test_a_removed_rule_is_gone_from_the_scenario_and_from_its_document(
     over: Path, text: str, section: str, left: list[str]
 ) -> None:
     over.write_text(f"extends: base.yaml\n{text}\n")
@@ -83,14 +83,14 @@ def test_what_is_removed_is_gone_from_the_scenario_and_from_its_document(
     assert again.document == scenario.document
 
 
-def test_a_rule_that_is_removed_and_written_anew_comes_before_the_inherited_ones(over: Path) -> None:
+def test_a_removed_rule_that_is_written_again_comes_before_the_inherited_rules(over: Path) -> None:
     over.write_text(
         "extends: base.yaml\nfaults: [{ name: slow, remove: true }, { name: slow, then: { status: 500 } }]\n"
     )
     assert names(over, "faults") == ["slow", "outage"]
 
 
-def test_an_expectation_of_the_same_name_replaces_the_inherited_one_and_others_come_behind(over: Path) -> None:
+def test_an_expectation_replaces_the_inherited_expectation_of_its_name_and_others_are_appended(over: Path) -> None:
     over.write_text(
         "extends: base.yaml\n"
         "expect:\n  - { name: new, calls: { path: /v2/topup } }\n  - { name: paid, payments: {}, count: 7 }\n"
@@ -100,7 +100,7 @@ def test_an_expectation_of_the_same_name_replaces_the_inherited_one_and_others_c
     assert (found[0].count.low, found[0].count.high, found[-1].name) == (7, 7, "new")
 
 
-def test_two_expectations_of_one_name_are_both_replaced_and_both_removed(over: Path) -> None:
+def test_two_expectations_of_the_same_name_are_both_replaced_and_both_removed(over: Path) -> None:
     (over.parent / "base.yaml").write_text(BASE + "  - { name: paid, calls: { path: /v2/topup } }\n")
     over.write_text("extends: base.yaml\nexpect: [{ name: paid, payments: {} }]\n")
     assert [one.name for one in load_scenario(over).expect].count("paid") == 1
@@ -108,14 +108,14 @@ def test_two_expectations_of_one_name_are_both_replaced_and_both_removed(over: P
     assert "paid" not in [one.name for one in load_scenario(over).expect]
 
 
-def test_what_is_not_there_to_be_removed_gets_a_suggestion(over: Path) -> None:
+def test_a_missing_name_to_remove_gets_a_suggestion(over: Path) -> None:
     over.write_text("extends: base.yaml\nfaults:\n  - { name: outrage, remove: true }\n")
     [problem] = problems(over)
     said = "nothing is inherited in faults that has the name 'outrage' (did you mean 'outage'?)"
     assert (problem.line, problem.column, problem.path, problem.message) == (3, 13, "faults[0].name", said)
 
 
-def test_what_is_in_another_section_is_not_removed_and_said_to_be_there(over: Path) -> None:
+def test_a_name_in_another_section_is_not_removed_and_its_section_is_named(over: Path) -> None:
     over.write_text("extends: base.yaml\npayments: [{ name: slow, remove: true }]\n")
     [problem] = problems(over)
     assert problem.message == "nothing is inherited in payments that has the name 'slow' (there is one in faults)"
@@ -154,7 +154,7 @@ def test_a_single_rule_of_the_control_api_removes_nothing(section: str) -> None:
         build_rule(section, {"name": "ordinary", "remove": True}, "added-1")
 
 
-def test_two_rules_of_one_name_in_a_file_are_reported_at_the_lower_one(over: Path) -> None:
+def test_two_rules_of_the_same_name_in_a_file_are_reported_at_the_lower_rule(over: Path) -> None:
     over.write_text(
         "extends: base.yaml\nfaults:\n  - { name: slow, then: { status: 500 } }\n"
         "  - { name: slow, then: { status: 502 } }\n"

@@ -132,7 +132,7 @@ def test_bills_take_any_amount_and_can_be_voided(default: Scenario, code: str) -
     assert product.voidable
 
 
-def test_the_default_catalog_has_one_of_every_kind(default: Scenario) -> None:
+def test_the_default_catalog_has_a_product_of_every_kind(default: Scenario) -> None:
     products = default.catalog.products
     assert not products["RETIRED"].is_active
     assert products["GIFTCARD"].account is None

@@ -21,7 +21,7 @@ def test_a_useless_part_is_reported_with_its_position(tmp_path: Path, text: str,
 
 
 @pytest.mark.parametrize(("text", "expected"), [row[1:] for row in FINDINGS], ids=[row[0] for row in FINDINGS])
-def test_what_is_found_in_a_file_says_where_and_why(tmp_path: Path, text: str, expected: list[str]) -> None:
+def test_each_finding_says_where_and_why(tmp_path: Path, text: str, expected: list[str]) -> None:
     path = tmp_path / "f.yaml"
     path.write_text("extends: default\n" + text)
     load_scenario(path)

@@ -164,13 +164,13 @@ def test_a_thousand_problems_are_cut_at_a_hundred() -> None:
     assert len(load_text("a: &a x\n" + "".join(f"k{i}: *a\n" for i in range(1000)), "f").problems) == 100
 
 
-def test_reading_goes_on_behind_a_problem() -> None:
+def test_reading_continues_after_a_problem() -> None:
     document = load_text("a: &x 1\nb: !!str 2\na: 3\n", "f")
     assert [problem.code for problem in document.problems] == ["anchor", "tag", "duplicate_key"]
     assert document.data == {"a": 1, "b": "2"}
 
 
-def test_an_object_has_paths_in_place_of_lines() -> None:
+def test_an_object_has_paths_instead_of_lines() -> None:
     document = load_object({"a": [1.5, Decimal("2.0"), True, None, "x"], "b": {"c": "\x00"}})
     assert document.data == {"a": [Decimal("1.5"), 2, True, None, "x"], "b": {"c": None}}
     assert [str(problem) for problem in document.problems] == [
@@ -201,7 +201,7 @@ def test_an_endless_file_is_not_read(tmp_path: Path) -> None:
         load_file(Path("/dev/zero"))
 
 
-def test_a_document_is_an_empty_object_when_there_is_nothing_in_it() -> None:
+def test_an_empty_document_is_an_empty_object() -> None:
     for text in ("", "# only a comment\n", b"\xef\xbb\xbf"):
         document = load_text(text, "f")
         assert isinstance(document, Document)

@@ -111,7 +111,7 @@ MEANT: list[tuple[str, str, str]] = [
 
 
 @pytest.mark.parametrize(("text", "written", "meant"), MEANT, ids=[f"{row[1]} for {row[2]}" for row in MEANT])
-def test_a_key_of_another_language_gets_the_one_that_is_meant(text: str, written: str, meant: str) -> None:
+def test_a_key_of_another_language_gets_the_right_key_as_suggestion(text: str, written: str, meant: str) -> None:
     said = f"unknown_key there is no key '{written}' here (did you mean '{meant}'?)"
     assert any(problem.endswith(said) for problem in problems(text.format(written)))
 

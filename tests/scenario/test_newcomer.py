@@ -25,7 +25,7 @@ def expectations(client: Client) -> dict[str, bool]:
 
 
 @pytest.mark.parametrize("path", sorted(HERE.glob("*.yaml")), ids=lambda path: path.stem)
-def test_there_is_nothing_to_tell_about_it(path: Path) -> None:
+def test_the_check_reports_no_problem(path: Path) -> None:
     assert problems(path) == []
 
 
@@ -158,7 +158,7 @@ def test_more_than_the_bill_is_refused_and_odd_payments_are_slow() -> None:
         assert callback_statuses(client, "r") == ["Processing"] * 2 + ["Succesful"] * 2
 
 
-def test_of_two_bases_one_rule_is_replaced_one_is_gone_and_one_stays() -> None:
+def test_rules_of_two_bases_are_replaced_removed_and_inherited() -> None:
     with running(file("09-extends")) as client:
         client.pay("r1", account="0123456748")
         client.advance(3599)
@@ -172,7 +172,7 @@ def test_of_two_bases_one_rule_is_replaced_one_is_gone_and_one_stays() -> None:
         ] == ["balance slow"]
 
 
-def test_what_should_have_happened_is_told_apart_from_what_should_not() -> None:
+def test_missing_events_are_distinguished_from_forbidden_events() -> None:
     with running(file("10-expect")) as client:
         client.pay("order-1")
         settle(client)

@@ -118,7 +118,7 @@ def met(book: RuleBook[Any], facts: Mapping[str, Any]) -> list[Choice[Any]]:
 
 
 @pytest.mark.slow
-def test_a_request_meets_the_rules_of_its_value_and_those_that_ask_for_none() -> None:
+def test_a_request_meets_the_rules_of_its_value_and_the_rules_without_a_value() -> None:
     whens = [{"account": str(number), "product": "A"} for number in range(5_000)]
     rules = [compiled("payments", (when, {}, False), number) for number, when in enumerate(whens)]
     always = compiled("payments", ({"product": {"not": "B"}}, {}, False), 5_000)

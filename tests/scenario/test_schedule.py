@@ -26,7 +26,7 @@ def test_a_rule_that_the_schedule_adds_may_be_removed_whatever_the_times() -> No
         assert problems(removed("12:10", label), {"at": "11m"} | ADDED) == []
 
 
-def test_one_that_is_there_from_the_start_may_be_removed_and_added_again() -> None:
+def test_a_rule_that_exists_from_the_start_may_be_removed_and_added_again() -> None:
     own = [{"name": "x", "then": [{"status": "Failed"}]}]
     again = {"at": "20m", "rule": {"add": {"payments": own[0]}}}
     assert problems(removed("10m"), again, payments=own) == []

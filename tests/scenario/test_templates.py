@@ -53,7 +53,7 @@ def test_random_text_depends_only_on_seed_field_and_transaction() -> None:
     assert len({draw(FACTS), *others}) == 4
 
 
-def test_two_draws_of_one_text_differ() -> None:
+def test_two_draws_of_a_text_differ() -> None:
     first, second, third = template("{alnum:12}-{alnum:12}-{alnum:12}", "pin")(FACTS).split("-")
     assert len({first, second, third}) == 3
 
@@ -62,7 +62,7 @@ def test_the_digits_of_a_seed_never_change() -> None:
     assert template("{digits:8} {alnum:8}", "sn")(FACTS) == "85735419 VTZH6MY2"
 
 
-def test_templates_of_one_text_are_equal_however_often_it_is_compiled() -> None:
+def test_templates_of_a_text_are_equal_after_each_compilation() -> None:
     first = template("SN-{refid}", "sn")
     template.cache_clear()
     again = template("SN-{refid}", "sn")

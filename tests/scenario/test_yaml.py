@@ -64,7 +64,7 @@ def test_numbers_have_no_exponents(value: object, written: str) -> None:
     assert scalar(value) == written
 
 
-def test_what_does_not_fit_on_a_line_has_several() -> None:
+def test_a_value_that_does_not_fit_on_a_line_is_written_on_several() -> None:
     lines = list(block({"a": [{"b": "x" * 100, "c": "y" * 100}], "d": [{"e": "z"}]}))
     assert lines == ["a:", f"  - b: {'x' * 100}", f"    c: {'y' * 100}", "d: [{ e: z }]"]
     assert max(map(len, lines)) <= LINE_CHARS_MAX

@@ -58,7 +58,7 @@ def test_a_probe_is_answered_and_what_else_comes_is_kept_with_all_its_bytes(list
         b"\x16\x03\x01\x02\x00",
     ],
 )
-def test_what_is_no_plain_probe_waits_for_the_server(request_: bytes, listener: socket.socket) -> None:
+def test_a_request_that_is_no_plain_probe_waits_for_the_server(request_: bytes, listener: socket.socket) -> None:
     answers = EarlyAnswers(listener, {"/ready": lambda: (200, b"{}")})
     with connected(listener, request_):
         assert answered(listener, PROBE).startswith(b"HTTP/1.1 200 OK\r\n")
@@ -67,7 +67,7 @@ def test_what_is_no_plain_probe_waits_for_the_server(request_: bytes, listener: 
         kept.close()
 
 
-def test_who_leaves_is_forgotten(listener: socket.socket) -> None:
+def test_a_client_that_leaves_is_forgotten(listener: socket.socket) -> None:
     answers = EarlyAnswers(listener, {"/ready": lambda: (200, b"{}")})
     connected(listener).close()
     assert answered(listener, PROBE)
@@ -76,7 +76,7 @@ def test_who_leaves_is_forgotten(listener: socket.socket) -> None:
 
 
 @pytest.mark.slow
-def test_beyond_its_bound_nobody_is_accepted(listener: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_connection_is_accepted_beyond_the_bound(listener: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(early, "HELD_MAX", 2)
     answers = EarlyAnswers(listener, {"/ready": lambda: (200, b"{}")})
     with connected(listener) as first:

@@ -54,7 +54,7 @@ def test_a_body_in_pieces_is_read_by_the_application(at_once: Served) -> None:
 
 
 @pytest.mark.slow
-def test_a_request_that_has_to_wait_goes_on_in_a_task_and_keeps_its_place(at_once: Served) -> None:
+def test_a_request_that_has_to_wait_continues_in_a_task_and_keeps_its_place(at_once: Served) -> None:
     raw = request("POST", "/slow", body=b"x") + request("GET", "/next") + request("GET", "/last", CLOSING)
     slow, following, last = asyncio.run(at_once.talk(raw))
     assert (slow.body, following.json["path"], last.json["path"]) == (b"slow", "/next", "/last")

@@ -228,7 +228,7 @@ def test_an_offer_to_upgrade_may_have_a_chunked_body(served: Served) -> None:
         (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "host_repeated"),
     ],
 )
-def test_a_malformed_request_behind_an_upgrade_offer_is_refused_after_it(
+def test_a_malformed_request_after_an_upgrade_offer_is_refused_after_it(
     served: Served, behind: bytes, error: str
 ) -> None:
     raw = request("POST", "/up", "Connection: Upgrade", "Upgrade: h2c", body=b"abc")

@@ -124,7 +124,7 @@ def test_requests_before_it_are_answered(served: Served, first: str, path: str, 
 
 
 @pytest.mark.slow
-def test_a_refusal_behind_an_answer_in_progress_is_sent(served: Served) -> None:
+def test_a_refusal_after_an_answer_in_progress_is_sent(served: Served) -> None:
     async def main() -> list[int]:
         async with await served.connect() as client:
             await half_close(client, request("GET", "/slow"), b"GET / HTTP/1.1\r\n\r\n")
@@ -134,7 +134,7 @@ def test_a_refusal_behind_an_answer_in_progress_is_sent(served: Served) -> None:
 
 
 @pytest.mark.slow
-def test_a_body_that_nobody_reads_any_more_ends_the_connection(served: Served) -> None:
+def test_a_body_that_is_not_read_any_more_ends_the_connection(served: Served) -> None:
     async def main() -> tuple[bytes, bytes]:
         async with await served.connect() as client:
             await client.send(begun("/unread"))

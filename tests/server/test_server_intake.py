@@ -52,7 +52,7 @@ async def holding(served: Served, client: Client) -> None:
 
 
 @pytest.mark.slow
-def test_a_body_that_does_not_fit_is_refused_at_once_and_the_one_before_it_goes_on(bounded: Served) -> None:
+def test_a_body_that_does_not_fit_is_refused_at_once_and_the_body_before_it_continues(bounded: Served) -> None:
     async def main() -> None:
         async with await bounded.connect() as first, await bounded.connect() as second:
             await holding(bounded, first)
@@ -146,7 +146,7 @@ ENDS: list[Callable[[HttpProtocol], None]] = [
 
 
 @pytest.mark.parametrize("end", ENDS, ids=["lost", "closed", "refused"])
-def test_a_body_behind_a_request_that_is_being_answered_is_released_when_it_is_refused_or_dropped(
+def test_a_body_after_a_request_in_progress_is_released_when_it_is_refused_or_dropped(
     end: Callable[[HttpProtocol], None],
 ) -> None:
     async def main() -> None:
@@ -163,7 +163,7 @@ def test_a_body_behind_a_request_that_is_being_answered_is_released_when_it_is_r
     asyncio.run(main())
 
 
-def test_what_is_at_rest_is_charged_until_it_is_answered_also_when_it_came_in_one_packet() -> None:
+def test_a_stored_body_is_charged_until_it_is_answered_also_when_it_came_in_a_single_packet() -> None:
     async def main() -> None:
         async with fed_server(Echo(late_s=0)) as server:
             _, client = server.connect(request("POST", "/late-reader", body=b"b" * 60_000))
@@ -236,7 +236,7 @@ def test_a_refused_connection_does_not_keep_the_packet() -> None:
     asyncio.run(main())
 
 
-def test_queued_requests_that_do_not_fit_are_refused_after_those_that_do() -> None:
+def test_queued_requests_that_do_not_fit_are_refused_after_requests_that_do() -> None:
     async def main() -> None:
         async with fed_server(Echo(late_s=0), HttpLimits(bodies_bytes=40_000)) as server:
             queue = request("POST", "/x", body=b"b" * 15_000) * 4
@@ -367,7 +367,7 @@ def test_a_body_that_was_answered_already_ends_at_its_deadline_without_a_second_
 
 
 @pytest.mark.slow
-def test_the_time_in_which_we_do_not_read_does_not_count(hasty: Served) -> None:
+def test_time_without_reading_does_not_count(hasty: Served) -> None:
     """The application asks for the body after more time than a body has."""
     raw = request("POST", "/late-reader", "Connection: close", body=b"l" * LARGE)
     (answer,) = asyncio.run(hasty.talk(raw[:-10], 1.4, raw[-10:]))

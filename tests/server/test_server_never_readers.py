@@ -85,7 +85,7 @@ def test_requests_of_a_client_that_never_read_are_executed_when_it_has_left() ->
     asyncio.run(main())
 
 
-def test_those_for_whom_too_much_would_wait_are_closed() -> None:
+def test_clients_with_too_much_unread_output_are_closed() -> None:
     async def main() -> None:
         async with fed_server(limits=HttpLimits(unsent_bytes=300_000)) as server:
             clients = [server.connect() for _ in range(5)]
@@ -102,7 +102,7 @@ def test_those_for_whom_too_much_would_wait_are_closed() -> None:
     asyncio.run(main())
 
 
-def test_a_server_that_is_stopping_hangs_up_on_those_who_do_not_read() -> None:
+def test_a_stopping_server_hangs_up_on_clients_that_do_not_read() -> None:
     async def main() -> None:
         async with fed_server() as server:
             protocol, client = server.connect()

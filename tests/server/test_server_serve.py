@@ -140,7 +140,7 @@ def test_a_stopping_server_ends_its_own_delays_at_once() -> None:
 
 
 @pytest.mark.slow
-def test_a_stopping_server_tells_a_request_that_would_not_end_that_its_client_left(
+def test_a_stopping_server_reports_a_disconnect_to_a_request_that_would_not_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("simulator.server.serve._CANCEL_GRACE_S", 3600)  # it ends by itself, not by its cancellation

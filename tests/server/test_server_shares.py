@@ -47,7 +47,7 @@ def test_a_connection_with_a_full_queue_is_not_read_until_it_is_answered() -> No
 
 
 @pytest.mark.slow
-def test_requests_behind_one_that_waits_are_read_up_to_a_full_queue_and_answered_after_it() -> None:
+def test_requests_after_a_waiting_request_are_read_up_to_a_full_queue_and_answered_after_it() -> None:
     async def main() -> None:
         async with fed_server(Echo(late_s=0)) as server:
             protocol, greedy = server.connect(request("GET", "/late-reader"), ONE * MANY)
@@ -60,7 +60,7 @@ def test_requests_behind_one_that_waits_are_read_up_to_a_full_queue_and_answered
 
 
 @pytest.mark.parametrize("body", [1, 4000, 20_000, 60_000])
-def test_a_body_behind_a_full_queue_is_read_to_its_end(body: int) -> None:
+def test_a_body_after_a_full_queue_is_read_to_its_end(body: int) -> None:
     count = 2 * QUEUED_MAX
 
     async def main() -> None:
@@ -87,7 +87,7 @@ def test_a_turn_answers_a_bounded_number_of_connections_and_each_gets_its_part()
     asyncio.run(main())
 
 
-def test_packets_of_one_turn_give_a_connection_no_second_share() -> None:
+def test_packets_of_a_turn_give_a_connection_no_second_share() -> None:
     async def main() -> None:
         async with fed_server() as server:
             _, greedy = server.connect(*[ONE] * 3 * SHARE)
@@ -97,7 +97,7 @@ def test_packets_of_one_turn_give_a_connection_no_second_share() -> None:
     asyncio.run(main())
 
 
-def test_a_large_body_in_one_packet_is_answered_at_once() -> None:
+def test_a_large_body_in_a_single_packet_is_answered_at_once() -> None:
     async def main() -> None:
         async with fed_server() as server:
             _, client = server.connect(request("POST", "/whole", body=b"b" * 100_000))

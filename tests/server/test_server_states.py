@@ -48,7 +48,7 @@ def test_a_connection_that_stopped_reading_never_reads_again(state: Reading) -> 
 
 
 @pytest.mark.parametrize("state", [state for state in Reading if state <= DRAINING])
-def test_nothing_is_read_after_the_client_has_closed_its_side(state: Reading) -> None:
+def test_no_bytes_are_read_after_the_client_has_closed_its_side(state: Reading) -> None:
     assert READING[state][EOF] is DRAINING
 
 

@@ -129,7 +129,9 @@ def test_a_session_is_not_resumed_under_a_certificate_of_before(served: tuple[Se
 @pytest.mark.parametrize(
     "sent", [b"\xe2\x80\xa6", b"\x00" * 100, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\xff" * 600]
 )
-def test_what_is_no_tls_is_closed_and_others_are_answered(served: tuple[Served, Handshakes], sent: bytes) -> None:
+def test_bytes_that_are_no_tls_close_the_connection_and_others_are_answered(
+    served: tuple[Served, Handshakes], sent: bytes
+) -> None:
     server, _ = served
 
     async def main() -> None:

@@ -13,7 +13,7 @@ FAR = ("20400101000000Z", "20600203040506Z")  # beyond 2049 the form of a time i
 
 
 @pytest.mark.slow
-def test_the_times_are_those_that_openssl_was_told() -> None:
+def test_the_times_match_the_times_that_openssl_was_given() -> None:
     old, far = (validity_of(dated(*times).certificate) for times in (OLD, FAR))
     assert old == Validity(datetime(2020, 1, 1, tzinfo=UTC), datetime(2021, 2, 3, 4, 5, 6, tzinfo=UTC))
     assert far == Validity(datetime(2040, 1, 1, tzinfo=UTC), datetime(2060, 2, 3, 4, 5, 6, tzinfo=UTC))

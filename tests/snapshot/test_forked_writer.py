@@ -64,7 +64,7 @@ def test_a_copy_that_ends_too_early_is_said_to(runner: asyncio.Runner) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("turns", range(8))
-def test_who_takes_one_can_be_cancelled_at_any_moment_and_leaves_nothing(
+def test_a_cancelled_snapshot_leaves_nothing_at_any_moment(
     runner: asyncio.Runner, turns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pids: list[int] = []

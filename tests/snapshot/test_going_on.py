@@ -47,7 +47,7 @@ def cut(client: Client, sandbox: str = "default", *, shows_secrets: bool = True)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("happens", PLAYS)
-def test_a_sandbox_goes_on_from_a_snapshot_at_any_place(happens: Callable[[Client], None]) -> None:
+def test_a_sandbox_resumes_from_a_snapshot_at_any_place(happens: Callable[[Client], None]) -> None:
     with running(FIRST) as client:
         set_callback(client)
         happens(client)
@@ -55,7 +55,7 @@ def test_a_sandbox_goes_on_from_a_snapshot_at_any_place(happens: Callable[[Clien
 
 
 @pytest.mark.slow
-def test_full_logs_webhooks_of_all_kinds_and_expectations_go_on() -> None:
+def test_full_logs_webhooks_of_all_kinds_and_expectations_resume() -> None:
     with running(TINY) as client:
         set_callback(client)
         made(client.call("PUT", "/v2/balance-webhook", {"url": "inbox:balance"}))
@@ -140,7 +140,7 @@ def test_a_loaded_scenario_keeps_what_is_older_than_it() -> None:
 
 
 @pytest.mark.slow
-def test_credentials_of_its_own_and_a_masked_tape_go_on() -> None:
+def test_a_sandbox_with_its_own_credentials_and_a_masked_tape_resumes() -> None:
     with running(FIRST) as client:
         spec = SandboxSpec(scenario_from_object(FIRST), "own", unique_credentials=True)
         own = client.app.sandboxes.create(spec)

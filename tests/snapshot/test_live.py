@@ -52,7 +52,7 @@ def test_a_sandbox_that_lives_on_is_what_its_snapshot_became_by_the_rest_of_its_
             assert not {each for each in other if each.partition("/")[0] not in AS_LIVED}, (snapshot.n, other)
 
 
-def test_what_is_restored_can_live_on_under_a_clock_of_its_own() -> None:
+def test_a_restored_sandbox_can_continue_under_a_clock_of_its_own() -> None:
     with running(FIRST) as client:
         set_callback(client)
         client.pay("one")

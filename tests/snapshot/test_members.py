@@ -217,7 +217,7 @@ def test_rows_have_each_member_of_what_they_are_of(kind: type[msgspec.Struct], w
     assert set(kind.__struct_fields__) == written
 
 
-def test_what_counters_keep_is_written() -> None:
+def test_every_value_of_counters_is_written() -> None:
     written = {name.removeprefix("_") for name in TABLE["Counters"][0].split()} - {"budget"} | {"taken"}
     assert {*CountersRow.__struct_fields__} == written
     kept = {"_seen": "known", "_by_count": "by_count", "_closest": "nearest", "size": "size"}

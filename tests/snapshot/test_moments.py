@@ -17,7 +17,7 @@ SLOW = {"faults": [{"when": {"path": "/v2/topup"}, "then": {"delay": "30ms"}}]}
 PAYMENT = {"refid": "r1", "product": "RELOAD", "account": "0123456789", "amount": 10}
 
 
-def test_there_is_none_while_a_request_waits() -> None:
+def test_no_snapshot_exists_while_a_request_waits() -> None:
     with running(SLOW) as client:
 
         async def taken_meanwhile() -> None:
@@ -33,7 +33,7 @@ def test_there_is_none_while_a_request_waits() -> None:
         assert take(client.live, len(client.live.tape)).n == len(client.live.tape)
 
 
-def test_there_is_none_while_an_advance_runs() -> None:
+def test_no_snapshot_exists_while_an_advance_runs() -> None:
     with running(FIRST) as client:
         set_callback(client)
         client.pay()
@@ -50,7 +50,7 @@ def test_there_is_none_while_an_advance_runs() -> None:
         take(client.live, 1)
 
 
-def test_there_is_none_of_a_sandbox_that_was_deleted() -> None:
+def test_no_snapshot_exists_of_a_deleted_sandbox() -> None:
     with running(FIRST) as client:
         client.live.stop()
         with pytest.raises(NotNow, match="deleted"):
@@ -94,7 +94,7 @@ with running(FIRST) as client:
 
 
 @pytest.mark.slow
-def test_a_snapshot_is_the_same_bytes_whatever_the_hashes_of_texts_are() -> None:
+def test_a_snapshot_has_equal_bytes_under_any_hash_seed() -> None:
     def of(seed: str) -> list[str]:
         environment: dict[str, Any] = {**os.environ, "PYTHONHASHSEED": seed}
         environment.pop("RESELLER_SIM_TEST_REPLAYS", None)

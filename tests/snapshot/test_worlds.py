@@ -13,7 +13,7 @@ STEPS = 150
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(24))
-def test_the_tapes_of_a_world_go_on_from_snapshots(seed: int) -> None:
+def test_the_tapes_of_a_world_resume_from_snapshots(seed: int) -> None:
     cut = []
 
     def goes_on(world: World) -> list[str]:

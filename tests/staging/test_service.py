@@ -84,7 +84,7 @@ def test_requests_share_a_connection_and_no_cookie_and_follow_no_redirect() -> N
 
 
 @pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 X\r\nContent-Length: 9\r\n\r\n{", b"hello\r\n\r\n"])
-def test_an_answer_that_breaks_off_is_none_and_the_request_is_not_sent_again(answer: bytes) -> None:
+def test_a_truncated_answer_counts_as_missing_and_the_request_is_not_repeated(answer: bytes) -> None:
     with deployed(answer, OK) as (client, deployment):
         with pytest.raises(NoAnswer, match="no complete answer"):
             client.send(GET)
@@ -105,7 +105,7 @@ def test_a_body_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
             client.send(GET)
 
 
-def test_where_nobody_listens_there_is_no_answer() -> None:
+def test_an_address_without_a_server_gives_no_answer() -> None:
     with closing(Deployment([OK])) as deployment:
         url = deployment.url
     with closing(HttpService(url, 10)) as client, pytest.raises(NoAnswer, match="Connection refused"):

@@ -34,7 +34,7 @@ def filled(client: Client) -> None:
     budget_of(client).bytes_max = budget_of(client).bytes
 
 
-def test_beyond_the_budget_no_tape_gets_longer_which_is_told_once() -> None:
+def test_no_tape_grows_beyond_the_budget_and_the_log_says_so_once() -> None:
     with running() as client:
         filled(client)
         told: list[str] = []
@@ -66,7 +66,7 @@ def test_a_tape_that_ends_makes_room(ending: str) -> None:
         assert client.live.tape.left_out == 0
 
 
-def test_what_is_rebuilt_and_forked_counts_with_its_whole_tape() -> None:
+def test_a_rebuilt_or_forked_sandbox_counts_with_its_whole_tape() -> None:
     with running() as client:
         filled(client)
         budget_of(client).bytes_max *= 10
@@ -78,7 +78,7 @@ def test_what_is_rebuilt_and_forked_counts_with_its_whole_tape() -> None:
         assert budget_of(client).bytes == on_tapes(client)
 
 
-def test_what_a_folder_has_alone_does_not_count(tmp_path: Path) -> None:
+def test_entries_only_in_a_folder_do_not_count(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as client:
         client.pay("one")
         client.sim("POST", f"{DEFAULT}/marks", {"name": "here"})
@@ -102,7 +102,7 @@ def test_entries_that_are_read_late_count_when_they_are_there() -> None:
     assert budget.bytes == 0
 
 
-def test_those_that_are_not_kept_any_more_count_as_nothing() -> None:
+def test_sandboxes_that_are_gone_count_as_nothing() -> None:
     budget, none = TapeBudget(), list[Entry]()
     tape = Tape(100, 10**6, budget)
     tape.restore_unread(Unread(2, lambda: none), 700, 0)
@@ -110,7 +110,7 @@ def test_those_that_are_not_kept_any_more_count_as_nothing() -> None:
     assert budget.bytes == 0
 
 
-def test_a_budget_is_told_as_passed_again_when_it_had_room_meanwhile() -> None:
+def test_a_budget_is_reported_as_used_up_again_after_it_had_room() -> None:
     told: list[Any] = []
     budget = TapeBudget(100)
     budget.on_passed = lambda: told.append(budget.bytes)

@@ -166,7 +166,7 @@ def applied(before: list[c.Command], make: Callable[[Sandbox], c.Command], *, re
     return anatomy(answer, known=SHARED), anatomy(box.state, known=SHARED)
 
 
-def test_what_sandboxes_share_no_command_changes() -> None:
+def test_no_command_changes_the_values_that_sandboxes_share() -> None:
     """So that the others need not look into it."""
     cached = ("categories",)  # made when somebody asks for it
     before = anatomy(SHARED[:-1], cached)  # the compiler remembers what it compiled

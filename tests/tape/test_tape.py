@@ -30,7 +30,7 @@ def test_a_full_tape_keeps_the_first_entries_and_counts_the_others(entries_max: 
     assert (len(tape), tape.left_out, tape.bytes) == (3, 2, 3 * ENTRY_BYTES)
 
 
-def test_a_tape_with_a_gap_takes_nothing_behind_it() -> None:
+def test_a_tape_with_a_gap_takes_no_further_entries() -> None:
     tape = Tape(100, 1000)
     tape.add(command(), 900)
     tape.add(command(), 200)
@@ -38,7 +38,7 @@ def test_a_tape_with_a_gap_takes_nothing_behind_it() -> None:
     assert (len(tape), tape.left_out) == (1, 2)
 
 
-def test_what_was_taken_of_a_request_that_waits_changes_no_more() -> None:
+def test_the_recorded_head_of_a_waiting_request_never_changes() -> None:
     tape, waiting, answered = Tape(100, 10**6), exchange(), exchange(n=1)
     for one in (waiting, answered):
         tape.add(RequestBegan(one))

@@ -13,7 +13,7 @@ from tools.kills.episode import Episode
 pytestmark = pytest.mark.slow
 
 
-def test_what_ten_servers_told_before_they_were_killed_is_there_and_goes_on(tmp_path: Path) -> None:
+def test_every_answer_of_ten_servers_survives_their_kill_and_they_resume(tmp_path: Path) -> None:
     """`make campaign-kill` kills 200."""
     episode = Episode(1, tmp_path)
     asyncio.run(episode.run(kills=10))

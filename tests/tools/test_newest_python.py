@@ -20,7 +20,7 @@ def test_the_newest_python_is_the_last_that_is_supported_and_each_group_is_a_fol
     assert all((ROOT / "tests" / group).is_dir() for group in GROUPS)
 
 
-def test_a_machine_without_the_tools_of_debian_is_told_that_no_python_is_to_be_had(
+def test_a_machine_without_the_tools_of_debian_learns_that_no_python_is_available(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(newest_python, "pythons", lambda _: {})
@@ -32,7 +32,7 @@ def test_a_machine_without_the_tools_of_debian_is_told_that_no_python_is_to_be_h
     )
 
 
-def test_a_machine_whose_apt_knows_no_archive_of_debian_is_told_so(
+def test_a_machine_without_a_debian_archive_in_apt_learns_that_no_python_is_available(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("sys.platform", "linux")

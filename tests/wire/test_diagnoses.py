@@ -41,7 +41,7 @@ def test_a_fact_is_shown_as_people_write_it(value: Any, text: str) -> None:
     assert shown(value) == text
 
 
-def test_a_part_that_has_nothing_to_say_is_left_out() -> None:
+def test_an_empty_part_is_left_out() -> None:
     assert sentence(detail(DetailKind.NO_PRODUCT, product="X", nearest="")) == "no product X"
     assert sentence(detail(DetailKind.NO_PRODUCT, product="X", nearest="Y")) == "no product X; did you mean Y?"
 
@@ -76,7 +76,7 @@ def test_a_similar_word_is_suggested(word: str, meant: str) -> None:
     assert nearest(word, ("RELOAD", "ELECTRIC", "DATA")) == meant
 
 
-def test_of_many_words_the_first_thousands_are_compared() -> None:
+def test_the_first_thousands_of_many_words_are_compared() -> None:
     words = [f"CODE-{number}" for number in range(NAMES_MAX + 1)]
     assert nearest("code-7", words) == "CODE-7"
     assert nearest("CODE-4567X", words) == "CODE-4567"

@@ -37,7 +37,7 @@ class Interrupted(datetime):
         return datetime.astimezone(datetime.combine(self.date(), self.timetz()), tz)
 
 
-def test_two_threads_that_format_other_times_do_not_get_those_of_each_other() -> None:
+def test_two_threads_that_format_different_times_do_not_mix_them() -> None:
     at = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
     interrupted = Interrupted(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
     year_first(EARLIER)
@@ -110,7 +110,7 @@ def test_a_post_callback_has_all_fields_of_a_payment_result() -> None:
 @pytest.mark.parametrize(
     "url", ["https://shop.example/cb", "https://shop.example/cb?", "https://shop.example/cb?a=%20&b#frag"]
 )
-def test_a_get_callback_adds_its_four_parameters_behind_the_urls_own(url: str) -> None:
+def test_a_get_callback_appends_its_four_parameters_to_the_query_of_the_url(url: str) -> None:
     sent = outbound.callback(callback(Status.SUCCESSFUL, "GET", url), "3.1.120.89").url
     own = urlsplit(url).query
     assert sent.startswith(

@@ -85,7 +85,7 @@ def bill_rule(changes: Mapping[str, object] | None = None, error: BillError | st
     return Rule(more.pop("id_", "b1"), more.pop("when", lambda facts: True), then, **more)
 
 
-def test_the_same_account_has_the_same_bill_and_another_one_another() -> None:
+def test_an_account_always_has_the_same_bill_and_another_account_another_bill() -> None:
     first, again, other = (bill(sandbox(), account=account) for account in ("123456", "123456", "654321"))
     assert first == again != other
     assert Decimal(20) <= (first.outstanding or 0) <= Decimal(400)
@@ -111,7 +111,7 @@ def test_a_seed_draws_in_every_version_what_it_drew_before() -> None:
     )
 
 
-def test_an_account_holder_is_asked_for_by_those_bills_alone_that_tell_one() -> None:
+def test_an_account_holder_is_requested_only_by_bills_that_show_it() -> None:
     def nobody() -> PersonPools:
         raise AssertionError("nobody was needed")
 
@@ -194,7 +194,7 @@ def test_a_failed_payment_pays_nothing() -> None:
     assert bill(box).outstanding == full
 
 
-def test_bills_of_one_account_at_several_billers_are_several() -> None:
+def test_bills_of_an_account_at_several_billers_are_separate() -> None:
     box = sandbox(rule(Step(Status.SUCCESSFUL)), catalog=SOLD)
     one, two = (bill(box, product="SCHEME", biller_code=code, ref2="r") for code in "12")
     assert one.outstanding != two.outstanding
@@ -203,12 +203,12 @@ def test_bills_of_one_account_at_several_billers_are_several() -> None:
     assert bill(box, product="SCHEME", biller_code="2") == two
 
 
-def test_a_product_without_billers_has_one_bill_an_account_whatever_the_code() -> None:
+def test_a_product_without_billers_has_a_single_bill_per_account_under_any_code() -> None:
     box = sandbox()
     assert bill(box, biller_code="1") == bill(box)
 
 
-def test_a_product_with_several_billers_shows_the_one_that_was_asked_for() -> None:
+def test_a_product_with_several_billers_shows_the_requested_biller() -> None:
     box = sandbox(catalog=SOLD)
     made = bill(box, product="SCHEME", biller_code="2", amount="50")
     assert made == Bill("School", outstanding=made.outstanding)
@@ -247,7 +247,7 @@ def test_the_first_failed_check_of_a_look_up_is_reported(asked: dict[str, Any], 
     assert look_up(sandbox(catalog=SOLD), **asked) == BillRefused(error)
 
 
-def test_a_look_up_of_a_product_without_bills_names_those_that_have_them() -> None:
+def test_a_look_up_of_a_product_without_bills_names_the_products_that_have_bills() -> None:
     assert look_up(sandbox(catalog=SOLD), "CARD").detail == detail(
         DetailKind.NO_BILLS, product="CARD", able=("BILL", "SCHEME")
     )

@@ -56,7 +56,7 @@ def test_each_status_after_the_creating_answer_causes_one_callback() -> None:
     assert statuses_sent(sends(box, 60)) == [Status.PROCESSING, Status.SUCCESSFUL]
 
 
-def test_the_present_status_is_told_once_more_when_it_is_asked_for() -> None:
+def test_the_current_status_is_sent_again_on_request() -> None:
     box = sandbox(rule(*STEPS))
     trxid = pay(box).transaction.trxid
     assert statuses_sent(sends(box, 3)) == [Status.PROCESSING]
@@ -75,7 +75,7 @@ def test_a_callback_that_a_rule_suppresses_is_sent_when_it_is_asked_for() -> Non
     assert statuses_sent(sends(box, 60)) == [Status.SUCCESSFUL]
 
 
-def test_nothing_is_told_before_there_is_something_to_tell_or_somebody_to_tell() -> None:
+def test_no_callback_is_sent_before_there_is_a_status_and_a_receiver() -> None:
     box = sandbox(rule(*STEPS))
     trxid = pay(box).transaction.trxid
     for command, error, code in (
@@ -174,7 +174,7 @@ def test_a_rule_distorts_callbacks(plan: Distortion, expected: list[tuple[int, s
     assert got == expected
 
 
-def test_a_repeated_callback_tells_what_the_first_told_and_comes_after_the_final_one() -> None:
+def test_a_repeated_callback_repeats_the_first_and_comes_after_the_final_callback() -> None:
     box = sandbox(rule(*STEPS, callbacks=Distortion(by_status={Status.PROCESSING: Distortion(again_after=MINUTE)})))
     pay(box)
     first, final, stale = sends(box, 100)
@@ -326,7 +326,7 @@ def test_a_callback_that_was_evicted_is_sent_and_retried_and_keeps_no_answers() 
 FAILURE = AttemptResult(AttemptEnd.ANSWERED, 500)
 
 
-def test_each_attempt_is_counted_and_tells_when_the_next_one_is_due() -> None:
+def test_each_attempt_is_counted_and_says_when_the_next_is_due() -> None:
     box, told = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL))), list[DomainEvent]()
     pay(box)
     box.watch(told.append)
@@ -389,7 +389,7 @@ def test_a_stale_callback_that_is_not_repeated_has_failed() -> None:
     assert box.state.callback_counts["R1"] == JobCounts(begun=2, attempts=2, delivered=1, failed=1)
 
 
-def test_an_earlier_status_that_is_told_again_is_stale() -> None:
+def test_an_earlier_status_that_is_sent_again_is_stale() -> None:
     again = Distortion(by_status={Status.PROCESSING: Distortion(again_after=timedelta(seconds=9))})
     box = sandbox(rule(*STEPS, callbacks=again))
     pay(box)
@@ -397,7 +397,7 @@ def test_an_earlier_status_that_is_told_again_is_stale() -> None:
     assert box.state.noted[Noted.CALLBACK_STALE] == 1
 
 
-def test_the_balance_of_a_callback_is_that_of_the_sending_when_the_scenario_says_so() -> None:
+def test_a_callback_reports_the_balance_at_its_sending_when_the_scenario_says_so() -> None:
     for choice, expected in (("at_sending", "806.00"), ("at_change", "903.00")):
         box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)), assume={"callback-balance": choice})
         pay(box)
@@ -441,7 +441,7 @@ def test_a_status_is_retried_by_the_table_of_the_specification(status: int, redi
     assert is_retried(AttemptResult(AttemptEnd.ANSWERED, status), redirects=redirects) is retried
 
 
-def test_a_restored_log_goes_on_where_the_old_one_was() -> None:
+def test_a_restored_log_continues_the_old_log() -> None:
     box = sandbox(rule(*STEPS), limits=Limits(callbacks=3))
     for number in range(2):
         pay(box, order(f"r{number}"))

@@ -84,7 +84,7 @@ def test_options_go_off_sale_and_back() -> None:
     assert pay(box, order("ref-2", product="CARD", amount=5), at=31).created
 
 
-def test_options_for_one_account_number_go_off_sale_too() -> None:
+def test_options_for_a_single_account_number_go_off_sale_too() -> None:
     written = {("amount", "7"): OptionList([Option("GOLD", "Gold", Decimal(5)), Option("TIN", "Tin", Decimal(6))])}
     product = fixed_product(options_for=written)
     box = sandbox(catalog=Catalog(products={"CARD": product}))
@@ -102,7 +102,7 @@ def test_an_inactive_product_is_refused_and_sold_again() -> None:
     assert pay(box, order(product="CARD", amount=5)).created
 
 
-def test_an_overlay_changes_the_catalog_of_one_reseller_only() -> None:
+def test_an_overlay_changes_the_catalog_of_a_single_reseller() -> None:
     box = sandbox()
     one, other = box.state.resellers["R1"], box.state.resellers["R2"]
     done = change(box, reseller="R1", is_active=False, price_adjustment=THREE_PERCENT)

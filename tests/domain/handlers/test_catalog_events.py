@@ -244,14 +244,14 @@ OPTIONS_CHANGE = ["option.updated"] * 2
         ({"catalog_overlay_events": "not_published"}, []),
     ],
 )
-def test_a_change_for_one_reseller_is_published_for_this_one(assume: dict[str, str], expected: list[str]) -> None:
+def test_a_change_for_a_single_reseller_is_published_only_for_it(assume: dict[str, str], expected: list[str]) -> None:
     box = box_with(TARGET, **assume)
     box.apply(ChangeProduct("CARD", {"price_adjustment": DEARER}, reseller="R1"), seconds(1))
     assert events(box) == [(type_, "R1") for type_ in expected]
     assert box.state.catalog_changes == bool(expected)
 
 
-def test_a_change_for_all_is_published_again_for_a_reseller_that_sees_another_one() -> None:
+def test_a_change_for_all_is_published_again_for_a_reseller_with_a_different_view() -> None:
     box = box_with(TARGET)
     box.apply(ChangeProduct("CARD", {"is_active": False}, reseller="R1"), START)
     seen = len(events(box))
@@ -264,7 +264,7 @@ def test_a_change_for_all_is_published_again_for_a_reseller_that_sees_another_on
     assert events(box)[seen:] == [("product.updated", "")]
 
 
-def test_an_option_whose_price_changes_for_one_reseller_alone_is_published_for_it() -> None:
+def test_an_option_whose_price_changes_for_a_single_reseller_is_published_for_it() -> None:
     box = box_with(TARGET)
     box.apply(ChangeProduct("CARD", {"is_active": True}, reseller="R1"), START)
     assert events(box) == [], "its view is the same"
@@ -313,7 +313,7 @@ def test_a_product_off_sale_leaves_the_tree_unless_the_tree_is_whole(choice: str
 
 
 @pytest.mark.parametrize("card", [None, replace(CARD, is_active=False, is_hidden=True)])
-def test_a_product_that_one_reseller_alone_saw_on_sale_leaves_the_tree_of_this_one(card: Product | None) -> None:
+def test_a_product_on_sale_for_a_single_reseller_leaves_the_tree_of_that_reseller(card: Product | None) -> None:
     box = box_with(TARGET)
     box.apply(ChangeProduct("CARD", {"is_active": False}), START)
     box.apply(ChangeProduct("CARD", {"is_active": True}, reseller="R1"), START)

@@ -84,7 +84,7 @@ TWO_OF_A_KIND = (Option("K", "first", account_number="111"), Option("K", "second
 
 
 @pytest.mark.parametrize(("account", "good"), [("111", True), ("222", True), ("333", False), ("", False)])
-def test_an_identity_may_have_several_accounts_of_one_kind(account: str, good: bool) -> None:
+def test_an_identity_may_have_several_accounts_of_the_same_kind(account: str, good: bool) -> None:
     box = sandbox(catalog=Catalog(products={"LOAN": lender(*TWO_OF_A_KIND)}))
     command = order(product="LOAN", account=account, amount=10, extras={"subproduct_code": "K"})
     if good:
@@ -262,7 +262,7 @@ def test_a_limit_names_the_option_that_sets_it(biller: str, code: str) -> None:
 @pytest.mark.parametrize(
     ("account", "kind"), [("", DetailKind.NO_ACCOUNT), ("abc", DetailKind.ACCOUNT_PATTERN), ("123", None)]
 )
-def test_an_account_is_there_and_fits_its_field(account: str, kind: DetailKind | None) -> None:
+def test_an_account_is_required_and_fits_its_field(account: str, kind: DetailKind | None) -> None:
     pattern = FormField(
         "account", "text", "tel", "Account", role="account", pattern="digits", accepts=str.isdigit, message="Digits."
     )

@@ -168,7 +168,7 @@ def test_a_retry_counts_from_the_end_of_the_attempt() -> None:
     assert box.next_due == seconds(40)
 
 
-def test_each_attempt_tells_when_the_next_one_is_due() -> None:
+def test_each_attempt_says_when_the_next_is_due() -> None:
     box, told = hooked(), list[DomainEvent]()
     credit(box)
     box.watch(told.append)

@@ -86,9 +86,7 @@ def outcome(box: Sandbox, product: str, amount: object = 10, **extras: object) -
         ),
     ],
 )
-def test_an_extra_is_there_when_needed_and_is_what_its_field_takes(
-    extras: dict[str, object], wrong: Detail | None
-) -> None:
+def test_an_extra_is_required_when_needed_and_fits_its_field(extras: dict[str, object], wrong: Detail | None) -> None:
     reason, found = outcome(box_of(INTERBANK), "INTERBANK", **extras)
     assert (reason, found) == (wrong and Reason.EXTRAS, wrong)
 
@@ -156,7 +154,7 @@ def test_an_extra_that_the_product_lacks_has_at_most_a_thousand_characters_and_i
         ({f"x{number}": 1 for number in range(7)}, [f"x{number}" for number in range(5)], [], 2),
     ],
 )
-def test_ignored_extras_are_named_with_those_that_were_meant(
+def test_ignored_extras_are_named_with_the_likely_names(
     extras: dict[str, object], names: list[str], nearest: list[str], left_out: int | None
 ) -> None:
     answer = pay(box_of(INTERBANK), order(product="INTERBANK", amount=10, extras={"biller_code": "B1"} | extras))
@@ -167,7 +165,7 @@ def test_ignored_extras_are_named_with_those_that_were_meant(
     assert not set(names) & set(answer.transaction.extras)
 
 
-def test_a_requery_with_another_extra_of_the_product_is_told_what_is_kept() -> None:
+def test_a_requery_with_another_extra_of_the_product_is_answered_with_the_stored_extras() -> None:
     box = box_of(INTERBANK)
     pay(box, order(product="INTERBANK", amount=10, extras={"biller_code": "B1"}))
     again = pay(box, order(product="INTERBANK", amount=10, extras={"biller_code": "B1", "note": "x", "o": 1}))
@@ -386,7 +384,7 @@ WHOM = {"extras.ic_number": MINE}
         ),
     ],
 )
-def test_the_account_is_that_of_the_selected_option(account: str, code: str, wrong: Detail | None) -> None:
+def test_the_account_comes_from_the_selected_option(account: str, code: str, wrong: Detail | None) -> None:
     assert loan(account, code) == (None if wrong is None else (Reason.ACCOUNT, wrong))
 
 

@@ -130,7 +130,7 @@ def test_a_failed_payment_returns_its_cost_to_the_wallet() -> None:
     assert not box.violations()
 
 
-def test_a_failed_payment_may_go_on_reporting_its_cost() -> None:
+def test_a_failed_payment_may_keep_reporting_its_cost() -> None:
     box = sandbox(rule(Step(Status.FAILED)), assume={"failed-wallet": "keep_cost"})
     answer = pay(box)
     assert (answer.result.cost, answer.balance) == (Decimal("97.00"), Decimal("1000.00"))
@@ -162,7 +162,7 @@ def test_ids_depend_only_on_seed_and_refid() -> None:
     assert pay(other_seed).transaction.trxid != pay(alone).transaction.trxid
 
 
-def test_an_overlay_changes_the_products_of_one_reseller_only() -> None:
+def test_an_overlay_changes_the_products_of_a_single_reseller() -> None:
     made = scenario()
     first = msgspec.structs.replace(made.resellers[0], overlay={"BILL": Overlay(is_active=False)})
     box = Sandbox(replace(made, resellers=(first, made.resellers[1])), 7, START)
@@ -273,7 +273,7 @@ def test_a_reused_refid_names_extras_that_differ() -> None:
 
 
 @pytest.mark.parametrize(("choice", "balance_told"), [(None, "806.00"), ("own_entry", "903.00")])
-def test_which_balance_a_requery_tells_is_a_choice(choice: str | None, balance_told: str) -> None:
+def test_the_balance_in_a_requery_is_configurable(choice: str | None, balance_told: str) -> None:
     box = sandbox(assume={"requery-balance": choice})
     pay(box)
     assert pay(box, order("ref-2")).balance == Decimal("806.00")

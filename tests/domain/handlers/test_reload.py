@@ -127,7 +127,7 @@ def test_new_payments_follow_the_new_rules_and_old_ones_their_own() -> None:
         ),
     ],
 )
-def test_what_cannot_change_at_run_time_is_reported(old: Any, new: Any, deferred: list[str]) -> None:
+def test_changes_that_are_impossible_at_run_time_are_reported(old: Any, new: Any, deferred: list[str]) -> None:
     assert list(load(changed(old, new))) == deferred
 
 
@@ -436,7 +436,7 @@ def test_a_removed_rule_is_back_when_the_file_changes_it() -> None:
     assert rules_of(box) == ["a", "b"]
 
 
-def test_of_equal_rules_as_many_stay_removed_as_were_removed() -> None:
+def test_as_many_equal_rules_stay_removed_as_were_removed() -> None:
     twins = [rule(ACCEPTED, id_=f"id-{number}", name="") for number in range(3)]
 
     def unnamed(name: str) -> Scenario:

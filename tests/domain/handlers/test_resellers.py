@@ -79,7 +79,7 @@ def test_a_new_reseller_has_what_it_starts_with_and_no_further_key() -> None:
     assert {SECRET, "p"} <= set(box.state.secrets)
 
 
-def test_each_drawn_key_is_another_one_and_the_limit_counts_them() -> None:
+def test_each_drawn_key_is_unique_and_the_limit_counts_them() -> None:
     box = sandbox(limits=Limits(api_keys=2))
     keys = [box.apply(AddApiKey("R1"), START).key for _ in range(2)]
     assert len(set(keys)) == 2

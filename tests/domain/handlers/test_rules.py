@@ -27,7 +27,7 @@ def add(box: Sandbox, document: Mapping[str, Any], section: str = "payments") ->
     return added
 
 
-def test_an_added_rule_comes_before_those_of_the_scenario() -> None:
+def test_an_added_rule_comes_before_the_rules_of_the_scenario() -> None:
     box = running(rule(ACCEPTED, name="slow"))
     added = add(box, {"name": "fast", "then": "at-once"})
     answer = pay(box)

@@ -64,7 +64,7 @@ def test_a_deposit_posts_an_entry_of_its_type() -> None:
     )
 
 
-def test_a_product_changes_for_all_or_for_one_reseller() -> None:
+def test_a_product_changes_for_all_or_for_a_single_reseller() -> None:
     box = happened(
         ScheduledChange(IN_10, "CARD", {"name": "New"}, {"CARD-5": False}),
         ScheduledChange(IN_10, "PIN", {"is_active": False}, {}, "R2"),
@@ -162,7 +162,7 @@ def test_a_webhook_keeps_what_a_change_leaves_out() -> None:
         (ScheduledWebhook(IN_10, "NOBODY", "https://x"), "this sandbox has no reseller 'NOBODY'"),
     ],
 )
-def test_what_the_sandbox_refuses_is_skipped_with_the_reason(change: Any, reason: str) -> None:
+def test_a_change_that_the_sandbox_refuses_is_skipped_with_the_reason(change: Any, reason: str) -> None:
     box = planned(change, ScheduledDeposit(IN_10, "R1", Decimal(1), "next"))
     first, second = fire_due(box, seconds(10))
     assert (first.skipped, first.entry) == (reason, None)

@@ -174,7 +174,7 @@ def test_a_rule_writes_the_fields_of_a_result() -> None:
     assert (transaction.result.sn, transaction.result.remarks) == ("SN-ref-1", "done")
 
 
-def test_nothing_leads_out_of_failure_and_refund_and_only_a_void_out_of_success() -> None:
+def test_no_step_leaves_failure_or_refund_and_only_a_void_leaves_success() -> None:
     assert TRANSITIONS[Status.FAILED] == TRANSITIONS[Status.REFUNDED] == frozenset()
     assert TRANSITIONS[Status.SUCCESSFUL] == {Status.REFUNDED}
     assert not may_follow(Status.PROCESSING, Status.ACCEPTED)

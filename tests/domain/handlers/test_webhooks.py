@@ -69,7 +69,7 @@ def test_a_rotation_replaces_the_secret_and_remembers_the_former_one() -> None:
     assert list(box.state.secrets.former) == [former]
 
 
-def test_a_reseller_without_webhook_has_nothing_to_enable_or_rotate() -> None:
+def test_a_reseller_without_webhook_cannot_enable_or_rotate_it() -> None:
     box = sandbox()
     assert box.apply(EnableWebhook("R1", True), START) is False
     assert box.apply(RotateWebhookSecret("R1"), START) is False

@@ -96,7 +96,7 @@ def test_the_counts_of_so_many_values_are_kept_and_the_oldest_goes_first() -> No
     assert count.of("") is count, "without a value it is about the whole rule"
 
 
-def test_the_rules_of_a_sandbox_share_a_budget_and_the_oldest_value_goes_of_the_one_that_has_most() -> None:
+def test_the_rules_of_a_sandbox_share_a_budget_and_the_largest_rule_loses_its_oldest_value() -> None:
     budget, counts = ValueBudget(6), {owner: RuleCount() for owner in "abcd"}
 
     def kept_after(*values: str) -> list[str]:

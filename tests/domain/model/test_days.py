@@ -7,7 +7,7 @@ from simulator.domain.model.history import Days
 TIMES = ("2026-11-01T00:00:00", "2026-11-01T23:59:59.999999", "2026-11-02T00:00:00", "2026-11-05T12:00:00")
 
 
-def test_records_of_one_day_of_the_service_share_an_index() -> None:
+def test_records_of_a_day_of_the_service_share_an_index() -> None:
     days = Days()
     indexes = [days.add(datetime.fromisoformat(f"{at}+08:00"), place) for place, at in enumerate(TIMES)]
     assert indexes == [days.index_of(place) for place in range(4)] == [0, 0, 1, 2]

@@ -43,7 +43,7 @@ def test_changes_that_no_longer_matter_are_forgotten() -> None:
     assert len(switch.changes) == 1
 
 
-def test_a_change_at_the_same_time_counts_in_place_of_the_one_before() -> None:
+def test_a_change_at_the_same_time_replaces_the_earlier_change() -> None:
     switch = switched((0, True), (0, False), (0, True), (0, False))
     assert len(switch.changes) == 1
     assert not switch.is_on(at(9))

@@ -88,7 +88,7 @@ def test_a_job_is_as_large_as_its_texts_and_attempts() -> None:
     assert Delivery("j", longer, "R1", Webhook(), "", 3, START).size - empty == 4 * len(" transfer")
 
 
-def test_a_restored_log_goes_on() -> None:
+def test_a_restored_log_continues() -> None:
     log, other = DeliveryLog(2, 10**6), DeliveryLog(2, 10**6)
     jobs = filled(log, 4)
     end(log, *jobs[:3])

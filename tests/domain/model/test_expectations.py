@@ -70,7 +70,7 @@ def test_a_count_without_bounds_admits_all(count: Count, is_any: bool) -> None:
 
 
 @pytest.mark.parametrize(("actual", "text"), [(2, "got 2 of 5 calls"), (1, "got 1")])
-def test_too_many_are_told_where(actual: int, text: str) -> None:
+def test_too_many_expectations_are_reported_with_their_place(actual: int, text: str) -> None:
     verdict = judge_count(Expectation("it", ExpectationKind.CALLS, Count(1, 1)), actual, where=" of 5 calls")
     assert verdict.message == f"it: expected 1, {text}"
 
@@ -78,13 +78,13 @@ def test_too_many_are_told_where(actual: int, text: str) -> None:
 @pytest.mark.parametrize(
     ("per", "apart", "has_values"), [("", None, False), ("refid", None, True), ("", timedelta(0), True)]
 )
-def test_calls_may_be_told_apart_by_a_value_or_by_their_time(
+def test_calls_may_be_distinguished_by_a_value_or_by_their_time(
     per: str, apart: timedelta | None, has_values: bool
 ) -> None:
     assert Expectation("it", ExpectationKind.CALLS, per=per, apart=apart).has_values is has_values
 
 
-def test_an_old_count_continues_in_one_equal_statement() -> None:
+def test_an_old_count_continues_in_a_single_equal_statement() -> None:
     one, same, other = (
         Expectation("it", ExpectationKind.CALLS, written=written) for written in ("one", "one", "other")
     )

@@ -89,7 +89,7 @@ def test_a_search_between_payments_finds_what_a_scan_finds() -> None:
             assert_same(books, HistoryQuery(FIRST, LAST, account=account), number // 3, 10)
 
 
-def test_the_products_are_those_that_were_ever_paid_in_the_order_of_their_first_payment() -> None:
+def test_the_products_are_all_paid_products_in_the_order_of_their_first_payment() -> None:
     history = paid(8).history
     assert (len(history), history.products()) == (8, ["P0", "P1", "P2"])
 

@@ -56,7 +56,7 @@ def test_any_text_is_a_time_or_refused(text: str) -> None:
         assert EARLIEST <= sandbox_time(text) < LATEST
 
 
-def test_a_day_has_one_form() -> None:
+def test_a_day_has_a_single_form() -> None:
     assert day("2028-02-29") == date(2028, 2, 29)
     for text in ("20280229", "2028-W09-2", "2028-2-29", "2028-02-29\n", "٢٠٢٨-02-29", ""):
         with pytest.raises(ValueError, match="must be a day such as 2026-11-21"):

@@ -83,7 +83,7 @@ def test_an_interval_of_nothing_never_fills() -> None:
     assert all(kept.allow("a", seconds(0)) for _ in range(10))
 
 
-def test_what_was_kept_of_intervals_and_blocks_goes_on() -> None:
+def test_restored_intervals_and_blocks_continue() -> None:
     old, new = rates(2), rates(2)
     for at, address in ((0, "a"), (1, "a"), (2, "a"), (3, "b"), (4, "b")):
         old.allow(address, seconds(at))
@@ -111,7 +111,7 @@ def test_the_oldest_address_is_evicted_and_the_others_keep_their_counts(monkeypa
     assert [limiter.allow(address, seconds(0)) for address in "abcb"] == [True, True, True, False]
 
 
-def test_the_limits_are_those_of_the_specification() -> None:
+def test_the_limits_match_the_specification() -> None:
     default = Limits()
     assert (default.requests_per_interval, default.rate_limit_interval) == (30_000, timedelta(minutes=5))
     assert (default.rate_limit_block, default.integration_timeout) == (timedelta(minutes=240), timedelta(seconds=29))
@@ -124,7 +124,7 @@ def test_the_limits_are_those_of_the_specification() -> None:
     assert (default.token_lifetime, default.refresh_token_lifetime) == (timedelta(hours=1), timedelta(days=30))
 
 
-def test_the_limits_of_memory_are_those_of_the_scenario_reference() -> None:
+def test_the_limits_of_memory_match_the_scenario_reference() -> None:
     default, mebibytes = Limits(), 64 * 2**20
     assert default.callback_timeout_manual == timedelta(seconds=5)
     assert (default.callbacks, default.callbacks_bytes) == (20_000, mebibytes)

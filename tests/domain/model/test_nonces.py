@@ -116,7 +116,7 @@ def test_each_request_removes_some_of_many_that_have_expired(monkeypatch: pytest
     assert not spend(nonces, WALL_S + 1000, 1000, WALL_S + 1000, b"0")
 
 
-def test_a_nonce_that_is_taken_back_may_be_spent_and_the_one_that_it_replaced_is_spent_as_before() -> None:
+def test_a_nonce_that_is_taken_back_may_be_spent_and_the_nonce_that_it_replaced_stays_spent() -> None:
     nonces = memory()
     assert spend(nonces, WALL_S, 0, WALL_S)
     nonces.take_back("key", b"n")

@@ -45,7 +45,7 @@ def product(options: OptionList | None = None, **changes: Any) -> Product:
         (product(OptionList()), True, True),
     ],
 )
-def test_a_product_is_paid_by_its_price_when_the_price_tells_the_option(
+def test_a_product_is_paid_by_its_price_when_the_price_identifies_the_option(
     sold: Product, by_price: bool, with_codes: bool
 ) -> None:
     assert is_paid_by_price(sold, always_codes=False) is by_price

@@ -196,7 +196,7 @@ def test_the_first_option_with_limits_of_its_own_is_the_limiting_one(codes_: lis
         ({"fields": ()}, [], (None, None)),
     ],
 )
-def test_limits_are_those_of_the_options_else_of_the_product_else_of_the_field(
+def test_limits_come_from_the_options_else_from_the_product_else_from_the_field(
     limits: Any, options: Any, expected: tuple[int | None, int | None]
 ) -> None:
     assert amount_range(money_product(**limits), *options) == expected

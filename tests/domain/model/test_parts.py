@@ -201,7 +201,7 @@ def test_a_second_reseller_of_a_code_is_a_conflict() -> None:
         box.apply(AddReseller(ResellerStart("NEW", "new@example.com")), START)
 
 
-def test_settings_change_one_by_one() -> None:
+def test_settings_change_singly() -> None:
     box = sandbox()
     box.apply(ChangeSettings("R1", {"ip_allowlist": ("10.0.0.1",)}), START)
     settings = box.apply(ChangeSettings("R1", {"require_api_key_for_topup": True}), START)
@@ -271,7 +271,7 @@ def test_whole_cents_have_two_significant_decimals(raw: str, is_whole: bool) -> 
         ("-" + "9" * 15, True),
     ],
 )
-def test_an_amount_has_fifteen_digits_before_the_point_and_eight_behind_it(raw: str, bounded: bool) -> None:
+def test_an_amount_has_fifteen_digits_before_the_point_and_eight_after_it(raw: str, bounded: bool) -> None:
     assert is_bounded(Decimal(raw)) is bounded
 
 

@@ -16,7 +16,7 @@ def test_the_seed_and_the_identity_decide_who_it_is() -> None:
     assert len({ic_number for _, _, ic_number in first}) > 390
 
 
-def test_everybody_in_the_pools_is_met_and_a_name_is_of_one_language() -> None:
+def test_every_person_of_the_pools_is_drawn_and_a_name_is_in_a_single_language() -> None:
     names = {PEOPLE.name(1, identity) for identity in SOME}
     assert names == {f"{given} {family}" for pool in PEOPLE.names for given in pool.given for family in pool.family}
     assert {PEOPLE.address(1, identity) for identity in SOME} == {

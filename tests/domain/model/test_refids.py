@@ -12,7 +12,7 @@ PAID = rule(Step(Status.SUCCESSFUL))
     ("asked", "found"),
     [("Order-1", "Order-1"), ("order-1", "order-1"), ("ORDER-1", "Order-1"), ("ORDER-2", "order-2"), ("order-3", None)],
 )
-def test_the_same_refid_is_found_before_the_first_with_the_same_spelling(asked: str, found: str | None) -> None:
+def test_an_identical_refid_is_found_before_the_first_with_the_same_spelling(asked: str, found: str | None) -> None:
     box = sandbox(PAID)
     refids = box.state.resellers["R1"].refids
     pay(box, order("Order-1"))

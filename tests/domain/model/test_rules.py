@@ -59,7 +59,7 @@ def test_chance_is_drawn_from_the_name_wherever_the_rule_stands_and_without_one_
     assert fall(Rule("payments-2", always, "a", chance=half)) != fall(Rule("payments-1", always, "a", chance=half))
 
 
-def test_chance_beside_a_count_per_value_is_drawn_anew_for_each_request() -> None:
+def test_chance_beside_a_count_per_value_is_drawn_for_each_request() -> None:
     book = RuleBook(1, (Rule("a", always, "a", every=1, per="account", chance=Decimal("0.5")),))
     found = [book.choose(lambda at=at: {"account": str(at)}) is not None for at in range(200)]  # type: ignore[misc]
     assert 70 < sum(found) < 130
@@ -81,7 +81,7 @@ def test_a_rule_with_variants_draws_each_with_about_its_frequency_and_the_same_i
     assert [round(fall(1).count(one) / 200) for one in "xyz"] == [7, 2, 1]
 
 
-def test_what_is_drawn_depends_on_the_number_of_the_match_and_not_on_other_rules() -> None:
+def test_a_draw_depends_on_the_number_of_the_match_and_not_on_other_rules() -> None:
     alone = chosen(RuleBook(1, (drawing(Rule("a", always, ""), x=1, y=1),)), 40)
     book = RuleBook(1, (Rule("first", always, "first", every=2), drawing(Rule("a", always, "", every=1), x=1, y=1)))
     assert chosen(book, 40)[::2] == alone[::2]
@@ -272,7 +272,7 @@ def test_requests_that_name_a_rule_use_up_none_of_its_times(selected: int, times
     assert chosen(book, times + 1) == ["a"] * times + ["-"]
 
 
-def test_a_restored_book_goes_on() -> None:
+def test_a_restored_book_continues() -> None:
     rules = (Rule("a", always, "a", times=1), Rule("last", always, "last", fallback=True))
     book, other = magic_book(*rules), magic_book()
     chosen(book, 1)

@@ -16,7 +16,7 @@ def test_each_new_secret_counts_as_a_version_and_each_replaced_one_as_a_replacem
 
 
 @pytest.mark.parametrize(("secret", "replaced"), [("a", "a"), ("", ""), ("", "unknown")])
-def test_nothing_changes_without_another_secret(secret: str, replaced: str) -> None:
+def test_rotation_without_another_secret_changes_nothing(secret: str, replaced: str) -> None:
     log = SecretLog()
     log.add("a")
     log.add(secret, replaced)
@@ -34,7 +34,7 @@ def test_a_secret_may_be_replaced_by_none() -> None:
     assert (list(log), log.version, log.replacements, list(log.former)) == (["a"], 1, 1, ["a"])
 
 
-def test_the_oldest_former_secret_is_forgotten_unless_somebody_holds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oldest_former_secret_is_dropped_unless_it_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resellers, "FORMER_MAX", 2)
     log = SecretLog()
     for secret in ("kept", "kept", "a", "b"):
@@ -49,7 +49,7 @@ def test_the_oldest_former_secret_is_forgotten_unless_somebody_holds_it(monkeypa
     assert "a" not in log
 
 
-def test_a_restored_log_goes_on() -> None:
+def test_a_restored_log_continues() -> None:
     log, other = SecretLog(), SecretLog()
     log.add("a")
     log.add("b", replaced="a")

@@ -59,7 +59,7 @@ def test_a_window_begins_with_its_first_moment_and_ends_before_its_last() -> Non
     assert [span.holds(START + timedelta(minutes=now), START) for now in (9, 10, 19, 20)] == [False, True, True, False]
 
 
-def test_a_time_of_day_goes_over_midnight_and_each_day_is_that_of_the_moment() -> None:
+def test_a_time_of_day_crosses_midnight_and_each_day_is_the_day_of_the_moment() -> None:
     night = Window(TimeOfDay(time(22), time(6)), frozenset({SUNDAY}))
     held = [night.holds(at(moment), START) for moment in ("21:59", "22:00", "23:59:59", "00:00", "05:59", "06:00")]
     assert held == [False, True, True, True, True, False]

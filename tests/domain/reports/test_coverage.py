@@ -110,7 +110,7 @@ def test_results_of_callbacks_are_counted(plan: Distortion, endings: list[Attemp
     assert met(box) == {"payment-failed-after-accepted", *expected}
 
 
-def test_a_repeated_callback_is_stale_when_a_later_status_was_told() -> None:
+def test_a_repeated_callback_is_stale_after_a_later_status() -> None:
     box = sandbox(
         rule(ACCEPTED, after(1, PROCESSING), after(2, FAILED), callbacks=Distortion(again_after=timedelta(minutes=1)))
     )
@@ -206,7 +206,7 @@ def test_an_answer_counts_its_outcomes(answered: tuple[str, str, int, str, str],
     assert met(sandbox(), {answered: 3}) == expected
 
 
-def test_rules_are_counted_by_section_in_the_order_in_which_they_are_tried() -> None:
+def test_rules_are_counted_by_section_in_the_order_of_evaluation() -> None:
     last = rule(Step(FAILED), id_="last", fallback=True)
     first = rule(Step(SUCCESSFUL), id_="first", name="once", times=1)
     box = sandbox(last, first)

@@ -136,7 +136,7 @@ def test_a_slice_checks_a_bounded_number_of_records(monkeypatch: pytest.MonkeyPa
     assert slices == math.ceil(records / size)
 
 
-def test_what_happens_between_two_slices_is_no_violation(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changes_between_two_slices_are_no_violation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(invariants, "SLICE", 1)
     box = many(10)
     for number, found in enumerate(box.violations_in_slices()):
@@ -149,7 +149,7 @@ def test_what_happens_between_two_slices_is_no_violation(monkeypatch: pytest.Mon
     assert box.violations() == []
 
 
-def test_damage_is_found_though_the_sandbox_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damage_is_found_while_the_sandbox_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(invariants, "SLICE", 3)
     box = many(10)
     change_an_entry(box, box.state.resellers["R1"].refids["ref-0"])

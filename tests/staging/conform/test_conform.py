@@ -41,7 +41,7 @@ def test_every_question_is_about_a_knob_of_assume() -> None:
     assert len(all_questions()) == len(QUESTIONS)
 
 
-def test_nothing_departs_from_the_simulator_with_everything_allowed(client: Client) -> None:
+def test_the_simulator_has_no_departures_with_everything_allowed(client: Client) -> None:
     made = conformed(client, RELOAD, DATA, BILL, FAILING, LOAN, GAME)
     assert made.departed == ()
     assert made.of("not exercised") == ()
@@ -66,7 +66,7 @@ def test_the_configuration_is_as_before(client: Client) -> None:
     assert [one.get("data", one) for one in before] == [one.get("data", one) for one in after]
 
 
-def test_what_was_changed_is_put_back_beyond_the_limit_of_requests(client: Client) -> None:
+def test_changed_settings_are_restored_beyond_the_limit_of_requests(client: Client) -> None:
     before = client.call("GET", "/v2/callback-url").data["Method"]
     made = conformed(client, only={"callback-url-set"}, requests_max=2)
     assert made.results[0].outcome == "not exercised"
@@ -133,7 +133,7 @@ def test_a_service_that_stops_answering_is_not_asked_for_ever(client: Client) ->
     assert "got no answer" in made.results[-1].why
 
 
-def test_a_payment_whose_answer_is_lost_is_asked_for_and_not_made_anew(client: Client) -> None:
+def test_a_payment_whose_answer_is_lost_is_queried_and_not_repeated(client: Client) -> None:
     lost: list[Request] = []
 
     def losing(send: Sender, request: Request) -> Answer:
@@ -212,7 +212,7 @@ def test_unknown_members_are_notes_and_no_departures(client: Client) -> None:
     ]
 
 
-def test_what_departs_from_an_assumption_alone_is_a_note(client: Client) -> None:
+def test_a_departure_from_an_assumption_alone_is_a_note(client: Client) -> None:
     def other(send: Sender, request: Request) -> Answer:
         return replace(send(request), body=b'{"wallet":{"amount":"5000.00"}}')
 

@@ -42,6 +42,6 @@ def test_a_damage_is_found_and_named_by_the_check_that_is_meant_for_it(what: str
 
 @pytest.mark.slow
 @pytest.mark.parametrize("check", sorted({row.check for row in DAMAGES.values()}))
-def test_the_same_check_passes_without_a_damage(check: str, client: Client) -> None:
+def test_the_check_passes_without_its_damage(check: str, client: Client) -> None:
     (result,) = conformed(client, RELOAD, DATA, BILL, only={check}).results
     assert result.outcome == "passed", result

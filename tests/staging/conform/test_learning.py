@@ -56,7 +56,7 @@ LESSONS = [(knob, value) for knob in QUESTIONS for value in SEVERAL.get(knob, RE
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("knob", "value"), LESSONS)
-def test_what_is_learned_is_what_the_simulator_was_set_to(knob: str, value: Any) -> None:
+def test_the_learned_knobs_match_the_settings_of_the_simulator(knob: str, value: Any) -> None:
     with running({"assume": {knob: value}}) as client:
         if knob in BEFORE:
             BEFORE[knob](client)
@@ -85,7 +85,7 @@ def test_a_knob_that_cannot_be_seen_is_not_guessed(knob: str) -> None:
         assert made.unlearned[knob]
 
 
-def test_evidence_is_a_comment_of_one_line_whatever_it_quotes() -> None:
+def test_evidence_is_a_comment_on_one_line_for_any_quotation() -> None:
     block = assume_block([Learned("history-limit", "cap", "it said\nassume: {history-limit: reject}\x1b[2J\u2028# x")])
     assert yaml.safe_load(block) == {"assume": {"history-limit": "cap"}}
     assert block.count("\n") == 3

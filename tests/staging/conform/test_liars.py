@@ -64,7 +64,7 @@ def told(liar: Liar, limit: str, only: Collection[str] = PAYING) -> tuple[Liar, 
         return liar, conformed(client, RELOAD, RELOAD, BILL, limit=limit, damage=liar, configuration=False, only=only)
 
 
-def test_nothing_else_pays() -> None:
+def test_no_other_check_pays() -> None:
     others = known_names() - PAYING
     liar, _ = told(LIARS["pays every POST, and says so"][0], "60", others)
     assert len(others) > 60
@@ -113,7 +113,7 @@ def test_the_truth_never_exceeds_the_limit(limit: str, liar: Liar) -> None:
 @pytest.mark.parametrize(
     ("price", "factor"), [("-50", ""), ("", "-0.5"), ("NaN", ""), ("x", ""), ("", "Infinity"), ("-0.0001", "")]
 )
-def test_a_price_that_is_none_is_refused(price: str, factor: str) -> None:
+def test_an_invalid_price_is_refused(price: str, factor: str) -> None:
     with running({}) as client:
         run = run_of(client, damage=Liar(price=price, factor=factor))
         with pytest.raises(BadOrder, match="no usable price of 'RELOAD'"):

@@ -70,7 +70,7 @@ def losing(number: int, *, is_answer: bool) -> Damage:
         *(("a disabled webhook", LAST, number, False) for number in (1, 2, 3, 4)),
     ],
 )
-def test_what_was_changed_is_put_back_when_answers_are_lost(
+def test_changed_settings_are_restored_when_answers_are_lost(
     state: str, check: str, number: int, is_answer: bool
 ) -> None:
     with configured(state) as client:
@@ -87,7 +87,7 @@ def test_what_was_changed_is_put_back_when_answers_are_lost(
         *(("a disabled webhook", LAST, number) for number in (2, 3, 4, 5)),
     ],
 )
-def test_what_was_changed_is_put_back_when_a_signal_ends_the_run(state: str, check: str, number: int) -> None:
+def test_changed_settings_are_restored_when_a_signal_ends_the_run(state: str, check: str, number: int) -> None:
     with configured(state) as client:
         _stopped_at_a_change(client, check, number)
 
@@ -110,7 +110,7 @@ def _stopped_at_a_change(client: Client, check: str, number: int) -> None:
     assert configuration(client) == before
 
 
-def test_what_cannot_be_put_back_is_a_note(client: Client) -> None:
+def test_a_setting_that_cannot_be_restored_is_a_note(client: Client) -> None:
     posts = 0
 
     def dead(send: Sender, request: Request) -> Answer:

@@ -108,7 +108,9 @@ LOST: list[tuple[str, dict[str, Any], str]] = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("more", "comment"), [row[1:] for row in LOST], ids=[row[0] for row in LOST])
-def test_what_a_scenario_cannot_express_is_a_comment(more: dict[str, Any], comment: str, tmp_path: Path) -> None:
+def test_a_feature_that_a_scenario_cannot_express_is_a_comment(
+    more: dict[str, Any], comment: str, tmp_path: Path
+) -> None:
     with answering({"/v2/catalog": catalog(product("GOOD"), product("ODD", **more))}) as account:
         path = imported(account.url, tmp_path)
     text = path.read_text()
@@ -165,7 +167,7 @@ def test_the_tree_is_compared_too(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("body", [b"no JSON", [], {"data": "x", "items": 5, "meta": []}, "text", b"[" * 100_000])
-def test_what_was_not_answered_is_a_comment_whatever_came_instead(body: object, tmp_path: Path) -> None:
+def test_an_unanswered_request_is_a_comment_after_any_failure(body: object, tmp_path: Path) -> None:
     paths = ["/v2/options", "/v2/networkstatus", "/v2/product-list", "/v2/subproducts", "/v2/callback-url"]
     extras = {
         "subproduct_code": {"from_field": "f", "path": "code"},
@@ -289,7 +291,7 @@ def test_wrong_usage_is_said(flags: list[str], said: str, tmp_path: Path) -> Non
     assert said in done.stderr
 
 
-def test_a_file_of_somebody_else_is_not_taken_for_a_state_file(tmp_path: Path) -> None:
+def test_a_foreign_file_is_not_taken_for_a_state_file(tmp_path: Path) -> None:
     other = tmp_path / "state"
     other.write_text("my own notes\n")
     with answering({"/v2/catalog": catalog(product("P"))}) as account:

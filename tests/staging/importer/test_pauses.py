@@ -68,7 +68,7 @@ def test_a_pause_that_is_too_long_ends_it_and_says_how_long(tmp_path: Path) -> N
         ask(Answering(429, later="3600"), tmp_path)
 
 
-def test_no_more_requests_are_sent_than_allowed_those_that_are_repeated_included(tmp_path: Path) -> None:
+def test_the_limit_of_requests_includes_repeated_requests(tmp_path: Path) -> None:
     service = Answering(429)
     with pytest.raises(NotExercised, match="limit of 2 requests"):
         ask(service, tmp_path, requests_max=2)

@@ -93,7 +93,7 @@ def test_without_account_numbers_the_file_says_what_was_not_asked(tmp_path: Path
 
 
 @pytest.mark.slow
-def test_an_interrupted_import_continues_and_leaves_nothing_behind(tmp_path: Path, mine: Path) -> None:
+def test_an_interrupted_import_continues_and_leaves_no_state_file(tmp_path: Path, mine: Path) -> None:
     with serving(ACCOUNT, "--port", "0", "--json") as server:
         url = server.ready["url"]
         first = run_import(url, tmp_path, *FLAGS, "--requests", "20")

@@ -27,7 +27,7 @@ OPTIONS, NETWORK = b"product_code=DATA&field_id=plan", b"product=RELOAD"
         ("GET", "/v2/balance", b"refid=a1", {}, {"data": {"refid": "a2"}}, None),
     ],
 )
-def test_what_an_answer_repeats_is_that_of_its_request(
+def test_echoed_values_match_their_request(
     method: str, path: str, query: bytes, body: Any, answer: Any, field: str | None
 ) -> None:
     found = of_echoes(method, path, query, json.dumps(body).encode() if body else b"", json.dumps(answer).encode())

@@ -29,7 +29,7 @@ async def failure(one: Proxied) -> tuple[int, str, str]:
 
 
 @pytest.mark.slow
-def test_an_upstream_where_nobody_listens_is_a_502(run: Run) -> None:
+def test_an_upstream_without_a_server_is_a_502(run: Run) -> None:
     async def main() -> None:
         with closed_port() as port:
             async with proxied(silent, upstream=f"http://127.0.0.1:{port}") as one:
@@ -104,7 +104,7 @@ BAD_HEADS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("data", "code", "words"), BAD_HEADS.values(), ids=BAD_HEADS)
-def test_what_is_no_answer_is_a_502(run: Run, data: bytes, code: str, words: str) -> None:
+def test_an_invalid_answer_is_a_502(run: Run, data: bytes, code: str, words: str) -> None:
     async def main() -> None:
         async with proxied(says(data, close=True)) as one:
             status, found, message = await failure(one)
@@ -256,7 +256,7 @@ def test_a_payment_is_passed_on_to_its_end_though_the_client_left(run: Run) -> N
 
 
 @pytest.mark.slow
-def test_nothing_is_sent_twice_when_a_kept_connection_breaks(run: Run) -> None:
+def test_no_request_is_sent_twice_when_a_kept_connection_breaks(run: Run) -> None:
     async def once(exchange: Exchange) -> None:
         if exchange.number == 1:
             exchange.write(OK)
@@ -303,7 +303,7 @@ def test_requests_whose_bodies_do_not_come_take_no_connection_from_others(run: R
 @pytest.mark.parametrize(
     "request_", [b"\x16\x03\x01\x02\x00", b"GET / HTTP/1.1\r\n\r\n", b"GET /\x00 HTTP/1.1\r\nHost: a\r\n\r\n"]
 )
-def test_what_is_no_request_is_refused_and_not_passed_on(run: Run, request_: bytes) -> None:
+def test_an_invalid_request_is_refused_and_not_passed_on(run: Run, request_: bytes) -> None:
     async def main() -> None:
         async with proxied(says(OK)) as one:
             assert (await one.raw(request_)).startswith(b"HTTP/1.1 400 ")

@@ -63,7 +63,7 @@ def test_an_address_gives_host_and_base(text: str, authority: str, url: str) -> 
         "http://hôst/",
     ],
 )
-def test_what_is_no_address_is_refused_without_repeating_it(text: str) -> None:
+def test_an_invalid_address_is_refused_without_repeating_it(text: str) -> None:
     with pytest.raises(BadAddress) as refused:
         parse_address(text)
     assert "hush" not in str(refused.value)
@@ -127,7 +127,7 @@ def test_a_status_is_noted_once_however_often_it_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff", b'{"data":[]}', b'{"data":{"status":7}}', b"[" * 100_000])
-def test_what_is_no_payment_result_is_none(body: bytes) -> None:
+def test_an_answer_that_is_no_payment_result_is_ignored(body: bytes) -> None:
     assert result_of(body) == {}
 
 
@@ -280,7 +280,7 @@ def recorded(secrets: list[str], *traffic: Call | Notification) -> str:
     return texts[0]
 
 
-def test_a_recorder_is_told_no_secret() -> None:
+def test_a_recorder_receives_no_secret() -> None:
     secret = "a-secret/that was+given"
     told = recorded(
         [secret],

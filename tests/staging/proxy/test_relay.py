@@ -125,7 +125,7 @@ def test_header_fields_keep_their_order_and_values_and_none_is_added(run: Run) -
 
 
 @pytest.mark.slow
-def test_fields_of_one_connection_stay_behind_and_those_that_connection_names(run: Run) -> None:
+def test_hop_by_hop_fields_and_fields_named_by_connection_are_dropped(run: Run) -> None:
     async def main() -> None:
         async with proxied(says(OK)) as one:
             hop = ["Keep-Alive: 1", "TE: trailers", "Upgrade: h2c", "Proxy-Authorization: x", "X-Mine: 1"]
@@ -201,7 +201,7 @@ def test_a_connection_that_the_upstream_closed_meanwhile_is_not_used(run: Run) -
 
 
 @pytest.mark.slow
-def test_bytes_behind_an_answer_are_not_taken_for_the_next_one(run: Run) -> None:
+def test_bytes_after_an_answer_are_not_taken_for_the_next_answer(run: Run) -> None:
     async def main() -> None:
         async with proxied(says(OK + b"HTTP/1.1 500 Smuggled\r\nContent-Length: 0\r\n\r\n")) as one:
             for _ in range(3):

@@ -239,7 +239,7 @@ def test_a_packed_answer_is_read_within_bounds() -> None:
 
 
 @pytest.mark.slow
-def test_what_unpacks_to_too_much_is_not_decoded_on_either_side() -> None:
+def test_a_body_that_unpacks_to_too_much_is_not_decoded_on_either_side() -> None:
     async def main() -> None:
         bomb = gzip.compress(b'{"data":[' + b"[]," * 5_000_000 + b"[]]}")
         upstream = {"/v2/balance": answer(bomb, 200, "Content-Encoding: gzip"), "": answer(BALANCE)}
@@ -275,7 +275,7 @@ async def call_back(one: Proxied, data: Any, *lines: str, path: str = "", method
 
 
 @pytest.mark.slow
-def test_the_proxy_shows_its_own_contract_and_names_it_to_those_who_are_lost() -> None:
+def test_the_proxy_serves_its_own_contract_and_links_it_from_unknown_paths() -> None:
     async def main() -> None:
         async with proxied(says(OK)) as one:
             document = json.loads((await one.get("/_sim/openapi.json")).partition(b"\r\n\r\n")[2])
@@ -470,7 +470,7 @@ def test_each_kind_of_event_is_held_against_its_own_schema(event: Any, wanted: l
 
 
 @pytest.mark.slow
-def test_nothing_that_is_shown_has_a_secret() -> None:
+def test_no_shown_value_has_a_secret() -> None:
     created = answer({"webhook_url": "http://x/", "webhook_secret": WEBHOOK_SECRET})
     token = "header.bmV2ZXItc2Vlbi1hbnl3aGVyZQ.signature"
     tokens = answer({"AuthenticationResult": {"AccessToken": token, "IdToken": "i." + token}})

@@ -90,7 +90,7 @@ def test_pages_are_put_together_in_their_order_and_missing_ones_are_named() -> N
     assert "# options of amount: 4 of " in text
 
 
-def test_options_that_nobody_asked_for_are_those_of_payments_or_of_the_denomination(tmp_path: Path) -> None:
+def test_options_that_were_not_queried_come_from_payments_or_from_the_denomination(tmp_path: Path) -> None:
     text = seen_of("default", get("/v2/catalog"), pay("a", amount="10"), pay("b", amount="30"))
     assert "# options of amount were not seen; these are those that payments had" in text
     assert "# options of amount were not seen; these are those of its `denomination`" in text

@@ -185,7 +185,7 @@ def test_any_catalog_gives_a_scenario(products: list[Any], pages: list[tuple[Any
     accepted(recorder)
 
 
-def test_nothing_at_all_gives_a_scenario() -> None:
+def test_an_empty_recording_gives_a_scenario() -> None:
     assert "Recorded by reseller-sim" in accepted(Recorder())
 
 

@@ -10,7 +10,7 @@ from tests.support.traffic import get, pay, play
 PAGE = (Path(__file__).parents[3] / "docs" / "record.md").read_text()
 
 
-def test_the_rules_that_it_shows_are_those_of_such_a_recording() -> None:
+def test_the_rules_on_the_page_come_from_such_a_recording() -> None:
     shown = re.search(r"<!-- recorded: payments -->\n```yaml\n(.*?)```", PAGE, re.DOTALL)
     assert shown is not None
     steps = [
@@ -25,7 +25,7 @@ def test_the_rules_that_it_shows_are_those_of_such_a_recording() -> None:
         assert shown[1] in play(client, steps).recorded()
 
 
-def test_its_limits_are_those_of_the_code() -> None:
+def test_its_limits_match_the_code() -> None:
     words = " ".join(PAGE.split())
     assert f"takes the first {recorder.MESSAGES_MAX:,} requests and notifications" in words
     assert f"{catalogs.OPTIONS_MAX:,} options" in words

@@ -86,7 +86,7 @@ RUNS: dict[str, list[Step]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", RUNS)
-def test_the_same_calls_have_the_same_outcomes_at_the_same_times(scenario: str, tmp_path: Path) -> None:
+def test_repeated_calls_have_equal_outcomes_at_equal_times(scenario: str, tmp_path: Path) -> None:
     steps = OPENING + RUNS[scenario]
     with running(scenario) as client:
         seen = play(client, steps)
@@ -107,7 +107,7 @@ def test_without_accounts_the_same_calls_in_the_same_order_have_the_same_outcome
     assert outcomes(replayed(text, steps, tmp_path)) == outcomes(seen)
 
 
-def test_the_same_traffic_gives_the_same_text() -> None:
+def test_equal_traffic_gives_equal_text() -> None:
     with running("mixed-results") as client:
         seen = play(client, OPENING + paid(4))
     assert seen.recorded() == seen.recorded()

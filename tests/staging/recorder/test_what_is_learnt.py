@@ -148,7 +148,7 @@ def test_failures_at_the_wire_are_a_section_in_comments_that_passes_check(tmp_pa
     checked(head + "faults:\n" + faults.replace("#   - ", "  - "), tmp_path)
 
 
-def test_a_deposit_that_a_webhook_told_is_in_the_schedule(tmp_path: Path) -> None:
+def test_a_deposit_that_a_webhook_reported_is_in_the_schedule(tmp_path: Path) -> None:
     event = {"type": "balance.added", "id": "e1", "data": {"amount": 250.5, "balance": 300, "resellerCode": "X"}}
     recorder = Recorder()
     recorder.note_call(topup("a", 0, "Accepted", 0))
@@ -255,7 +255,7 @@ def test_the_threshold_is_as_it_was_last(thresholds: list[Any], wanted: Any, tmp
     assert reseller.get("low_balance_threshold") == wanted
 
 
-def test_the_balance_is_that_of_the_latest_entry_of_a_statement(tmp_path: Path) -> None:
+def test_the_balance_comes_from_the_latest_entry_of_a_statement(tmp_path: Path) -> None:
     entries = [
         {"date": "2026-11-21 11:00:00.000", "balance": "70.25"},
         {"date": "2026-11-21 10:00:00.000", "balance": "80"},
@@ -267,7 +267,7 @@ def test_the_balance_is_that_of_the_latest_entry_of_a_statement(tmp_path: Path) 
         assert "the balance is that of GET /v2/balance-statement" in text
 
 
-def test_the_history_has_the_times_that_nobody_saw() -> None:
+def test_the_history_supplies_times_that_were_not_observed() -> None:
     calls = [topup("a", 0, "Accepted", 0), topup("a", 500, "", 500, http=0)]
     row = {
         "refid": "a",
@@ -294,7 +294,7 @@ def test_a_code_that_is_not_the_usual_one_of_its_status_is_kept() -> None:
         assert f'{{ after: "5s", {wanted}' in text
 
 
-def test_nothing_private_is_written() -> None:
+def test_no_private_value_is_written() -> None:
     steps: list[Step] = [
         *OPENING,
         Ask("POST", "/v2/callback-url?url=https%3A%2F%2Fshop.example.com%2Fcb%3Ftoken%3Dabc&method=POST"),

@@ -31,7 +31,7 @@ def test_a_defect_replaces_a_part_of_a_function(defect: Defect) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, SEEDS, 10))
-def test_what_a_crowd_was_answered_is_there_after_a_kill(first: int) -> None:
+def test_every_answer_to_a_crowd_survives_a_kill(first: int) -> None:
     for seed in range(first, first + 10):
         assert not (problems := problems_of(seed, ROUNDS)), f"seed {seed}: {problems[:5]}"
 

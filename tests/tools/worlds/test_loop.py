@@ -12,7 +12,7 @@ def loop() -> VirtualLoop:
     return virtual_loop(1)
 
 
-def test_time_passes_only_when_it_is_told_to() -> None:
+def test_time_passes_only_on_command() -> None:
     made, seen = loop(), []
     made.call_later(3600, lambda: seen.append(made.time()))
     made.pass_time(3599)
@@ -22,7 +22,7 @@ def test_time_passes_only_when_it_is_told_to() -> None:
     assert made.time() == 3601
 
 
-def test_callbacks_run_in_the_order_in_which_they_became_ready() -> None:
+def test_callbacks_run_in_the_order_of_becoming_ready() -> None:
     made, seen = loop(), list[int]()
     for number in range(10):
         made.call_soon(seen.append, number)
@@ -30,7 +30,7 @@ def test_callbacks_run_in_the_order_in_which_they_became_ready() -> None:
     assert seen == list(range(10))
 
 
-def test_timers_of_one_instant_run_in_an_order_of_the_seed() -> None:
+def test_timers_of_an_instant_run_in_an_order_of_the_seed() -> None:
     orders = []
     for seed in (1, 1, 2):
         made, seen = virtual_loop(seed), list[int]()
@@ -41,7 +41,7 @@ def test_timers_of_one_instant_run_in_an_order_of_the_seed() -> None:
     assert orders[0] == orders[1] != orders[2]
 
 
-def test_what_asyncio_has_runs_in_it() -> None:
+def test_asyncio_primitives_run_in_it() -> None:
     async def main() -> list[str]:
         order: list[str] = []
 
@@ -62,14 +62,14 @@ def test_what_asyncio_has_runs_in_it() -> None:
     assert made.time() == 105
 
 
-def test_what_never_ends_is_said_to() -> None:
+def test_a_task_that_never_ends_is_reported() -> None:
     made = loop()
     with pytest.raises(Stalled, match="after 10 s"):
         made.run(asyncio.Event().wait(), 10)
     made.bury()
 
 
-def test_what_runs_for_ever_without_time_is_said_to(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loop_that_runs_for_ever_without_time_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loops, "TURNS_MAX", 100)
     made = loop()
 
@@ -81,7 +81,7 @@ def test_what_runs_for_ever_without_time_is_said_to(monkeypatch: pytest.MonkeyPa
         made.settle()
 
 
-def test_an_exception_that_nobody_catches_is_kept() -> None:
+def test_an_uncaught_exception_is_stored() -> None:
     made = loop()
 
     async def fail() -> None:

@@ -10,7 +10,7 @@ SETTING = Setting(variant=0, mode="real", items_per_turn=200, started_per_turn=2
 PAYMENT = {"box": "default", "who": "R1", "refid": 1, "product": "RELOAD", "account": "0000001", "amount": "10"}
 
 
-def test_nothing_of_a_process_happens_after_its_crash() -> None:
+def test_a_crashed_process_does_nothing_more() -> None:
     with world(0, SETTING) as made:
         run_step(made, Step("pay", PAYMENT))
         made.loop.settle()

@@ -56,7 +56,7 @@ def test_a_report_says_that_a_failure_does_not_come_again() -> None:
 
 
 @pytest.mark.slow
-def test_a_failure_is_told_with_the_shortest_steps_that_fail() -> None:
+def test_a_failure_is_reported_with_the_shortest_steps_that_fail() -> None:
     defect = next(one for one in DEFECTS if one.name == "a retry after a time-out is forgotten")
     with with_defect(defect):
         seed = next(seed for seed in range(10) if failure_of(seed, 200))
@@ -70,7 +70,7 @@ def test_a_failure_is_told_with_the_shortest_steps_that_fail() -> None:
 
 
 @pytest.mark.slow
-def test_a_failure_is_told_with_a_tape_that_replays(tmp_path: Path) -> None:
+def test_a_failure_is_reported_with_a_tape_that_replays(tmp_path: Path) -> None:
     defect = next(one for one in DEFECTS if one.name == "a deposit is lost when the same was deposited before")
     with with_defect(defect):
         seed = next(seed for seed in range(20) if failure_of(seed, 200))

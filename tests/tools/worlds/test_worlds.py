@@ -11,14 +11,14 @@ SEEDS_OF_ONE_TEST = 20
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_what_must_be_true_is_true_in_a_short_world(seed: int) -> None:
+def test_the_invariants_hold_in_a_short_world(seed: int) -> None:
     broken = failure_of(seed, 100)
     assert broken is None, explained(seed, 100, broken)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, SEEDS, SEEDS_OF_ONE_TEST))
-def test_what_must_be_true_is_true_in_every_world(first: int) -> None:
+def test_the_invariants_hold_in_every_world(first: int) -> None:
     for seed in range(first, first + SEEDS_OF_ONE_TEST):
         broken = failure_of(seed, STEPS)
         if broken is not None:
@@ -27,7 +27,7 @@ def test_what_must_be_true_is_true_in_every_world(first: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [978, 2768, 2938, 6988, 20482])
-def test_what_was_wrong_in_other_worlds_is_right_now(seed: int) -> None:
+def test_failures_of_other_worlds_are_fixed(seed: int) -> None:
     """The first four were misjudged: three are killed in the middle of what clients do, in one somebody waits for less
     time than there is. In the last a sandbox is made while the server stops."""
     broken = failure_of(seed, STEPS)
