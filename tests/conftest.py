@@ -66,7 +66,7 @@ def pytest_runtest_protocol() -> Generator[None, object, object]:
 
 
 def pytest_enter_pdb() -> None:
-    """Whoever debugs takes the time that it takes."""
+    """A debugger has no time limit."""
     WATCHDOG.leave()
 
 
@@ -93,6 +93,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say in one line what did not run for want of a program."""
+    """Report in a single line the tests that lacked a program."""
     if line := not_run([report.longrepr for report in terminalreporter.stats.get("skipped", [])]):
         terminalreporter.write_line(line)

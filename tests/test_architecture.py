@@ -1,4 +1,4 @@
-"""The house rules that can be checked: who imports whom, and what the pure packages may not name."""
+"""House rules: allowed imports between packages, and names that pure packages may not use."""
 
 import ast
 import re
@@ -20,7 +20,7 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text()
 ROOMS = ("tape", "replay", "snapshot")
 """Of `simulator/persistence`."""
 
-# What each part may import of ours, besides itself.
+# Our parts that each part may import, besides itself.
 MAY_IMPORT: dict[str, set[str]] = {
     "domain": set(),
     "shortened": set(),
@@ -276,7 +276,7 @@ def test_the_modules_that_the_pages_name_exist() -> None:
 
 
 def _arrows() -> dict[str, set[str]]:
-    """What each part imports of the others."""
+    """Return the imports of each part from the others."""
     parts = {part_of(path) for path in modules()} - {"__init__", "__main__", "_version"}
     found: dict[str, set[str]] = {part: set() for part in parts}
     for path in modules():
@@ -307,7 +307,7 @@ def test_the_domain_imports_nothing_from_a_floor_above() -> None:
 
 
 def _not_from_below(path: Path) -> set[str]:
-    """What a module of the domain imports from floors above its own, or from another part on its own floor."""
+    """Return the imports of a domain module from floors above its own, or from another part on its own floor."""
     own = path.relative_to(PACKAGE / "domain").parts[0].removesuffix(".py")
     if own not in FLOOR_OF:
         return set()
@@ -408,7 +408,7 @@ def _ends_in(node: ast.expr, names: tuple[str, ...]) -> bool:
 
 
 def test_days_and_times_are_parsed_in_a_single_place() -> None:
-    """Of ISO 8601, each parser accepts a little more or less than the next one."""
+    """Parsers of ISO 8601 differ slightly in the forms that they accept."""
     found = {
         str(path.relative_to(PACKAGE))
         for path in modules()

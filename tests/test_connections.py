@@ -1,4 +1,4 @@
-"""What the tests' own connections leave behind."""
+"""Leftovers of the tests' own connections."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""What is imported is declared, and what is declared is imported."""
+"""Every import is declared, and every declared dependency is imported."""
 
 import ast
 import re

@@ -55,7 +55,7 @@ def test_links_lead_somewhere(page: str) -> None:
 
 @cache
 def anchors(path: Path) -> set[str]:
-    """What a link to a page can name: its headings, numbered where they repeat, and the ids that it sets itself."""
+    """Return the anchors of a page: its headings, numbered where they repeat, and the ids that it sets itself."""
     text = prose(path.read_text("utf-8"))
     seen: Counter[str] = Counter()
     found = set(re.findall(r'<a id="([^"]+)">', text))
@@ -87,7 +87,7 @@ def test_each_page_is_listed_once_in_reading_order() -> None:
 
 @pytest.mark.parametrize("page", ["README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])
 def test_a_block_that_is_a_file_has_its_name_above_it_where_readers_see_it(page: str) -> None:
-    """The comment that tests read is not shown by whatever renders the page."""
+    """Renderers of the page hide the comment that tests read."""
     parts = re.split(r"<!-- (?:file|append): (\S+) -->", (ROOT / page).read_text())
     paragraphs = [text.rstrip().rpartition("\n\n")[2] for text in parts[:-1:2]]
     names = parts[1::2]

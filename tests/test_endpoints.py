@@ -1,4 +1,4 @@
-"""The endpoints of SPEC 4.1, written out once more: the routes, the contract and the page have these and no others."""
+"""The endpoints of SPEC 4.1, written out once more: the routes, the contract and the page have exactly these."""
 
 import re
 from pathlib import Path

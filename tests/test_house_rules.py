@@ -17,7 +17,7 @@ WATCHED = re.compile(r"\btime\.|monotonic|perf_counter|process_time|thread_time|
 
 @cache
 def calls(path: Path) -> list[ast.Call]:
-    """All calls of a file that has one of the words; no other has a call that the rules are about."""
+    """Yield all calls of a file with one of the words; other files have no call that the rules are about."""
     text = path.read_text()
     if not WATCHED.search(text):
         return []
@@ -25,7 +25,7 @@ def calls(path: Path) -> list[ast.Call]:
 
 
 def name_of(call: ast.Call) -> str:
-    """What is called: `sleep` of `asyncio.sleep(1)`; `time.time`, since many other things are called `time`."""
+    """Return the called name: `sleep` of `asyncio.sleep(1)`; `time.time`, since `time` alone is ambiguous."""
     if isinstance(call.func, ast.Attribute):
         is_module = isinstance(call.func.value, ast.Name) and call.func.value.id == "time"
         return f"time.{call.func.attr}" if is_module else call.func.attr
@@ -97,7 +97,7 @@ def possessive_groups(code: str) -> list[str]:
 
 @pytest.mark.slow
 def test_no_possessive_group_looks_around() -> None:
-    """Python before 3.11.5 goes on behind what a failed lookahead saw."""
+    """Python before 3.11.5 continues after the text that a failed lookahead saw."""
     assert possessive_groups(r'"(?!x)(?:a|\))++" + "(?:(?!%26)[^&)])*+"') == ["(?:a|__)", "(?:(?!%26)_____)"]
     patterns = [
         (path.name, group)
@@ -110,7 +110,7 @@ def test_no_possessive_group_looks_around() -> None:
 
 
 def test_test_modules_do_not_import_each_other() -> None:
-    """What several of them need is in `tests/support`."""
+    """Shared helpers of tests are in `tests/support`."""
     imported = re.compile(r"^(?:from|import) (tests\.(?!support\b)[\w.]+)", re.MULTILINE)
     found = {str(path.relative_to(ROOT)): imported.findall(path.read_text("utf-8")) for path in our_files(ROOT, ".py")}
     assert {name: modules for name, modules in found.items() if modules} == {}

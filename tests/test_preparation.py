@@ -1,4 +1,4 @@
-"""What first requests would import is there before they come, without a part in the server's start."""
+"""Lazy imports of first requests are warmed up after the start, without slowing it."""
 
 import asyncio
 import subprocess
@@ -66,7 +66,7 @@ def test_it_is_done_beside_the_event_loop_after_the_start_and_ends_with_the_serv
 def _then(
     first: Callable[[], None], close: Callable[[], Coroutine[Any, Any, None]]
 ) -> Callable[[], Coroutine[Any, Any, None]]:
-    """A close that lets the step end, which the process waits for; by then the preparation has been told to stop."""
+    """A close that lets the step end, which the process waits for; by then the preparation is stopping."""
 
     async def both() -> None:
         first()

@@ -1,4 +1,4 @@
-"""What a run says about programs that a machine lacks."""
+"""Reports of a run about programs that a machine lacks."""
 
 from pathlib import Path
 

@@ -36,7 +36,7 @@ def citing_files() -> Iterator[Path]:
 
 
 def cited(text: str) -> set[str]:
-    """The numbers that a text names; a citation may go on in the next line, after a comment sign."""
+    """Return the numbers that a text names; a citation may continue in the next line, after a comment sign."""
     lines = re.sub(r"\s*\n\s*#?\s*", " ", text)
     return {number for found in CITATION.findall(lines) for number in NUMBER.findall(found)}
 
@@ -100,7 +100,7 @@ def test_each_section_begins_with_a_mark(number: str) -> None:
 
 @pytest.mark.parametrize("number", SECTIONS)
 def test_the_other_marks_belong_to_generated_parts(number: str) -> None:
-    """What is assumed is in the register, and what a deployment was seen to do is not on this page."""
+    """Every assumption is in the register, and observations of a deployment are not on this page."""
     is_assumed = any(one.spec == number for one in assumptions())
     by_hand = re.sub(r"<!-- generated: .+?<!-- end -->", "", SECTIONS[number], flags=re.DOTALL)
     parts = len(re.findall(r"^####? .+$", by_hand, re.MULTILINE)) + (not by_hand.strip().startswith("#### "))

@@ -1,4 +1,4 @@
-"""What ends a run in which a test hangs: when its timer is set, and that it fires."""
+"""The watchdog of hanging tests: its timer is set, and it fires."""
 
 import subprocess
 import sys

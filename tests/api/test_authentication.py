@@ -72,7 +72,7 @@ def test_keys_that_exist_to_be_refused(client: Client, state: str) -> None:
 
 
 def used(client: Client, ahead_s: int = 0) -> str:
-    """What comes of a request with `NONCE`, signed so far ahead of the clock of signatures; "" when it is accepted."""
+    """Return the error of a request with `NONCE`, signed so far ahead of the signatures' clock; "" when accepted."""
     stamp = int(client.live.signing_time().timestamp()) + ahead_s
     return attempt(client, stamp)
 

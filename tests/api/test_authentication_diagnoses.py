@@ -129,7 +129,7 @@ REFUSALS: list[tuple[str, Send, str]] = [
 ]
 FAULT = {"when": {"path": "/v2/catalog"}, "then": {"internal_error": True}}
 TOLD_LESS = {"invalid_api_key", "ip_not_allowed"}
-"""Of which the header tells less than the journal, since they prove nothing: tests/api/test_told_to_strangers.py."""
+"""Refusals without proof of identity; the header reveals less than the journal: tests/api/test_told_to_strangers.py."""
 
 
 def assert_explained(client: Client, answer: Response, code: str, said: str) -> None:

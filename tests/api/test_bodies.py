@@ -280,7 +280,7 @@ def test_the_amount_of_a_bill_accepts_every_notation_of_an_amount(client: Client
     assert client.call("GET", f"/v2/bill-presentment?{query}").status == status
 
 
-# What else a payment's 400 says
+# Other sentences of a payment's 400
 
 
 KNOWN = [

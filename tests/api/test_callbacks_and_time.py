@@ -189,7 +189,7 @@ def test_an_advance_reports_each_attempt_with_its_outcome() -> None:
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("status", ["Succesful", "Failed"])
 def test_a_callback_has_the_balance_after_its_own_payments_last_entry(method: str, status: str) -> None:
-    """What other payments and deposits did before the status changed is not in it; the statement has the same."""
+    """The balance excludes payments and deposits before the change of status; the statement agrees."""
     then = [{"status": "Accepted"}, {"after": "5s", "status": status}]
     with receiving(503, 200, then=then) as (client, receiver):
         point_at(client, receiver.url, method)

@@ -243,7 +243,7 @@ def test_a_tree_that_names_every_product_does_not_change_with_them() -> None:
 
 
 def test_a_tree_that_changes_for_a_single_reseller_is_published_with_its_code() -> None:
-    """RETIRED is on sale for this reseller alone, so that nobody else sees it come into a category."""
+    """RETIRED is on sale for this reseller alone, so that no other reseller sees it enter a category."""
     own = {"resellers": [{"code": "RS001", "catalog": {"RETIRED": {"is_active": True}}}]}
     with running(TARGET | own) as client:
         in_tree(client, "categories/games", product_codes=["GAME", "RETIRED"])

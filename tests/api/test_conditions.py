@@ -1,4 +1,4 @@
-"""What rules ask for: counts per value, parameters of the query, this or that, what is outstanding."""
+"""Conditions of rules: counts per value, parameters of the query, alternatives, outstanding amounts."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
 """Timestamps, metadata wrappers and spelling, endpoint by endpoint, as the tables of SPEC 1 and 2.3 have them.
 
 An endpoint is one row of each table that it belongs to. `WRAPPERS` has a row for each, and wherever one of those
-answers tells a time, `TIMESTAMPS` has to say in which format.
+answers has a time, `TIMESTAMPS` has to state its format.
 """
 
 import json
@@ -38,7 +38,7 @@ STATEMENT = f"/v2/balance-statement?{TODAY}"
 WEBHOOK = "/v2/balance-webhook"
 DELIVERIES = WEBHOOK + "/deliveries"
 CREDENTIALS = {"username": "test_user_RS001", "password": "test_password_RS001"}
-# What only a running sandbox knows; the fixture has a job that failed, and a refresh token.
+# Values of a running sandbox; the fixture has a job that failed, and a refresh token.
 JOB, TOKEN = "{jobId}", "{token}"
 
 # method, target, body, where the timestamp stands, its format
@@ -145,7 +145,7 @@ def member(body: Any, path: str) -> Any:
 
 
 def places_of_times(body: Any, path: str = "") -> set[str]:
-    """Where an answer tells a time; the first item of a list stands for all."""
+    """Yield the places of times in an answer; the first item of a list stands for all."""
     if isinstance(body, dict):
         return {place for name, each in body.items() for place in places_of_times(each, f"{path}.{name}")}
     if isinstance(body, list):

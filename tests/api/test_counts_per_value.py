@@ -34,7 +34,7 @@ COUNTS = [("times", [0, 2]), ("nth", [1, 4]), ("every", [1, 4])]  # and which of
 
 
 def is_refused(client: Client, section: str, number: int, account: str = "210012345671", **sent: Any) -> bool:
-    """Whether the rule of a section refuses a request; a case is that of a payment which the same client makes."""
+    """Return whether the rule of a section refuses a request; a case is about a payment of the same client."""
     if section == "bills":
         return client.call("GET", f"/v2/bill-presentment?product=ELECTRIC&account={account}", **sent).status == 400
     paid = client.pay(f"r-{number}", product="ELECTRIC", account=account, **sent)

@@ -1,4 +1,4 @@
-"""What a refusal says that its body may not: one of each, in the header and in the journal (SPEC 4.10 to 4.13)."""
+"""Explanations of refusals in the header and in the journal, an example of each (SPEC 4.10 to 4.13)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -208,7 +208,7 @@ def test_members_that_a_payment_ignores_are_noted(client: Client, more: dict[str
     assert said in diagnosis(client, answer)
 
 
-# What stands beside `extras`: of which payment, under which name, and what may have been meant.
+# Ignored `extras`: their payment, their name, and the likely name.
 BESIDE_EXTRAS = [
     (INTERBANK | extras(biller_code=...), "biller_code", "extras.biller_code"),
     (INTERBANK | extras(ic_number=...), "IC_NUMBER", "extras.ic_number"),

@@ -1,4 +1,4 @@
-"""What a refusal says of an option and of its account, for every combination of identity, code and account, held
+"""Refusals of an option and of its account, for every combination of identity, code and account, held
 against the scenario's own data (SPEC 2.2, 2.16, 4.11)."""
 
 import re

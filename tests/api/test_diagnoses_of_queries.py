@@ -1,4 +1,4 @@
-"""What a request says that nobody reads, or that is read otherwise, is noted: in `X-Sim-Diagnosis`, in the journal."""
+"""Ignored or misread parts of a request are reported in `X-Sim-Diagnosis` and in the journal."""
 
 from collections.abc import Iterator
 

@@ -17,7 +17,7 @@ ENDINGS: dict[str, Any] = {
 }
 BEFORE: dict[str, dict[str, Any]] = {
     "a delay": {"delay": HOURS},
-    "an answer in place of the service": {"delay": HOURS, "status": 503},
+    "an answer instead of the service": {"delay": HOURS, "status": 503},
     "an altered answer": {"delay": HOURS, "headers": {"x-late": "1"}},
 }
 

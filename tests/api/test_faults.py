@@ -80,7 +80,7 @@ def test_a_fault_one_of_whose_entries_comes_after_the_commit_is_evaluated_after_
 
 def test_a_rule_that_looks_into_the_body_holds_up_only_requests_that_it_may_match() -> None:
     with running(faults(BY_ACCOUNT, EVERY)) as client:
-        # Nothing is authenticated or read for a request that no body can lead to the first rule.
+        # The server neither authenticates nor reads a request that no body can lead to the first rule.
         assert client.call("GET", "/v2/balance", key="nobody").status == 418
         assert client.pay(key="nobody").status == 401
         assert client.pay().status == 500
@@ -204,7 +204,7 @@ def test_a_denial_leaves_the_nonce(then: dict[str, Any], status: int, error: str
         denied = client.pay(nonce=nonce)
         assert (denied.status, denied.json["error"]) == (status, error)
         [row] = client.sim("GET", "/sandboxes/default/requests").json["requests"]
-        assert row["reseller"] == "", "a caller who was denied is nobody yet"
+        assert row["reseller"] == "", "a denied caller has no identity yet"
         assert client.pay(nonce=nonce).status == 200
         assert client.pay(nonce=nonce).json["error"] == "nonce_reused"
 

@@ -1,4 +1,4 @@
-"""Behind proxies: whose word counts, who the client is then, and by which address the server is reached."""
+"""Servers with proxies in front: trusted forwarders, the client's address, and the public address of the server."""
 
 from ipaddress import ip_address
 from typing import Any

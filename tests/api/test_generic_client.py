@@ -1,4 +1,4 @@
-"""Whoever reads catalog and options can pay everything that is sold, and knows before what it costs."""
+"""A client that reads catalog and options can pay every product, and knows the price before."""
 
 from collections.abc import Iterator
 from decimal import Decimal

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.client import Client, running
 
-# 11:59:50 on 2026-11-20 in GMT+8; the scenario's own payments go on for five seconds.
+# 11:59:50 on 2026-11-20 in GMT+8; the scenario's own payments take five seconds.
 START = "2026-11-20T23:59:50+08:00"
 OUTCOMES = [
     {"when": {"account": {"suffix": "48"}}, "then": [{"status": "Accepted"}, {"after": "1s", "status": "Failed"}]},

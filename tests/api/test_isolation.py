@@ -1,4 +1,4 @@
-"""Sandboxes do not touch each other, and a sandbox is nothing but its scenario, seed and inputs."""
+"""Sandboxes are isolated, and scenario, seed and inputs determine a sandbox completely."""
 
 import asyncio
 import functools

@@ -1,4 +1,4 @@
-"""What a request makes the simulator store is bounded: the largest valid request of each endpoint, sent many times."""
+"""The stored size of a request is bounded: the largest valid request of each endpoint, sent many times."""
 
 import gc
 import json
@@ -185,7 +185,7 @@ def _without_memory_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def bytes_kept(client: Client, kept: Kept, send: Callable[..., Any]) -> float:
-    """How many bytes one request makes the process store, on average of the round in which it is less: what is imported
+    """Return the bytes that the process stores per request, on average of the smaller round: what is imported
     late counts once."""
     for number in range(3 * ROUND):
         kept.prepare(client, number)

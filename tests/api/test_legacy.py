@@ -1,4 +1,4 @@
-"""Username, password and tokens in place of a signature (SPEC 4.2, 4.3, 5.3, 5.4)."""
+"""Username, password and tokens instead of a signature (SPEC 4.2, 4.3, 5.3, 5.4)."""
 
 from typing import Any
 from urllib.parse import urlencode

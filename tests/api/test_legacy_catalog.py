@@ -103,7 +103,7 @@ def test_a_product_has_the_members_of_the_legacy_list(code: str, expected: dict[
 
 
 def own(**more: Any) -> dict[str, Any]:
-    """A product beside those of the default scenario."""
+    """A product beside the products of the default scenario."""
     base = {
         "code": "OWN",
         "name": "Own",

@@ -1,4 +1,4 @@
-"""What an address may do: the request rate and its block, the allowlist, whose address counts (SPEC 8)."""
+"""Limits per address: the request rate and its block, the allowlist, the address that counts (SPEC 8)."""
 
 from typing import Any
 
@@ -208,7 +208,7 @@ def test_an_allowlist_with_a_bad_entry_is_refused_whole(entry: Any) -> None:
         assert spend(client, 1) == [200]
 
 
-# Whose address counts
+# The address that counts
 
 
 FORWARDED: list[tuple[str, str]] = [

@@ -29,7 +29,7 @@ ENDINGS = {
     "5": [{"status": "Accepted"}, {"requery": 1, "status": "Processing"}, {"requery": 2, "status": "Succesful"}],
     "6": [{"status": "Accepted"}, {"requery": 2, "status": "Failed"}, {"after": "30h", "status": "Succesful"}],
 }
-# What becomes of a void, by the last digit of the account: taken or not, and how long it takes to be refunded, if ever.
+# The outcome of a void by the last digit of the account: accepted or not, and the time until its refund, if any.
 ORDINARY_VOID = (True, timedelta(seconds=60))
 VOIDS: dict[str, tuple[bool, timedelta | None]] = {
     "7": (False, None),
@@ -124,7 +124,7 @@ class Day:
         self.thresholds.append((len(self.wallet.entries), Decimal(amount)))
 
     def read(self) -> None:
-        """Any page of any search: its figures must be those of the whole."""
+        """Any page of any search: its figures must match the whole list."""
         page = f"limit={self.random.randint(1, 50)}&offset={self.random.randint(0, 50)}&status=PENDING"
         pending = self.get(f"/v2/transactions?{THIS_YEAR}&{page}").json["meta"]["pending_count"]
         rows = self.client.live.core.state.transactions.values()
@@ -134,7 +134,7 @@ class Day:
         assert summary["total_transactions"]["count"] == len(rows)
 
     def void(self) -> None:
-        """Of any payment: taken when it succeeded, can be voided, was not asked before, and the biller agrees."""
+        """Void any payment: accepted when it succeeded, can be voided, has no earlier void, and the biller agrees."""
         if not self.costs:
             return
         refid = self.random.choice(list(self.costs))
@@ -163,7 +163,7 @@ class Day:
         return is_successful and (path, refid) not in self.requested
 
     def open_case(self, path: str, refid: str, body: dict[str, Any]) -> str:
-        """Name the payment in one of three ways; `trxid` wins over a refid that means nothing."""
+        """Name the payment by refid, by trxid or by both; `trxid` wins over an unknown refid."""
         trxid = self.reseller.refids[refid].trxid
         names = self.random.choice([{"refid": refid}, {"trxid": trxid}, {"refid": "nothing", "trxid": trxid}])
         data = self.client.call("POST", f"/v2/transactions/{path}", body | names).data
@@ -171,7 +171,7 @@ class Day:
         return str(data["status"])
 
     def look_up(self) -> None:
-        """What is outstanding is the bill less what history says was paid."""
+        """The outstanding amount is the bill less the payments of the history."""
         product, account = bill = self.random.choice(BILLED)
         paid = self.get(f"/v2/transactions?{THIS_YEAR}&limit=1&status=SUCCESSFUL&product={product}&account={account}")
         left = self.bills[bill] - exact(paid.json["meta"]["total_amount"])

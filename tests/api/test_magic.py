@@ -260,7 +260,7 @@ def test_a_scenario_adds_outcomes_and_changes_some() -> None:
         "durations": {"9": "1d"},
         "outcomes": {
             "00": {"outcome": "paid late", "payments": {"then": [{"status": "Processing"}]}},
-            "99": {"outcome": "an answer of one's own", "faults": {"then": {"status": 500}}},
+            "99": {"outcome": "a custom answer", "faults": {"then": {"status": 500}}},
         },
     }
     with running({"magic": own}) as client:

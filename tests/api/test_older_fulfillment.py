@@ -21,7 +21,7 @@ FIVE_MORE = {"catalog": {"products": [{"code": "RELOAD", "price_adjustment": ADJ
 
 
 def sales() -> dict[str, Any]:
-    """What each bundled scenario sells, by its name; scenarios that sell the same are tried once."""
+    """The products of each bundled scenario, by its name; equal product lists are tried once."""
     by_text = {}
     for name in sorted(descriptions(), reverse=True):
         whole: Any = merged(name)

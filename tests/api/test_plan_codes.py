@@ -147,7 +147,7 @@ def test_plans_may_be_written_for_an_account() -> None:
     only = {"options_for": {"0111111111": [{"code": "X10", "label": "only one", "denomination": 10}]}}
     catalog = {"products": [{"code": "DATA", "fields": [{"id": "plan", **only}]}]}
     with running({"catalog": catalog}) as client:
-        assert pay(client, plan(None, "10", account="0111111111")).status == 200, "the amount is clear for this one"
+        assert pay(client, plan(None, "10", account="0111111111")).status == 200, "the amount is clear for this account"
         refuse(client, plan("D10W", "10", account="0111111111", refid="r2"), 44, unknown("D10W"))
         refuse(client, plan("D30", "30", account="0111111111", refid="r2"), 44, unknown("D30"))
         refuse(client, plan(None, "10", refid="r2"), 44, AMBIGUOUS)

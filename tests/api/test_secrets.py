@@ -94,7 +94,7 @@ def handed_out(answer: Response) -> set[str]:
 
 
 def everything_shown(client: Client) -> Iterator[tuple[str, bytes]]:
-    """Each answer of the control API, whole, but for those that hand credentials out."""
+    """Yield each answer of the control API, whole, except the answers that hand out credentials."""
     for one in operations():
         if one.document != CONTROL or one.method != "GET" or one.is_stream or one.template in HANDED_OUT:
             continue

@@ -1,4 +1,4 @@
-"""What is true when a request's body has come counts, not what was true when its head came."""
+"""The state at the end of a request's body counts, not the state at its head."""
 
 import asyncio
 import json

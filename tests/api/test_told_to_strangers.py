@@ -1,5 +1,5 @@
-"""What `X-Sim-Diagnosis` tells who knows an API key, but not its secret: nothing of the reseller, its other settings or
-what became of the key. The journal has the whole."""
+"""`X-Sim-Diagnosis` for callers who know an API key, but not its secret: nothing of the reseller, its other settings or
+the state of the key. The journal has the complete diagnosis."""
 
 from base64 import b64encode
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ SECRETIVE = {
 UNTOLD = ("RS001", "RS900", "10.0.0.", "192.0.2.", "revoked", "test_user", "test_key", "test_webhook", "ip_allowlist")
 NOT_ACTIVE = "no active key of this sandbox has this value"
 OPEN, LISTED = "their_key_active", "test_key_RS001"
-# Those that only a request with the right signature gets.
+# Refusals that only a request with the right signature gets.
 OF_OWNERS = {"nonce_reused", "internal_error"}
 
 ROWS: list[tuple[str, str, Mapping[str, str | None], str]] = [

@@ -1,4 +1,4 @@
-"""An exception that nothing foresaw is a journaled 500 that says whose mistake it was, and quotes nobody."""
+"""An unexpected exception is a journaled 500 that blames the simulator and quotes no client."""
 
 import logging
 from typing import Any

@@ -1,4 +1,4 @@
-"""A fault's `delay: { virtual: … }` counts for the integration timeout, and nobody waits for it."""
+"""A fault's `delay: { virtual: … }` counts for the integration timeout, and costs no real time."""
 
 import pytest
 

@@ -207,7 +207,7 @@ def test_walking_pages_meets_each_delivery_once_while_new_ones_end() -> None:
 
 
 def test_a_delivery_that_takes_long_is_not_lost_between_pages() -> None:
-    """It ends after a page was read that has later ones: it comes first, not behind the cursor."""
+    """It ends after a page with later deliveries was read: it comes first, not after the cursor."""
     with running() as client:
         put(client)
         answering(client, 500, 200)

@@ -1,4 +1,4 @@
-"""Nobody who behaves is accused: a good client meets every bundled scenario, and is audited whole."""
+"""The audit accuses no good client: it meets every bundled scenario, and its traffic is audited whole."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,7 +30,7 @@ class Blocked(Exception):
 
 
 class GoodClient:
-    """Signs anew, backs off, asks again and reads every page, in the time of its sandbox."""
+    """Signs each retry, backs off, queries again and reads every page, in the time of its sandbox."""
 
     def __init__(self, client: Client, orders: int = 0) -> None:
         self._client = client
@@ -67,7 +67,7 @@ class GoodClient:
         return answer.status == 400 or (answer.status == 200 and data.get("status") in FINAL)
 
     def _send(self, method: str, target: str, body: Any = None, attempts: int = ATTEMPTS) -> Response:
-        """Sign and send until an answer asks for no patience; where a key is refused, with another one."""
+        """Sign and send until an answer requires no retry; after a refused key, with another key."""
         for pause in _pauses(1.0, PAUSE_MAX_S, attempts):
             answer = self._client.call(method, target, body, headers=NEW_SHAPE)
             if answer.status == 403 and _members(answer).get("error") == "ip_blocked":
@@ -96,7 +96,7 @@ def _pauses(first_s: float, most_s: float, count_: int) -> Iterator[float]:
 
 
 def _members(answer: Response) -> dict[str, Any]:
-    """Nothing of an answer that is no JSON object."""
+    """Return an empty object for an answer that is no JSON object."""
     try:
         found = json.loads(answer.body)
     except ValueError:

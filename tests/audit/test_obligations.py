@@ -149,7 +149,7 @@ def test_other_sins_are_found_too(id_: str, play: Play, scenario: dict[str, Any]
         ("clock-in-step", in_order(passing(10**7), BALANCE), {}),
         ("history-pages-read", in_order(paying_often(3), calling("GET", SHORT_HISTORY)), {}),
         ("history-pages-read", in_order(paying_often(3), reading(SHORT_HISTORY, "offset", 0, 2)), {}),
-        (  # nothing is behind the last one
+        (  # the last page has no next page
             "history-pages-read",
             in_order(paying_often(2), reading(SHORT_HISTORY, "offset", 0, 1, 2)),
             failing("/v2/transactions", 3),
@@ -172,7 +172,7 @@ def test_a_client_that_comes_near_a_violation_is_not_reported(id_: str, play: Pl
 
 
 def seen(n: int, minute: int, path: str, answer: str, status: int = 200) -> Call:
-    """A payment or a void of one order, and what was answered."""
+    """A payment or a void of an order, and its answer."""
     at = datetime(2026, 11, 21, 12, minute, tzinfo=UTC)
     body = b'{"refid":"a1","product":"RELOAD","account":"0123456789","amount":"10","refund_type":1}'
     return Call(n=n, at=at, method="POST", path=path, body=body, status=status, answer=answer.encode())
@@ -181,7 +181,7 @@ def seen(n: int, minute: int, path: str, answer: str, status: int = 200) -> Call
 @pytest.mark.parametrize("status", [0, 408, 500, 504])
 def test_a_payment_without_any_effect_does_not_excuse_a_new_refid(status: int) -> None:
     key = ((b"x-api-key", b"key"),)
-    first = msgspec.structs.replace(seen(1, 0, "/v2/topup", "", status), headers=key)  # nobody asked whose key it is
+    first = msgspec.structs.replace(seen(1, 0, "/v2/topup", "", status), headers=key)  # the owner of the key is unknown
     second = msgspec.structs.replace(
         first, n=2, body=first.body.replace(b"a1", b"a2"), status=200, answer=PENDING.encode(), reseller="RS001"
     )

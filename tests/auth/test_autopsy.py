@@ -1,4 +1,4 @@
-"""Clients that make a known mistake, or two: the autopsy names each, the header those that show who owns the key."""
+"""Clients with a known mistake, or two: the autopsy names each, the header only mistakes by the owner of the key."""
 
 import json
 from base64 import b64decode, b64encode
@@ -37,7 +37,7 @@ from tests.support.mistaken_clients import (
 )
 from tests.support.signed_requests import RULES, facts, header
 
-# Those of SPEC's open questions depend on what the sandbox chose; they are tested with the choices.
+# Mistakes about SPEC's open questions depend on choices of the sandbox; they are tested with the choices.
 OF_CHOICES = {"repeated-keys-by-value", "repeated-keys-as-sent", "empty-values-in", "empty-values-out"}
 
 
@@ -55,8 +55,8 @@ def test_a_mistake_is_named(client: Mistaken) -> None:
     assert signature(b64decode(SECRET), made.string) == right.sign(client.request)
 
 
-# What the header does not name: what others than the owner of the secret can do, what only the journal knows, and of
-# what there are thousands.
+# The header omits mistakes that others than the owner of the secret can make, facts of the journal, and
+# ambiguous mistakes with thousands of variants.
 UNTOLD = WITHOUT_SECRET | {"nonce-another"}
 FAR = ("timestamp-in-milliseconds", "timestamp-as-date")
 
@@ -146,7 +146,7 @@ def test_a_cut_signature_is_recognised_from_twenty_two_characters_on(count: int,
     assert (found == ["signature-cut"]) == is_told, found
 
 
-# One client of each place, with steps that do not touch those of another; both mistakes show in this request.
+# A client of each place, with independent steps; both mistakes show in this request.
 _PAIRED = {
     "nonce-in-lower-case", "method-in-lower-case", "query-not-sorted", "body-hash-hexadecimal", "line-feeds",
     "secret-not-decoded", "secret-of-another", "sha-1", "signature-hexadecimal", "signature-without-v1",
@@ -338,7 +338,7 @@ def test_a_search_is_bounded(request_: Request, is_whole: bool, monkeypatch: pyt
     assert 0 < sum(1 + len(text) // 1024 for text in tried[:-1]) <= search.LOOP_HMACS_MAX
 
 
-# A query of which four forms are accepted, so that the search reaches its bound.
+# A query with four accepted forms, so that the search reaches its bound.
 FOUR_FORMS = Request(query="s=2&b=&s=1&c=&a=%2F&b=3&flag")
 LEAN = "a=%2F&b=3&s=1&s=2"  # the last of them: without empty values, equal keys sorted by value
 

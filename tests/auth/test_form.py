@@ -1,4 +1,4 @@
-"""What the form of a signature shows, at the limits of what is no chance."""
+"""Evidence in the form of a signature, at the limits of chance."""
 
 from base64 import b64encode
 
@@ -6,7 +6,7 @@ import pytest
 
 from simulator.auth.form import wrong_form
 
-LETTERS = b"abcdefghij" * 5  # of which none may stand before the padding, since its last bits are not zero
+LETTERS = b"abcdefghij" * 5  # none may stand before the padding, since its last bits are not zero
 
 
 @pytest.mark.parametrize(

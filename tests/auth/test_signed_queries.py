@@ -1,7 +1,7 @@
-"""Clients that sign a query wrongly: what the autopsy tells, done to the letter by a client, makes it right, at the
-latest when it has asked three times.
+"""Clients that sign a query wrongly: the autopsy's advice, followed to the letter by a client, makes it right, at the
+latest after three rounds.
 
-The signer here knows nothing of ours: it does each step of a query's form as it is told, and each mistake's fix
+The signer here shares no code with ours: it follows each step of a query's form literally, and each mistake's fix
 changes the steps that its sentence speaks of.
 """
 
@@ -108,7 +108,7 @@ FIXES: dict[str, dict[str, Any]] = {
     "empty-values-out": {"empty": KEEP, "whole": ""},
 }
 
-# The steps of single mistakes; the right value of each is that of `Client`, or what the rules want.
+# The steps of single mistakes; the right value of each comes from `Client` or from the rules.
 MISTAKES: list[dict[str, Any]] = [
     {"bare": KEEP},
     {"bare": ADD},
@@ -163,14 +163,14 @@ def told_of(request: Request, text: str, rules: QueryRules) -> Autopsy:
 
 
 def mended(client: Client, made: Autopsy) -> Client:
-    """The client after it did what it was told."""
+    """The client after it followed the advice."""
     for one in made.found:
         client = replace(client, **FIXES[one.id])
     return client
 
 
 def unmended(query: str, rules: QueryRules, client: Client) -> str:
-    """What is told in vain of a client; empty when what is told mends it."""
+    """Return the advice that does not mend a client; empty when it does."""
     request = Request("GET", "/v2/catalog", query, b"")
     forms = {form.decode() for form in canonical_queries(query.encode(), rules)}
     told: list[list[str]] = []

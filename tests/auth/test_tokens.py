@@ -1,4 +1,4 @@
-"""Tokens are valid in one sandbox, for one use and a limited time; every other token is refused with the reason."""
+"""Tokens are valid in a single sandbox, for one use and a limited time; others are refused with the reason."""
 
 import string
 from datetime import UTC, datetime, timedelta
@@ -31,7 +31,7 @@ CLAIMS: dict[str, Any] = {
 
 
 def made(key: bytes | None = REALM.key, algorithm: str = "HS256", **changed: Any) -> str:
-    """A token with some claims changed, those that are None left out."""
+    """A token with changed claims; claims that are None are left out."""
     claims = {name: value for name, value in (CLAIMS | changed).items() if value is not None}
     return jwt.encode(claims, key or "", algorithm=algorithm)
 

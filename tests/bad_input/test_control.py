@@ -1,4 +1,4 @@
-"""The control API: who may not come in, ids of nobody, queries and bodies that say nothing."""
+"""The control API: refused callers, unknown ids, empty queries and bodies."""
 
 import json
 from typing import Any
@@ -36,7 +36,7 @@ FOREIGN_REQUESTS: list[tuple[str, dict[str, str], str]] = [
     ("a port in words", {"Host": "localhost:http"}, "403 foreign_host"),
     ("a port of six digits", {"Host": "localhost:123456"}, "403 foreign_host"),
     ("two ports", {"Host": "localhost:80:80"}, "403 foreign_host"),
-    ("a user behind the port", {"Host": "localhost:80@evil.example"}, "403 foreign_host"),
+    ("a user after the port", {"Host": "localhost:80@evil.example"}, "403 foreign_host"),
     ("a path", {"Host": "localhost/"}, "403 foreign_host"),
     ("an empty port", {"Host": "localhost:"}, "200"),
     ("IPv6", {"Host": "[::1]:8080"}, "200"),
@@ -117,7 +117,7 @@ def test_every_path_refuses_an_unknown_id(client: Client, one: Operation) -> Non
         known = {"sandbox": "default", "code": "RS001"} | {inner: value}
         answer = ask(client, one.method, _at(one.template, known), b"{}" if one.takes_body else b"")
         if inner == "name" and "/inbox/" in one.template:
-            is_name = what in ("unknown", "beyond 64 bits")  # any inbox may be named: there is nothing in it
+            is_name = what in ("unknown", "beyond 64 bits")  # any inbox may be named: it is empty
             assert said(answer) in (("200", "204", "400 bad_request") if is_name else ("400 bad_inbox_name",)), what
         elif "/holds/" in one.template:  # what was held under any name may have gone on already
             assert answer.status in (200, 400, 404), (what, answer.body[:300])

@@ -1,4 +1,4 @@
-"""Headers: those of the signature in every wrong form, X-Sim-Rule, X-API-Version, and those that nobody asked for."""
+"""Headers: the signature's headers in every wrong form, X-Sim-Rule, X-API-Version, and unknown headers."""
 
 import pytest
 
@@ -69,7 +69,7 @@ SIGNATURES: list[tuple[str, str, str]] = [
     ("no version", "A" * 44, "invalid_signature_format"),
     ("another version", "v2=" + "A" * 43 + "=", "invalid_signature_format"),
     ("the version in upper case", "V1=" + "A" * 43 + "=", "invalid_signature_format"),
-    ("a blank behind the version", "v1= " + "A" * 43 + "=", "invalid_signature_format"),
+    ("a blank after the version", "v1= " + "A" * 43 + "=", "invalid_signature_format"),
     ("no Base64", "v1=!!!!", "invalid_signature_format"),
     ("Base64 for URLs", "v1=" + "-_" * 21 + "A=", "invalid_signature_format"),
     ("hexadecimal", "v1=" + "0123456789abcdef" * 4, "invalid_signature"),

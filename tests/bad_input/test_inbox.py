@@ -1,4 +1,4 @@
-"""The inbox's own address, which is open to any sender: names of nobody, any method, any body."""
+"""The inbox's own address, which is open to any sender: unknown names, any method, any body."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Methods that a path does not have, and paths that nobody has."""
+"""Unknown methods of a path, and unknown paths."""
 
 import pytest
 

@@ -14,7 +14,7 @@ BILL = {"refid": "hostile", "product": "ELECTRIC", "account": "123456789012", "a
 INVALID, WRONG_AMOUNT, POOR = "400 Invalid_Request", "400 Invalid_Denomination", "400 Insufficient_Balance"
 NO_ACCOUNT, NO_PRODUCT = "400 Invalid_Account", "400 Invalid_Product"
 
-# As JSON text: what stands behind "amount":
+# JSON text after "amount":
 AMOUNTS: list[tuple[str, str, str]] = [
     ("zero", "0", WRONG_AMOUNT),
     ("zero as text", '"0"', WRONG_AMOUNT),

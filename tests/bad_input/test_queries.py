@@ -64,7 +64,7 @@ CATALOG: list[tuple[str, str, str]] = [
     ("two booleans", "is_active=true&is_active=false", "400 is_active"),
     ("both booleans wrong", "is_active=1&include_inactive=0", "400 include_inactive,is_active"),
     ("a parameter of nobody", "colour=red", "200"),
-    ("a parameter of nobody in no UTF-8", "colour=%ff", "400 colour"),
+    ("an unknown parameter in no UTF-8", "colour=%ff", "400 colour"),
     ("another case", "IS_ACTIVE=1", "200"),
     ("brackets", "is_active[]=1", "200"),
 ]

@@ -1,6 +1,6 @@
 """Bytes on a real socket: what is no request, what is one and lies about itself, what never ends.
 
-What the server's own layer makes of bytes is tested beside it; here the whole simulator stands behind it.
+The server's own layer has its tests beside it; here the whole simulator serves the bytes.
 """
 
 import asyncio

@@ -87,7 +87,7 @@ PRODUCT = {
 STEP = [{"status": "Succesful"}]
 PAID: dict[str, Any] = {"then": STEP}
 
-# What one key of a scenario holds: (what, scenario, code of the first problem, its path)
+# Values of single keys of a scenario: (label, scenario, code of the first problem, its path)
 SCENARIOS: list[tuple[str, dict[str, Any], str, str]] = [
     ("unknown key", {"colour": "red"}, "unknown_key", "colour"),
     ("key of an escape sequence", {"\x9b2J": 1}, "unknown_key", "\x9b2J"),
@@ -144,7 +144,7 @@ SCENARIOS: list[tuple[str, dict[str, Any], str, str]] = [
     ("a template that runs code", {"payments": [{"then": [{"status": "Succesful", "sn": "{refid.__class__}"}]}]}, "bad_template", "payments[0].then[0].sn"),
     ("a template that is huge", {"payments": [{"then": [{"status": "Succesful", "sn": "{digits:999999999}"}]}]}, "bad_template", "payments[0].then[0].sn"),
     ("a template with a width", {"payments": [{"then": [{"status": "Succesful", "sn": "{refid:>999999999}"}]}]}, "bad_template", "payments[0].then[0].sn"),
-    ("two rules of one name", {"payments": [PAID | {"name": "a"}, PAID | {"name": "a"}]}, "duplicate", "payments[1].name"),
+    ("two rules with the same name", {"payments": [PAID | {"name": "a"}, PAID | {"name": "a"}]}, "duplicate", "payments[1].name"),
     ("fault that does nothing", {"faults": [{"then": {}}]}, "out_of_range", "faults[0].then"),
     ("fault with a status of 99", {"faults": [{"then": {"status": 99}}]}, "out_of_range", "faults[0].then.status"),
     ("fault with a delay of ages", {"faults": [{"then": {"delay": "999999999d"}}]}, "bad_duration", "faults[0].then.delay"),
@@ -161,7 +161,7 @@ SCENARIOS: list[tuple[str, dict[str, Any], str, str]] = [
     ("60 levels", {"catalog": deep(58)}, "too_deep", "catalog" + ".and" * 31),
     ("a number of 50 digits", {"seed": 10**50}, "bad_number", "seed"),
     ("30,000 values", {"payments": [1] * 30_000}, "too_big", ""),
-    ("5,000 rules that are none", {"payments": [{}] * 5_000}, "missing_key", "payments[0]"),
+    ("5,000 empty rules", {"payments": [{}] * 5_000}, "missing_key", "payments[0]"),
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What the page says of a simulator that does not answer, of one that was started again, and of what is not there."""
+"""The page reports a simulator that does not answer, a restarted simulator, and missing views or sandboxes."""
 
 import signal
 from collections.abc import Iterator

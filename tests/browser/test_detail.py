@@ -1,4 +1,4 @@
-"""What is selected in the live list, whole: messages, reasons, and what can be done with it."""
+"""The detail of a selected row of the live list: messages, reasons, actions."""
 
 import json
 from collections.abc import Iterator

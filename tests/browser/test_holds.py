@@ -1,4 +1,4 @@
-"""What rules hold stands above the live list and in the story of its payment, with buttons that release it."""
+"""Held messages are shown above the live list and in the story of their payment, with buttons that release them."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

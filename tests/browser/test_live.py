@@ -189,7 +189,7 @@ def test_an_empty_list_teaches_the_first_calls_and_describes_your_actions_in_wor
 
 
 def order(page: Console) -> list[int]:
-    """The numbers that a screen reader hears of the rows, in the order in which it meets them."""
+    """Return the numbers of the rows for a screen reader, in reading order."""
     found: list[int] = page.page.evaluate(
         "[...document.querySelectorAll('sim-list .rows .row')].map(row => Number(row.getAttribute('aria-rowindex')))"
     )

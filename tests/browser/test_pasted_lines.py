@@ -38,7 +38,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
 
 
 def made(page: Console, action: Action) -> str:
-    """A sandbox in which what the action needs has happened; its id."""
+    """Prepare a sandbox for the action; return its id."""
     page.new_sandbox(SCENARIO)
     page.mine("PUT", "network/RELOAD", {"status": "Healthy"})
     for step in action.before:

@@ -1,4 +1,4 @@
-"""Inbox, catalog, webhooks and rules below a prefix, as behind a team's gateway: what is clicked takes effect."""
+"""Inbox, catalog, webhooks and rules below a prefix, as with a team's gateway: each click takes effect."""
 
 from collections.abc import Iterator
 from pathlib import Path

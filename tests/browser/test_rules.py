@@ -1,4 +1,4 @@
-"""What if: the rules of a sandbox with their counts, one more from the form, and what else can be changed at once."""
+""" "What if": the rules of a sandbox with their counts, a new rule from the form, and other immediate changes."""
 
 import json
 from collections.abc import Iterator

@@ -33,14 +33,14 @@ def page(shared: Console) -> Console:
 
 
 def editor(page: Console, name: str = "default") -> "Locator":
-    """The editor with a scenario; once its text is there."""
+    """Open the editor with a scenario, and wait for its text."""
     page.page.goto(f"{page.url}/_sim/ui/scenarios/{name}")
     page.until("document.querySelector('sim-editor textarea')?.value")
     return page.page.get_by_role("combobox", name="The scenario as YAML")
 
 
 def write(page: Console, text: str) -> "Locator":
-    """The editor with this text, of which the cursor is at the end."""
+    """Open the editor with this text, with the cursor at its end."""
     area = editor(page)
     area.fill("")
     page.page.keyboard.insert_text(text)

@@ -43,7 +43,7 @@ def refused(page: Console, status: int) -> None:
 
 
 def await_same_place(page: Console, one: str, other: str) -> None:
-    """Wait until what these selectors find begins at the same place; until all is known it is drawn anew."""
+    """Wait until the elements of these selectors are aligned; the page redraws them until everything is loaded."""
     left = "(document.querySelector(`{}`)?.getBoundingClientRect().x)"
     page.until(f"Math.abs({left.format(one)} - {left.format(other)}) < 1")
 

@@ -1,4 +1,4 @@
-"""Rules that are taken home: whatever their style, and whatever the sandbox was made of, `check` accepts the file."""
+"""Downloaded rules: `check` accepts the file for every style of rules and every origin of the sandbox."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,7 +43,7 @@ STYLES = [
     "{section}: {rules}\r\n",
     "? {section}\n: {rules}\n",
 ]
-# Chromium asks before a page's eleventh download, and headless nobody answers; a page opened anew begins at none.
+# Chromium asks before a page's eleventh download, without an answer when headless; a reopened page starts at zero.
 DOWNLOADS_MAX = 10
 
 

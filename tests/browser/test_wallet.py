@@ -44,7 +44,7 @@ def cells(page: Console, table: str) -> list[list[str]]:
 
 
 def drawn(page: Console, name: str) -> str:
-    """What a screen reader says of a drawing beside its name."""
+    """Return the description of a drawing for a screen reader, without its name."""
     return page.page.get_by_role("img", name=name).locator("desc").text_content() or ""
 
 
@@ -87,7 +87,7 @@ def test_parts_of_a_drawing_differ_without_colour(page: Console) -> None:
     shown = page.open("wallet")
     image = shown.get_by_role("img", name="Payments by product")
     image.wait_for()
-    # Read in one turn of the page: a drawing that is drawn anew has other names for its patterns.
+    # Read in a single turn of the page: a redrawn drawing has other names for its patterns.
     marks = image.evaluate(
         """image => [...image.querySelectorAll("rect[fill]")].map(
             one => image.querySelector(one.getAttribute("fill").slice(4, -1) + " path").getAttribute("d"))"""
@@ -162,7 +162,7 @@ def test_receivers_that_are_not_listed_are_counted(page: Console) -> None:
 
 
 def with_receivers(figures: Any, count: int) -> Any:
-    """The same figures with so many receivers."""
+    """Return equal figures with so many receivers."""
     one = {"attempts": 1, "answered": 1, "p50_ms": 1.0, "p95_ms": 1.0, "max_ms": 1.0}
     return figures | {"receivers": [one | {"url": f"http://127.0.0.1:{9000 + at}/"} for at in range(count)]}
 

@@ -12,7 +12,7 @@ from tests.support.play import (
     settle,
 )
 
-# scenario, the account's ending, HTTP status, data.message and whether the client may go on and pay
+# scenario, the account's ending, HTTP status, data.message and whether the client may then pay
 BILLS = [
     ("default", "78", 200, "Account no is valid"),
     ("difficult-billers", "15", 400, "Invalid account no"),

@@ -1,4 +1,4 @@
-"""What becomes of requests: lost-answers, garbled-answers, bad-network, maintenance-window, nonce-outage, rate-limit,
+"""Outcomes of requests: lost-answers, garbled-answers, bad-network, maintenance-window, nonce-outage, rate-limit,
 api-key-only, key-rotation."""
 
 import pytest
@@ -32,7 +32,7 @@ def test_an_answer_is_lost_and_asking_again_is_right(ending: str, first: int, is
         assert (status(client, refid) != "") is is_made
         assert buy(client, ending=ending, refid=refid)[1].status == second
         settle(client)
-        assert balance(client) == (5000 if second == 504 else 4990.25)  # paid once, whatever was heard
+        assert balance(client) == (5000 if second == 504 else 4990.25)  # paid once, with or without an answer
 
 
 def test_an_answer_is_not_json_although_the_payment_was_made() -> None:

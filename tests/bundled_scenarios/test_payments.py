@@ -19,7 +19,7 @@ PLAYS: list[tuple[str, str, str, str, list[tuple[int, str]]]] = [
     ("default", "RELOAD", "", "Accepted", [(2, "Processing"), (5, "Succesful")]),
     ("slow-provider", "RELOAD", "", "Accepted", [(10, "Processing"), (119, "Processing"), (120, "Succesful")]),
     ("slow-provider", "ELECTRIC", "", "Processing", [(1799, "Processing"), (1800, "Succesful")]),
-    ("slow-provider", "RELOAD", "0000001", "Accepted", [(5, "Failed")]),  # magic accounts go on working
+    ("slow-provider", "RELOAD", "0000001", "Accepted", [(5, "Failed")]),  # magic accounts keep working
     ("provider-failures", "RELOAD", "", "Accepted", [(5, "Succesful")]),
     ("provider-failures", "RELOAD", "48", "Accepted", [(2, "Processing"), (5, "Failed")]),
     ("provider-failures", "RELOAD", "62", "Processing", [(5, "Failed")]),

@@ -21,7 +21,7 @@ CALLBACKS: list[tuple[str, str, str, list[str]]] = [
     ("lost-callbacks", "ELECTRIC", "", ONCE),
     ("lost-callbacks", "WATER", "", ["Processing"] * 3 + ["Succesful"] * 3),
     ("lost-callbacks", "GIFTCARD", "", ["Succesful", "Processing"]),
-    ("lost-callbacks", "RELOAD", "0000000", ONCE),  # magic accounts go on working
+    ("lost-callbacks", "RELOAD", "0000000", ONCE),  # magic accounts keep working
     ("callback-storm", "RELOAD", "", ["Succesful"] * 3 + ["Processing"] * 3),
     ("callback-storm", "RELOAD", "0000006", []),
     ("stale-callbacks", "RELOAD", "", ["Processing", "Succesful", "Succesful", "Processing"]),

@@ -15,10 +15,10 @@ BIN = Path(sys.executable).parent
 ACTIONS = ("action.yml", "ci/serve/action.yml", "ci/finish/action.yml")
 JOBS = (".reseller-sim:exec", ".reseller-sim:service")
 ALLOWED = {
-    ".reseller-sim:exec": "SC2086",  # several flags in one variable are several words
+    ".reseller-sim:exec": "SC2086",  # several flags in a variable are several words
     "explore.md: shop.sh": "SC2034",  # a loop that only counts
     "is-my-integration-ready.md: client.sh": "SC2034",
-    "is-my-integration-ready.md: bad-days.sh": "SC2155",  # nobody asks for the status of `seq`
+    "is-my-integration-ready.md: bad-days.sh": "SC2155",  # the status of `seq` does not matter
 }
 
 

@@ -43,7 +43,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def without_an_index(patch: pytest.MonkeyPatch) -> None:
-    """The libraries are those of this environment, so that pip installs the package alone."""
+    """The libraries come from this environment, so that pip installs the package alone."""
     for name in ("PIP_NO_INDEX", "PIP_NO_DEPS", "PIP_NO_COMPILE"):
         patch.setenv(name, "1")
     patch.setenv("PYTHONPATH", sysconfig.get_path("purelib"))
@@ -56,7 +56,7 @@ def _without_an_index(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the action's own step installs, once: the tests that are about the other steps have copies of it."""
+    """The installation of the action's own step, made once: tests of the other steps use copies."""
 
     def install(folder: Path) -> None:
         with pytest.MonkeyPatch.context() as patch:
@@ -208,7 +208,7 @@ def test_the_job_of_gitlab_runs_a_command(
 
 
 def variables_of_service(job: Mapping[str, Any], **project: str) -> dict[str, str]:
-    """What GitLab gives a service: the variables of the job, and its own, which may refer to those of other names."""
+    """The environment of a service on GitLab: the variables of the job, and its own, which may refer to others."""
     (service,) = job["services"]
     given = {name: str(text) for name, text in job["variables"].items()} | project
     assert not [name for name, text in service["variables"].items() if f"${name}" in text], "none refers to itself"

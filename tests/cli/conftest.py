@@ -1,4 +1,4 @@
-"""What the tests of verbs that ask a running simulator share."""
+"""Fixtures of the tests of verbs that ask a running simulator."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What shells complete, asked as their scripts ask."""
+"""Completions of shells, requested as their scripts do."""
 
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ NO_SIMULATOR = "http://127.0.0.1:1"
 
 
 def completed(*words: str, url: str = NO_SIMULATOR, sandbox: str = "default") -> list[str]:
-    """What bash is offered for the last word."""
+    """Return the completions of the last word for bash."""
     variables = {"_RESELLER_SIM_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(["reseller-sim", *words])}
     variables |= {"COMP_CWORD": str(len(words)), "RESELLER_SIM_URL": url, "RESELLER_SIM_SANDBOX": sandbox}
     done = invoke(**variables)  # type: ignore[arg-type]  # none of them is the body

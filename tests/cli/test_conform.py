@@ -1,4 +1,4 @@
-"""`conform`: what it is told, what it prints and writes, and what a signal leaves."""
+"""`conform`: its input, its output and files, and its state after a signal."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""`data`: folders are checked, moved and made smaller; whatever is wrong is said in one line."""
+"""`data`: folders are checked, moved and compacted; every problem is reported on one line."""
 
 import json
 import os
@@ -249,7 +249,7 @@ def test_a_file_that_is_no_exported_sandbox_is_not_imported(tmp_path: Path) -> N
 
 
 def hostile(folder: Path, change: Callable[[Store], object]) -> Path:
-    """An exported sandbox, whole by its sums, of a store in which something was changed."""
+    """Export a sandbox with valid checksums from a changed store."""
     with Store(filled(folder), version="1.2.3") as store:
         change(store)
         store.commit()

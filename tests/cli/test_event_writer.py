@@ -20,11 +20,11 @@ from simulator.persistence.store import Store
 from tests.support.client import Client, running
 from tests.support.late_stores import LateStore
 
-TURNS = 20  # of the event loop, in which all happens that is going to
+TURNS = 20  # of the event loop; all pending work happens in them
 
 
 class Written:
-    """Who writes at once, and remembers it."""
+    """A writer that writes at once and remembers it."""
 
     def __init__(self, stream: TextIO, tell: Callable[[str], None]) -> None:
         self.has_room, self.is_idle, self.is_broken = asyncio.Event(), threading.Event(), False
@@ -67,7 +67,7 @@ class Shown:
 
     @property
     def lines(self) -> int:
-        """How many requests were told."""
+        """Return how many requests were written."""
         return cast(Written, self.showing._writer).text.count(b"/v2/balance")
 
 

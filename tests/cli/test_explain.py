@@ -36,7 +36,7 @@ BODY = POST.body.decode()
 
 
 def run(*words: str, stdin: str | None = None) -> Result:
-    """What the verb prints, and its exit code."""
+    """Return the output of the verb and its exit code."""
     return CliRunner().invoke(cli, ["explain", *words], input=stdin)
 
 
@@ -51,7 +51,7 @@ def sign(request: Request = POST, **steps: Any) -> str:
 
 
 def explained(signature: str, *more: str, **changed: str | None) -> Result:
-    """Of `POST`, at its time."""
+    """Return the headers of `POST`, at its time."""
     return run("POST", "/v2/topup", "-d", BODY, "--at", str(NOW), *flags(signature, **changed), *more)
 
 
@@ -133,7 +133,7 @@ NOT_OF_IT = "the signature was not made of it with this secret"
     ],
 )
 def test_the_string_that_a_client_signed_is_compared(mine: str, says: str, fix: str) -> None:
-    """Under a secret that made the signature of it, and under another one."""
+    """Compare with the right secret and with another secret."""
     of_it = json.loads(explained(sign(join=lambda *_: mine), "--string", mine, "--json").stdout)["autopsy"]["compared"]
     assert says in of_it["sentence"]
     assert fix in of_it["fix"]
@@ -258,7 +258,7 @@ EXCHANGE: dict[str, Any] = {
 
 @pytest.fixture
 def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Any]], None]:
-    """What the control API answers, by the ends of paths."""
+    """The answers of the control API, by the ends of paths."""
 
     def answer(by_path: dict[str, Any]) -> None:
         def get(control: Control, path: str, *, query: dict[str, Any] | None = None) -> Any:
@@ -408,7 +408,7 @@ CURL = ("--", "curl", "http://h/v2/balance")
 
 
 def run_uncaught(*words: str, stdin: str | bytes | None = None) -> Result:
-    """What the verb prints, and its exit code. An exception that nothing caught fails the test."""
+    """Return the output of the verb and its exit code. An exception that nothing caught fails the test."""
     return CliRunner().invoke(cli, ["explain", *words], input=stdin, catch_exceptions=False)
 
 
@@ -530,7 +530,7 @@ def test_a_signature_of_wrong_form_has_a_fix_of_its_own() -> None:
     assert "fix: send v1= and the 44 characters" in made.stdout
 
 
-# What a request does not show by itself: the nonce of the one before it, and secrets that only a simulator has.
+# Facts that a request lacks: the nonce of the request before it, and secrets that only a simulator has.
 UNSEEN = {"nonce-another", "secret-of-another", "secret-replaced"}
 # Five of them, of different kinds; tests/auth tries each.
 SAMPLE = CLIENTS[:: len(CLIENTS) // 5 + 1]

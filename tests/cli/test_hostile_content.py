@@ -1,4 +1,4 @@
-"""No verb prints a character that controls a terminal, whatever it was given, and JSON stays JSON."""
+"""No verb prints a character that controls a terminal, and JSON stays JSON."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The command as a whole: help that teaches, verbs that are imported when used, errors in one line."""
+"""The command as a whole: help that teaches, verbs that are imported when used, errors on one line."""
 
 import subprocess
 import sys

@@ -95,7 +95,7 @@ def test_each_verb_writes_the_offset_and_follows_the_flag_and_the_variable(
     in_utc = asking.verb(*words, "--utc").stdout
     assert "+00:00" in in_utc
     assert "+08:00" not in in_utc
-    assert "+08:00" in asking.verb(*words).stdout, "the flag is of one run"
+    assert "+08:00" in asking.verb(*words).stdout, "the flag applies to a single run"
     where = {"RESELLER_SIM_URL": asking.url, "RESELLER_SIM_SANDBOX": asking.sandbox}
     assert "+00:00" in invoke(*words, RESELLER_SIM_UTC="1", **where).stdout  # type: ignore[arg-type]
     assert re.search(r"\dZ\"", asking.verb(*words, "--json").stdout)

@@ -29,7 +29,7 @@ BODIES = [
 
 
 def run(*words: str, stdin: str | bytes | None = None) -> Result:
-    """What the verb prints, and its exit code."""
+    """Return the output of the verb and its exit code."""
     return CliRunner().invoke(cli, ["explain", "--at", str(NOW), *words], input=stdin)
 
 

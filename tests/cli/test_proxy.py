@@ -1,4 +1,4 @@
-"""What `proxy` refuses to start with; nothing of a secret is repeated."""
+"""Options that `proxy` refuses; it repeats no part of a secret."""
 
 from pathlib import Path
 

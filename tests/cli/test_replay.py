@@ -32,7 +32,7 @@ def lines_of(client: Client, sandbox: str = "default") -> list[bytes]:
 
 @pytest.fixture(scope="module")
 def lives() -> list[list[bytes]]:
-    """The lines of two lives of the default sandbox, and of one of another: of 3, 2 and 0 entries."""
+    """The lines of two lives of the default sandbox, and of a life of another: 3, 2 and 0 entries."""
     with running(SCENARIO) as client:
         deposit = "/sandboxes/default/resellers/RS001/deposits"
         for _ in range(3):

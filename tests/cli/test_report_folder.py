@@ -1,4 +1,4 @@
-"""The folder of a run: whatever clients sent, it opens as a page, shows no secret, and says what is left out."""
+"""The folder of a run: with any input of clients it opens as a page, shows no secret, and names its omissions."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The verbs that ask a running simulator: wrong usage, and servers that are none, or hostile."""
+"""The verbs that ask a running simulator: wrong usage, other servers, and hostile servers."""
 
 import json
 import threading

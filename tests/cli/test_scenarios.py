@@ -1,4 +1,4 @@
-"""What is wrong with files of scenarios is said alike by every verb."""
+"""Every verb reports problems of scenario files alike."""
 
 import gc
 import json

@@ -208,7 +208,7 @@ def test_names_of_hosts_have_commas_or_spaces_between_them(
 
 @pytest.mark.parametrize("text", ["http://sim", "sim:8080", "sim/", "*", "*.example.com", "-x", "a;b", "é"])
 def test_an_invalid_host_name_is_refused(text: str) -> None:
-    """It would match no request, and nobody would say why."""
+    """It would match no request, without any explanation."""
     assert " is no host name: give it alone" in refusal(invoke("serve", "--allow-host", text), 2)
 
 

@@ -11,7 +11,7 @@ from tests.support import durations
 from tests.support.asking import Asking
 from tests.support.runner import invoke, refusal
 
-# What the command line reads as seconds, or never gets to read: a number, and what looks like a flag.
+# Words that the command line reads as seconds or as a flag.
 NUMBERS = {"5", "90"}
 
 

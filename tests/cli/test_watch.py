@@ -1,4 +1,4 @@
-"""`tail` and `listen`: a stream goes on where it was interrupted, and says when the server is gone."""
+"""`tail` and `listen`: a stream resumes where it was interrupted, and reports a stopped server."""
 
 import asyncio
 import json

@@ -31,7 +31,7 @@ DESCRIBED = {"id": "own", "scenario": "default", "seed": 1, "resellers": [{"code
 NAIVE = datetime(2027, 1, 1)  # noqa: DTZ001  # what is refused
 NOBODY = Simulator("http://127.0.0.1:9")
 OWN = Sandbox(Control("http://127.0.0.1:9"), DESCRIBED)
-OF_THE_HOUSE = {"Sandbox", "Rule", "Message"}  # nobody creates one
+OF_THE_HOUSE = {"Sandbox", "Rule", "Message"}  # users do not create them
 DOORS = [Simulator, Sandbox, Rule, Receiver, Message, HMACAuth]
 
 

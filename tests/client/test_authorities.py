@@ -40,7 +40,7 @@ def served() -> Iterator[tuple[str, Pair]]:
     context.load_cert_chain(*own)
     server = HTTPServer(("127.0.0.1", 0), Healthy)
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # who believes nobody leaves in the middle
+    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # a client without trust leaves in the middle
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:

@@ -1,4 +1,4 @@
-"""`Simulator.start` with a command that is no simulator: the error says what happened, and nothing is left behind."""
+"""`Simulator.start` with a command that is no simulator: the error says what happened, and no process remains."""
 
 import os
 import select
@@ -20,7 +20,7 @@ FOREVER = "time.sleep(600)"
 
 @pytest.fixture
 def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file that is run in place of the simulator; it notes its process beside itself."""
+    """The file that is run instead of the simulator; it records its process id beside itself."""
     monkeypatch.setattr(launcher, "__file__", str(tmp_path / "child.py"))
     monkeypatch.setattr(simulator, "START_TIMEOUT_S", 2.0)
     monkeypatch.setattr(simulator, "STOP_TIMEOUT_S", 0.5)
@@ -82,7 +82,7 @@ def test_two_that_start_at_a_time_end_each_by_itself() -> None:
 
 
 def test_a_parent_that_is_killed_leaves_nothing() -> None:
-    """Its stdin ends with the parent, whatever the child is doing then."""
+    """Its stdin ends with the parent, during any action of the child."""
     wait = "import time; time.sleep(600)"
     code = f"from reseller_sim import Simulator\nSimulator.start()\nprint('ready', flush=True)\n{wait}"
     parent = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""What the Python client sends as JSON."""
+"""JSON that the Python client sends."""
 
 from decimal import Decimal
 

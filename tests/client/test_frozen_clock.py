@@ -29,7 +29,7 @@ def freeze(request: pytest.FixtureRequest) -> Any:
 
 
 def outcome_of(call: Callable[[], object]) -> object:
-    """What a call returns or raises; it is left behind when it does not end."""
+    """Return the result or the error of a call; a call that does not end is abandoned."""
     outcomes: list[object] = []
 
     def run() -> None:

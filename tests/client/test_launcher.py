@@ -9,7 +9,7 @@ import pytest
 from simulator import __version__
 from tests.support.processes import DEADLINE_S, ROOT, environment
 
-# What pip writes for an entry point of the distribution.
+# The script that pip writes for an entry point of the distribution.
 SCRIPT = "import sys\nfrom reseller_sim.launcher import main\nif __name__ == '__main__':\n    sys.exit(main())\n"
 OF_THE_PROJECT = "import os; print(os.environ['PYTHONPATH']); import simulator"
 

@@ -54,7 +54,7 @@ def test_every_name_of_the_package_is_on_the_page() -> None:
         "Sandbox",
         "Story",
         "Verdict",
-    }  # nobody makes them
+    }  # users do not create them
     missing = {name for name in reseller_sim.__all__ if not re.search(rf"\b{name}\b", PAGE)}
     assert missing <= results
 

@@ -1,4 +1,4 @@
-"""What leaves people puzzled is explained where they meet it."""
+"""Common puzzles are explained where people meet them."""
 
 import asyncio
 import traceback

@@ -1,4 +1,4 @@
-"""The receiver records real deliveries, verifies signatures, and misbehaves as told."""
+"""The receiver records real deliveries, verifies signatures, and misbehaves on request."""
 
 import threading
 from collections import deque

@@ -1,4 +1,4 @@
-"""A sender that means harm: the receiver prints nothing, goes on receiving, closes at once."""
+"""A hostile sender: the receiver prints nothing, keeps receiving, closes at once."""
 
 import socket
 from collections.abc import Iterator

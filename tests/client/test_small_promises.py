@@ -1,4 +1,4 @@
-"""What the client passes on, and what it refuses before anything is sent."""
+"""Values that the client passes on, and values that it refuses before anything is sent."""
 
 from datetime import UTC, datetime
 from typing import Any

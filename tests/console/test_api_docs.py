@@ -26,7 +26,7 @@ console.log(JSON.stringify(await Promise.all(requests.map(signed))));
 
 
 def test_the_page_signs_as_the_service_demands(tmp_path: Path) -> None:
-    module = tmp_path / "sign.mjs"  # the name by which every Node knows a module
+    module = tmp_path / "sign.mjs"  # the extension of modules for every Node
     module.write_bytes((FILES / "sign.js").read_bytes())
     targets = ["/v2/balance", "/v2/options?b=2&a=%20&flag&a=1&=x&b=", "/s/mine/v2/catalog?a=1?b=2#top"]
     bodies = ["", '{"account": "é"}']
@@ -74,12 +74,12 @@ def test_the_page_draws_both_contracts_and_its_requests_are_signed() -> None:
         assert mistakes == []
 
 
-# What is looked up by an id that the simulator has made: there is none in a new sandbox.
+# Look-ups by an id that the simulator has created: a new sandbox has none.
 NOT_THERE_YET = {"getDelivery", "getSandboxDelivery", "getTransaction"}
 
 
 def filled_in(document: dict[str, Any], parameter: dict[str, Any]) -> str | None:
-    """What Swagger UI fills in for a parameter when "Try it out" is chosen: its example, or its schema's or default."""
+    """Return the value that "Try it out" of Swagger UI fills in: the example of parameter or schema, or the default."""
     schema = parameter["schema"]
     if "$ref" in schema:
         schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]] | schema

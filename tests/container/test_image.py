@@ -79,7 +79,7 @@ def stopped(server: subprocess.Popen[str], image: Image) -> int:
 
 
 def new_volume(image: Image, tmp_path: Path) -> Path:
-    """What an engine makes for `/data`: a folder with the owner and the mode that the one of the image has."""
+    """A folder like an engine's volume for `/data`: with the owner and the mode of the image's folder."""
     kept, folder = (image.root / "data").stat(), tmp_path / "data"
     folder.mkdir()
     os.chown(folder, kept.st_uid, kept.st_gid)
@@ -104,7 +104,7 @@ def test_the_image_serves_a_shop_in_another_container_and_keeps_its_data(
     data = new_volume(image, tmp_path)
     shop = shop_image(tmp_path)
     wanted = {name: TOKEN if "TOKEN" in name else text for name, text in theirs["environment"].items()}
-    for status in ("first", "second"):  # the second run goes on with what the first one kept
+    for status in ("first", "second"):  # the second run resumes the data of the first
         words = [*image.stage.entry, *image.stage.command]
         binds = {"/data": data, "/scenarios": ROOT / "scenarios"}
         with started(net.command(image, words, binds=binds, read_only=True, **given)) as server:

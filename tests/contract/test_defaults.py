@@ -1,4 +1,4 @@
-"""A default is something that may be sent: generated clients send it with whatever else they send."""
+"""A default is a valid value: generated clients send it with every request."""
 
 import asyncio
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ def parts(part: Any, where: str) -> Iterator[tuple[str, Part]]:
 
 
 def conditions(part: Any, member: str) -> Iterator[Any]:
-    """What the schemas within a condition want of a member."""
+    """Yield the schemas of a member within a condition."""
     for _, one in parts(part, ""):
         if member in one.get("properties", {}):
             yield one["properties"][member]
@@ -71,7 +71,7 @@ def test_a_default_that_is_refused_is_found(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def parameters(document: str, path: str, method: str) -> Iterator[Part]:
-    """The parameters of an operation; those of components, too."""
+    """Yield the parameters of an operation, including components."""
     whole = bundled(document)
     for one in (*whole["paths"][path].get("parameters", ()), *whole["paths"][path][method].get("parameters", ())):
         yield whole["components"]["parameters"][one["$ref"].rpartition("/")[2]] if "$ref" in one else one

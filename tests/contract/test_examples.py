@@ -18,7 +18,7 @@ DOCUMENTS = (OPENAPI, CONTROL)
 JSON = "application/json"
 STRAY = "stray_member"
 
-# A mistake of ours is not played: there is none that is known. Several servers are not played by one.
+# No story plays an internal error, since none is known, or several servers.
 NOT_PLAYED = {"Unexpected", "ShardDown"}
 
 # Members whose own members the contract does not name: parameters, codes of products, what a client or sender chose.
@@ -26,7 +26,7 @@ OPEN_OBJECTS = {"errors", "params", "extras", "query", "json", "products", "chos
 
 
 def places(document: str) -> Iterator[tuple[str, dict[str, Any], bool]]:
-    """What may have an example: where, the part with a schema, and whether it must have one."""
+    """Yield the parts that may have an example: place, part with a schema, and whether an example is required."""
     whole = bundled(document)
     for _, _, operation, _ in operations(document):
         name = operation["operationId"]
@@ -45,7 +45,7 @@ def places(document: str) -> Iterator[tuple[str, dict[str, Any], bool]]:
 
 
 def examples(part: dict[str, Any]) -> list[Any]:
-    """Its own, and those of its schema, where optional parameters have theirs."""
+    """Return its own examples and the examples of its schema, where optional parameters have theirs."""
     own = [part["example"]] if "example" in part else []
     return [*own, *part["schema"].get("examples", ())]
 
@@ -79,7 +79,7 @@ def played() -> Iterator[Exchange]:
 
 
 def objects(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """The paths of all objects in a value, of each list only those of its first item."""
+    """Yield the paths of all objects in a value; of each list only the first item counts."""
     if isinstance(value, dict):
         yield path
         for name, member in value.items():

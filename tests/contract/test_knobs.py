@@ -30,12 +30,12 @@ def seen(probe: Probe, scenario: dict[str, Any]) -> str:
 
 
 def values_of(one: Assumption, probe: Probe) -> tuple[Any, ...]:
-    """The values to try: all that the register lists, or those of the probe where it lists one of a kind or none."""
+    """The values to try: all of the register, or the values of the probe where the register lists a kind or none."""
     listed = tuple(one.values)
     if len(listed) > 1:
         assert probe.values == (), "the register has the values"
         return listed
-    assert len(probe.values) > 1, "one value alone tells nothing"
+    assert len(probe.values) > 1, "a single value shows no difference"
     if listed and not isinstance(listed[0], dict):
         assert probe.values[0] == listed[0], "the first is the default"
     return probe.values

@@ -1,4 +1,4 @@
-"""Of a large value that departs from the contract, the beginning is explained."""
+"""The beginning of a large value that departs from the contract is explained."""
 
 import json
 from typing import Any

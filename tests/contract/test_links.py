@@ -41,7 +41,7 @@ def links() -> list[tuple[str, str, str, str]]:
 
 
 def value(expression: Any, exchange: Exchange) -> Any:
-    """What a runtime expression stands for; None when the exchange does not have it. Members of objects are, too."""
+    """Return the value of a runtime expression; None when the exchange lacks it. Members of objects count, too."""
     if isinstance(expression, dict):
         return {name: value(each, exchange) for name, each in expression.items()}
     if isinstance(expression, list):

@@ -1,6 +1,6 @@
 """The running server follows the request schemas: with a changed one it refuses what it accepted, or accepts more.
 
-A request that a story played is sent again under each change of its schema. What code refuses beyond the schemas is in
+A request that a story played is sent again under each change of its schema. Refusals by code beyond the schemas are in
 a table, with the reason why no schema says it.
 """
 
@@ -26,7 +26,7 @@ Way = tuple[str, ...]
 Change = tuple[str, Callable[[Schema], None]]
 
 REPLY = {"status": 200, "delay": 1, "body": "x", "headers": {"X-A": "b"}}
-# What no story sends, and keywords of members within members that have to be followed.
+# Parts that no story sends, and keywords of nested members that have to be followed.
 MORE: dict[str, dict[str, Any]] = {
     "topup-request": {
         "refid": "with-more",
@@ -102,7 +102,7 @@ def narrowed(name: str, sent: dict[str, Any]) -> Iterator[Change]:
 
 
 def narrower(name: str, part: Schema, value: Any, way: Way) -> Iterator[Change]:
-    """Those of the keywords of what is within a part of the schema, to which the keys of `way` lead."""
+    """Yield the keywords of the nested part of the schema at the keys of `way`."""
     if isinstance(value, list) and value and "items" in part:
         within: list[tuple[Way, Schema, Any]] = [(("items",), part["items"], value[0])]
     elif isinstance(value, dict):
@@ -118,7 +118,7 @@ def narrower(name: str, part: Schema, value: Any, way: Way) -> Iterator[Change]:
 
 
 def dotted(way: Way) -> str:
-    """The member to which keys of a schema lead: `extras.biller_code`, `replies.*.status`."""
+    """Return the member at the keys of a schema: `extras.biller_code`, `replies.*.status`."""
     return ".".join("*" if key == "items" else key for key in way if key != "properties")
 
 
@@ -147,7 +147,7 @@ def forgets(member: str) -> Callable[[Schema], None]:
 
 def tighter(part: Schema, value: Any) -> Iterator[tuple[str, Any]]:
     """For each keyword of a member's schema a value that `value` does not satisfy."""
-    yield "type", "null"  # also of what has none yet
+    yield "type", "null"  # also where none exists yet
     if "const" in part:
         yield "const", NEVER
     if "enum" in part:
@@ -179,7 +179,7 @@ def tighter(part: Schema, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def sent_by(exchange: Exchange, place: str, name: str) -> dict[str, Any] | None:
-    """What was sent that the schema is about: a query of the control API with numbers as such."""
+    """Return the sent value that the schema describes: a query of the control API with numbers as such."""
     if place == "body":
         return exchange.body if isinstance(exchange.body, dict) else None
     parts = {key: resolved(name, part) for key, part in schema(name)["properties"].items()}
@@ -245,7 +245,7 @@ def follows(p: Player, exchange: Exchange, place: str, name: str, sent: dict[str
             accepted = b""
             with changed(name, optional(member)), suppress(AssertionError):  # what relies on it makes a mistake then
                 accepted = again(p, exchange, place, fewer).body
-            assert accepted != refused.body, f"{name} without {member}: code refuses it, whatever the schema says"
+            assert accepted != refused.body, f"{name} without {member}: code refuses it, the schema does not require it"
         yield f"{member} dropped"
     if schema(name).get("additionalProperties") is False:
         more = sent | {NEVER: "x"}

@@ -146,7 +146,7 @@ def test_a_bundled_schema_judges_like_its_file() -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_no_shape_is_written_in_a_document(document: str) -> None:
-    """What has members stands in a schema file."""
+    """Schemas with members are in a schema file."""
     assert not [part for part in walk(load(document)) if "properties" in part or part.get("type") == "object"]
 
 
@@ -208,7 +208,7 @@ def test_choices_that_are_no_names_have_names_for_generators(document: str) -> N
 
 
 def parts(value: Any) -> Iterator[dict[str, Any]]:
-    """Each object within a document, but for conditions, of which no client is made."""
+    """Yield each object within a document, except conditions, since generators skip them."""
     if isinstance(value, dict):
         yield value
     below = [each for key, each in value.items() if key != "if"] if isinstance(value, dict) else value

@@ -1,4 +1,4 @@
-"""Measuring JSON before it is decoded: exactly, whatever its strings contain."""
+"""Measuring JSON before it is decoded: exact for any strings."""
 
 import json
 from typing import Any

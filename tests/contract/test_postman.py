@@ -37,7 +37,7 @@ def folders(name: str) -> dict[str, list[Item]]:
 
 
 def plain(name: str) -> list[Item]:
-    """The requests behind the walkthrough."""
+    """The requests after the walkthrough."""
     return [item for folder, items in folders(name).items() if folder != "Walkthrough" for item in items]
 
 

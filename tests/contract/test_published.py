@@ -1,4 +1,4 @@
-"""What is published of the schemas: rules and scenarios typed, arrays with items, values with types, all as judged."""
+"""The published schemas: rules and scenarios typed, arrays with items, values with types, all as validated."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -137,7 +137,7 @@ def test_an_enumeration_gets_the_type_of_its_values(values: list[Any], typed: di
 
 
 def _published(document: str, operation: str, member: str) -> dict[str, Any]:
-    """What the document says of a member of an operation's body, or of a parameter."""
+    """Return the document's schema of a member of an operation's body, or of a parameter."""
     whole = bundled(document)
     (one,) = (
         each

@@ -197,7 +197,7 @@ def test_answers_that_only_the_simulator_gives_depart_at_a_deployment(status: in
 
 
 def answers(document: str) -> Iterator[tuple[str, str, int, Any]]:
-    """Method, path and status of every described body in JSON, and its example; None where it has none."""
+    """Yield method, path and status of every described body in JSON, and its example or None."""
     whole = bundled(document)
     for path, item in whole["paths"].items():
         for method in (each for each in METHODS if each in item):
@@ -213,7 +213,7 @@ ANSWERS = [(document, *answer) for document in DOCUMENTS for answer in answers(d
 
 
 def departing(document: str, method: str, path: str, status: int, body: Any) -> dict[str, str]:
-    """What is wanted, by what departs."""
+    """The expected departures by the change."""
     found = departures(document, method, path, status, JSON, json.dumps(body).encode())
     return {one.field: one.expected for one in found if not one.is_unknown}
 

@@ -1,4 +1,4 @@
-"""What the simulator routes and what the contract describes are the same."""
+"""The routes of the simulator match the contract."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Every compiled validator judges as `jsonschema` does, which is slow, plain and somebody else's."""
+"""Every compiled validator judges as `jsonschema` does, which is slow, plain and independent."""
 
 import re
 from collections import Counter
@@ -28,7 +28,7 @@ VALUES_A_SEED = 6
 CHANGES_A_VALUE = 3
 VALUES_A_DEFINITION = 5
 
-# What ECMA-262 calls white space, and Python's `re` does not quite.
+# White space of ECMA-262, which differs from Python's `re`.
 _BLANKS = r"\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 
 
@@ -84,7 +84,7 @@ checks("date-time", lambda text: TIME.fullmatch(text) and datetime.fromisoformat
 checks("uuid", ID.fullmatch)
 checks("uri", re.compile(r"[A-Za-z]+:[!-~]+").fullmatch)
 
-# Without the keyword, since jsonschema takes a class of its own, not ours, for whatever names a draft.
+# Without the keyword, since jsonschema takes a class of its own, not ours, when the schema names a draft.
 PLAIN = {name: {key: part for key, part in schema(name).items() if key != "$schema"} for name in schemas.names()}
 REGISTRY: Registry[Any] = Registry().with_resources(
     (f"{BASE_URI}schemas/{name}.json", DRAFT202012.create_resource(plain)) for name, plain in PLAIN.items()
@@ -92,7 +92,7 @@ REGISTRY: Registry[Any] = Registry().with_resources(
 
 
 def judge(name: str, value: Any, opinion: Any) -> bool:
-    """What both say of the value."""
+    """Return both verdicts of the value."""
     ours = validator(name).is_valid(value)
     assert ours == opinion.is_valid(value), f"{name} {'accepts' if ours else 'refuses'} {value!r}"
     return ours
@@ -133,7 +133,7 @@ def test_both_validators_agree(name: str) -> None:
 
 
 class ScenarioOpinions:
-    """Three of each part of the scenario schema: that of the server, of the published document, and `jsonschema`'s."""
+    """Validators of each part of the scenario schema: the server's, the published document's, and `jsonschema`'s."""
 
     def __init__(self) -> None:
         self.scenario = scenario_schema()
@@ -146,7 +146,7 @@ class ScenarioOpinions:
         whole = {**part, "definitions": self.scenario["definitions"]}
         whole.pop("$id", None)
         compiled = jsonschema_rs.Draft7Validator(whole, pattern_options=jsonschema_rs.RegexOptions())
-        # Of a choice only the object is a component of its own; a list is published where it is used.
+        # Only the object of a choice is a component of its own; a list is published where it is used.
         is_choice, is_list = bool(other_types(part)), part.get("type") == "array"
         component = component_of(definition) + ("Object" if is_choice else "")
         published = None if is_list else self.published(component)

@@ -26,8 +26,8 @@ BEARER = {"control": CONTROL_TOKEN, **SECRET}
 
 OPEN, COMMON, LIST, MAKES, SERVER, READ = "open", "common", "list", "makes", "server", "read"
 SECRETS, FULL, OWNER = "secrets", "full", "owner"
-"""Open to all; the same for everybody; shown as far as it is one's own; to be had of one's own; of all sandboxes
-together; below a sandbox, where SECRETS reads what has some; of whoever may do everything everywhere."""
+"""Open to all; equal for every caller; limited to the caller's own sandbox; allowed for that sandbox; of all sandboxes
+together; below a sandbox, where SECRETS reads secrets; reserved for full tokens of the whole server."""
 
 NEEDS = {
     "GET /_sim/health": OPEN,
@@ -101,7 +101,7 @@ NEEDS = {
     "PUT /_sim/sandboxes/{sandbox}/inbox/{name}": FULL,
     "DELETE /_sim/sandboxes/{sandbox}/inbox/{name}": FULL,
 }
-"""What each operation needs, written by hand: a new one has to be thought about."""
+"""The permission of each operation, written by hand, so that a new operation needs a decision."""
 
 NAMES = {
     "{n}": "1",
@@ -135,7 +135,7 @@ def server() -> Iterator[Client]:
 
 
 def ask(client: Client, operation: str, who: str | None, sandbox: str = "mine", **more: Any) -> Response:
-    """One request with somebody's token."""
+    """Send a request with a token."""
     method, _, path = operation.partition(" ")
     for name, value in ({"{sandbox}": sandbox} | NAMES).items():
         path = path.replace(name, value)
@@ -252,7 +252,7 @@ def test_a_token_that_only_reads_is_shown_no_secret_anywhere(server: Client) -> 
 
 @pytest.mark.parametrize("query", ["", "secrets=shown"])
 def test_a_tape_needs_a_full_token_since_it_has_tokens_that_are_valid(server: Client, query: str) -> None:
-    """What the seed draws has no stand-in."""
+    """Secrets drawn from the seed have no stand-in."""
     login = {"username": "test_user_RS001", "password": "test_password_RS001"}
     token = server.call("POST", "/v2/token", login, sandbox="mine").json["AuthenticationResult"]["AccessToken"]
     answer = ask(server, "GET /_sim/sandboxes/{sandbox}/tape", "dashboard", query=query)
@@ -368,7 +368,7 @@ def test_one_token_leaves_streams_of_events_to_the_others(server: Client, monkey
 
 
 def test_tokens_are_hidden_wherever_they_come(server: Client) -> None:
-    """Also those that came later, and the former ones."""
+    """Also later and former secrets."""
     server.app.use_tokens("another-control-token", parsed_tokens(b"new read another-token-000001"))
     for token in (*BEARER.values(), "another-control-token", "another-token-000001"):
         server.send("GET", "/v2/balance", f"x={token}", b"", {"x-note": token})

@@ -1,4 +1,4 @@
-"""The autopsy of refused signatures in the journal: what it tells, to whom, and what it hides."""
+"""The autopsy of refused signatures in the journal: its contents, its readers, and the secrets that it hides."""
 
 import asyncio
 from base64 import b64decode
@@ -40,7 +40,7 @@ def send(client: Client, request: Request, **steps: Any) -> Response:
 
 
 def right_signature(client: Client, request: Request) -> str:
-    """What would be accepted now, in Base64."""
+    """Return the signature that would be accepted now, in Base64."""
     now = str(int(client.wall().timestamp()))
     signer = Signer(timestamp=lambda: now, key=lambda: b64decode(client.secret))
     return signer.sign(request).removeprefix("v1=")
@@ -209,7 +209,7 @@ def test_a_body_that_was_not_read_has_no_autopsy() -> None:
         assert autopsy(client, send(client, BARE, prefix=lambda text: text))["mistakes"] == ["signature-without-v1"]
 
 
-# Those that need another address, another request or a rotated key; and what is refused before the body is read.
+# Mistakes that need another address, another request or a rotated key, and refusals before the body is read.
 ELSEWHERE = {"nonce-another", "query-is-path", "query-with-path", "query-is-url", "path-in-string", "secret-replaced"}
 UNREAD = "invalid_signature_format"
 
@@ -240,7 +240,7 @@ def test_the_journal_names_the_mistake_of_every_client() -> None:
 
 
 def test_a_given_string_is_compared_with_the_expected_one() -> None:
-    """The client signs something that no known mistake makes; its string tells what."""
+    """The client signs with an unknown mistake; its string shows which."""
     with running() as client:
         now = str(int(client.wall().timestamp()))
         mine = f"v1:{now}:{NONCE}:POST:none:{sha256(TOP_UP.body)}"

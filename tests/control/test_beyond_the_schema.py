@@ -1,4 +1,4 @@
-"""What a schema allows and the server refuses: each refusal is one that the list of the fuzzer explains."""
+"""Requests that the schema allows and the server refuses: the list of the fuzzer explains each refusal."""
 
 from typing import Any
 

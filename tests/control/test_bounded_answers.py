@@ -1,4 +1,4 @@
-"""What an answer of the control API costs is bounded, however large the exchanges are that it shows."""
+"""The cost of an answer of the control API is bounded, however large the exchanges are that it shows."""
 
 import asyncio
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What is overdue happens at the later time, whatever was read in between; what fell due meanwhile happens first."""
+"""Overdue items happen at the later time, also after reads in between; items due meanwhile happen first."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""A pasted curl command is read as bash 5.2 and curl 7.88 send it: a table of what they send, and both asked anew."""
+"""A pasted curl command is read as bash 5.2 and curl 7.88 send it: a recorded table, and both programs themselves."""
 
 import re
 import shlex
@@ -43,7 +43,7 @@ def read(command: str) -> Sent:
 
 
 def really_sent(listener: Listener, command: str) -> Sent | None:
-    """The same as curl sends it, without the headers of its own."""
+    """Return the request as curl sends it, without its own headers."""
     sent = listener.run(command)
     if sent is None:
         return None
@@ -298,7 +298,7 @@ PART = st.one_of(OPTION, OPTION, OPTION.filter(lambda one: len(one) > 1))
 
 @st.composite
 def commands(draw: st.DrawFn) -> str:
-    """A command of curl, each of whose words is quoted in one of three ways."""
+    """A command of curl; each word has a random style of quoting."""
     query = draw(st.one_of(st.just(""), QUERIES.map("?{}".format), TEXTS.map("?{}".format)))
     url = U + draw(st.one_of(st.sampled_from(["", "/t"]), PATHS.map("/{}".format)))
     options = draw(st.lists(PART, max_size=5))

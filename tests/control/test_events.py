@@ -1,4 +1,4 @@
-"""`/_sim/events` and `/_sim/sandboxes/{id}/events`: what is told, filters, places, gaps, ends."""
+"""`/_sim/events` and `/_sim/sandboxes/{id}/events`: contents, filters, positions, gaps, ends."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ PAID_KINDS = ["action", "request", "entry", "status"]
 
 @pytest.fixture
 def client(request: pytest.FixtureRequest) -> Iterator[Client]:
-    """A client of the default scenario, or of the one that `having` gives a test."""
+    """A client of the default scenario, or of the scenario that `having` gives a test."""
     with running(getattr(request, "param", "default")) as client:
         yield client
 

@@ -44,7 +44,7 @@ def refusal(response: Response) -> tuple[int, str, str]:
     return response.status, response.json["error"], response.json["path"]
 
 
-# What is right
+# Valid signatures
 
 
 def test_a_right_signature_is_valid_and_its_string_is_shown_piece_by_piece(client: Client) -> None:
@@ -123,7 +123,7 @@ def test_another_sandbox_judges_by_its_own_keys(client: Client) -> None:
     assert "/s/other/v2/topup" in found["curl"]
 
 
-# What is wrong
+# Invalid signatures
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_the_verdict_is_the_code_of_the_service(client: Client, changed: dict[st
     assert found["verdict"] == code == sent.json["error"]
     assert found["message"]
     if code in ("invalid_nonce_format", "timestamp_expired"):
-        assert found["expected_signature"], "what it should be is told all the same"
+        assert found["expected_signature"], "the expected value is shown all the same"
 
 
 def test_the_mistake_is_named_as_in_the_journal(client: Client) -> None:
@@ -207,7 +207,7 @@ def test_credentials_in_headers_and_paths_are_not_shown(client: Client) -> None:
     assert response.json["request"]["query"].startswith("token=(not shown)")
 
 
-# What has no API key
+# Requests without an API key
 
 
 def id_token(client: Client) -> str:
@@ -217,7 +217,7 @@ def id_token(client: Client) -> str:
 
 
 def judged(client: Client, method: str, path: str, headers: dict[str, str]) -> tuple[int, str]:
-    """What the service answers to a request, which is what the bench says of it."""
+    """Return the answer of the service to a request; the bench reports the same."""
     answer = client.send(method, path, "", b"", headers)
     verdict = explain(client, {"method": method, "path": path, "headers": headers})["verdict"]
     assert (answer.json["error"] if answer.status >= 400 else "valid") == verdict
@@ -254,7 +254,7 @@ def test_an_endpoint_without_credentials_needs_none(client: Client) -> None:
     assert (found["verdict"], found["message"]) == ("valid", "this endpoint takes no credentials in its headers")
 
 
-# What is refused
+# Refused input
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`/_sim/sandboxes/{id}/figures`: the numbers of a sandbox agree with its records, for all and for one reseller."""
+"""`/_sim/sandboxes/{id}/figures`: the numbers of a sandbox agree with its records, in total and per reseller."""
 
 from collections import Counter
 from collections.abc import Iterator

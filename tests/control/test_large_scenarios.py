@@ -116,5 +116,5 @@ def test_the_garbage_collector_does_not_visit_the_values_of_a_scenario() -> None
     assert isinstance(items, list)
     nodes = (root, *items)
     assert not any(map(gc.is_tracked, nodes))
-    tracks_any = gc.is_tracked({"a": 1})  # since Python 3.14 every mapping, whatever it has
+    tracks_any = gc.is_tracked({"a": 1})  # since Python 3.14 every mapping is
     assert any(gc.is_tracked(node.value) or gc.is_tracked(node.keys) for node in nodes) == tracks_any

@@ -1,4 +1,4 @@
-"""`/_sim/sandboxes/{id}/ledger`: every entry once, newest first, whatever is posted between two pages."""
+"""`/_sim/sandboxes/{id}/ledger`: every entry once, newest first, also with entries posted between two pages."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""A path that the control API does not have is answered with the one that was meant."""
+"""An unknown path of the control API is answered with the nearest existing path."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the journal hides: every value at the token endpoints but a few harmless ones, and secrets in odd places."""
+"""The journal masks all but a few harmless values at the token endpoints, and secrets in odd places."""
 
 import json
 import threading
@@ -56,7 +56,7 @@ def test_any_body_can_be_masked(body: bytes) -> None:
 
 
 def secrets_of(client: Client) -> dict[str, str]:
-    """What a client must not find in the journal, by what it is."""
+    """The values that a client must not find in the journal, by kind."""
     reseller = client.live.core.state.resellers["RS001"]
     user = reseller.users[0]
     body = f"username={user.username}&password={user.password}".encode()
@@ -120,7 +120,7 @@ def test_a_secret_of_the_sandbox_whose_key_was_refused_at_the_root_is_masked() -
 def test_a_secret_sent_as_a_key_is_never_shown_whole() -> None:
     with running() as client:
         pair = client.sim("POST", "/sandboxes", {"credentials": "unique"}).json["resellers"][0]
-        for secret in (pair["api_secret"], "a secret of nobody here", client.secret):
+        for secret in (pair["api_secret"], "a secret of no one here", client.secret):
             assert client.send("GET", "/v2/balance", headers={"X-Api-Key": secret}).status == 401
             shown = journaled(client)
             assert secret not in shown

@@ -1,4 +1,4 @@
-"""What is known of the messages of an inbox: callback, webhook or neither, whose, and whether they are genuine."""
+"""The origin of the messages of an inbox: callback, webhook or neither, its payment, and whether it is genuine."""
 
 import json
 from datetime import timedelta
@@ -31,7 +31,7 @@ def deposit(client: Client, code: str = "RS001") -> Any:
 
 
 def sent_again(client: Client, message: Any, body: bytes | None = None, **headers: str | None) -> Any:
-    """The same message from outside, other than it was where it is said; None leaves a header out."""
+    """Send the message from outside, with some changes; None leaves a header out."""
     named = dict(message["headers"]) | {name.replace("_", "-"): value for name, value in headers.items()}
     kept = {name: value for name, value in named.items() if value is not None}
     assert client.send("POST", INBOX, "", message["body"].encode() if body is None else body, kept).status == 200

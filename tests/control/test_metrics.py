@@ -1,4 +1,4 @@
-"""`/_sim/metrics` and `/_sim/ready`: what they count and say, to whom, and what they refuse."""
+"""`/_sim/metrics` and `/_sim/ready`: their figures, their readers, and their refusals."""
 
 import asyncio
 from typing import Any
@@ -110,7 +110,7 @@ def test_equal_metrics_come_in_an_equal_order() -> None:
         client.pay()
         first, second = (client.sim("GET", "/metrics").body.decode().splitlines() for _ in range(2))
     names = [[line.rpartition(" ")[0] for line in lines if line[0] != "#"] for lines in (first, second)]
-    new = 'reseller_sim_control_requests_total{status="200"}'  # the first answer was none yet when it was made
+    new = 'reseller_sim_control_requests_total{status="200"}'  # the first answer was not yet counted when rendered
     assert new not in names[0]
     assert [name for name in names[1] if name != new] == names[0]
 

@@ -1,4 +1,4 @@
-"""`/_sim/sandboxes/{id}/catalog`: what is on sale now, for everybody and for one reseller."""
+"""`/_sim/sandboxes/{id}/catalog`: the products on sale now, for everybody and per reseller."""
 
 from collections.abc import Iterator
 from typing import Any

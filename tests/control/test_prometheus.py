@@ -9,14 +9,14 @@ def test_metrics_are_read_as_they_were_written_in_the_order_of_their_labels() ->
     hostile = 'a "quoted" \\ and\na new line'
     text = exposition(
         [
-            Metric("paid_total", COUNTER, "What was\npaid \\ so far.", {(("by", "b"),): 2, (("by", hostile),): 1}),
+            Metric("paid_total", COUNTER, "The sum\npaid \\ so far.", {(("by", "b"),): 2, (("by", hostile),): 1}),
             single("temperature", GAUGE, "Degrees.", -0.5),
             Metric("nothing_total", COUNTER, "None yet.", {}),
         ],
         (),
     )
     paid, temperature, nothing = text_string_to_metric_families(text)
-    assert paid.documentation == "What was\npaid \\ so far."
+    assert paid.documentation == "The sum\npaid \\ so far."
     assert [(one.labels["by"], one.value) for one in paid.samples] == [(hostile, 1), ("b", 2)]
     assert [(one.name, one.labels, one.value) for one in temperature.samples] == [("temperature", {}, -0.5)]
     assert (nothing.name, nothing.type, nothing.samples) == ("nothing", "counter", [])

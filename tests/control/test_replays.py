@@ -1,4 +1,4 @@
-"""A request of the journal is sent once more: the same bytes, signed anew."""
+"""A request of the journal is sent once more: equal bytes with a new signature."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ LOST = [{"name": "lost", "when": {"path": "/v2/topup"}, "times": 1, "then": {"af
 
 
 def replay(client: Client, n: int, sandbox: str = "default") -> Any:
-    """What came of sending a request again."""
+    """Return the outcome of a repeated request."""
     response = client.sim("POST", f"/sandboxes/{sandbox}/requests/{n}/replay")
     assert response.status == 201, response.body
     return response.json

@@ -107,7 +107,7 @@ def test_a_fault_that_a_request_names_keeps_its_times_for_others(then: dict[str,
         assert counted(client)["once"] == (3, 3)
 
 
-# What selects a fault beside its counts: (the test, a request that meets it, one that does not)
+# Conditions of a fault beside its counts: (the test, a request that meets it, another that does not)
 BALANCE = ("GET", "/v2/balance", None)
 CATALOG = ("GET", "/v2/catalog", None)
 PAY = {"refid": "r", "product": "RELOAD", "account": "0123456789", "amount": "10"}

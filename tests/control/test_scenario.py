@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def among(tmp_path: Path, folder: Path) -> Iterator[Client]:
-    """A client of a server with a folder of scenarios, beside a file that nobody may see."""
+    """A client of a server with a folder of scenarios, beside a private file."""
     (folder / "sub").mkdir(parents=True)
     (folder / "own.yaml").write_text(OWN)
     (folder / "broken.yaml").write_text("a: [\n")
@@ -43,7 +43,7 @@ def among(tmp_path: Path, folder: Path) -> Iterator[Client]:
 
 
 def check(client: Client, text: str | bytes) -> Any:
-    """What is found in a text that is the body."""
+    """Return the findings for a text that is the body."""
     response = send(client, text)
     assert response.status == 200, response.body
     return response.json
@@ -58,7 +58,7 @@ def refusal(response: Response) -> tuple[int, str, str]:
     return response.status, response.json["error"], response.json["path"]
 
 
-# What there is
+# Existing scenarios
 
 
 def test_the_bundled_scenarios_are_listed_with_their_descriptions(client: Client) -> None:
@@ -131,7 +131,7 @@ def test_editors_complete_with_the_schema_of_scenarios(client: Client) -> None:
     assert found["definitions"]["payment_rule"]["properties"]["when"]
 
 
-# What is wrong
+# Findings
 
 
 @pytest.mark.parametrize("name", names())

@@ -31,7 +31,7 @@ def client() -> Iterator[Client]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder of scenarios with links of every kind, beside files that nobody may see."""
+    """A folder of scenarios with links of every kind, beside private files."""
     inside = tmp_path / "scenarios"
     (inside / "sub").mkdir(parents=True)
     (inside / "mine.yaml").write_text(MINE)

@@ -1,4 +1,4 @@
-"""What the scenario's schedule does, what an advance tells of it, and what becomes of what cannot be done."""
+"""The schedule of a scenario: its changes, their report by an advance, and changes that are impossible."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ def scheduled(*items: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def told(client: Client, seconds: float = 600) -> list[dict[str, Any]]:
-    """What an advance says that happened, without the times."""
+    """Return the events of an advance, without the times."""
     return [{name: value for name, value in one.items() if name != "at"} for one in client.advance(seconds)["fired"]]
 
 

@@ -44,7 +44,7 @@ def listing(*ids: str) -> bytes:
 
 
 class Neighbour:
-    """A server of a list that answers each connection with the same bytes, or never when there are none."""
+    """A server of a list that answers each connection with `answer`, or never when that is empty."""
 
     def __init__(self, says: bytes | None) -> None:
         self.requests: list[bytes] = []

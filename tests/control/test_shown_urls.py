@@ -1,4 +1,4 @@
-"""Addresses of receivers are shown without the credentials in them, wherever the control API has one."""
+"""The control API shows addresses of receivers without the credentials in them, everywhere."""
 
 import json
 from urllib.parse import urlencode

@@ -1,4 +1,4 @@
-"""Reports over all records let others go on, and lists find by index: steps are counted, not seconds."""
+"""Reports over all records yield to other work, and lists use an index: steps are counted, not seconds."""
 
 import asyncio
 from collections.abc import Iterator

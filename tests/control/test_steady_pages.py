@@ -1,4 +1,4 @@
-"""What happens between two pages of a list shifts no row of it: none comes twice, none is lost."""
+"""Events between two pages of a list shift none of its rows: no row comes twice, no row is lost."""
 
 from collections.abc import Callable
 from itertools import count

@@ -1,4 +1,4 @@
-"""An advance that lasts can be watched and stopped, and the stream tells where the clock stands."""
+"""A long advance can be watched and stopped, and the stream reports the time of the clock."""
 
 import asyncio
 import json

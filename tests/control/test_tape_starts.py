@@ -1,4 +1,4 @@
-"""A sandbox begins as the one of a tape was: at its end, at a mark, at a number or at a time."""
+"""A sandbox starts from a tape: at its end, at a mark, at a number or at a time."""
 
 import gzip
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A target in absolute form names the host that counts, whatever `Host` says."""
+"""The host of a target in absolute form overrides `Host`."""
 
 import socket
 from collections.abc import Iterator

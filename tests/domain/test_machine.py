@@ -78,7 +78,7 @@ RULES = [
     )
     for digit, steps in ENDINGS.items()
 ]
-# By the same digit: what becomes of a void. Of the others nothing is said, and they are refunded after a minute.
+# The outcome of a void by the same digit. Other voids are unscripted, and refunded after a minute.
 VOIDS = {
     "0": CaseThen(is_accepted=True, refund_after=timedelta(0)),
     "2": CaseThen(is_accepted=True, refused_after=timedelta(seconds=30)),
@@ -100,7 +100,7 @@ def next_soon(one: Transaction) -> datetime:
 
 
 def outcomes_of(one: Transaction, now: datetime) -> set[Noted]:
-    """The outcomes of a payment as they can be told from its records: from its statuses, and from what is to come."""
+    """Return the outcomes of a payment as its records show them: its statuses and its pending items."""
     statuses = [result.status for result in one.results]
     pairs = set(itertools.pairwise(statuses))
     is_waiting = any(

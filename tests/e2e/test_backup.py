@@ -33,7 +33,7 @@ def sim(running: Serving, path: str) -> Any:
 
 @contextmanager
 def paying(running: Serving) -> Iterator[list[str]]:
-    """What was answered until now, one payment after the other, while the body of `with` does something."""
+    """The payments that were answered, one after the other, while the body of `with` does something."""
     answered: list[str] = []
     is_over = threading.Event()
     has_begun = threading.Event()
@@ -129,7 +129,7 @@ def test_a_missing_target_folder_is_refused_with_the_reason(tmp_path: Path) -> N
 
 
 def test_a_stopping_server_answers_the_requests_that_it_has_begun(tmp_path: Path) -> None:
-    """So that nothing is lost by an upgrade: the next one has whatever was answered, and no other answer is a lie."""
+    """An upgrade loses no answer: the next server has every answered payment, and no other answer is wrong."""
     data = str(tmp_path / "data")
     with serving(*KEPT, data) as running:
         with paying(running) as answered:
@@ -138,5 +138,5 @@ def test_a_stopping_server_answers_the_requests_that_it_has_begun(tmp_path: Path
     with serving(*KEPT, data) as running:
         refids = {one["refid"] for one in sim(running, "/transactions?limit=1000")["transactions"]}
         assert set(answered) <= refids
-        assert len(refids) <= len(answered) + 1  # one may have been carried out whose answer nobody read
+        assert len(refids) <= len(answered) + 1  # the last may have been carried out without an answer
         assert pay(running, answered[-1]).json["data"]["refid"] == answered[-1]

@@ -1,4 +1,4 @@
-"""A simulator below a path of another address, as behind a team's gateway: console and verbs stay below it."""
+"""A simulator below a path of another address, as with a team's gateway: console and verbs stay below it."""
 
 from collections.abc import Iterator
 

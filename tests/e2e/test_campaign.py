@@ -19,7 +19,7 @@ def test_a_small_campaign_breaks_no_promise(part: str, capsys: pytest.CaptureFix
 
 
 def test_a_large_account_is_imported_byte_for_byte() -> None:
-    """In a process of its own, which makes the account in one turn. `make campaign` imports 25,000 billers; with these
+    """In its own process, which creates the account in one turn. `make campaign` imports 25,000 billers; with these
     there are several pages of them, too."""
     command = [sys.executable, "-m", "campaign", "--only", "imports", "--scale", "0.4"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=110, check=False)

@@ -1,4 +1,4 @@
-"""`exec` as a real process: the command's environment, its status, signals, and that nothing is left behind."""
+"""`exec` as a real process: the command's environment, its status, signals, and the cleanup."""
 
 import json
 import os
@@ -147,7 +147,7 @@ def test_a_command_that_takes_too_long_is_ended_with_what_it_has_started(obeys: 
     result = tmp_path / "result.json"
     script = "exec sleep 600" if obeys else "trap '' TERM; sleep 600 & wait; wait"
     flags = ("--timeout", "1s", "--json-report", str(result), "--tape", str(tmp_path / "run.tape"))
-    done = run("exec", *flags, "--", "sh", "-c", script)  # ends only when nobody has its stdout any more
+    done = run("exec", *flags, "--", "sh", "-c", script)  # ends only when no process has its stdout any more
     assert (done.status, done.out) == (124, "")
     assert done.err == "reseller-sim exec: the command had not ended after 1 s (--timeout), and was ended\n"
     assert json.loads(result.read_text())["command_exit"] == 124
@@ -347,7 +347,7 @@ SECRET = load_scenario("default").resellers[0].keys[0].secret
 
 
 def assert_har(document: Any, paths: list[str]) -> None:
-    """What the published schema of HAR 1.2 requires."""
+    """Check the requirements of the published schema of HAR 1.2."""
     log = document["log"]
     assert log["version"] == "1.2"
     assert set(log["creator"]) == {"name", "version"}

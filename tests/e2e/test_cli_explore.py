@@ -1,4 +1,4 @@
-"""`explore` as a real process: its exit codes, what it leaves behind, and going on where it was stopped."""
+"""`explore` as a real process: its exit codes, its files, and resuming after a stop."""
 
 import re
 import shlex
@@ -16,7 +16,7 @@ from tests.support.processes import DEADLINE_S, PROGRAM, environment, free_port,
 
 pytestmark = pytest.mark.slow
 
-# It fails by whatever is no answer, and waits as long as it takes for one.
+# It fails by every missing answer, and waits for an answer without a limit.
 ASKS = """
 import os, urllib.error, urllib.request
 try:
@@ -234,7 +234,7 @@ def test_a_signal_ends_it_with_all_that_it_has_started(number: signal.Signals, s
     assert process.stdout is not None
     assert "baseline" in process.stdout.readline()
     process.send_signal(number)
-    _, err = process.communicate(timeout=DEADLINE_S)  # ends only when nobody has its stderr any more
+    _, err = process.communicate(timeout=DEADLINE_S)  # ends only when no process has its stderr any more
     assert process.returncode == status, err
     said = "reseller-sim explore: stopped; the same command with --resume passes over what has been run"
     assert err.splitlines() == [said]

@@ -1,4 +1,4 @@
-"""`exec --tape` and `replay` as real processes: a failed run is replayed elsewhere, and goes on."""
+"""`exec --tape` and `replay` as real processes: a failed run is replayed elsewhere, and continued."""
 
 import gzip
 import re
@@ -42,7 +42,7 @@ def taped(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_failed_run_replays_under_any_hash_seed(taped: Path, seed: str) -> None:
     done = run("replay", str(taped), PYTHONHASHSEED=seed)
     assert (done.status, done.err) == (0, "")
-    # A request whose body came in a packet of its own has one entry more.
+    # A request whose body came in a packet of its own has another entry.
     pattern = r"default: [2-4] entries replayed, 2 requests, 0 callbacks, 0 webhooks: all as it was\n"
     assert re.fullmatch(pattern, done.out), done.out
 
@@ -93,7 +93,7 @@ def test_a_sandbox_resumes_at_the_requested_time_as_after_a_rewind(tmp_path: Pat
         assert rewound == "2026-11-21T04:00:05.000000Z"
         found = ask(f"{url}/_sim{TRANSACTIONS}").json["transactions"]
         assert [(one["refid"], one["status"]) for one in found] == before
-    file.write_bytes(whole[:-12])  # of a file that was cut, what is there goes on
+    file.write_bytes(whole[:-12])  # a truncated file is resumed from its entries
     with serving(str(file), "--serve", "--port", "0", verb="replay") as server:
         _, _, err = server.stop(signal.SIGTERM)
         assert f"{file}: default: the file ends too early, behind entry " in err

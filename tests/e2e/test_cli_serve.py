@@ -43,7 +43,7 @@ def page() -> Iterator[list[str]]:
 
 
 def fact(page: list[str], name: str) -> str:
-    """What the banner says about something."""
+    """Return the line of the banner about a subject."""
     return next(line.removeprefix(f"  {name}").strip() for line in page if line.startswith(f"  {name}"))
 
 
@@ -109,7 +109,7 @@ def test_a_stopping_server_answers_long_polls_and_ends_an_advance(silent: socket
         for call in (("POST", f"/v2/callback-url?url={receiver}&method=POST"), ("POST", "/v2/topup", "-d", topup)):
             assert run("call", "--url", url, *call).status == 0
         advance = sent("POST", "/clock/advance", b'{"until": "idle"}')
-        clients.enter_context(silent.accept()[0])  # the advance waits for this one
+        clients.enter_context(silent.accept()[0])  # the advance waits for this connection
         lists = ("requests", "callbacks", "deliveries", "notifications", "inbox/callbacks")
         polls = [sent("GET", f"/{each}?wait_for=99&timeout=300") for each in lists]
         assert ask(f"{url}/_sim/health").status == 200  # those before it have been read
@@ -290,7 +290,7 @@ def test_the_token_of_a_file_is_in_force_and_in_no_list_of_processes(tmp_path: P
 
 @pytest.fixture
 def taken() -> Iterator[int]:
-    """A port that somebody listens on."""
+    """A port with a listener."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield listener.getsockname()[1]
 
@@ -335,7 +335,7 @@ def test_it_serves_a_file_of_the_user(tmp_path: Path) -> None:
 
 
 def balance_of(server: Serving) -> float:
-    """The first reseller's balance as the ready line tells it."""
+    """Return the first reseller's balance from the ready line."""
     return float(server.ready["resellers"][0]["balance"])
 
 
@@ -357,7 +357,7 @@ def test_a_closed_stdout_is_reported_on_one_line() -> None:
     assert b"stdout cannot be written" in done.stderr
 
 
-# What the shell closes; what is asked of the verb; its exit code.
+# The streams that the shell closes; the arguments; the exit code.
 CLOSED = [
     (">&-", "serve --port 0 --until-stdin-ends", 0),
     ("2>&-", "serve --port 0 --until-stdin-ends --json", 0),

@@ -1,4 +1,4 @@
-"""A data folder goes on whatever flags come or go between two starts of its server."""
+"""A data folder can be resumed when flags come or go between two starts of its server."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A client that hangs up while its sandbox is advanced or its clock set: the work is finished and blocks nobody."""
+"""A client that hangs up while its sandbox is advanced or its clock set: the work ends and blocks no other client."""
 
 import asyncio
 import json

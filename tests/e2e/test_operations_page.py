@@ -126,7 +126,7 @@ def prometheus(relay: Relay, folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A Prometheus that has read the metrics of a server before and behind some traffic."""
+    """A Prometheus that has read the metrics of a server before and after some traffic."""
     scenario = tmp_path_factory.mktemp("scenario") / "watched.yaml"
     hook = "{ url: 'inbox:hooks' }"
     scenario.write_text(
@@ -144,7 +144,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def asked(url: str, query: str) -> list[float]:
-    """What Prometheus answers to a query: a number for each series."""
+    """Return the answer of Prometheus to a query: a number for each series."""
     answer = ask(f"{url}/api/v1/query?query={quote(query, safe='')}")
     assert answer.status == 200, answer.body
     return [float(one["value"][1]) for one in answer.json["data"]["result"]]
@@ -185,7 +185,7 @@ def test_the_alerts_are_loaded_and_none_of_them_is_about_a_good_server(watched: 
     assert [one["alert"] for one in RULES if f"| `{one['alert']}` |" not in PAGE] == []
 
 
-# What each alert is raised by, as series of a minute each.
+# The series that raise each alert, a value per minute.
 RAISED: dict[str, dict[str, str]] = {
     "SimulatorDown": {'up{job="reseller-sim",instance="a"}': "1 1 0x30"},
     "SimulatorNotReady": {'reseller_sim_ready{instance="a"}': "1 0x30"},

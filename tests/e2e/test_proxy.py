@@ -22,7 +22,7 @@ SERVE = ("--port", "0", "--json", "--clock", "manual", "--start", "2026-11-21T04
 PAYMENT = {"refid": "r1", "product": "RELOAD", "account": "0123456789", "amount": 10}
 INBOX = "http://127.0.0.1:{}/_sim/inbox/default/mine"
 
-# What a client asks, in this order, with queries and bodies that are not as one would write them.
+# The requests of a client, in this order, with queries and bodies in unusual forms.
 REQUESTS: list[tuple[str, str, str]] = [
     ("POST", "/v2/token", '{"username": "rs001", "password": "x"}'),
     ("POST", "/v2/token/refresh", '{"refresh_token":"x"}'),
@@ -168,7 +168,7 @@ payments:
 
 
 def outcomes(asked: str, simulator: str, held: dict[str, Any], number: int) -> list[tuple[Any, Any, Any]]:
-    """What becomes of a payment to each account: asked for at one address, while the time of the simulator passes."""
+    """Return the outcome of a payment to each account, queried at an address while the time of the simulator passes."""
     found = []
     port = int(asked.rpartition(":")[2])
     for advance in ({"by": "1s"}, {"until": "idle"}, {"by": "1s"}):

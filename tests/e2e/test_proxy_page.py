@@ -23,7 +23,7 @@ PROXY_ADDRESS = "http://127.0.0.1:8090"
 
 
 def shown_by(commands: str, folder: Path, upstream: str, proxy: str) -> str:
-    """What a terminal would show, with the addresses of the page."""
+    """Return the output of a terminal, with the addresses of the page."""
     text = commands.replace(ADDRESS, upstream).replace(PROXY_ADDRESS, proxy)
     return printed(text, folder, "").replace(upstream, ADDRESS).replace(proxy, PROXY_ADDRESS)
 

@@ -1,6 +1,6 @@
 """In a clone with an empty HOME: README's two commands, all of the quick start, and `make run`.
 
-The tree is copied as a clone would be. The environments are made there; only the libraries come from here, in place of
+The tree is copied as a clone would be. The environments are made there; only the libraries come from here, instead of
 the package index, and the port is a free one.
 """
 
@@ -34,7 +34,7 @@ SET_UP_S = 120.0
 
 
 def steps(title: str) -> list[Block]:
-    """The blocks of one of the quick start's sections."""
+    """Return the blocks of a section of the quick start."""
     return blocks(QUICK_START.partition(f"\n## {title}\n")[2].partition("\n## ")[0])
 
 
@@ -46,12 +46,12 @@ class Clone:
     variables: dict[str, str]
 
     def shown(self, command: str) -> str:
-        """What a terminal in it shows of some commands."""
+        """Return the output of some commands in its terminal."""
         shell = ["/bin/sh", "-c", command]
         return shown_on_terminal(shell, {**self.variables, "NO_COLOR": "1"}, folder=self.folder, deadline_s=SET_UP_S)
 
     def json(self, command: str) -> Any:
-        """What one command prints, read."""
+        """Return the decoded output of a command."""
         if command.startswith("curl ") and shutil.which("curl") is None:
             request = parse_curl(command)
             return json.loads(ask(request.url, request.method, request.body, request.headers).body)
@@ -107,7 +107,7 @@ def libraries(folder: Path) -> Path:
 
 
 def programs(folder: Path) -> Path:
-    """The programs that the pages take for granted, of this interpreter, for which the libraries are built."""
+    """The programs that the pages take for granted, of this interpreter; the libraries are built for it."""
     folder.mkdir()
     for name, python in {"python3": sys.executable, "pytest": "python -m pytest"}.items():
         (folder / name).write_text(f'#!/bin/sh\nexec {python} "$@"\n')
@@ -117,7 +117,7 @@ def programs(folder: Path) -> Path:
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Clone:
-    """What a clone has and an installation needs."""
+    """Copy the files of a clone that an installation needs."""
     folder = tmp_path / "clone"
     folder.mkdir()
     for name in ("Makefile", "README.md", "LICENSE", "pyproject.toml", "constraints.txt"):

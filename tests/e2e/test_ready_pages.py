@@ -21,7 +21,7 @@ CONFIGURATIONS = 2  # of GitHub and GitLab, which are read and not run
 
 
 def play(steps: list[Block], folder: Path, port: str, shows: Callable[[str, Path, str], str]) -> None:
-    """Each block of commands is a shell of its own, on a free port in place of the page's; servers end with it."""
+    """Each block of commands is a shell of its own, on a free port instead of the page's; servers end with it."""
     shown, free = "", str(free_port())
     for step in steps:
         text = step.text.replace(port, free)
@@ -64,5 +64,5 @@ def test_the_configurations_of_ci_servers_call_the_program_as_the_page_does() ->
     commands = re.findall(r"reseller-sim exec suite\.yaml .*", CI)
     configured = [step.text for step in blocks(CI) if step.language == "yaml" and not step.action]
     assert len([text for text in configured if any(command in text for command in commands)]) == CONFIGURATIONS
-    ours = "OWNER/reseller-sim", "extends: .reseller-sim:"  # tests/ci has those
+    ours = "OWNER/reseller-sim", "extends: .reseller-sim:"  # tests/ci plays them
     assert len([text for text in configured if any(one in text for one in ours)]) == len(configured) - CONFIGURATIONS

@@ -32,7 +32,7 @@ EXPOSURE_MAX = 15  # in tenths, of `systemd-analyze security`
 
 
 class Answer(NamedTuple):
-    """What came, and what the certificate is called that was shown."""
+    """Return the answer and the name of the certificate."""
 
     status: int
     body: bytes
@@ -254,7 +254,7 @@ def test_a_storm_of_signals_ends_with_the_latest_files_and_blocks_no_client(fold
         second.into(folder)
         (folder / "tokens").write_text("last full the-last-token-0001\n")
         server.process.send_signal(signal.SIGHUP)
-        while True:  # a round ends with this line, and the last one began behind the last signal
+        while True:  # a round ends with this line, and the last round began after the last signal
             await_line(server, "the list of tokens is read again")
             if not _is_shown(port, first):
                 break

@@ -39,7 +39,7 @@ def service() -> Iterator[dict[str, str]]:
 
 
 def numbers(block: str) -> dict[str, str]:
-    """What an example says came out."""
+    """Return the result that an example prints."""
     return dict(re.findall(r"^(body hash|string|signature) +(\S+)$", block, re.MULTILINE))
 
 
@@ -92,7 +92,7 @@ def test_the_signer_of_the_page_signs_every_kind_of_request() -> None:
 
 
 def ran(command: list[str], variables: dict[str, str], needs: tuple[str, ...]) -> str | None:
-    """What a client printed; None on a machine that lacks what it is written in."""
+    """Return the output of a client; None on a machine without its language."""
     if not all(map(shutil.which, needs)):
         return None
     done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S, env=variables, check=False)

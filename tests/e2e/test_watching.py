@@ -1,4 +1,4 @@
-"""What a running simulator shows as it happens: the lines of `serve`, `tail` and `listen`, as real processes."""
+"""Live output of a running simulator: the lines of `serve`, `tail` and `listen`, as real processes."""
 
 import fcntl
 import json
@@ -119,7 +119,7 @@ def test_a_reader_that_stops_reading_blocks_no_client_and_learns_how_many_events
 
 
 def flooded(port: int, count: int) -> int:
-    """How many of so many requests with long paths are answered, while nobody reads the lines."""
+    """Return how many of the requests with long paths are answered while no process reads the lines."""
     request = b"GET /" + b"x" * 4000 + b" HTTP/1.1\r\nHost: x\r\n\r\n"
     with socket.create_connection(("127.0.0.1", port), 10) as connection:
         answers = b""

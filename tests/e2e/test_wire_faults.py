@@ -21,7 +21,7 @@ BODY = {"refid": "lost", "product": "RELOAD", "account": "0123456789", "amount":
 
 
 def answer_to(server: Serving, fault: dict[str, Any]) -> tuple[bytes, int, bytes]:
-    """What the client reads under a fault, how many payments there are, and what it reads when it asks again."""
+    """Return the client's answer under a fault, the number of payments, and the answer to a second request."""
     sandbox = sandbox_with(server, [fault])
     first = sandbox.pay(BODY)
     made = sandbox.payments
@@ -234,7 +234,7 @@ def test_an_answer_can_drip(server: Serving, when: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("after_commit", "made"), [(False, 0), (True, 1)])
 def test_the_service_gives_up_after_29_seconds(server: Serving, after_commit: bool, made: int) -> None:
-    """Of the sandbox's time: a clock of x1000 makes 29 ms of them."""
+    """Seconds of the sandbox's time: a clock of x1000 shortens them to 29 ms."""
 
     then = {"status": 504, "delay": "29s", "after_commit": after_commit}
     sandbox = sandbox_with(server, [{"when": TOPUP, "times": 1, "then": then}], clock="x1000")

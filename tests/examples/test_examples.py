@@ -44,12 +44,12 @@ class Example(NamedTuple):
     shown: str
 
     def play(self, scenario: str = "scenario.yaml", **variables: str) -> tuple[str, int]:
-        """What it prints and its exit code, with another scenario, and with these variables for the program alone."""
+        """Return its output and exit code, with another scenario, and with these variables for the program alone."""
         changes = "".join(f"env {name}={value} " for name, value in variables.items())
         return _done(self.folder, self.command.replace(EXEC, EXEC.replace("scenario.yaml", scenario) + changes))
 
     def play_against(self, edits: Mapping[str, Edit]) -> tuple[str, int]:
-        """The same with a service whose answers are changed on the way."""
+        """Do so with a service whose answers are changed on the way."""
         with (
             serving("--port", "0", "--json", str(EXAMPLES / "scenario.yaml")) as server,
             editing(server.ready["url"], edits) as url,
@@ -66,7 +66,7 @@ class Example(NamedTuple):
 
 
 def _done(folder: Path, commands: str) -> tuple[str, int]:
-    """What some commands print, and the exit code of the last."""
+    """Return the output of some commands, and the exit code of the last."""
     variables = f'PATH="{Path(sys.executable).parent}:$PATH" GOCACHE="{folder.parent}/go" GOPROXY=off'
     text = printed(f"export {variables}\n{commands}\necho exit code $?", folder, "", DEADLINE_S)
     output, _, code = text.rpartition("exit code ")

@@ -1,4 +1,4 @@
-"""What a campaign tells: at once, certain or not, with a tape, and nothing twice."""
+"""Reports of a campaign: at once, certain or not, with a tape, and nothing twice."""
 
 import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
@@ -34,7 +34,7 @@ def one_batch_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Heard:
-    """What was reported, and what had run by then."""
+    """Return the reported findings, and the runs before each report."""
 
     def __init__(self, trials: Foretold) -> None:
         self.trials = trials
@@ -160,7 +160,7 @@ def test_it_is_said_when_storms_were_wanted_and_there_was_no_time_for_them(
 
 
 def test_no_fault_is_tried_after_the_time_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What has failed by then and was not repeated is a finding; the rest is counted."""
+    """A failure without a repetition by then is a finding; the rest is counted."""
     failing = SINGLES[1].words
     run = Foretold.run
 

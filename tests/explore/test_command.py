@@ -1,4 +1,4 @@
-"""A command is bounded in time and in what is kept of its output, and nothing of it is left behind."""
+"""A command is bounded in time and in stored output, and its processes end with it."""
 
 import os
 import select

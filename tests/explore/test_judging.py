@@ -1,4 +1,4 @@
-"""Verdicts: what tells that a run failed, and what does not."""
+"""Verdicts: signs that a run failed, and signs that do not count."""
 
 from collections import Counter
 from dataclasses import replace
@@ -28,7 +28,7 @@ def kinds(of: Observation, exit_code: int | None = 0, *faults: Fault) -> list[Ki
         ({ORDER: 1}, []),
         ({ORDER: 3}, ["RELOAD 10.00 to 0123456789 was paid 3 times instead of 2"]),
         ({ORDER: 4}, ["RELOAD 10.00 to 0123456789 was paid twice"]),
-        ({OTHER: 2}, []),  # the baseline, too, paid its most usual order twice: this one may have been drawn
+        ({OTHER: 2}, []),  # the baseline, too, paid its most usual order twice: this order may have been drawn
         ({OTHER: 3}, ["WATER 5.00 to 0123 was paid 3 times instead of 2"]),
     ],
 )

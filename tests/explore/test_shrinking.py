@@ -1,4 +1,4 @@
-"""Shrinking, whatever makes a run fail: the fewest faults are left, and the mildest of each."""
+"""Shrinking, for any cause of a failure: the fewest faults remain, and the mildest of each."""
 
 import pytest
 from hypothesis import given

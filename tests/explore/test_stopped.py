@@ -1,4 +1,4 @@
-"""What CI shows of an exploration that a signal has ended."""
+"""Output in CI of an exploration that a signal has ended."""
 
 from simulator.cli.reports.explore import suites, suites_when_stopped
 from simulator.explore.fault_catalogue import single_faults

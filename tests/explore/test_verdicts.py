@@ -1,4 +1,4 @@
-"""What has been run is kept: whole lines, of the same command only, and nothing else of the folder is touched."""
+"""Verdicts of runs are stored: whole lines, only for an equal command, and no other file of the folder is touched."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The reader of answers, without sockets: however an answer is cut, and however it goes on, the result is the same."""
+"""The reader of answers, without sockets: the result does not depend on how an answer is split."""
 
 import gc
 import tracemalloc
@@ -118,7 +118,7 @@ ODD = st.sampled_from(
 @settings(max_examples=examples(300))
 @given(st.lists(ODD, min_size=1, max_size=8).map(b"".join), st.sampled_from(["GET", "HEAD"]))
 def test_the_reading_of_an_odd_answer_does_not_depend_on_where_it_is_cut(answer: bytes, method: str) -> None:
-    """But for what is said of it: what comes behind the end of an answer is not always seen."""
+    """Except the explanation: bytes after the end of an answer are not always seen."""
 
     def meant(pieces: list[bytes]) -> object:
         is_over, status, body, headers, _, may_stay_open = read(pieces, ends=True, method=method)

@@ -1,4 +1,4 @@
-"""What the sender makes of the answers that receivers give, and of those that they do not give."""
+"""Outcomes of the sender for given and missing answers of receivers."""
 
 import asyncio
 import gzip

@@ -1,4 +1,4 @@
-"""What is connected to: only addresses that were checked, however they are spelt or resolved."""
+"""The sender connects only to checked addresses, however they are spelt or resolved."""
 
 import asyncio
 import threading
@@ -176,11 +176,11 @@ def test_lookups_that_hang_hold_up_neither_other_names_nor_the_end(run: Run) -> 
             assert good.status == 200
             outcomes = await asyncio.gather(*hanging)
             assert {outcome.kind for outcome in outcomes} == {AttemptEnd.TIMEOUT}
-            assert asked.count("hanging0.test") == 1, "those who ask for a name under way share its lookup"
+            assert asked.count("hanging0.test") == 1, "concurrent callers of a name share its lookup"
 
     try:
         run(main())
-        assert was_released == [], "nobody waited until a lookup that hangs had ended"
+        assert was_released == [], "no caller waited for the end of a hanging lookup"
     finally:
         release.set()
 

@@ -1,4 +1,4 @@
-"""How the client of deliveries opens, keeps and closes its connections, whatever receivers and callers do."""
+"""The client of deliveries opens, keeps and closes its connections under any receivers and callers."""
 
 import asyncio
 import gc
@@ -34,7 +34,7 @@ LARGE = b"x" * 20_000_000  # more than the system takes for a receiver that does
 
 
 class Taps:
-    """A server on a raw socket of each connection, read or not by whoever tests."""
+    """A server that gives each connection as a raw socket to the test."""
 
     def __init__(self) -> None:
         self.listening = socket.create_server(("127.0.0.1", 0))
@@ -208,7 +208,7 @@ def test_an_answer_may_come_before_the_whole_request_was_read(run: Run, taps: Ta
                 end = await sending
                 assert (end.kind, end.status, end.body, end.error) == (AttemptEnd.ANSWERED, 413, "no", "")
                 again = asyncio.ensure_future(http.send(post(taps.url), 10))
-                with await taps.accept() as other:  # the rest is not sent, nor another request behind it
+                with await taps.accept() as other:  # neither the rest nor another request after it is sent
                     assert (await loop.sock_recv(other, 1000)).startswith(b"POST / HTTP/1.1\r\n")
                     await loop.sock_sendall(other, OK)
                     assert (await again).status == 200
@@ -406,7 +406,7 @@ def test_a_receiver_that_does_not_part_from_tls_is_left_after_a_while(
 
 
 def test_a_receiver_that_wants_a_certificate_of_ours_is_said_to(run: Run, tmp_path: Path) -> None:
-    """It says so behind the handshake, when the request may have been sent."""
+    """It says so after the handshake, when the request may have been sent."""
     context = proof(tmp_path)
     context.verify_mode = ssl.CERT_REQUIRED
     context.load_verify_locations(tmp_path / "receiver.pem")
@@ -474,7 +474,7 @@ EARLY = {  # what a receiver says as soon as it is called, and how the attempt e
 def test_a_receiver_may_answer_without_waiting_for_the_request(
     run: Run, tmp_path: Path, early: Any, is_tls: bool, says_first: bytes, status: int, body: str, error: str
 ) -> None:
-    """As one does that prints the same to whoever calls; what it says must not depend on who was faster."""
+    """A server that prints equal bytes to every caller; the outcome must not depend on timing."""
     requests: list[bytes] = []
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -499,7 +499,7 @@ def test_a_receiver_may_answer_without_waiting_for_the_request(
 
 @pytest.fixture
 def early(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
-    """Set when a receiver has said something; connections are used a while behind that."""
+    """Set when a receiver has sent something; connections are used a while after that."""
     said, real = asyncio.Event(), dialer._dial
 
     async def dial(*given: Any) -> Any:
@@ -531,7 +531,7 @@ def test_an_exchange_leaves_nothing_to_the_garbage_collector(run: Run) -> None:
         async with sender(lookup=lookup("127.0.0.2", "127.0.0.1")) as http, Receiver(answer) as receiver:
             url = f"http://two.test:{receiver.port}/"
             await http.send(post(url), 10)
-            for _ in range(3):  # what earlier tests left behind, some of which is let go of in two steps
+            for _ in range(3):  # leftovers of earlier tests, some are freed in two steps
                 gc.collect()
             gc.garbage.clear()
             gc.set_debug(gc.DEBUG_SAVEALL)

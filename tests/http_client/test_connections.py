@@ -149,7 +149,7 @@ def test_a_receiver_that_drops_every_connection_gets_each_attempt_once(run: Run,
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("is_noticed", [False, True])
 def test_a_kept_connection_that_was_closed_before_is_replaced(run: Run, method: str, is_noticed: bool) -> None:
-    """Nothing of the request has left by then, not even when our event loop does not know of the end yet."""
+    """No byte of the request has left by then, even when our event loop does not know of the end yet."""
 
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:

@@ -15,7 +15,7 @@ each_loop = pytest.mark.parametrize("run", RUNNERS)
 
 
 class Step(Enum):
-    """What a receiver does between the bytes that it sends."""
+    """Actions of a receiver between the bytes that it sends."""
 
     CLOSE = "close"
     RESET = "reset"
@@ -94,7 +94,7 @@ WHOLE: dict[str, tuple[Steps, str]] = {  # what comes, and the body of a whole a
     "chunks in chunks": ([HEAD + b"Transfer-Encoding: gzip, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"], "ok"),
     "another coding until the end": ([HEAD + b"Transfer-Encoding: gzip\r\n\r\nok", CLOSE], "ok"),
     "no coding that is known until the end": ([HEAD + b"Transfer-Encoding: \x0bchunked\r\n\r\nok", CLOSE], "ok"),
-    "a tab behind a coding until the end": ([HEAD + b"Transfer-Encoding: chunked\t\r\n\r\nok", CLOSE], "ok"),
+    "a tab after a coding until the end": ([HEAD + b"Transfer-Encoding: chunked\t\r\n\r\nok", CLOSE], "ok"),
     "blanks behind a size": ([CHUNKED + b"2  \r\nok\r\n0\r\n\r\n"], "ok"),
     "extensions": ([CHUNKED + b'2;a=b;c="d e"\r\nok\r\n0\r\n\r\n'], "ok"),
     "trailers": ([CHUNKED + b"2\r\nok\r\n0\r\nX: y\r\nTransfer-Encoding: gzip\r\n\r\n"], "ok"),
@@ -108,7 +108,7 @@ WHOLE: dict[str, tuple[Steps, str]] = {  # what comes, and the body of a whole a
     "a second answer": ([OK + OK], "ok"),
     "many answers": ([OK * 1000], "ok"),
     "an answer and a half": ([OK + b"HTTP/1.1 2"], "ok"),
-    "an empty line behind it": ([OK + b"\r\n"], "ok"),
+    "an empty line after it": ([OK + b"\r\n"], "ok"),
     "fields up to the bound": ([HEAD + b"X: y\r\n" * (BOUNDS.fields - 1) + b"Content-Length: 2\r\n\r\nok"], "ok"),
     "a long field": ([HEAD + b"X: " + b"y" * 60_000 + b"\r\nContent-Length: 2\r\n\r\nok"], "ok"),
     "a long reason": ([b"HTTP/1.1 200 " + b"x" * 60_000 + b"\r\nContent-Length: 2\r\n\r\nok"], "ok"),
@@ -140,7 +140,7 @@ BROKEN: dict[str, tuple[Steps, str, str]] = {  # what comes, the body that is ke
     "a signed length": ([HEAD + b"Content-Length: +2\r\n\r\nok"], "", BUT + "Invalid character in Content-Length"),
     "a list of lengths": ([HEAD + b"Content-Length: 2, 2\r\n\r\nok"], "", BUT + "Invalid character in Content-Length"),
     "a huge length": ([HEAD + b"Content-Length: " + b"9" * 30 + b"\r\n\r\nok"], "", BUT + "Content-Length overflow"),
-    "a size that is none": ([CHUNKED + b"zz\r\nok"], "", BUT + "Invalid character in chunk size"),
+    "an invalid size": ([CHUNKED + b"zz\r\nok"], "", BUT + "Invalid character in chunk size"),
     "a size with a sign": ([CHUNKED + b"-2\r\nok"], "", BUT + "Invalid character in chunk size"),
     "a size in C": ([CHUNKED + b"0x2\r\nok"], "", BUT + "Invalid character in chunk size"),
     "no size": ([CHUNKED + b"\r\nok"], "", BUT + "Invalid character in chunk size"),
@@ -151,7 +151,7 @@ BROKEN: dict[str, tuple[Steps, str, str]] = {  # what comes, the body that is ke
     "bytes behind it": ([OK + b"more"], "ok", BEHIND),
     "many bytes behind it": ([OK + b"x" * 1_000_000], "ok", BEHIND),
     "bytes behind chunks": ([CHUNKED + b"2\r\nok\r\n0\r\n\r\nmore"], "ok", BEHIND),
-    "bytes behind a last answer": ([HEAD + b"Connection: close\r\nContent-Length: 2\r\n\r\nokmore"], "ok", BEHIND),
+    "bytes after a last answer": ([HEAD + b"Connection: close\r\nContent-Length: 2\r\n\r\nokmore"], "ok", BEHIND),
     "too many fields": ([HEAD + b"X: y\r\n" * (BOUNDS.fields + 1) + b"\r\n"], "", BUT_HAS + TOO_MANY_FIELDS),
     "endless fields": ([HEAD + b"X: y\r\n" * 100_000], "", BUT_HAS + TOO_MANY_FIELDS),
     "an endless field": ([HEAD + b"X: " + b"y" * 1_000_000], "", BUT_HAS + LONG_HEAD),
@@ -188,7 +188,7 @@ NONE: dict[str, tuple[Steps, str]] = {  # what comes, and what is said of an att
     "HTTP/2.0": ([b"HTTP/2.0 200 OK\r\nContent-Length: 0\r\n\r\n"], BAD_LINE),
     "HTTP/1.2": ([b"HTTP/1.2 200 OK\r\nContent-Length: 0\r\n\r\n"], BAD_LINE),
     "a broken interim answer": ([b"HTTP/1.1 103 E\r\nno colon\r\n\r\n" + OK], NOT_HTTP + "Invalid header token"),
-    "a broken one behind it": ([EARLY + b"HTTP/1.1 103 E\r\nX: \0\r\n\r\n" + OK], NOT_HTTP + "a field with a NUL"),
+    "a broken answer after it": ([EARLY + b"HTTP/1.1 103 E\r\nX: \0\r\n\r\n" + OK], NOT_HTTP + "a field with a NUL"),
     "status 0": ([b"HTTP/1.1 000 OK\r\nContent-Length: 0\r\n\r\n"], BAD_STATUS.format(0)),
     "status 99": ([b"HTTP/1.1 099 OK\r\nContent-Length: 0\r\n\r\n"], BAD_STATUS.format(99)),
     "status 1000": ([b"HTTP/1.1 1000 OK\r\nContent-Length: 0\r\n\r\n"], BAD_LINE),
@@ -217,7 +217,7 @@ POINTS: dict[str, tuple[bytes, int | None, str]] = {  # where an answer ends, th
     "in a value": (HEAD + b"Content-Length: ", 200, ""),
     "behind a field": (HEAD + b"Content-Length: 4\r\n", 200, ""),
     "behind the head": (SIZED, 200, ""),
-    "in the body, with a blank behind the name": (HEAD + b"Content-Length : 4\r\n\r\nok", 200, "ok"),
+    "in the body, with a blank after the name": (HEAD + b"Content-Length : 4\r\n\r\nok", 200, "ok"),
     "in the body": (SIZED + b"ok", 200, "ok"),
     "in a size": (CHUNKED + b"2", 200, ""),
     "in a chunk": (CHUNKED + b"5\r\nok", 200, "ok"),

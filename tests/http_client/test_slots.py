@@ -15,7 +15,7 @@ HERE: Receiver = ("127.0.0.1", 80)
 
 
 class Attempts:
-    """Attempts that hold their slot until they are told to end."""
+    """Attempts that hold their slot until the test ends them."""
 
     def __init__(self, slots: Slots) -> None:
         self.slots = slots
@@ -54,7 +54,7 @@ async def settle() -> None:
 
 @contextmanager
 def attempts(total: int, per_receiver: int = 1000) -> Iterator[Attempts]:
-    """Attempts within these bounds; ends those that are left."""
+    """Attempts within these bounds; the fixture ends the rest."""
     made = Attempts(Slots(total, per_receiver))
     try:
         yield made
@@ -149,7 +149,7 @@ def test_a_cancelled_attempt_gives_its_place_to_the_next() -> None:
 
 
 class Compared(asyncio.Future[None]):
-    """Counts how often it or another one is compared with something else."""
+    """Counts comparisons of all instances."""
 
     times = 0
 

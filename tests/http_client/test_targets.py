@@ -182,7 +182,7 @@ def test_a_reason_does_not_repeat_the_password() -> None:
 
 
 def private_networks() -> Iterator[str]:
-    """The special-purpose networks of this version of Python, but for those that stand for another address."""
+    """The special-purpose networks of this version of Python, except networks that stand for another address."""
     for constants in (ipaddress._IPv4Constants, ipaddress._IPv6Constants):  # type: ignore[attr-defined]
         yield from (str(network) for network in constants._private_networks if str(network) != "::ffff:0:0/96")
 
@@ -223,7 +223,7 @@ METADATA = [
     "2a00:1450::200:5efe:100.100.100.200",
     "::ffff:169.254.169.254%eth0",
 ]
-# Other forms with an IPv4 address in them, whatever it is: a relay on the way may unpack them.
+# Other forms with any IPv4 address in them: a relay on the way may unpack them.
 EMBEDDING = [
     "::127.0.0.1",
     "::8.8.8.8",
@@ -329,7 +329,7 @@ def test_this_machine_and_its_network_are_reachable_by_default(address: str) -> 
 
 @pytest.mark.parametrize("network", [*private_networks()], ids=str)
 def test_addresses_that_python_calls_private_are_never_public(network: str) -> None:
-    """The standard library's table grows with its versions; whatever it has on this one, ours has too."""
+    """The standard library's table grows with its versions; ours has every entry of this version."""
     first, last = ip_network(network)[0], ip_network(network)[-1]
     assert all(AddressPolicy(public_only=True).refuse(address) for address in (first, last))
 

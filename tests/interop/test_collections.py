@@ -29,7 +29,7 @@ Damage = Callable[[str], str]
 
 @dataclass(frozen=True)
 class Run:
-    """What a tool reports: its exit code, how many requests and checks there were, and which checks failed."""
+    """Return a tool's report: its exit code, the numbers of requests and checks, and the failed checks."""
 
     status: int
     requests: int
@@ -44,7 +44,7 @@ def url() -> Iterator[str]:
 
 
 def newman(whole: dict[str, Any], folder: Path, url: str, damage: Damage, times: int) -> Run:
-    """Run a collection several times in one process; the numbers are those of one run."""
+    """Run a collection several times in a process; the numbers are per run."""
     (folder / "collection.json").write_text(damage(json.dumps(whole)))
     report = ("--reporters", "json", "--reporter-json-export", "run.json")
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The console before axe-core: every view, light and dark, wide and on a phone, has nothing that WCAG AA forbids."""
+"""The console before axe-core: every view, light and dark, wide and on a phone, conforms to WCAG AA."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -17,7 +17,7 @@ FORM = HERE / "console.prettier.json"
 
 
 def said(command: str, *arguments: object, cwd: Path = HERE) -> str:
-    """What a tool prints, nothing when it is content."""
+    """Return the output of a tool, empty when it reports no problem."""
     done = subprocess.run(
         [node_command(command), *map(str, arguments)], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
     )

@@ -25,7 +25,7 @@ PACKAGES = {"openapi": "reseller", "control": "control"}
 TYPES = {"openapi": "reseller.ts", "control": "control.ts"}
 FUNCTIONS = {"openapi": "reseller-client", "control": "control-client"}
 
-# What the contract itself leaves open: any JSON.
+# Members that the contract itself leaves open: any JSON.
 ANY_JSON = {
     "control/models/explain_request.py: headers",
     "reseller/models/bill_answer_data.py: custom_field",
@@ -59,13 +59,13 @@ TEXTS = {"getRequestAsCurl", "getTape", *STREAMS, "getMetrics"}  # operations th
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder in which the page was played as far as it is about Python."""
+    """Return the folder with the results of the page's commands for Python."""
     return once(tmp_path_factory, "python-clients", lambda folder: play(folder, PYTHON)) / "empty"
 
 
 @pytest.fixture(scope="module")
 def typescript(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same for TypeScript; the page's `tsc` compiles two more files of ours, which state what has to be typed."""
+    """Do so for TypeScript; the page's `tsc` compiles two more files of ours, which state the required types."""
     for name in ("tsc", "openapi-typescript", "openapi-ts"):
         node_command(name)
     return once(tmp_path_factory, "typescript-clients", lambda folder: play(folder, TYPESCRIPT, write_claims)) / "empty"
@@ -95,7 +95,7 @@ def media_of(operation: str) -> str:
 
 
 def printed(folder: Path) -> dict[str, str]:
-    """What the page's commands printed, by command."""
+    """The output of the page's commands, by command."""
     shown: dict[str, str] = json.loads((folder / "printed.json").read_text())
     return shown
 
@@ -160,7 +160,7 @@ def test_every_member_of_an_enum_in_python_has_a_name(python: Path) -> None:
 
 def test_the_python_clients_and_the_page_s_programs_pass_mypy(python: Path) -> None:
     settings = python / "mypy.ini"
-    # What the generator's own client.py hands on to httpx is typed as objects, whatever the document is.
+    # The generator's own client.py types its arguments of httpx as objects, for any document.
     settings.write_text("[mypy]\nstrict = true\n\n[mypy-*.client]\ndisable_error_code = arg-type\n")
     checked = [*PACKAGES.values(), *(block.name for block in STEPS if block.name.endswith(".py"))]
     done = subprocess.run(
@@ -237,7 +237,7 @@ def test_the_typescript_hook_signs_what_is_sent(typescript: Path) -> None:
 
 
 def ran(folder: Path, *command: str) -> str:
-    """What a program printed that ended well."""
+    """Return the output of a successful program."""
     done = subprocess.run(
         command, cwd=folder, env=environment(**QUIET), capture_output=True, text=True, timeout=DEADLINE_S, check=False
     )
@@ -246,7 +246,7 @@ def ran(folder: Path, *command: str) -> str:
 
 
 def assert_signed(shown: str) -> None:
-    """Each signature is that of the query that the client sends, and of the body's bytes."""
+    """Each signature covers the query that the client sends and the bytes of the body."""
     for line, (method, _, body) in zip(shown.splitlines(), REQUESTS, strict=True):
         query, headers = json.loads(line)
         sent = {name.lower(): value for name, value in headers.items()}

@@ -65,7 +65,7 @@ def test_version_licence_and_tools_match_the_project() -> None:
 
 
 def test_the_oldest_vitest_is_one_that_takes_a_chosen_scenario() -> None:
-    """Older ones than 4.1 give a fixture the values of the `test` that was extended, not of the one that extends."""
+    """Versions before 4.1 give a fixture the values of the extended `test`, not of the extending `test`."""
     assert PACKAGE["peerDependencies"] == {"vitest": ">=4.1"}
     for page in (PAGE, README):
         assert "wants Vitest 4.1 or later" in page
@@ -242,7 +242,7 @@ def test_tests_that_use_it_are_typed(project: Path) -> None:
 
 
 def test_the_sources_are_typed_though_a_build_does_not_check_them(project: Path) -> None:
-    """A build has no types of Node or Vitest beside it; those that it writes are the same."""
+    """A build has no types of Node or Vitest beside it, and writes equal types."""
     checked = project.parent / "checked"
     assert ran(project.parent / "js", "tsc", "--outDir", str(checked)) == ""
     built = project / "node_modules" / "reseller-sim" / "dist"

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).parent
 DAMAGED = "damaged"
-"""A copy in which an operation has lost its id, so that a linter that reads nothing is found out."""
+"""A copy with an operation without its id, which detects a linter that reads nothing."""
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def linted(folder: Path, command: str, *arguments: str) -> str:
-    """What a linter says of all three documents as JSON."""
+    """Return the findings of a linter for all three documents as JSON."""
     files = [f"{name}.json" for name in (*NAMES, DAMAGED)]
     done = subprocess.run(
         [node_command(command), "lint", *arguments, *files],

@@ -1,6 +1,6 @@
 """Clients that OpenAPI Generator writes from both served documents: valid for it, complete, and compiled.
 
-C# is generated only, since its compiler is in no package registry. Of Java the models are compiled, which is where
+C# is generated only, since its compiler is in no package registry. The models of Java are compiled, which is where
 schemas matter; the rest needs OkHttp.
 """
 

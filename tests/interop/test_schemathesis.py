@@ -1,4 +1,4 @@
-"""Schemathesis over both documents, all phases and checks: whatever it finds is a defect, or a documented refusal."""
+"""Schemathesis over both documents, all phases and checks: every finding is a defect or a documented refusal."""
 
 import json
 import re

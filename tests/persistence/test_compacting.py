@@ -1,4 +1,4 @@
-"""A folder gets smaller, nothing of what is kept is lost, and whoever interrupts it harms nothing."""
+"""Compaction shrinks a folder, loses no stored entry, and survives interruption."""
 
 import signal
 import subprocess

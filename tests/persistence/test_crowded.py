@@ -1,4 +1,4 @@
-"""Rewinds, forks and snapshots that meet in one folder, and sandboxes that go meanwhile: what is answered is kept."""
+"""Concurrent rewinds, forks, snapshots and deletions in a folder: every answered request is stored."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Who may open a folder, and what is said of one that cannot be opened. A store that was lost never begins anew."""
+"""Ownership of a folder, and messages of folders that cannot be opened. A lost store is never replaced silently."""
 
 import os
 import signal
@@ -215,7 +215,7 @@ FRAME_BYTES = 24 + 4096
 def test_sqlite_reads_a_damaged_log_up_to_the_damage(
     tmp_path: Path, change: Callable[[Path, int], None], place: int
 ) -> None:
-    """What is there then is what was there behind one of the commits."""
+    """The store then equals the store after some commit."""
     with opened(tmp_path / "a") as store:
         states = [held(store)]
         store.writer.new_life("shop", b"head")
@@ -283,7 +283,7 @@ for name in sys.argv[1:]:
 @pytest.mark.slow
 @pytest.mark.parametrize("is_database_alone", [False, True])
 def test_a_folder_that_cannot_be_written_is_refused(is_database_alone: bool) -> None:
-    """Whoever runs the tests; root may write everywhere, so that the program is run as nobody."""
+    """Root may write everywhere, so the program runs as the user nobody."""
     folder = Path("/tmp") / f"store-{os.getpid()}-{is_database_alone}"  # noqa: S108 - the folders of pytest are private
     try:
         filled(folder)

@@ -1,4 +1,4 @@
-"""The tape of a sandbox in a folder ends as the one that a server has in memory."""
+"""The tape of a sandbox in a folder ends as the tape in a server's memory."""
 
 from collections.abc import Callable
 from pathlib import Path

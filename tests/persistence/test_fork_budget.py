@@ -1,4 +1,4 @@
-"""What forks hold has a budget in bytes."""
+"""The memory of forks has a budget in bytes."""
 
 import asyncio
 import gc
@@ -79,7 +79,7 @@ def test_the_size_of_a_fork_is_what_it_holds(happens: Callable[[Client], None]) 
 
         tracemalloc.start()
         try:
-            before = forks(2)  # what is made once is there
+            before = forks(2)  # shared parts exist
             held = (forks(4) - before) / 4
         finally:
             tracemalloc.stop()

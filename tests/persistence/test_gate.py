@@ -1,4 +1,4 @@
-"""Nothing leaves before its inputs are durable, and nothing at all when they cannot be."""
+"""No answer leaves before its inputs are durable, and none at all when they cannot be."""
 
 import asyncio
 from contextlib import AbstractAsyncContextManager, nullcontext

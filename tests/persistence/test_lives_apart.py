@@ -1,4 +1,4 @@
-"""What is rebuilt of a life that ends meanwhile leaves nothing to the next one: no payment of it is lost to it."""
+"""A rebuild of a life that ends meanwhile is isolated from the next life, and takes no payment from it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -84,7 +84,7 @@ def test_a_rebuild_of_a_life_that_ends_meanwhile_takes_no_payment_from_the_next_
 
 
 async def _held_end(client: Client, meanwhile: Callable[[], Awaitable[object]]) -> None:
-    """A rewind whose attempts in the air take their time to end, in which something else happens."""
+    """A rewind that waits for attempts in flight while something else happens."""
     driver = client.live.driver
     close = driver.close
 

@@ -1,4 +1,4 @@
-"""What `check` says of a folder: nothing of a whole one, and one line for each thing that is wrong."""
+"""Findings of `check`: none for a whole folder, and a line for each kind of damage."""
 
 import random
 import sqlite3

@@ -51,7 +51,7 @@ def scenario(count_max: int, window_s: int, tolerance_s: int, scope: str) -> dic
 
 
 class Both:
-    """One server that goes on, and another one that is restarted, to which the same happens."""
+    """A continuous server and a restarted server that get the same requests."""
 
     def __init__(self, folder: Path, random: Random) -> None:
         self._folder, self._random, self._stack = folder, random, ExitStack()
@@ -81,7 +81,7 @@ class Both:
             client.run(client.app.load(scenario_from_object(document)))
 
     def save(self) -> None:
-        """What is written by differences is what is written whole."""
+        """A store written by differences equals a store written whole."""
         client = self._often
         assert client.run(saving_of(client).save(client.live))
         client.run(folder_of(client).gate.passed())

@@ -10,7 +10,7 @@ from simulator.persistence.retention import Retention, SnapshotSize, what_is_kep
 from simulator.persistence.store import Store
 from tests.support.stores import VERSION, held, put_mark, rows
 
-# Snapshots behind entries 10, 20, 30, 40 and 50, of 100 bytes each, with entries of 10 bytes; 55 entries in all.
+# Snapshots after entries 10, 20, 30, 40 and 50, of 100 bytes each, with entries of 10 bytes; 55 entries in all.
 SNAPSHOTS = [SnapshotSize(key, key * 10, key * 100, 100) for key in (1, 2, 3, 4, 5)]
 ENDLESS = 10**9
 

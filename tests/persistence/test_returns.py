@@ -1,4 +1,4 @@
-"""Rewinds and forks of sandboxes that are kept: a restart goes on just where they have returned to."""
+"""Rewinds and forks of stored sandboxes: a restart resumes where they have returned to."""
 
 import sqlite3
 from collections.abc import AsyncGenerator
@@ -66,7 +66,7 @@ def test_a_rewound_running_clock_continues_from_there_after_a_restart(has_snapsh
 
 @pytest.mark.slow
 def test_a_mark_that_was_undone_is_gone_also_where_an_attempt_ended_at_its_place(tmp_path: Path) -> None:
-    """The tape goes on with the end of the attempt that was in the air, so that it has as many entries as when the mark
+    """The tape continues with the end of the attempt in flight, so that it has as many entries as when the mark
     was made, at the same time."""
     with serving(tmp_path / "data") as client:
         set_callback(client)

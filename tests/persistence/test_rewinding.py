@@ -46,7 +46,7 @@ MEASURED = re.compile(rb'"duration_us":[^,}]*|"receivers":\[[^]]*')
 
 
 def told(client: Client) -> dict[str, bytes]:
-    """What the control API says of a sandbox, but for what is measured."""
+    """Return the control API's view of a sandbox without measured values."""
     bodies = {name: client.sim("GET", f"{DEFAULT}/{name}").body for name in LISTS}
     for row in client.sim("GET", f"{DEFAULT}/transactions").json["transactions"]:
         bodies[row["trxid"]] = client.sim("GET", f"{DEFAULT}/transactions/{row['trxid']}").body
@@ -307,7 +307,7 @@ def test_requests_that_wait_end_as_at_a_reset_and_waiters_are_woken() -> None:
             waiting = asyncio.ensure_future(client.asim("GET", f"{DEFAULT}/requests?wait_for=5&timeout=60"))
             inbox = asyncio.ensure_future(client.asim("GET", f"{DEFAULT}/inbox/callbacks?wait_for=1&timeout=60"))
             while not (client.live.journal.notifier.waiting and client.live.inboxes.has_waiters):  # noqa: ASYNC110
-                await asyncio.sleep(0)  # those who wait ring no bell when they begin
+                await asyncio.sleep(0)  # waiters signal nothing when they begin
             assert (await client.asim("POST", f"{DEFAULT}/rewind", {"mark": "empty"})).status == 200
             is_back.set()
             return await waiting, await inbox, await paying

@@ -1,4 +1,4 @@
-"""When a commit is answered, in which order and in which thread, and that the log stays bounded."""
+"""Answers of commits, their order and thread, and the bounded log."""
 
 import threading
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""A store beside a plain model of it: whatever is written, committed, closed and killed, both say the same."""
+"""A store beside a plain model of it: after any writes, commits, closes and kills, both agree."""
 
 import shutil
 import tempfile
@@ -116,7 +116,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule()
     def kill(self) -> None:
-        """What was not committed is gone, and nothing else. The log stays, with what it had."""
+        """Uncommitted entries are gone, all others stay. The log keeps its content."""
         states = self.in_log
         self._killed()
         self.in_log = states
@@ -175,7 +175,7 @@ class Machine(RuleBasedStateMachine):
 
 
 def assert_is(found: dict[str, Any], wanted: dict[str, Any]) -> None:
-    """All of what was written is there, but for what the rule allows to be dropped."""
+    """Every written entry exists, except those that the rule allows to drop."""
     assert found.keys() == wanted.keys()
     for name, one in found.items():
         other = wanted[name]
@@ -190,7 +190,7 @@ def assert_is(found: dict[str, Any], wanted: dict[str, Any]) -> None:
 
 
 def wanted_of(found: dict[str, Any]) -> dict[str, Any]:
-    """What was found as the model has it: entries that are gone do not matter."""
+    """Return the found entries in the form of the model, without entries that are gone."""
     gone = [(n, 0, b"") for n in range(1, found["floor"] + 1)]
     return {**found, "entries": gone + found["entries"]}
 

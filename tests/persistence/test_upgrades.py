@@ -1,7 +1,7 @@
-"""A folder that an earlier simulator wrote, of before quotas: this one goes on with it, and loses nothing.
+"""A folder that an earlier simulator wrote, before quotas existed, is resumed without a loss.
 
 `former` has the folder, and what the control API said of it when it was written. A new format gets a folder of its own
-here, beside this one. Nonces are spent in it, so that requests name theirs.
+here, beside this module. Nonces are spent in it, so that requests name theirs.
 """
 
 import gzip

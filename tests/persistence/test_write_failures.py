@@ -1,4 +1,4 @@
-"""A disk that is full, files that go, a process that is killed: what was answered is there, and nothing else."""
+"""A full disk, removed files, a killed process: every answered request survives, and no other."""
 
 import signal
 import subprocess
@@ -175,7 +175,7 @@ def test_an_interrupt_in_a_commit_leaves_no_half_commit_and_blocks_no_caller(
 def test_a_process_that_is_killed_while_it_commits_has_lost_nothing_that_it_answered(
     tmp_path: Path, durability: Durability
 ) -> None:
-    """Killed eight times, each behind as many answers as make it another moment; the next one goes on."""
+    """A server is killed eight times, after different numbers of answers; the next server resumes."""
     for lines in (1, 150, 3, 60, 17, 300, 41, 7):
         with subprocess.Popen(
             [sys.executable, "-c", WRITES, str(tmp_path), durability], cwd=ROOT, stdout=subprocess.PIPE

@@ -1,4 +1,4 @@
-"""What is listed until a commit, and what of it is refused at once, so that no commit fails for it."""
+"""Entries that are queued until a commit, and entries that are refused at once, so that no commit fails for them."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What stands under tests that fail, in one run of pytest."""
+"""The evidence under failed tests, in a run of pytest."""
 
 import re
 from collections.abc import Iterator

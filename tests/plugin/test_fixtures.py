@@ -1,4 +1,4 @@
-"""The fixtures and the mark, in one run of pytest that finds its simulator in the environment."""
+"""The fixtures and the mark, in a run of pytest that finds its simulator in the environment."""
 
 from collections.abc import Iterator
 from pathlib import Path

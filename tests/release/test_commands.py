@@ -1,4 +1,4 @@
-"""What `make wheelhouse` and `make ranges` have in common, and how each says that it cannot be made."""
+"""Common parts of `make wheelhouse` and `make ranges`, and their refusals."""
 
 import ast
 import ssl
@@ -118,7 +118,7 @@ OURS = ("simulator", "reseller_sim", "tests", "tools", "release", "bench", "camp
 
 
 def imported(modules: set[Path]) -> set[str]:
-    """The modules that these files import, and those of the tests that they import, wherever in them."""
+    """Return the modules that these files import anywhere, including modules of the tests that they import."""
     read: set[Path] = set()
     found: set[str] = set()
     while waiting := modules - read:

@@ -1,4 +1,4 @@
-"""Tapes that somebody changed: whatever stands in any member, they are refused, differ or replay, and nothing else."""
+"""Changed tapes: with any value in any member, they are refused, differ or replay, and nothing else."""
 
 import gzip
 import json
@@ -29,7 +29,7 @@ from tests.support.taped_plays import FIRST, set_callback
 
 REFUSED = (BadTape, ScenarioError, DomainError)
 CANNOT_BE_PLAYED = (AssertionError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
-"""What `replay` tells in one line, with exit code 3."""
+"""Return the single line of `replay` with exit code 3."""
 
 TIMES = ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59-23:59", "2026-11-21T00:00:00"]
 HOSTILE: list[Any] = [

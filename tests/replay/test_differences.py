@@ -1,4 +1,4 @@
-"""What is otherwise on a tape is found, and shown with both sides."""
+"""Differences on a tape are found, and shown with both sides."""
 
 import re
 from collections.abc import Callable
@@ -120,7 +120,7 @@ CHANGES: dict[str, tuple[Callable[[Lines], Any], str]] = {
         ),
         r"attempt \d of cb-\d\n  tape    not sent\n  replay  is sent",
     ),
-    "an attempt less, whose end is there": (
+    "an attempt less, with its end present": (
         lambda lines: lines.remove(of_kind(lines, "attempt", -1)),
         r"attempt \d of cb-\d\n  tape    not sent\n  replay  is sent",
     ),

@@ -1,4 +1,4 @@
-"""docs/tape.md against real tapes: each member of each line is in its tables, and what is absent is nothing."""
+"""docs/tape.md against real tapes: its tables have each member of each line, and absent members are null."""
 
 import json
 import re
@@ -32,7 +32,7 @@ def rows_of(line: dict[str, Any]) -> set[str]:
 
 
 def all_members(value: Any) -> Iterator[str]:
-    """The members of a line and of its answer; those of documents and commands are described elsewhere."""
+    """Yield the members of a line and of its answer; members of documents and commands are described elsewhere."""
     for name, one in value.items():
         yield name
         if name in ("answer", "clock") and isinstance(one, dict):

@@ -1,4 +1,4 @@
-"""Whoever has to do with all kinds of entries knows each of them: writing, reading, playing, listing."""
+"""All code that handles entries knows each kind: writing, reading, playing, listing."""
 
 from typing import get_args
 

@@ -1,4 +1,4 @@
-"""Tapes that earlier versions wrote replay with this one. `former` has a file of each version."""
+"""Tapes of earlier versions replay with this version. `former` has a file of each version."""
 
 from pathlib import Path
 

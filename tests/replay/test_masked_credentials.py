@@ -1,4 +1,4 @@
-"""What a client sends as a credential is nowhere on a masked tape, in whatever place and spelling, and it replays."""
+"""A masked tape contains no credential that a client sent, in any place and spelling, and it replays."""
 
 import json
 from base64 import b64encode, urlsafe_b64encode

@@ -57,7 +57,7 @@ DAMAGES = {
         b'{"entry":"command","now":"2026-11-21T00:00:00Z","command":{"command":"Rob"}}\n',
         "line 3 cannot be understood (Invalid value 'Rob'",
     ),
-    "a request that goes on and never came": (
+    "a resumed request that never came": (
         b'{"entry":"resumed","request":9,"now":"2026-11-21T00:00:00Z","wall":"2026-11-21T00:00:00Z"}\n',
         "line 3 cannot be understood (entry 9 is no request that waits",
     ),

@@ -1,4 +1,4 @@
-"""A sandbox is rebuilt from its tape: in memory, from lines, without secrets; whatever happened in it."""
+"""A sandbox is rebuilt from its tape, after any events: in memory, from lines, without secrets."""
 
 import asyncio
 from collections.abc import Callable

@@ -25,7 +25,7 @@ all_ways = pytest.mark.parametrize(("scenario", "announced", "body", "leaves"), 
 
 
 def wait_an_hour(client: Client, announced: bytes | None, body: bytes, leaves: bool) -> None:
-    """A request that does not go on before an hour has passed."""
+    """A request that stays suspended for an hour."""
     client.pay("before")
 
     async def advance() -> None:

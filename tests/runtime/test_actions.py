@@ -1,4 +1,4 @@
-"""What the control API submits is an action that watchers see."""
+"""Watchers see each submission of the control API as an action."""
 
 import re
 from typing import Any

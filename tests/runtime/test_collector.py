@@ -1,4 +1,4 @@
-"""What the garbage collector has to visit for each payment: the fewer objects, the shorter its pauses."""
+"""Objects that the garbage collector visits per payment: the fewer objects, the shorter its pauses."""
 
 from decimal import Decimal
 
@@ -23,7 +23,7 @@ def test_a_payment_with_its_callbacks_leaves_few_objects_to_the_collector(
     monkeypatch.setattr("simulator.preparation.DELAY_S", 3600)  # it imports modules meanwhile
     with running() as client:
         client.live.apply(Credit("RS001", Decimal(100_000)))
-        pay(client, 0, 50)  # what is made with the first of them is there
+        pay(client, 0, 50)  # objects of the first payments exist
         before = visited()
         pay(client, 50, 1000)
         assert len(client.live.core.state.callbacks) == 2100, "two for each payment"

@@ -1,4 +1,4 @@
-"""The records of an ended life are freed in slices, and whoever still reads that life finds all of them."""
+"""The records of an ended life are freed in slices, and readers of that life still find all of them."""
 
 import asyncio
 

@@ -19,7 +19,7 @@ def without_collector() -> Iterator[None]:
 
 
 def used(client: Client) -> None:
-    """A sandbox `a` in which something was paid, and something is waited for."""
+    """A sandbox `a` with a payment and a waiting request."""
     assert client.sim("POST", "/sandboxes", {"id": "a"}).status == 201
     body = {"refid": "r-1", "product": "RELOAD", "account": "0123456789", "amount": "10"}
     assert client.call("POST", "/v2/topup", body, sandbox="a").status == 200

@@ -1,4 +1,4 @@
-"""What comes to inboxes while their sandbox is between two lives."""
+"""Messages to inboxes while their sandbox is between two lives."""
 
 from tests.support.client import running
 

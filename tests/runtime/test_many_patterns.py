@@ -1,5 +1,5 @@
-"""Loading 1,500 rules with patterns stalls nobody: whatever door they come through, they are read and compiled beside
-the event loop, and no turn of it is long (which the suite measures for every test; see `longest_turn`)."""
+"""Loading 1,500 rules with patterns blocks no client: from every source, they are read and compiled beside
+the event loop, and none of its turns is long (the suite measures this for every test; see `longest_turn`)."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ def rule() -> dict[str, Any]:
 
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, str]]:
-    """How often something was done in which thread: patterns compiled, texts parsed."""
+    """Counts per thread: patterns compiled, texts parsed."""
     done: Counter[tuple[str, str]] = Counter()
 
     def watched(what: str, function: Callable[..., Any]) -> Callable[..., Any]:

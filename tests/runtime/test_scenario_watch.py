@@ -136,7 +136,7 @@ def test_a_mistake_of_ours_is_reported_and_the_next_change_is_loaded(
 
     async def until(reports: int) -> None:
         async with asyncio.timeout(60):
-            while len(watched.reported) < reports:  # noqa: ASYNC110 - nothing else tells of a report
+            while len(watched.reported) < reports:  # noqa: ASYNC110 - no event signals a report
                 await asyncio.sleep(0)
 
     async def changes() -> None:

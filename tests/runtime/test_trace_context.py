@@ -9,7 +9,7 @@ PARENT = f"00-{TRACE}-{SPAN}-01"
 
 
 def state_of(*values: str) -> str:
-    """What is passed on of these `tracestate` headers."""
+    """Return the forwarded part of these `tracestate` headers."""
     found = trace_of([(b"traceparent", PARENT.encode()), *((b"tracestate", one.encode("latin-1")) for one in values)])
     assert found is not None
     return found.state

@@ -28,7 +28,7 @@ BUSY = RICH | {"clock": "real"}
 
 
 class Turns:
-    """What each turn of the loop processed, while it is installed: items by number of the turn, and the commands."""
+    """Records the work of each turn while it is installed: items by number of the turn, and the commands."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.items: Counter[int] = Counter()

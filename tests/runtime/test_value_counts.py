@@ -1,4 +1,4 @@
-"""Calls told apart by a value: counts and distances, also when they are answered in another order than they came."""
+"""Calls distinguished by a value: counts and distances, also when they are answered out of order."""
 
 from datetime import UTC, datetime, timedelta
 

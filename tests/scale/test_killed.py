@@ -1,4 +1,4 @@
-"""One of three servers is killed: what it has waits for it, and the others go on."""
+"""One of three servers is killed: its sandboxes wait for it, and the others keep answering."""
 
 import json
 import signal
@@ -76,7 +76,7 @@ def test_a_server_that_is_killed_under_load_disturbs_no_other_and_keeps_what_it_
         for number in count():
             if over.is_set() and number >= 20:
                 return
-            with suppress(HTTPException, OSError):  # in the middle of which it was killed
+            with suppress(HTTPException, OSError):  # it was killed in the middle
                 answers[name, f"order-{number}"] = pay(servers, name, f"order-{number}").status
             if number == 10:
                 some.set()

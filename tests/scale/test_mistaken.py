@@ -1,4 +1,4 @@
-"""A server that was started as another one, or with another list than HAProxy's: it is noticed, and pays nothing."""
+"""A server with another server's name, or with another list than HAProxy's: it is noticed, and pays nothing."""
 
 from collections.abc import Iterator
 

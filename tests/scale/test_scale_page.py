@@ -18,7 +18,7 @@ PLAYED = PAGE.partition("## Owners of requests")[0]
 
 
 class Terminals:
-    """What the page starts in terminals of their own."""
+    """Programs that the page starts in terminals of their own."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self._folder, self._stack = folder, stack
@@ -27,7 +27,7 @@ class Terminals:
         self._proxy: Proxy | None = None
 
     def do(self, line: str) -> None:
-        """Start a server, or the proxy, or end servers, or let the proxy read its configuration anew."""
+        """Start a server or the proxy, end servers, or reload the configuration of the proxy."""
         program, *words = shlex.split(line)
         if program == "haproxy":
             assert words == ["-f", "haproxy.cfg"]

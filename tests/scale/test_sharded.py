@@ -1,4 +1,4 @@
-"""Three servers behind HAProxy as one: 300 resellers, 60 sandboxes, and one of the servers killed."""
+"""Three servers through HAProxy as one: 300 resellers, 60 sandboxes, and one server killed."""
 
 import json
 from collections import Counter

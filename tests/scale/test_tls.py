@@ -1,4 +1,4 @@
-"""HAProxy that speaks TLS before the servers: all addresses that clients are told are those by which they came."""
+"""HAProxy with TLS before the servers: clients only see the addresses that they used."""
 
 import json
 from collections.abc import Iterator

@@ -165,7 +165,7 @@ def test_the_number_of_bases_is_bounded(tmp_path: Path) -> None:
 def test_no_file_is_read_more_than_once_however_often_it_is_extended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Seven levels of two files, each of which extends both of the level below."""
+    """Seven levels of two files; each file extends both files of the level below."""
     texts = {"a0": "resellers: []\n", "b0": "seed: 3\n"}
     for level in range(1, 7):
         for side in "ab":

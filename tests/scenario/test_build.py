@@ -1,4 +1,4 @@
-"""What becomes of a scenario: every key arrives in the domain's values."""
+"""A scenario after its build: every key arrives in the domain's values."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal

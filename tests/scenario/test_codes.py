@@ -11,7 +11,7 @@ from tests.support.findings import FINDINGS
 
 # Where a code stands among the arguments of what reports it.
 PLACES = {"problem": 0, "parsed": 1, "_read": 2, "_stop": 2, "add": 2, "Problem": 4, "_error": 3}
-# Of files, not of what is in them: `test_files`, `test_library` and `test_load` have them.
+# Problems of files themselves: `test_files`, `test_library` and `test_load` have them.
 ELSEWHERE = {"no_file", "cycle", "empty"}
 
 

@@ -1,4 +1,4 @@
-"""Catalogs are compared at a reload: what is written alike is equal, whatever was compiled and cached meanwhile."""
+"""Catalogs are compared at a reload: equal texts are equal catalogs, also after caches have been filled."""
 
 import sys
 from pathlib import Path

@@ -199,7 +199,7 @@ def test_an_expectation_knows_its_file_and_line_also_when_it_is_inherited(tmp_pa
 
 @pytest.mark.slow
 def test_every_endpoint_answer_and_error_of_the_service_may_be_expected() -> None:
-    """What is refused as impossible never happens: the codes are those that the parts of the service name."""
+    """Expectations refused as impossible can never happen: the codes match the parts of the service."""
     for one in endpoints():
         path = "/".join("*" if part.startswith("{") else part for part in one.path.split("/"))
         for status in statuses()[one]:

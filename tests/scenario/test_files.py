@@ -1,4 +1,4 @@
-"""Files that cannot be used, whatever is the matter with them: a problem with its place, in one line, and no traceback."""
+"""Every unusable file: a problem with its place, on one line, and no traceback."""
 
 import os
 import tempfile
@@ -14,7 +14,7 @@ from tests.support.runner import invoke
 
 LONG = "n" * 300
 
-# What `extends` or `catalog` names, made in the same folder; what is said about it.
+# The target of `extends` or `catalog`, created in the same folder; its message.
 NAMED: list[tuple[str, str, str]] = [
     ("absent.yaml", "no_file there is no file 'absent.yaml' beside this one", ""),
     ("./folder", "no_file this is a folder; name a file in it: './folder' beside this one", ""),

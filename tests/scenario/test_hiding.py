@@ -1,4 +1,4 @@
-"""What `check` claims about two rules, against the rules' own tests: a request that disproves it is never found."""
+"""Claims of `check` about two rules, against the rules' own tests: no request disproves them."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta

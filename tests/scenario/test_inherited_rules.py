@@ -1,4 +1,4 @@
-"""What a file changes in, and removes from, the rules and expectations that it inherits."""
+"""Changes and removals of inherited rules and expectations."""
 
 from pathlib import Path
 

@@ -111,7 +111,7 @@ EXAMPLES = re.findall(
     "\n".join((Path(__file__).parents[2] / "docs" / name).read_text() for name in ("scenarios.md", "recipes.md")),
     re.DOTALL,
 )
-# What a part of a file lacks when it is taken for a whole one.
+# Problems of a part of a file that is checked as a whole file.
 OF_PARTS = {"unknown_key", "unknown_rule", "duplicate_key"}
 
 

@@ -113,7 +113,7 @@ def test_a_byte_order_mark_moves_nothing() -> None:
 
 
 def first_problem(text: str | bytes) -> Problem:
-    """What is found first in a text, however it is reported."""
+    """Return the first finding of a text, however it is reported."""
     try:
         return load_text(text, "f").problems[0]
     except ScenarioError as error:

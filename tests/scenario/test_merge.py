@@ -1,4 +1,4 @@
-"""`extends`: what a scenario inherits, and in which file a mistake is reported."""
+"""`extends`: the inherited parts of a scenario, and the file named in a problem."""
 
 from pathlib import Path
 

@@ -36,7 +36,7 @@ PRINT_WHEN_IMPORTED = """
 
 
 def python(program: str, **variables: str) -> str:
-    """What a program prints in a process of its own."""
+    """Return the output of a program in a process of its own."""
     command = [sys.executable, "-c", textwrap.dedent(program)]
     return subprocess.run(command, capture_output=True, text=True, check=True, env=environment(**variables)).stdout
 

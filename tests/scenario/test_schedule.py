@@ -1,4 +1,4 @@
-"""What a schedule can never carry out is refused when it is read."""
+"""A schedule with impossible changes is refused when it is read."""
 
 from typing import Any
 

@@ -27,7 +27,7 @@ KEYWORDS = {
 
 Place = tuple[str, ...]
 
-# What is read while files are merged, and is gone then.
+# Keys that are read while files are merged, and are gone then.
 MERGING: set[Place] = {("extends",), *((section, "remove") for section in CHANGEABLE)}
 ADDED_RULE: Place = ("schedule", "rule", "add")
 
@@ -101,7 +101,7 @@ def test_every_definition_is_used() -> None:
 
 
 def schema_at(path: Place) -> dict[str, Any] | None:
-    """What the schema says of the value at a path without places, or None when it does not allow it."""
+    """Return the schema of the value at a path without places, or None when it does not allow it."""
     found: dict[str, Any] = schema()
     for name in path:
         found = resolved(found)
@@ -138,7 +138,7 @@ def allowed(found: dict[str, Any], path: Place = (), seen: tuple[str, ...] = ())
 
 @pytest.fixture(scope="module")
 def read() -> tuple[set[Place], set[Place]]:
-    """The paths of all keys that the builder asks for, and of those that it lists, while it builds `everything`."""
+    """The paths of all keys that the builder reads or lists while it builds `everything`."""
     asked: set[Place] = set()
     listed: set[Place] = set()
 
@@ -185,7 +185,7 @@ MATCHER_KEYS = set(schema()["definitions"]["matcher"]["properties"])
 def test_every_key_that_the_schema_allows_is_read(read: tuple[set[Place], set[Place]]) -> None:
     asked, listed = read
     got = {general(path) for path in asked | listed}
-    # What matchers hold is compiled as a whole and has its own tests; what merges files is read before building.
+    # Matchers are compiled as a whole and have their own tests; keys that merge files are read before building.
     unread = {path for path in allowed(schema()) if path not in got and path[-1] not in MATCHER_KEYS}
     assert unread == MERGING
 

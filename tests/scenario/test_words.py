@@ -1,4 +1,4 @@
-"""What `check` says of mistakes that YAML's own words hide, and of those that hid others."""
+"""Messages of `check` for mistakes that YAML's own words hide, and for mistakes that hid others."""
 
 from pathlib import Path
 
@@ -24,9 +24,9 @@ TOLD = {
     "a colon in a rule": (f"{D}payments:\n  - name: so: no\n", ['3:13: syntax * needs quotes: write name: "…"']),
     "a colon in a flow": (f"{D}clock: {{ mode: a: b }}\n", ['2:17: syntax * needs quotes: write mode: "…"']),
     "a deeper key": (f"{D}payments:\n  - name: x\n     then: y\n", ["4:6: syntax * begin both in one column"]),
-    "a no-break space behind a colon": (f"{D}seed:{NBSP}7\n", [f"2:6: syntax * {ODD}"]),
+    "a no-break space after a colon": (f"{D}seed:{NBSP}7\n", [f"2:6: syntax * {ODD}"]),
     "a no-break space before a key": (f"{D}{NBSP}seed: 7\n", [f"2:1: bad_text {ODD}", "2:1: unknown_key * 'seed'?)"]),
-    "a no-break space behind a value": (f"{D}seed: 7{NBSP}\n", [f"2:7: bad_text {ODD}"]),
+    "a no-break space after a value": (f"{D}seed: 7{NBSP}\n", [f"2:7: bad_text {ODD}"]),
     "a no-break space in a text": (f"{D}description: Caf\u00e9{NBSP}du monde\n", []),
     "a no-break space in quotes": (f'{D}description: "{NBSP}x:{NBSP}"\n', []),
     "one status": (
@@ -78,8 +78,8 @@ TOLD = {
         f"{D}payments:\n    - name: a\n  - name: b\n",
         ["4:3: syntax * is indented otherwise than what it belongs to; begin both in one column"],
     ),
-    "no blank behind a colon": ("extends:default\nseed: 7\n", ["1:1: syntax * write a blank behind the colon"]),
-    "no blank behind a dash": (
+    "no blank after a colon": ("extends:default\nseed: 7\n", ["1:1: syntax * write a blank behind the colon"]),
+    "no blank after a dash": (
         f"{D}payments:\n  -name: a\n    then: b\n",
         ["3:3: syntax * write a blank behind the -"],
     ),
@@ -103,7 +103,7 @@ TOLD = {
         f"{D}webhooks: {{ url: 'http://127.0.0.1:9/' }}\n",
         ["2:13: unknown_key * as in resellers: [{ code: …, balance_webhook: { url: … } }]"],
     ),
-    "products that hide those of the base": (
+    "products that hide the products of the base": (
         f"{D}catalog: {{ products: {{ RELOAD: {{ price_adjustment: {{ type: fixed, value: 1 }} }} }} }}\n",
         ["2:22: type must be a list, not a mapping; begin it with '- ', as an item of a list"],
     ),
@@ -116,7 +116,7 @@ TOLD = {
         f"{D}faults: [{{ then: {{ status: Failed }} }}]\n",
         ["2:28: type must be a whole number, not 'Failed' * and a rule of 'payments' decides how a payment ends"],
     ),
-    "an HTTP status among those of a payment": (
+    "an HTTP status among the statuses of a payment": (
         f"{D}payments: [{{ then: [{{ status: 500 }}] }}]\n",
         ["2:31: unknown_value * an HTTP status is answered by a rule of 'faults'"],
     ),

@@ -1,4 +1,4 @@
-"""What is written as YAML is read again as it was, by our reader and by others."""
+"""Written YAML is read back unchanged, by our reader and by others."""
 
 from decimal import Decimal
 from typing import Any

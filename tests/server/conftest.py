@@ -20,7 +20,7 @@ def served(request: pytest.FixtureRequest) -> Iterator[Served]:
 
 @pytest.fixture(autouse=True)
 def silence(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Fail a test in which anything is logged at WARNING or above."""
+    """Fail a test that logs at WARNING or above."""
     yield
     loud = [
         record

@@ -80,7 +80,7 @@ def test_no_connection_is_accepted_beyond_the_bound(listener: socket.socket, mon
     monkeypatch.setattr(early, "HELD_MAX", 2)
     answers = EarlyAnswers(listener, {"/ready": lambda: (200, b"{}")})
     with connected(listener) as first:
-        assert answered(listener, PROBE)  # it was accepted behind the first one
+        assert answered(listener, PROBE)  # it was accepted after the first connection
         with connected(listener, HELD), connected(listener, PROBE) as late:
             first.sendall(HELD)
             late.settimeout(0.2)

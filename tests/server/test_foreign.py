@@ -1,4 +1,4 @@
-"""Clients that speak something else than HTTP/1.1 are told what to change, and so are the log and the events."""
+"""Clients with another protocol than HTTP/1.1 get advice, also in the log and in the events."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Requests that are answered at once, at the end of their turn, and those that cannot be."""
+"""Requests that are answered at once, at the end of their turn, and requests that have to wait."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What all connections together may hold, how long a body may take, and when memory is returned."""
+"""The memory of all connections together, the time for a body, and the release of memory."""
 
 import asyncio
 import gc
@@ -97,7 +97,7 @@ def test_a_declared_length_reserves_nothing(bounded: Served) -> None:
 CLOSING = request("POST", "/", "Connection: close", body=b"c" * LARGE)
 ENDINGS: dict[str, bytes] = {
     "an answer": CLOSING,
-    "an answer to a whole body behind another request": request("GET", "/slow") + CLOSING,
+    "an answer to a whole body after another request": request("GET", "/slow") + CLOSING,
     "an answer before the body": stalled(b"/unread"),
     "an abort": stalled(b"/abort"),
     "half an answer": stalled(b"/cut-unread"),
@@ -218,7 +218,7 @@ def test_requests_at_rest_share_one_budget_and_what_does_not_fit_is_refused(pack
 
 
 class Packet(bytearray):
-    """Bytes to which there may be weak references."""
+    """Bytes that allow weak references."""
 
 
 def test_a_refused_connection_does_not_keep_the_packet() -> None:

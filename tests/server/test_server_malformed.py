@@ -93,7 +93,7 @@ def test_a_malformed_request_gets_one_refusal_and_the_end(served: Served, raw: b
     assert answer.json["message"].endswith(".")
 
 
-# The explanation of these needs the beginning of the request in one packet.
+# Their explanation needs the beginning of the request in a single packet.
 EXPLAINED_WHOLE = ("TLS hello", "CONNECT", "two targets")
 
 

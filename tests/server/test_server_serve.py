@@ -183,7 +183,7 @@ def test_a_stopping_server_waits_only_for_its_grace_for_an_incomplete_body() -> 
 
 
 async def statuses_of_a_stopped_server(content: bytes) -> list[int]:
-    """What the client reads that has sent this."""
+    """Return the bytes that a client reads after it sent `sent`."""
     async with client_of_a_stopped_server(content) as (client, _):
         try:
             return [answer.status for answer in await client.answers_to_end()]

@@ -9,7 +9,7 @@ from simulator.server.tls import BadCertificate, Validity, validity_of
 from tests.support.certificates import dated
 
 OLD = ("20200101000000Z", "20210203040506Z")
-FAR = ("20400101000000Z", "20600203040506Z")  # beyond 2049 the form of a time is another one
+FAR = ("20400101000000Z", "20600203040506Z")  # beyond 2049 the form of a time differs
 
 
 @pytest.mark.slow

@@ -141,7 +141,7 @@ def test_snapshots_are_bounded_by_number_and_bytes_and_stay_apart_evenly(monkeyp
         assert found[-1] == 160
         assert max(gaps) <= 8 * min(gaps)
         kept.add(second, second.beginning, sized(second, 1, 500), sized(second, 2, 200))
-        assert kept.bytes == 3_700, "the larger sandbox has one less"
+        assert kept.bytes == 3_700, "the larger sandbox has a snapshot less"
         kept.add(second, second.beginning, sized(second, 2, 100))
         assert [(snapshot.n, len(snapshot.parts["state"])) for snapshot in kept.of(second)] == [(1, 500), (2, 100)]
         kept.add(second, second.beginning, sized(second, 3, 5_000))
@@ -150,7 +150,7 @@ def test_snapshots_are_bounded_by_number_and_bytes_and_stay_apart_evenly(monkeyp
 
 @pytest.fixture
 def taken_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The sandboxes of which snapshots are taken."""
+    """Return the sandboxes with snapshots."""
     found: list[str] = []
     real = cache.take  # type: ignore[attr-defined]
 

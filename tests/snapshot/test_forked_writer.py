@@ -1,4 +1,4 @@
-"""The copy of a process that writes a snapshot: whenever nobody wants it any more, all of it goes at once."""
+"""The copy of a process that writes a snapshot: when it is cancelled, at any moment, all of it ends at once."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ def parts() -> Iterator[tuple[str, bytes]]:
 
 
 def endless() -> Iterator[tuple[str, bytes]]:
-    """However fast the copy is, whoever takes these is in the middle of them."""
+    """These take long enough to be interrupted, however fast the copy is."""
     while True:
         yield from parts()
 

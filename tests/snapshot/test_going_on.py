@@ -1,4 +1,4 @@
-"""A tape may be cut by a snapshot anywhere: what is made of it goes on as what has played everything."""
+"""A snapshot may cut a tape anywhere: the restored sandbox equals a sandbox that played every entry."""
 
 import asyncio
 from collections.abc import Callable

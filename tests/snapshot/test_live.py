@@ -1,4 +1,4 @@
-"""A snapshot of a sandbox that runs: its tape goes on from there, and so does the sandbox, when its time runs again."""
+"""A snapshot of a running sandbox: its tape continues from there, and so does the sandbox, when its time runs again."""
 
 from datetime import timedelta
 
@@ -24,7 +24,7 @@ from tests.support.wall import Wall
 
 AS_LIVED = ("events", "state")
 """A player does not know the wall time of commands and who gave them; a scenario that was read from a tape has 12 where
-the file has 12.00. What `state` has else is compared in `test_going_on`."""
+the file has 12.00. Other members of `state` are compared in `test_going_on`."""
 
 
 def now(client: Client) -> Snapshot:

@@ -31,9 +31,9 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
             "keeper": AROUND, "is_touched": AROUND, "last_used_s": AROUND, "resets": AROUND, "rewinds": AROUND,
             "server_secrets": AROUND, "hidden": BEGINNING, "last_ending": AROUND, "delays": WAITERS,
             "holds": WAITERS, "unanswered": WAITERS,
-            "former_secrets": "of other lives, whatever sandbox theirs is: the server has them",
+            "former_secrets": "of other lives in any sandbox: the server has them",
             "waiting": WAITERS, "driver": "it has what runs; there is no snapshot during an advance",
-            "is_closed": "there is no snapshot of one that is", "is_deleted": "there is no snapshot of one that is",
+            "is_closed": "such a sandbox has no snapshot", "is_deleted": "such a sandbox has no snapshot",
             "new_events": "empty between two inputs",
             "own_secrets": DERIVED, "marks": "places on the tape, which the caller has",
             "life_journal": "the same as `journal`", "life_tape": "the same as `tape`", "_agenda": "the state's",
@@ -75,7 +75,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         {
             "started": BEGINNING, "_seed": BEGINNING, "_secrets": "the state's",
             "_count_max": SCENARIO, "_bytes_max": SCENARIO, "_budgets": AROUND,
-            "_is_closed": "there is no snapshot of one that is",
+            "_is_closed": "such a sandbox has no snapshot",
         },
     ),
     "Inbox": (

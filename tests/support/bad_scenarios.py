@@ -188,18 +188,18 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         ["3:57: duplicate"],
     ),
     (
-        "callbacks of a status that is never told",
+        "callbacks of a status that is never reported",
         LATER + "[{ status: Processing, drop: true }]\n",
         ["3:25: unreachable"],
     ),
     ("callbacks of a refund without a success", LATER + "[{ status: Refund, drop: true }]\n", ["3:25: unreachable"]),
-    ("callbacks of a status that has none", LATER + "[{ status: Accepted, drop: true }]\n", ["3:25: unknown_value"]),
+    ("callbacks of an uncalled status", LATER + "[{ status: Accepted, drop: true }]\n", ["3:25: unknown_value"]),
     (
-        "callbacks of one status behind those of all others",
+        "callbacks of a status after the callbacks of all others",
         LATER + "[{ drop: true }, { status: Failed, delay: 1s }]\n",
         ["3:31: misplaced"],
     ),
-    ("reversed callbacks of one status", LATER + "[{ status: Failed, reverse: true }]\n", ["3:33: unknown_key"]),
+    ("reversed callbacks of a single status", LATER + "[{ status: Failed, reverse: true }]\n", ["3:33: unknown_key"]),
     (
         "callbacks of a refusal among others",
         "payments:\n- then: { one_of: [{ then: { refuse: Invalid_Account }, callbacks: { drop: true } }, "
@@ -247,7 +247,7 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ("too many digits drawn", STEPS + '    - { status: Failed, sn: "{digits:65}" }\n', ["3:29: bad_template"]),
     ("a day that does not exist", STEPS + "    - { status: Failed, expiry: 2027-02-30 }\n", ["3:33: bad_date"]),
     (
-        "a pattern that is none",
+        "an invalid pattern",
         'payments: [{when: {account: {pattern: "("}}, then: [{status: Failed}]}]\n',
         ["1:39: bad_pattern"],
     ),
@@ -262,7 +262,7 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         ["1:42: bad_pattern"],
     ),
     ("an empty matcher", "payments: [{when: {account: {}}, then: [{status: Failed}]}]\n", ["1:29: out_of_range"]),
-    ("an amount that is none", "payments: [{when: {amount: ten}, then: [{status: Failed}]}]\n", ["1:28: bad_amount"]),
+    ("an invalid amount", "payments: [{when: {amount: ten}, then: [{status: Failed}]}]\n", ["1:28: bad_amount"]),
     (
         "a product that does not exist",
         "extends: default\npayments: [{when: {product: RELOD}, then: [{status: Failed}]}]\n",
@@ -295,7 +295,7 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
             ("options of a number field", "type: number, options_for: {a: []}", "48: misplaced"),
             ("nothing to choose from", "type: select", "16: missing_key"),
             ("a share of what everybody gets", "type: select, options: [{code: a, share: 0.5}]", "68: misplaced"),
-            ("a list for one account of what is static", "type: select, options: [], options_for: {}", "61: misplaced"),
+            ("a list for an account in a static field", "type: select, options: [], options_for: {}", "61: misplaced"),
             ("a generated denomination", "role: pricing, type: select, generate: {count: 3}", "63: misplaced"),
             (
                 "a generated code that is written",
@@ -335,9 +335,9 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         for name, item, place in (
             ("nothing at all", "", "12: missing_key"),
             ("a key of nobody", "api_key: {reseller: RS1, key: a, state: revoked}", "41: unknown_reseller"),
-            ("a key that nobody has", "api_key: {reseller: RS001, key: a, state: revoked}", "53: unknown_api_key"),
+            ("an unknown key", "api_key: {reseller: RS001, key: a, state: revoked}", "53: unknown_api_key"),
             ("a key without change", "api_key: {reseller: RS001, key: test_key_RS001}", "30: missing_key"),
-            ("a key with a secret that is none", "api_key: {reseller: RS001, key: a, secret: '!'}", "64: bad_secret"),
+            ("a key with an invalid secret", "api_key: {reseller: RS001, key: a, secret: '!'}", "64: bad_secret"),
             ("a key in no state", "api_key: {reseller: RS001, key: test_key_RS001, state: gone}", "76: unknown_value"),
             ("settings of nobody", "settings: {reseller: RS1, ip_allowlist: []}", "42: unknown_reseller"),
             ("settings without change", "settings: {reseller: RS001}", "31: missing_key"),
@@ -413,7 +413,7 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
             ("no such option", "product: {code: GAME, set: {options: {G: {is_active: true}}}}", "59: unknown_option"),
             ("an option without a word", "product: {code: GAME, set: {options: {GAME-100: {}}}}", "69: missing_key"),
             ("neither on nor off", "product: {code: GAME, set: {is_active: null}}", "60: type"),
-            ("a name for one reseller", "product: {code: GAME, reseller: RS001, set: {name: x}}", "66: misplaced"),
+            ("a name for a single reseller", "product: {code: GAME, reseller: RS001, set: {name: x}}", "66: misplaced"),
             (
                 "a discount beyond all",
                 "product: {code: GAME, set: {discount: {type: percentage, value: 101}}}",
@@ -440,7 +440,7 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         ["1:51: bad_secret"],
     ),
     ("a key without its secret", "resellers: [{code: A, api_keys: [{key: k}]}]\n", ["1:34: missing_key"]),
-    ("two resellers of one code", "resellers: [{code: A}, {code: A}]\n", ["1:31: duplicate"]),
+    ("two resellers with the same code", "resellers: [{code: A}, {code: A}]\n", ["1:31: duplicate"]),
     (
         "one key for two resellers",
         "resellers:\n"
@@ -452,14 +452,14 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ("a callback without a host", "resellers: [{code: A, callback: {url: 'http://:80/'}}]\n", ["1:39: bad_url"]),
     ("a callback to port 99999", "resellers: [{code: A, callback: {url: 'http://a:99999/'}}]\n", ["1:39: bad_url"]),
     ("an inbox without a name", 'resellers: [{code: A, callback: {url: "inbox:"}}]\n', ["1:39: bad_url"]),
-    ("an address that is none", "resellers: [{code: A, settings: {ip_allowlist: [10.0.0]}}]\n", ["1:49: bad_address"]),
+    ("an invalid address", "resellers: [{code: A, settings: {ip_allowlist: [10.0.0]}}]\n", ["1:49: bad_address"]),
     (
-        "two rules of one name",
+        "two rules with the same name",
         "payments:\n- {name: a, then: [{status: Failed}]}\n- {name: a, then: [{status: Failed}]}\n",
         ["3:10: duplicate"],
     ),
     (
-        "a rule and a fault of one name",
+        "a rule and a fault with the same name",
         "payments: [{name: a, then: [{status: Failed}]}]\nfaults: [{name: a, then: {status: 500}}]\n",
         ["2:17: duplicate"],
     ),
@@ -475,7 +475,7 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ),
     ("a chance above one", "faults: [{when: {chance: 1.5}, then: {status: 500}}]\n", ["1:26: out_of_range"]),
     ("a fault that does nothing", "faults: [{then: {}}]\n", ["1:17: out_of_range"]),
-    ("an HTTP status that is none", "faults: [{then: {status: 99}}]\n", ["1:26: out_of_range"]),
+    ("an invalid HTTP status", "faults: [{then: {status: 99}}]\n", ["1:26: out_of_range"]),
     ("a body without a status", "faults: [{then: {body: x}}]\n", ["1:18: misplaced"]),
     ("a commit whose answer is left alone", "faults: [{then: {after_commit: true}}]\n", ["1:18: misplaced"]),
     (
@@ -540,7 +540,7 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ("any within any", "faults: [{when: {any: [{any: [{path: a}]}]}, then: {status: 500}}]\n", ["1:25: misplaced"]),
     ("any of nothing", "faults: [{when: {any: []}, then: {status: 500}}]\n", ["1:23: out_of_range"]),
     (
-        "a pattern within any that is none",
+        "an invalid pattern within any",
         'voids: [{when: {any: [{account: {pattern: "("}}]}, then: {status: Failed}}]\n',
         ["1:43: bad_pattern"],
     ),
@@ -615,7 +615,7 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ),
     ("a misspelt limit", "limits: { nonce: 5 }\n", ["1:11: unknown_key"]),
     ("a tolerance in words", "limits: { timestamp_tolerance: any }\n", ["1:32: bad_duration"]),
-    ("a status code that is none", "assume: {payment-status-codes: {Accepted: one}}\n", ["1:43: type"]),
+    ("an invalid status code", "assume: {payment-status-codes: {Accepted: one}}\n", ["1:43: type"]),
     (
         "a username twice",
         "resellers: [{code: A, users: [{username: u, password: p}, {username: u, password: q}]}]\n",
@@ -631,17 +631,17 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ("a clock that is out of its mind", "clock: x1000000\n", ["1:8: bad_clock"]),
     ("a rate twice", "clock: {mode: x60, rate: 2}\n", ["1:20: duplicate"]),
     ("magic digits", "magic: { outcomes: { '1': { outcome: x } } }\n", ["1:22: bad_digits"]),
-    ("a clock that is none", "clock: manul\n", ["1:8: bad_clock"]),
-    ("a clock mode that is none", "clock: {mode: fast}\n", ["1:15: bad_clock"]),
+    ("an invalid clock", "clock: manul\n", ["1:8: bad_clock"]),
+    ("an invalid clock mode", "clock: {mode: fast}\n", ["1:15: bad_clock"]),
     ("xN without N", "clock: {mode: xN}\n", ["1:15: missing_key"]),
     ("a rate for a manual clock", "clock: {mode: manual, rate: 2}\n", ["1:23: misplaced"]),
     ("a start without its offset", "clock: {start: 2027-01-10T23:59:00}\n", ["1:16: bad_time"]),
     ("a start on February 30", 'clock: {start: "2027-02-30T00:00:00Z"}\n', ["1:16: bad_time"]),
     ("an unknown assumption", "assume: {refid-reused: reject}\n", ["1:10: unknown_key"]),
     ("an unknown choice", "assume: {nonce-scope: account}\n", ["1:23: unknown_value"]),
-    ("an address to assume that is none", "assume: {source-address: here}\n", ["1:26: bad_address"]),
+    ("an invalid address to assume", "assume: {source-address: here}\n", ["1:26: bad_address"]),
     (
-        "two products of one code",
+        "two products with the same code",
         PRODUCT + "    - { code: A, name: B, processing_time: instant, discount: { type: fixed, value: 1 } }\n",
         ["7:15: duplicate"],
     ),
@@ -663,7 +663,7 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         ["7:30: unknown_field"],
     ),
     (
-        "validation with a pattern that is none",
+        "validation with an invalid pattern",
         PRODUCT + "      fields: [{id: a, label: a, validation: {pattern: '[a'}}]\n",
         ["7:56: bad_pattern"],
     ),
@@ -801,7 +801,7 @@ KEY = "resellers: [{code: A, api_keys: [{key: k, secret: "
 # name, text after `extends: default` (so it begins in line 2), places of the findings
 USELESS_PARTS: list[tuple[str, str, list[str]]] = [
     (
-        "a rule behind one that takes everything",
+        "a rule after a rule that takes everything",
         f"payments:\n- {{{FAILS}}}\n- {{name: b, when: {{product: GAME}}, {FAILS}}}\n",
         ["4:3: unreachable"],
     ),
@@ -817,7 +817,7 @@ USELESS_PARTS: list[tuple[str, str, list[str]]] = [
         ["4:3: unreachable", "5:3: unreachable"],
     ),
     (
-        "a narrower one behind a wider one",
+        "a narrower rule after a wider rule",
         f"payments:\n- {{when: {{product: GAME}}, {FAILS}}}\n- {{when: {{product: GAME, account: a}}, {FAILS}}}\n",
         ["4:3: unreachable"],
     ),
@@ -845,12 +845,12 @@ USELESS_PARTS: list[tuple[str, str, list[str]]] = [
         ["4:3: unreachable"],
     ),
     (
-        "a chance of one takes everything",
+        "a chance of 1 takes everything",
         f"payments:\n- {{chance: 1, {FAILS}}}\n- {{when: {{account: a}}, {FAILS}}}\n",
         ["4:3: unreachable"],
     ),
     (
-        "a fallback behind a rule for everything",
+        "a fallback after a rule for everything",
         f"payments:\n- {{fallback: true, when: {{account: a}}, {FAILS}}}\n- {FAILS}\n",
         ["3:3: unreachable"],
     ),
@@ -881,7 +881,7 @@ USELESS_PARTS: list[tuple[str, str, list[str]]] = [
         ["2:49: out_of_range"],
     ),
     (
-        "a re-query behind an end that comes at once",
+        "a re-query after an immediate end",
         "payments:\n- then:\n  - status: Accepted\n  - {after: 0s, status: Failed}\n"
         "  - {requery: 2, status: Succesful}\n",
         ["6:15: unreachable"],

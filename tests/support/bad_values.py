@@ -52,7 +52,7 @@ VALUES: list[tuple[str, str]] = [
     ("yes", "yes"),
     ("null", "null"),
     ("undefined", "undefined"),
-    ("a date that is none", "2026-02-30"),
+    ("an impossible date", "2026-02-30"),
     ("a range backwards", "2026-11-21%20-%202026-11-01"),
     ("a year of five digits", "12026-01-01"),
     ("year zero", "0000-00-00"),

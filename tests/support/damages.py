@@ -344,7 +344,7 @@ READING = (
     Row("enabled without a webhook", "webhook-answer", "enabled", edited(WEBHOOK, put("enabled", True))),
     Row("deliveries without hasMore", "deliveries-answer", "hasMore", edited(DELIVERIES, put("hasMore", ...))),
     Row("a redirect", "balance-answer", "the status", answered(BALANCE, 302, b"")),
-    Row("HTML in place of JSON", "balance-answer", "the body", answered(BALANCE, 200, b"<html>busy</html>")),
+    Row("HTML instead of JSON", "balance-answer", "the body", answered(BALANCE, 200, b"<html>busy</html>")),
     Row("a connection that is closed", "history-answer", "the answer", _no_answer(HISTORY)),
     Row("500 for a missing parameter", "history-missing-limit", "the status", answered(HISTORY, 500, b"{}", when=400)),
     Row("200 for a date of another format", "history-bad-date", "the status", answered(HISTORY, 200, b"{}", when=400)),
@@ -423,7 +423,7 @@ PAYING = (
     Row("a cost beyond the pricing", "pay-cost", "data.cost of RELOAD", edited(TOPUP, put("data.cost", _plus_one))),
     Row("a balance that is not the wallet's", "pay-wallet", "data.balance",
         edited(TOPUP, put("data.balance", _plus_one))),
-    Row("a final payment that goes on", "pay-final", "data.status of a final payment", _after_final),
+    Row("a final payment that changes its status", "pay-final", "data.status of a final payment", _after_final),
     Row("a payment that is not in the history", "pay-history", "history of *", edited(HISTORY, put("data", []))),
     Row("a price of the history that is wrong", "pay-history", "price", edited(HISTORY, put("data.*.price", _more))),
     Row("a payment that is not in the statement", "pay-statement", "an entry of *", edited(STATEMENT, put("data", []))),
@@ -457,7 +457,7 @@ PAYING = (
 # Requests that have to be refused, and are answered as if nothing was missing.
 ACCEPTING = tuple(
     Row(
-        f"200 in place of a refusal ({check})",
+        f"200 instead of a refusal ({check})",
         check,
         "the status*",
         answered(path, 200, b"{}", when=status, method=method),

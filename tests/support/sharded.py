@@ -63,7 +63,7 @@ class Proxy:
             except Empty:
                 continue
             return
-        raise AssertionError("HAProxy did not read its files anew")
+        raise AssertionError("HAProxy did not reload its files")
 
     def end(self) -> None:
         """Stop it."""

@@ -1,4 +1,4 @@
-"""The tapes of a server take no more memory together than their budget has, whatever happens to sandboxes."""
+"""The tapes of a server never take more memory together than their budget."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -60,7 +60,7 @@ def test_a_tape_that_ends_makes_room(ending: str) -> None:
             "deleted": lambda: client.sim("DELETE", "/sandboxes/other"),
             "rewound": lambda: client.sim("POST", "/sandboxes/other/rewind", {"n": 0}),
         }[ending]()
-        size -= ENTRY_BYTES if ending == "rewound" else 0  # a running clock goes on with a line of its own
+        size -= ENTRY_BYTES if ending == "rewound" else 0  # a running clock continues with a line of its own
         assert budget_of(client).bytes == on_tapes(client) == budget_of(client).bytes_max - size
         client.call("GET", "/v2/balance")
         assert client.live.tape.left_out == 0

@@ -60,7 +60,7 @@ def replay_of_failed(box: Sandbox) -> c.ReplayDelivery:
 
 
 def sent_callback(box: Sandbox) -> c.SendCallback:
-    """Let the only payment go on, and send its callback again."""
+    """Advance the only payment, and send its callback again."""
     box.apply(c.PassTime(), late(3))
     [trxid] = box.state.transactions
     return c.SendCallback(trxid)
@@ -83,7 +83,7 @@ def new_reseller() -> ResellerStart:
 EACH_KEY = c.AddRule("voids", {"times": 1, "per": "key", "then": {"status": "Failed"}})
 EACH_ADDRESS = c.AddRule("bills", {"times": 1, "per": "address", "then": {"error": "unavailable"}})
 
-# What is applied before, and the command that is written down and read back.
+# The commands before, and the command that is written down and read back.
 CASES: list[tuple[list[c.Command], Callable[[Sandbox], c.Command]]] = [
     ([], lambda box: paid()),
     ([], lambda box: paid(amount=10)),
@@ -158,7 +158,7 @@ CASES: list[tuple[list[c.Command], Callable[[Sandbox], c.Command]]] = [
 
 
 def applied(before: list[c.Command], make: Callable[[Sandbox], c.Command], *, read_back: bool) -> tuple[Any, Any]:
-    """The answer to a command and the state behind it, a while and all that became due later."""
+    """Return the answer to a command and the state after it, after a while, and after all due items."""
     box = _prepared(before)
     command = make(box)
     answer = box.apply(read(write(command)) if read_back else command, late(60))
@@ -168,7 +168,7 @@ def applied(before: list[c.Command], make: Callable[[Sandbox], c.Command], *, re
 
 def test_no_command_changes_the_values_that_sandboxes_share() -> None:
     """So that the others need not look into it."""
-    cached = ("categories",)  # made when somebody asks for it
+    cached = ("categories",)  # built on request
     before = anatomy(SHARED[:-1], cached)  # the compiler remembers what it compiled
     for commands, make in CASES:
         applied(commands, make, read_back=True)

@@ -1,4 +1,4 @@
-"""What the campaign measured bounds its next runs, and is what docs/reliability.md shows."""
+"""The measurements of the campaign bound its next runs, and docs/reliability.md shows them."""
 
 from datetime import date
 

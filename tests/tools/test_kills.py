@@ -1,4 +1,4 @@
-"""Servers that keep their sandboxes on disk, killed and stopped under load: what they told is there, and goes on."""
+"""Servers with a data folder, killed and stopped under load: every answer survives, and sandboxes resume."""
 
 import asyncio
 import re

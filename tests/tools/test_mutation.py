@@ -76,7 +76,7 @@ ONE_LINE = (
 
 
 def survivors_of(project: Path, code: str = SURVIVORS) -> str:
-    """What the tool prints, run in a process of its own, since it forks."""
+    """Return the output of the tool, run in a process of its own, since it forks."""
     run = subprocess.run(
         [sys.executable, "-c", code],
         cwd=project,

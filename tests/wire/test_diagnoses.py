@@ -1,4 +1,4 @@
-"""Details in words: every kind has a sentence, within bounds, whatever its facts are."""
+"""Details in words: every kind has a sentence, within bounds, for any facts."""
 
 from decimal import Decimal
 from typing import Any

@@ -29,7 +29,7 @@ def test_every_timestamp_format() -> None:
 
 
 class Interrupted(datetime):
-    """A time in whose formatting another thread formats another one."""
+    """A time during whose formatting another thread formats another time."""
 
     def astimezone(self, tz: Any = None) -> Any:
         assert year_first(AT) == "2027-01-01 00:05:09"

@@ -1,4 +1,4 @@
-"""Changes of products: what differs, for whom, and when the catalog's time moves."""
+"""Changes of products: the differences, the affected resellers, and the catalog's time."""
 
 from datetime import timedelta
 from decimal import Decimal

@@ -104,7 +104,7 @@ CASES: list[tuple[str, Catalog, list[str]]] = [
         ["option.created CARD amount CARD-11", "option.deleted CARD amount CARD-10"],
     ),
     (
-        "an option that is written for one account number",
+        "an option that is written for a single account number",
         with_products(CARD=replace(CARD, options_for={("amount", "1"): OptionList((OTHER,))})),
         ["option.created CARD amount OTHER"],
     ),
@@ -136,7 +136,7 @@ def test_each_difference_is_one_event(after: Catalog, expected: list[str]) -> No
 
 
 def box_with(catalog: WebhookStart | None, **assume: str) -> Sandbox:
-    """A sandbox whose events have the newest shape, in which no mapping is withheld."""
+    """A sandbox whose events have the newest shape, without withheld mappings."""
     chosen = {"catalog-event-version": "newest"} | {name.replace("_", "-"): choice for name, choice in assume.items()}
     return sandbox(catalog=BEFORE, webhooks=WebhookPolicy(catalog=catalog), assume=chosen)
 
@@ -177,7 +177,7 @@ def test_without_an_enabled_target_nothing_is_published(target: WebhookStart | N
 
 
 def test_an_event_keeps_no_list_of_options_alive_that_it_does_not_show() -> None:
-    """A change of one option of 25,000 makes a new list; a log full of such events would hold thousands of them."""
+    """A change of an option among 25,000 makes a new list; a log full of such events would hold thousands of them."""
     codes = [Option(f"{number}", "Biller") for number in range(50)]
     card = replace(
         CARD, options={**CARD.options, "biller": OptionList(codes)}, options_for={("amount", "1"): OptionList()}
@@ -327,7 +327,7 @@ def test_a_product_on_sale_for_a_single_reseller_leaves_the_tree_of_that_reselle
 def test_a_product_whose_amount_older_clients_cannot_map_any_more_has_an_event(
     version: str, expected: list[str]
 ) -> None:
-    """Two plans of one price, so that the price alone does not say which one is paid."""
+    """Two plans with equal prices, so that the price alone does not identify the paid plan."""
     plans = Fulfillment(Source("account"), Source("amount"), {"subproduct_code": Source("amount")})
     five, ten = CARD.options["amount"]
     same_price = OptionList((five, msgspec.structs.replace(ten, denomination=five.denomination)))

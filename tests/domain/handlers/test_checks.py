@@ -67,7 +67,7 @@ def test_any_extras_are_answered_and_a_refusal_changes_nothing(
 
 
 def lender(*options: Option, **changes: Any) -> Any:
-    """A product whose account is that of a selected option, which `extras.subproduct_code` names."""
+    """A product whose account belongs to a selected option, which `extras.subproduct_code` names."""
     account = FormField("loan", "select", "text", "Loan", role="account")
     amount = FormField("amount", "money", "decimal", "Amount", role="pricing", minimum=Decimal(5), maximum=Decimal(50))
     extras = {"subproduct_code": Source("loan", "code")}

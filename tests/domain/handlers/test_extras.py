@@ -147,7 +147,7 @@ def test_an_extra_that_the_product_lacks_has_at_most_a_thousand_characters_and_i
     ("extras", "names", "nearest", "left_out"),
     [
         ({"zzz": 1}, ["zzz"], [], None),
-        ({"biler_code": "B1"}, ["biler_code"], [], None),  # the one that was meant is there already
+        ({"biler_code": "B1"}, ["biler_code"], [], None),  # the likely name is present already
         ({"nota": "x"}, ["nota"], ["note"], None),
         ({"nota": "x", "note": "y"}, ["nota"], [], None),
         ({f"x{number}": 1 for number in range(5)}, [f"x{number}" for number in range(5)], [], None),

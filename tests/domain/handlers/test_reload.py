@@ -1,4 +1,4 @@
-"""A running sandbox takes another scenario: decisions are those of the new one, what happened stays."""
+"""A running sandbox takes another scenario: new decisions follow it, and history stays."""
 
 from base64 import b64encode
 from collections.abc import Iterable
@@ -250,7 +250,7 @@ def test_as_many_resellers_and_keys_as_are_allowed_are_accepted() -> None:
     assert list(box.state.resellers) == ["R1", "R2"]
 
 
-# How the properties of one reseller change
+# How the properties of a reseller change
 
 
 def reloaded(old: ResellerStart, new: ResellerStart, *before: Any) -> Sandbox:
@@ -380,7 +380,7 @@ def test_a_reseller_of_the_new_scenario_is_created() -> None:
 
 
 def written(*rules: Rule[Any], name: str = "test") -> Scenario:
-    """A scenario whose document has these rules by id, name and number of steps."""
+    """A scenario whose document has the given rules by id, name and number of steps."""
     made = named(*rules, name=name)
     lines = [{"id": one.id, "name": one.name, "steps": len(one.then.steps)} for one in rules]
     return changed_copy(made, written=lambda: {"payments": lines})

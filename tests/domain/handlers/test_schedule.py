@@ -1,4 +1,4 @@
-"""What a scenario schedules: each kind of change happens at its time, or is skipped with a reason."""
+"""The schedule of a scenario: each kind of change happens at its time, or is skipped with a reason."""
 
 from base64 import b64encode
 from datetime import time, timedelta
@@ -42,7 +42,7 @@ def planned(*changes: Any, **more: Any) -> Sandbox:
 
 
 def happened(*changes: Any, **more: Any) -> Sandbox:
-    """A sandbox in which these changes, due after ten seconds, have happened."""
+    """A sandbox after these changes, due after ten seconds, have happened."""
     box = planned(*changes, **more)
     assert fire_due(box, seconds(9.999)) == []
     fired = fire_due(box, seconds(10))

@@ -69,7 +69,7 @@ def test_steps_happen_at_their_due_time_even_when_processed_late() -> None:
 def test_time_that_was_seen_is_not_rewritten() -> None:
     box = sandbox()
     transaction = pay(box).transaction
-    box.apply(order("ref-2"), seconds(100))  # nobody fired what was due, as under a manual clock that was set
+    box.apply(order("ref-2"), seconds(100))  # due items did not fire, as under a manual clock that was set
     fire_due(box, seconds(100))
     assert [result.at for result in transaction.results[1:]] == [seconds(100), seconds(100)]
 

@@ -40,7 +40,7 @@ def made(place: int, row: Mapping[str, Any]) -> Rule[int]:
 
 
 class Model:
-    """Every request that a rule matched, and those for which it was chosen, with the account."""
+    """Every request that a rule matched, and the requests that it decided, with the account."""
 
     def __init__(self, rows: list[dict[str, Any]]) -> None:
         self.rows = rows
@@ -127,7 +127,7 @@ def test_no_requests_exceed_the_budget_of_a_sandbox(requests: list[tuple[str, in
         assert counts[owner].of(str(value)).matched >= 1
         assert sum(after.values()) == (sum(before.values()) if is_known else min(sum(before.values()) + 1, values_max))
         for one in before:
-            assert after[one] >= before[one] or before[one] == max(before.values()), "only of the one that has most"
+            assert after[one] >= before[one] or before[one] == max(before.values()), "only of the rule with most values"
 
 
 def test_the_books_of_a_sandbox_share_one_budget() -> None:

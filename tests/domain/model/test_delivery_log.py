@@ -1,4 +1,4 @@
-"""The delivery log: jobs by id and by the order in which they ended, bounded by count and by bytes (SPEC 2.12)."""
+"""The delivery log: jobs by id and by the order of their ends, bounded by count and by bytes (SPEC 2.12)."""
 
 from decimal import Decimal
 

@@ -24,7 +24,7 @@ SEARCHES = [
 
 
 def paid(count: int, *, changes: bool = True) -> Books:
-    """Five payments a day, every other one of one account; every seventh changes its status a payment later."""
+    """Five payments a day, every other for the same account; every seventh changes its status a payment later."""
     books = Books()
     statuses = (Status.ACCEPTED, Status.SUCCESSFUL, Status.FAILED, Status.PROCESSING)
     for number in range(count):

@@ -1,4 +1,4 @@
-"""What an inbox replies: in order, by time, and over and over."""
+"""Replies of an inbox: in order, by time, and repeated."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""No request is accepted twice, byte for byte, whatever the clocks do (SPEC 3.6, 5.1)."""
+"""No request is accepted twice, byte for byte, under any clocks (SPEC 3.6, 5.1)."""
 
 from datetime import timedelta
 
@@ -48,7 +48,7 @@ def test_a_nonce_is_accepted_again_only_after_its_window(
 ) -> None:
     nonces = memory()
     assert spend(nonces, WALL_S + first_s, 0, WALL_S)
-    for other in (b"m", b"o"):  # whoever else comes changes nothing
+    for other in (b"m", b"o"):  # other clients change nothing
         assert spend(nonces, WALL_S + int(wall_s), sandbox_s, WALL_S + wall_s, other)
     now, again = seconds(sandbox_s), WALL_S + second_s
     assert nonces.is_spent("key", b"n", again, now) is not is_accepted
@@ -149,7 +149,7 @@ def test_no_byte_string_is_accepted_twice_and_no_nonce_within_its_window(
     for nonce, ahead_s, sandbox_passes_ms, wall_passes_ms in requests:
         sandbox_ms, wall_ms = sandbox_ms + sandbox_passes_ms, wall_ms + wall_passes_ms
         sent.append((nonce, wall_ms // 1000 + ahead_s))
-        for name, stamp in sent:  # whatever was ever sent is sent again
+        for name, stamp in sent:  # every sent nonce is sent again
             if abs(wall_ms / 1000 - stamp) > tolerance_s:
                 continue
             known = uses.setdefault(name, [])

@@ -1,4 +1,4 @@
-"""What a select field offers, for everybody and for one account number."""
+"""Offers of a select field, for everybody and per account number."""
 
 from decimal import Decimal
 from typing import Any

@@ -1,4 +1,4 @@
-"""Who is drawn from the pools: the same person for the same seed and identity."""
+"""People drawn from the pools: equal seeds and identities give equal people."""
 
 from simulator.domain.model.bills import NamePool, PersonPools
 from tests.support.worlds import PEOPLE

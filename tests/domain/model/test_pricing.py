@@ -1,4 +1,4 @@
-"""What things cost and sell for: cases worked out by hand (SPEC 2.1, "Calculations")."""
+"""Costs and prices: cases worked out by hand (SPEC 2.1, "Calculations")."""
 
 from decimal import Decimal
 from typing import Any
@@ -114,7 +114,7 @@ RISKS: list[tuple[Product, bool]] = [
     (bill(price_adjustment=LOWER, discount=SEN_30), True),  # at the greatest amount
     (bill(price_adjustment=LOWER, discount=SEN_30, max_amount=Money(Decimal(5))), False),
     (money_product(fields=(), price_adjustment=LOWER), False),
-    # Any amount that is sold counts, by whatever it is bounded, and none that is not.
+    # Every sold amount counts under any bound, and no other amount.
     (bill(price_adjustment=LOWER, discount=SEN_30, max_amount=Money(Decimal(5)), options=BILLERS), True),
     (bill(price_adjustment=MINUS_1, min_amount=Money(Decimal(50)), options=BILLERS), True),
     (bill(price_adjustment=MINUS_1, fields=(UNBOUNDED,)), True),

@@ -279,7 +279,7 @@ def test_a_restored_book_continues() -> None:
     book.choose(lambda: ANY, account="0000001", wanted="magic-01")
     other.restore(book.listed(), book.magic_chosen)
     assert other.magic_chosen == {"magic-01": 1}
-    assert other.times_chosen(Rule("magic-01", always, "magic")) == 0, "those of magic accounts are counted apart"
+    assert other.times_chosen(Rule("magic-01", always, "magic")) == 0, "rules of magic accounts are counted separately"
     assert chosen(other, 1) == ["last"]
     assert [rule.id for rule, _ in other.listed()] == ["a", "last"]
 

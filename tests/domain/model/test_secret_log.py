@@ -1,4 +1,4 @@
-"""The secrets of a sandbox: those in force and those that were replaced."""
+"""The secrets of a sandbox: current and replaced secrets."""
 
 import pytest
 

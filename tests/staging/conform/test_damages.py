@@ -1,4 +1,4 @@
-"""`conform` finds what a service does wrong, and says in which check."""
+"""`conform` finds each defect of a service, and names the check."""
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase

@@ -1,4 +1,4 @@
-"""What `conform` learns is what the simulator was set to: each knob that it asks about, at each of its values."""
+"""`conform` learns the settings of the simulator: each knob that it asks about, at each of its values."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +33,7 @@ def a_failed_delivery(client: Client) -> None:
     failed_job(client)
 
 
-# What there has to be before, and what has to be paid, for a knob to be seen.
+# The preparation and the payment that make a knob visible.
 BEFORE: dict[str, Callable[[Client], None]] = {
     "history-order": some_history,
     "history-meta": some_history,
@@ -74,7 +74,7 @@ def test_the_learned_knobs_match_the_settings_of_the_simulator(knob: str, value:
 
 @pytest.mark.parametrize("knob", QUESTIONS)
 def test_a_knob_that_cannot_be_seen_is_not_guessed(knob: str) -> None:
-    """A service without anything, where every list is empty and nobody pays."""
+    """An empty service: every list is empty, and no payment exists."""
     key = {"key": "some-key", "secret": "c2VjcmV0LXNlY3JldC1zZWNyZXQ="}
     nothing: dict[str, Any] = {"extends": None, "catalog": {}, "resellers": [{"code": "R", "api_keys": [key]}]}
     with running(nothing) as client:

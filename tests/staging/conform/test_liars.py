@@ -1,4 +1,4 @@
-"""`conform` pays no more than it is allowed, whatever a service says that it paid."""
+"""`conform` pays no more than it is allowed, also when a service misreports its payments."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -21,7 +21,7 @@ from tests.support.damages import DISPUTE, VOID
 from tests.support.liars import HONEST, Liar
 from tests.support.tiers import examples
 
-# A lie, and the checks of which one has to name it.
+# A lie, and the checks that may name it.
 LIARS: dict[str, tuple[Liar, set[str]]] = {
     "pays every POST, and says so": (Liar(), {"pay-idempotent"}),
     "pays every POST at no cost": (Liar(cost=0), {"pay-idempotent"}),
@@ -54,7 +54,7 @@ LIARS: dict[str, tuple[Liar, set[str]]] = {
 
 
 PAYING = {check.id for check in all_checks() if check.needs == "payments"} | {one.id for one in all_questions()}
-"""What may pay; the other checks make up most of a run."""
+"""The checks that may pay; the other checks make up most of a run."""
 
 
 def told(liar: Liar, limit: str, only: Collection[str] = PAYING) -> tuple[Liar, Report]:

@@ -1,4 +1,4 @@
-"""What `conform` changes of the configuration is put back, whatever happens to requests and answers."""
+"""`conform` restores the configuration that it changes, also when requests or answers are lost."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -47,7 +47,7 @@ def changes(request: Request) -> bool:
 
 
 def losing(number: int, *, is_answer: bool) -> Damage:
-    """Lose two requests that change something, from this one on, or their answers."""
+    """Lose two requests that change something, from this request on, or their answers."""
     count = 0
 
     def damage(send: Sender, request: Request) -> Answer:

@@ -1,4 +1,4 @@
-"""Accounts that a scenario cannot express, refuse, or answer nonsense: nothing is lost in silence, nothing told."""
+"""Accounts that a scenario cannot express, that refuse, or that answer nonsense: every loss is reported, no secret."""
 
 import signal
 import subprocess

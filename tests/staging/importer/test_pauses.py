@@ -15,7 +15,7 @@ ANY = Request("GET", "/")
 
 
 class Clock:
-    """A clock that moves when somebody waits."""
+    """A clock that moves when the importer waits."""
 
     def __init__(self) -> None:
         self.at, self.waits = 1000.0, list[float]()

@@ -34,7 +34,7 @@ def test_every_answer_about_the_catalog_is_the_same(mine: Path) -> None:
 
 @pytest.mark.slow
 def test_the_legacy_product_list_is_the_same_but_for_what_comments_name(mine: Path) -> None:
-    """What products with options for an account cost cannot be known from a few accounts."""
+    """Prices of products with options for an account cannot be known from a few accounts."""
 
     def records(client: Client) -> dict[str, dict[str, object]]:
         return {one["product_code"]: one for one in client.call("GET", "/v2/product-list").data}
@@ -54,7 +54,7 @@ def test_the_legacy_product_list_is_the_same_but_for_what_comments_name(mine: Pa
 
 
 def test_the_file_has_no_other_differences(mine: Path) -> None:
-    """Options that are drawn for each account, and those that a dynamic field offers no more, are not visible."""
+    """Options that are drawn for each account, and options that a dynamic field no longer offers, are not visible."""
     named = [line.strip() for line in mine.read_text().splitlines() if "the account has" in line]
     assert [line for line in named if not line.startswith("# product-list ")] == []
 

@@ -211,7 +211,7 @@ def test_the_log_takes_no_more_memory_than_it_counts() -> None:
 
 
 class Counted:
-    """A recorder that writes how many it was told of."""
+    """A recorder that writes how many calls it received."""
 
     def __init__(self, said: str = "", *, is_broken: bool = False) -> None:
         self.calls = self.notifications = 0
@@ -257,7 +257,7 @@ def test_a_recording_is_written_now_and_then_and_at_the_end(tmp_path: Path) -> N
 
 
 class Echo(Counted):
-    """A recorder that writes what it was told."""
+    """A recorder that writes its calls."""
 
     def note_call(self, call: Call) -> None:
         self._said += f"{call.query.decode()} {call.body.decode()} {call.answer.decode()}\n"

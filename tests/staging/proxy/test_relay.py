@@ -1,4 +1,4 @@
-"""What goes through the proxy is what came, byte for byte, but for what belongs to one connection alone."""
+"""The proxy passes every byte unchanged, except the fields of a single connection."""
 
 import asyncio
 

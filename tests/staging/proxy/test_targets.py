@@ -1,4 +1,4 @@
-"""What a client writes leads neither to the upstream's control API nor out of a base path."""
+"""No target of a client leads to the upstream's control API or out of a base path."""
 
 import asyncio
 import json

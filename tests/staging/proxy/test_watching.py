@@ -1,4 +1,4 @@
-"""What the proxy makes of traffic: departures, diagnoses, stories, callbacks, and nothing of a secret."""
+"""The proxy's view of traffic: departures, diagnoses, stories, callbacks, and no secret."""
 
 import asyncio
 import gzip
@@ -183,7 +183,7 @@ DEPARTURES: list[tuple[str, str, bytes, list[tuple[str, str, str]]]] = [
         [("data.amount", "an integer when whole", "10.0")],
     ),
     (
-        "a page in place of JSON",
+        "a page instead of JSON",
         "/v2/balance",
         b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1\r\n\r\nx",
         [("the header Content-Type", "application/json", "text/html")],

@@ -1,4 +1,4 @@
-"""The catalog of a recording: the same answers as those that were seen, whichever of them were, in either shape."""
+"""The catalog of a recording gives equal answers for every part that was seen, in either shape."""
 
 from pathlib import Path
 from typing import Any
@@ -78,7 +78,7 @@ def test_answers_in_the_older_shape_are_enough(tmp_path: Path) -> None:
                     wanted = theirs.call("GET", target, headers=headers).json
                     found = ours.call("GET", target, headers=headers).json
                     for code, product in wanted.get("products", {}).items():
-                        if code != "STUDENTLOAN":  # whose plan codes only its payments would have told
+                        if code != "STUDENTLOAN":  # only its payments would have shown its plan codes
                             assert found["products"][code] == product
                     assert found.get("items") == wanted.get("items")
 

@@ -1,4 +1,4 @@
-"""What docs/record.md shows and says is so."""
+"""docs/record.md is true."""
 
 import re
 from pathlib import Path

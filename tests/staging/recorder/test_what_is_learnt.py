@@ -1,4 +1,4 @@
-"""What a recorder makes of times, accounts, failures and money, and what it never writes."""
+"""A recorder's scenario: times, accounts, failures, money, and values that it never writes."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -83,7 +83,7 @@ def recorded_with(*seen: Call | Notification) -> str:
 
 
 def moved_on(refid: str, begun: float, arrived: float, stamp: float) -> list[Call | Notification]:
-    """A payment, and its callbacks when somebody moves the service's clock on."""
+    """A payment, and its callbacks when the service's clock advances."""
     return [
         topup(refid, begun, "Accepted", stamp),
         told_of(refid, arrived, "Processing", stamp + 2),

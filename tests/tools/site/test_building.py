@@ -1,4 +1,4 @@
-"""`make site` as a whole: of a small repository with releases and mistakes, and of this one."""
+"""`make site` as a whole: for a small repository with releases and mistakes, and for this repository."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the check of a built site finds in its pages and style sheets."""
+"""Findings of the check of a built site, in its pages and style sheets."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Crowds in one folder: however rewinds, forks, resets and snapshots meet, what was answered is there after a kill."""
+"""Crowds in a folder: every answer survives a kill amid concurrent rewinds, forks, resets and snapshots."""
 
 import logging
 
@@ -11,7 +11,7 @@ SEEDS = 40
 ROUNDS = 12
 
 DEFECTS = (
-    Defect("what a fork begins with is not told to the gate", "persistence.writer:Writer.begin_life",
+    Defect("the beginning of a fork is not announced to the gate", "persistence.writer:Writer.begin_life",
            'self._write(_GARBAGE, "entries", *entry_keys(life.key), False)',
            'self._pending.append((_GARBAGE, ("entries", *entry_keys(life.key), False)))'),
     Defect("a snapshot outlives the rewind that undid its entries", "persistence.writer:Writer.cut",

@@ -1,4 +1,4 @@
-"""The worlds see: each of the deliberate defects is found by one of the suite's seeds."""
+"""The worlds find each deliberate defect with some seed of the suite."""
 
 import logging
 
@@ -18,7 +18,7 @@ def test_there_are_enough_defects_each_with_a_name_of_its_own() -> None:
 
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
 def test_a_defect_replaces_a_part_of_a_function(defect: Defect) -> None:
-    """Whoever changes the function adapts the defect."""
+    """After a change of the function, adapt the defect."""
     with with_defect(defect):
         pass
 

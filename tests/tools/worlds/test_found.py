@@ -1,4 +1,4 @@
-"""What the worlds found, each as the shortest steps that led there."""
+"""Defects that the worlds found, each as the shortest steps that show it."""
 
 from tools.worlds.runs import live_through
 from tools.worlds.steps import Step

@@ -1,4 +1,4 @@
-"""The same seed is the same world, byte for byte: in one process, and in another with other hashes."""
+"""Equal seeds give equal worlds, byte for byte: within a process, and across processes with other hashes."""
 
 import os
 import subprocess

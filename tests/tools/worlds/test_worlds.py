@@ -1,5 +1,5 @@
-"""Worlds of many seeds: whatever clients, receivers, the control API and time do to the application, what must be true
-is true after each step."""
+"""Worlds of many seeds: under any actions of clients, receivers, the control API and time, the invariants of the
+application hold after each step."""
 
 import pytest
 
@@ -28,8 +28,8 @@ def test_the_invariants_hold_in_every_world(first: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [978, 2768, 2938, 6988, 20482])
 def test_failures_of_other_worlds_are_fixed(seed: int) -> None:
-    """The first four were misjudged: three are killed in the middle of what clients do, in one somebody waits for less
-    time than there is. In the last a sandbox is made while the server stops."""
+    """The first four were misjudged: three are killed amid actions of clients, in another a client waits for less
+    time than needed. In the last a sandbox is created while the server stops."""
     broken = failure_of(seed, STEPS)
     if broken is not None:
         pytest.fail(explained(seed, STEPS, broken), pytrace=False)
