@@ -1,4 +1,4 @@
-""" "What if": the rules of a sandbox with their counts, a new rule from the form, and other immediate changes."""
+"""The "what if" view: the rules of a sandbox with their counts, a new rule from the form, and immediate changes."""
 
 import json
 from collections.abc import Iterator
