@@ -136,7 +136,7 @@ class Connection(HTTPConnection):
         try:
             self.sock = trust.context.wrap_socket(self.sock, server_hostname=self.host)
         except SSLCertVerificationError as error:
-            raise TlsFailed(f"its certificate is not believed: {error.verify_message}{trust.advice}") from None
+            raise TlsFailed(f"its certificate is not trusted: {error.verify_message}{trust.advice}") from None
         except SSLError as error:
             text = f"it does not speak TLS ({error.reason}): use http:// instead of https:// in its address"
             raise TlsFailed(text) from None

@@ -23,7 +23,7 @@ BODY_BYTES_MAX = 1 << 20
 REQUEST_S = 30.0
 SHOWN_CHARS = 200
 UNCHECKED = Verdict(False, "no secret was given; name it with verify(secret)")
-UNSIGNED = Verdict(False, "it has no header webhook-signature, as transaction callbacks have none")
+UNSIGNED = Verdict(False, "it has no header webhook-signature; transaction callbacks are unsigned")
 Status = Annotated[int, between(200, 599, "a status")]
 
 

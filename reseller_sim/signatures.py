@@ -130,7 +130,7 @@ def verify_webhook(
         return Verdict(False, f"webhook-timestamp is not Unix seconds: {stamp!r}")
     wanted = b64encode(digest(key, b".".join((event.encode(), stamp.encode(), body)), "sha256")).decode()
     if not any(compare_digest(f"v1,{wanted}".encode(), one.encode()) for one in signatures.split()):
-        return Verdict(False, "the signature is not that of this id, timestamp, body and secret")
+        return Verdict(False, "the signature does not match this id, timestamp, body and secret")
     age = (time.time() if now is None else now) - int(stamp)
     if abs(age) > TOLERANCE_S:
         return Verdict(False, f"webhook-timestamp is {abs(age):.0f} s {'old' if age > 0 else 'ahead'}; 300 are allowed")

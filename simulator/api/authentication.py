@@ -183,7 +183,7 @@ def refused_by(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None
     match fault.denial:
         case NonceServiceDown() if not call.is_unsigned:
             call.exchange.error = "nonce_service_unavailable"
-            call.exchange.diagnosis = "a fault of the scenario: nonces cannot be looked up; this one is not spent"
+            call.exchange.diagnosis = "a fault of the scenario: nonces cannot be looked up; this nonce is not spent"
             return nonce_service_down()
         case InternalError():
             return deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))

@@ -33,7 +33,7 @@ def holder_of(sandbox: LiveSandbox, access: Access, authorization: bytes | None,
     if access is Access.SIGNED and sandbox.core.state.assumes("bearer-endpoints", "legacy"):
         return Denied("missing_api_key", "a bearer token is not accepted here")
     if not token:
-        return Denied(REFUSED, "Authorization has no token behind the word Bearer")
+        return Denied(REFUSED, "Authorization has no token after the word Bearer")
     holder = verify(realm_of(sandbox), token, Use.ID, now)
     return known_reseller(sandbox, holder) if isinstance(holder, TokenHolder) else holder
 

@@ -87,7 +87,7 @@ def _why_unknown(call: Call, product: Product | None) -> str:
     code, field_id = call.fields["product_code"], call.fields["field_id"]
     if product is not None and field_id not in product.options:
         some = ", ".join(product.options)
-        has = f"its select fields are {some}{hint(field_id, product.options)}" if some else "it has none"
+        has = f"its select fields are {some}{hint(field_id, product.options)}" if some else "it has no such field"
         return f"{code} has no select field {shown(field_id)}; {has}"
     return not_listed(call, code, product)
 

@@ -32,7 +32,7 @@ def days_of(call: Call) -> tuple[tuple[date, date], dict[str, list[str]]]:
     if first <= last:
         return (first, last), {}
     if call.sandbox.core.state.assumes("reversed-ranges", "empty"):
-        note(call, f"date ends before it begins: there is nothing from {first} to {last}")
+        note(call, f"date ends before it begins: no day lies between {first} to {last}")
         return (EMPTY_DAY, EMPTY_DAY), {}
     return (first, last), {"date": ["must not end before it begins"]}
 
@@ -41,7 +41,7 @@ def note_empty(call: Call, days: tuple[date, date], total: int, offset: int, wha
     """Note why a page is empty although records exist: its days exclude today, or it begins after the end."""
     if total:
         if offset >= total:
-            note(call, f"this page begins behind the end: there are {total} {what}")
+            note(call, f"this page begins after the end: there are {total} {what}")
         return
     first, last = days
     today, in_utc = call.now.astimezone(SERVICE_ZONE).date(), call.now.astimezone(UTC).date()
@@ -49,13 +49,13 @@ def note_empty(call: Call, days: tuple[date, date], total: int, offset: int, wha
         return
     asked = first if first == last else f"{first} to {last}"
     utc = f" ({in_utc} in UTC)" if in_utc != today else ""
-    note(call, f"no {what} of {asked}: days are those of GMT+8, where it is {today}{utc}")
+    note(call, f"no {what} of {asked}: days are in GMT+8, where it is {today}{utc}")
 
 
 def note_page_behind(call: Call, number: int, last: int, total: int, what: str) -> None:
     """Note that a page is empty because it comes after the last page."""
     if number > last:
-        note(call, f"page {number} begins behind the end: there are {total} {what}, page {last} is the last")
+        note(call, f"page {number} begins after the end: there are {total} {what}, page {last} is the last")
 
 
 def page_size(call: Call, parameter: str, maximum: int, assumption: str) -> tuple[int, dict[str, list[str]]]:

@@ -56,7 +56,7 @@ def _facts(running: Running) -> list[tuple[str, str]]:
         facts.append(("", f"Authorization: Bearer {running.control_token}"))
     is_shared = running.control_token is not None or running.app.tokens
     if is_shared and not running.app.options.public_callbacks_only:
-        text = "--callbacks any: whoever has a reseller's key can have addresses of this machine and its network called"
+        text = "--callbacks any: a reseller's key is enough to call addresses of this machine and its network"
         facts.append(("risk", text))
     if swagger_ui() is not None:
         facts.append(("page", f"{running.control_url}/docs"))

@@ -43,7 +43,7 @@ def product_command(
       reseller-sim product RELOAD '{price_adjustment: {type: percentage, value: 2}}'
     """
     if changes == "default" and reseller is None:
-        raise click.UsageError("default is for one reseller, which it gives what all have: add --reseller CODE", ctx)
+        raise click.UsageError("default removes the setting of a single reseller: add --reseller CODE", ctx)
     wanted = DEFAULT if changes == "default" else SWITCHED.get(changes) or _read(ctx, changes)
     control = Control(**running)
     answer = control.patch(f"/catalog/products/{path_part(code)}", wanted, {"reseller": reseller})

@@ -167,7 +167,7 @@ def _export(folder: Path, file: Path | None, sandbox: str, *, is_tape: bool, sho
     if file is None and sys.stdout.isatty():
         raise CannotStart("reseller-sim data export: it is no text: name a FILE, or redirect stdout")
     if file is not None and file.exists():
-        raise CannotStart(whole_line(f"reseller-sim data export: {file} exists already; name another one"))
+        raise CannotStart(whole_line(f"reseller-sim data export: {file} exists already; name another file"))
     try:
         scratch = TemporaryDirectory(prefix=".reseller-sim-", dir=None if file is None else file.parent)
     except OSError as error:
@@ -198,7 +198,7 @@ def _make_export(folder: Path, made: Path, sandbox: str, *, is_tape: bool, shows
 
 def _refuse_unknown(action: str, names: Collection[str], sandbox: str, folder: Path) -> None:
     if sandbox not in names:
-        hint = f"it has {', '.join(names)}" if names else "it has none"
+        hint = f"it has {', '.join(names)}" if names else "it has no sandboxes"
         raise CannotStart(whole_line(f"reseller-sim data {action}: {folder} has no sandbox {sandbox!r}; {hint}"))
 
 

@@ -73,7 +73,7 @@ class Writer:
                 self._write(data)
             except OSError as error:
                 self.is_broken = True
-                self._tell(f"{error.strerror}: no more lines are written; the server goes on without them")
+                self._tell(f"{error.strerror}: no more lines are written; the server continues without them")
             with self._lock:
                 self._waiting -= len(data)
                 if not self._waiting:

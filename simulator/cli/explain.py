@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH")
 NUMBER_DIGITS_MAX = 16
-NOTHING = "the journal has no request that was refused; `reseller-sim requests` lists those that there are"
+NOTHING = "the journal has no refused request; `reseller-sim requests` lists all requests"
 # Without a variable: they belong to one request.
 own_option = partial(click.option, allow_from_autoenv=False)
 

@@ -229,7 +229,7 @@ def _campaign(
         Workers(setting, workers) as pool,
     ):
         if wanted.resume and record.begins_anew:
-            print_to_stderr(whole_line(f"{EXPLORE}: {out} has no runs to go on with, so that all are run"))
+            print_to_stderr(whole_line(f"{EXPLORE}: {out} has no runs to resume, so all are run"))
         trials = Trials(pool, base, record, rate, wanted.timeout_s)
         campaign = Campaign(trials, record, plan, screen)
         try:

@@ -24,9 +24,7 @@ SPAN = Span()
 BALANCE, PRODUCT, CALLBACK, PROBES = "balance.added", "product.updated", "callback", "probes"
 WHAT = {PRODUCT: "the code of a product", CALLBACK: "the refid of a payment"}
 NOBODY = "it is done, but the webhook was changed meanwhile, and nothing is sent"
-NO_CATALOG_WEBHOOK = (
-    "nothing is done, since nobody would be told: the scenario has no `webhooks: {catalog: {url: …}}` that is enabled"
-)
+NO_CATALOG_WEBHOOK = "nothing is changed: the scenario has no enabled `webhooks: {catalog: {url: …}}` to report it"
 NO_WEBHOOK = "nothing is done, since {} has no balance webhook that is enabled: PUT /v2/balance-webhook sets one"
 WAIT_S = 5
 PROBES_TIMEOUT_S = 600.0
@@ -43,7 +41,7 @@ def _reply(ctx: click.Context, param: click.Parameter, text: str) -> dict[str, A
     if status == "disconnect" and not colon:
         return {"disconnect": True}
     if not (status.isascii() and status.isdigit() and 200 <= int(status[:4]) <= 599):
-        example = "such as 500,500,200, 200:1.5s for one after 1.5 seconds, or disconnect"
+        example = "such as 500,500,200, 200:1.5s for a 200 after 1.5 seconds, or disconnect"
         raise click.BadParameter(f"{text!r} is no reply {example}", ctx, param)
     return {"status": int(status)} | ({"delay": SPAN.convert(delay, param, ctx)} if colon else {})
 

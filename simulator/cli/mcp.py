@@ -97,7 +97,7 @@ def _serve(url: str | None, sandbox: str, scenario: str | None, token: str | Non
     except ImportError as error:
         if (error.name or "").partition(".")[0] != "mcp":
             raise
-        text = f"{TITLE}: the package mcp is missing, or is not the one of MCP ({error})"
+        text = f"{TITLE}: the package mcp is missing, or another package has its name ({error})"
         raise CannotStart(f"{text}; install it by: pip install '{RANGE}'") from None
     try:
         simulator = Simulator.start(scenario, scenarios=None) if url is None else Simulator(url, token)

@@ -162,7 +162,7 @@ def _look_at_times(cert: Path, app: "App") -> None:
         raise Unusable(str(wrong)) from None
     app.operations.certificate_ends_s = valid.ends.timestamp()
     if problem := valid.problem(datetime.now(UTC)):
-        _tell(f"{cert}: {problem}: clients refuse it; put another one in its place and send SIGHUP")
+        _tell(f"{cert}: {problem}: clients refuse it; replace it and send SIGHUP")
 
 
 def _tokens(path: Path) -> "tuple[Token, ...]":

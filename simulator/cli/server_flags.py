@@ -246,7 +246,7 @@ def _networks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
             network = ip_network(one)
         except ValueError:
             example = "such as 10.0.0.5, 10.0.0.0/24 or fd00::/8"
-            text = f"{values.shown(one)} is no address and no network {example}, with no bit set behind its prefix"
+            text = f"{values.shown(one)} is no address and no network {example}, with no bit set after its prefix"
             raise click.BadParameter(text, ctx, param) from None
         if network.prefixlen == 0:
             raise click.BadParameter(f"{one} is everybody: name the proxies", ctx, param)

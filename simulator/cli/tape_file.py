@@ -35,7 +35,7 @@ EMPTY = (
     "it is empty: the run that was to write it could not start, was killed, or has not ended, or its secrets could not"
     " be replaced, which the run says on stderr"
 )
-ANEW = "was it changed by hand, or on its way? Take it anew from where it was written"
+ANEW = "was it edited, or damaged in transfer? Copy it again from its origin"
 WHAT_CHARS_MAX: Final = 200
 _NAMED: Final = ("refid", "trxid", "reseller", "code", "section", "rule", "job", "attempt", "name")
 """The fields of a command that are printed after its name, if it has them."""
@@ -79,7 +79,7 @@ class TapeFile:
         choice is ambiguous."""
         names = list(dict.fromkeys(one.tape.head.sandbox for one in self.lives))
         if sandbox is not None and sandbox not in names:
-            raise self.refusal(f"it has no tape of {sandbox}; it has those of {', '.join(names)}")
+            raise self.refusal(f"it has no tape of {sandbox}; it has tapes of {', '.join(names)}")
         if sandbox is None and len(names) > 1 and (is_one or number is not None):
             text = f"{self.path} has the tapes of {', '.join(names)}; choose one with --sandbox"
             raise click.UsageError(whole_line(text), click.get_current_context())
@@ -163,7 +163,7 @@ def _command(entry: CommandApplied) -> str:
 _WHAT: Final[dict[type, Callable[[Any], str]]] = {
     Exchange: lambda entry: f"{_request(entry)}: {_answer(entry)}",
     RequestBegan: lambda entry: f"{_request(entry.exchange)}: begins to wait",
-    RequestResumed: lambda entry: f"{_request(entry.exchange)}: goes on ({entry.how}): {_answer(entry.exchange)}",
+    RequestResumed: lambda entry: f"{_request(entry.exchange)}: resumes ({entry.how}): {_answer(entry.exchange)}",
     RequestShown: lambda entry: f"{_request(entry.exchange)}: handled elsewhere",
     CommandApplied: _command,
     AttemptSent: lambda entry: f"attempt {entry.attempt} of {entry.job}",
@@ -211,7 +211,7 @@ def serving_line(life: Life, played: int, url: str) -> str:
     """Return a line with the address of the sandbox that continues."""
     name = life.tape.head.sandbox
     where = url if name == "default" else f"{url}/s/{name}"
-    return f"{life} goes on behind {_of(played, len(life.tape.entries))} at {where}"
+    return f"{life} continues after {_of(played, len(life.tape.entries))} at {where}"
 
 
 def difference_lines(life: Life, found: Difference) -> str:

@@ -209,7 +209,7 @@ def target(ctx: click.Context, param: click.Parameter, text: str | None) -> str 
 def token(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
     """A valid value of an Authorization header."""
     if text is not None and not _is_token(text):
-        raise click.BadParameter("a token is made of visible ASCII characters", ctx, param)
+        raise click.BadParameter("a token consists of visible ASCII characters", ctx, param)
     return text
 
 

@@ -147,7 +147,7 @@ def listen_command(
 
 
 def _trust(ca: Path | None, is_insecure: bool) -> Trust:
-    advice = "; name its file, or that of its authority, with --ca, or accept any certificate with --insecure"
+    advice = "; name its file, or its authority's, with --ca, or accept any certificate with --insecure"
     try:
         return trust_of(str(ca or ""), is_insecure=is_insecure, advice=advice)
     except ConnectionError as error:
@@ -309,7 +309,7 @@ _TEXTS: Final[dict[str, Callable[[Event], Texts]]] = {
 
 def _gap(event: Event) -> str:
     missing = event.get("missing")
-    count = "events of which nobody knows the number" if missing is None else f"{missing} events"
+    count = "an unknown number of events" if missing is None else f"{missing} events"
     return f"... {count} are missing here, of any kind and refid: they came faster than they were read, or were deleted"
 
 

@@ -89,7 +89,7 @@ def collection(name: str, known: Mapping[str, str]) -> dict[str, Any]:
         *_by_tag(document, plain.values()),
         (
             "Clean-up",
-            "What deletes, last, so that a run of everything can use it before.",
+            "Deletions, which come last in a run of all folders.",
             [request for request in reversed(plain.values()) if request.method == "DELETE"],
         ),
     ]

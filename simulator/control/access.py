@@ -25,7 +25,7 @@ TOKENS_MAX: Final = 200
 SECRET_CHARS_MIN: Final = 16
 SECRET_CHARS_MAX: Final = 200
 ROLES: Final = ("read", "full")
-FORM: Final = "NAME read|full TOKEN, and sandbox=ID behind it for one sandbox alone"
+FORM: Final = "NAME read|full TOKEN, then sandbox=ID for a single sandbox"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SECRET: Final = re.compile(r"[!-~]+")
 
@@ -116,13 +116,13 @@ def _token(words: list[str], before: list[Token]) -> Token:
     if more:
         key, _, sandbox = more[0].partition("=")
         if key != "sandbox" or not is_sandbox_id(sandbox):
-            raise BadTokens(f"behind the token of {name} only sandbox=ID may stand, with the id of a sandbox")
+            raise BadTokens(f"after the token of {name} only sandbox=ID is allowed, with the id of a sandbox")
     if len(before) == TOKENS_MAX:
         raise BadTokens(f"is one more than {TOKENS_MAX} tokens")
     if any(one.access.name == name for one in before):
-        raise BadTokens(f"the name {name} is there already")
+        raise BadTokens(f"the name {name} is already used")
     if any(one.secret == secret for one in before):
-        raise BadTokens(f"the token of {name} is another one's, too")
+        raise BadTokens(f"the token of {name} is already used by another name")
     return Token(secret, Permissions(name, "full" if role == "full" else "read", sandbox))
 
 

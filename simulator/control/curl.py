@@ -176,7 +176,7 @@ def _server(url: str) -> tuple[str, bytes | None, str]:
     scheme = _SCHEME.match(url)
     name = scheme[1].lower() if scheme else "http"
     if name not in ("http", "https"):
-        raise NotCurl(f"the URL {url[:SHOWN_CHARS]!r} is none of HTTP: give one with http:// or https://")
+        raise NotCurl(f"the URL {url[:SHOWN_CHARS]!r} is not an HTTP URL: give a URL with http:// or https://")
     rest = url[scheme.end() :] if scheme else url
     authority = re.split(r"[/?]", rest, maxsplit=1)[0]
     userinfo, at, host = authority.rpartition("@")

@@ -45,9 +45,7 @@ async def list_all(request: Request) -> Response:
     live = sandbox_of(request)
     asked = page_of(query_of(request, "due-query"))
     if asked.cursor > LISTED_MAX:
-        text = (
-            f"cursor is behind the first {LISTED_MAX}, which is all that this lists; the others come up as time passes"
-        )
+        text = f"cursor is after the first {LISTED_MAX}, the most that this lists; later items appear as time passes"
         raise InvalidInput(text, "cursor")
     state = live.core.state
     pending = len(state.agenda)

@@ -83,8 +83,8 @@ def pasted(base: str, sent: SentRequest, mask: Mask) -> str:
     prefix = sent.prefix if target.startswith(sent.prefix) else b""
     lines = [
         f"# Request {sent.n} as it was sent: {_called(sent)}.",
-        "# A nonce counts once and a timestamp for five minutes; this signs it anew, with --key and --secret where",
-        "# they are not those of the default scenario:",
+        "# A nonce counts once and a timestamp for five minutes; this signs it again, with --key and --secret unless",
+        "# they belong to the default scenario:",
         f"#   {call_command(sent.method, base.encode() + prefix, target.removeprefix(prefix), body)}",
     ]
     if hidden:

@@ -73,14 +73,14 @@ def wrong_place(request: Request) -> NotReady | None:
     names = request.headers.get(NAMES_HEADER, shards.digest)
     if names != shards.digest:
         _log(
-            f"the list of the proxy has other servers than that of --shards, which has {', '.join(shards.servers)}:"
-            " write its configuration anew with shard-config, or start this server with the list of now"
+            f"the list of the proxy differs from --shards, which has {', '.join(shards.servers)}:"
+            " write its configuration again with shard-config, or start this server with the list of the proxy"
         )
     return None
 
 
 def _as(shards: Shards | None, name: str) -> str:
-    do = f"start it with --shard {name}, or write the configuration of the proxy anew with shard-config"
+    do = f"start it with --shard {name}, or write the configuration of the proxy again with shard-config"
     if shards is None:
         return f"without --shards and --shard; {do}"
     return f"with --shard {shards.own.name}; {do}"

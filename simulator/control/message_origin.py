@@ -65,11 +65,11 @@ class Messages:
         if not known:
             told = "this sandbox has no payment of its refid"
         elif same:
-            told = "its refid, product, account and amount are those of a payment of this sandbox"
+            told = "its refid, product, account and amount match a payment of this sandbox"
         else:
             differing = _differs(known[0], found)
-            rest = "is not that" if len(differing) == 1 else "are not those"
-            told = f"its {' and '.join(differing)} {rest} of the payment"
+            verb = "differs" if len(differing) == 1 else "differ"
+            told = f"its {' and '.join(differing)} {verb} from the payment"
         trxid = known[0].trxid if len(known) == 1 else None
         return _row("callback", None, _UNSIGNED.format(told), refid=refid, trxid=trxid)
 
@@ -102,7 +102,7 @@ class Messages:
                 return self._judged(one, headers, signer, reason, named)
         if jobs and self._is_of_original(outbound.event_body(jobs[0].event), one, headers, secrets):
             return False, "the body was changed after it was signed"
-        return False, "the signature fits no secret of this sandbox: another one signed, or the body was changed"
+        return False, "the signature fits no secret of this sandbox: another secret signed, or the body was changed"
 
     def _judged(
         self, one: Received, headers: Mapping[str, str], signer: str, reason: str, named: Reseller | None

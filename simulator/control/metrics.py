@@ -151,7 +151,7 @@ def _of_server(operations: Operations) -> Iterator[Metric]:
     yield single(f"{OWN}wall_steps_total", COUNTER, "How often the machine's clock was set.", operations.wall_steps)
     yield single(f"{OWN}mistakes_total", COUNTER, "Exceptions that nothing foresaw.", reported())
     refused: dict[Labels, int] = {(("code", code),): count for code, count in operations.refused.items()}
-    yield Metric(f"{OWN}server_refusals_total", COUNTER, "What was no request, or too much of one.", refused)
+    yield Metric(f"{OWN}server_refusals_total", COUNTER, "Requests refused by the HTTP server.", refused)
     ends: dict[Labels, float] = {} if operations.certificate_ends_s is None else {(): operations.certificate_ends_s}
     yield Metric(f"{OWN}certificate_expiry_timestamp_seconds", GAUGE, "When the certificate of TLS expires.", ends)
     answered: dict[Labels, int] = {(("status", str(status)),): count for status, count in operations.answered.items()}
@@ -165,7 +165,7 @@ def _of_traffic(served: Served, held: Mapping[str, int]) -> Iterator[Metric]:
         endpoint: Labels = (("endpoint", _name(path)), ("method", _name(method)))
         counts[*endpoint, ("status", str(status))] += sum(one[:-1])
         durations[endpoint] = _sum(durations.get(endpoint, no_durations()), one)
-    yield Metric(f"{OWN}requests_total", COUNTER, "Answers of the reseller API; status 0 is none.", counts)
+    yield Metric(f"{OWN}requests_total", COUNTER, "Answers of the reseller API; status 0 means no answer.", counts)
     seconds = {labels: _in_seconds(one) for labels, one in durations.items()}
     yield Metric(f"{OWN}request_duration_seconds", HISTOGRAM, "From a request's head to its answer.", seconds)
     attempts: dict[Labels, float] = {}
@@ -186,7 +186,7 @@ def _of_sandboxes(held: Mapping[str, int]) -> Iterator[Metric]:
     pending: dict[Labels, int] = {(("kind", kind),): held[kind] for kind in (CALLBACK, WEBHOOK)}
     yield Metric(f"{OWN}jobs_pending", GAUGE, "Callbacks and webhooks that have not ended.", pending)
     yield single(f"{OWN}attempts_in_flight", GAUGE, "Attempts that were sent and not answered.", held["in_flight"])
-    yield single(f"{OWN}agenda_items", GAUGE, "What is scheduled in all sandboxes.", held["agenda"])
+    yield single(f"{OWN}agenda_items", GAUGE, "Scheduled items of all sandboxes.", held["agenda"])
     yield single(f"{OWN}journal_requests", GAUGE, "Requests in all journals.", held["journaled"])
     yield single(f"{OWN}journal_bytes", GAUGE, "Memory of all journals, estimated.", held["journal_bytes"])
 

@@ -170,7 +170,7 @@ async def replay(request: Request) -> Response:
     if exchange is None:
         return unknown_request()
     if exchange.unread:
-        text = f"{exchange.unread} So there is nothing to send again; send the request yourself"
+        text = f"{exchange.unread} So it cannot be sent again; send the request yourself"
         raise Conflict("body_not_read", text, "n")
     owner = sandboxes_of(request).find(exchange.owner) or live
     may_touch(request, owner.id)
@@ -191,7 +191,7 @@ async def _signed_anew(owner: LiveSandbox, exchange: Exchange) -> Headers:
         return exchange.headers
     _, known = owner.core.state.keys.get(key.decode("latin-1"), (None, None))
     if known is None or not known.secret_bytes:
-        text = "its X-Api-Key has no secret in this sandbox, so it cannot be signed anew; send the request yourself"
+        text = "its X-Api-Key has no secret in this sandbox, so it cannot be signed again; send the request yourself"
         raise Conflict("cannot_sign", text, "n")
     stamp = str(int(owner.signing_time().timestamp())).encode()
     nonce = f"replay-{uuid4().hex}".encode()

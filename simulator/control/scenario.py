@@ -110,7 +110,7 @@ def _check_text(text: bytes, files: ClientFiles | None, below: str) -> CheckResu
     try:
         return check_text(text, files, below)
     except Unreadable as error:
-        message = f"extends_dir is a folder below that of --scenarios: {error.reason}"
+        message = f"extends_dir is a folder below the folder of --scenarios: {error.reason}"
         raise InvalidInput(message, "extends_dir") from None
 
 

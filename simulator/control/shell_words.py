@@ -72,7 +72,7 @@ def words_of(text: str) -> list[str]:
         if kind == "end":
             after = text[found.end() : found.end() + 100]
             if is_plain and "?" in (word := "".join(words[-1])) and _IS_CUT.get(piece, _NEVER).match(after):
-                raise NotCurl(f"{_UNREADABLE}the shell ends it at the {piece} behind {word!r}: put the URL in quotes")
+                raise NotCurl(f"{_UNREADABLE}the shell ends it at the {piece} after {word!r}: put the URL in quotes")
             break
         _refuse(kind, piece)
         if kind == "gap":

@@ -173,7 +173,7 @@ def _with_secrets(tape: TakenTape) -> Iterator[bytes]:
     of_server = Secrets((*tape.head.hidden, *tape.server))
     for line in tape_lines(tape._replace(head=msgspec.structs.replace(tape.head, hidden=()))):
         if len(of_server) and of_server.all_in(line):
-            text = "a token of the control API came to this sandbox, which nobody is shown; ask without ?secrets=shown"
+            text = "this sandbox received a token of the control API, which is never shown; ask without ?secrets=shown"
             raise Conflict("cannot_show", text)
         yield line
 

@@ -74,7 +74,7 @@ def _late_answers(payment: ObservedPayment, unit_s: float) -> Iterator[Fault]:
     milder: tuple[Fault, ...] = (_late(payment, during, 0.5 * unit_s, _paced(payment.steps, unit_s, begin=0)),)
     yield from milder
     for behind in sorted({*range(1, min(count, CALLBACKS_MAX) + 1), count}):
-        words = f"answer to {named(payment)} late, behind {_callbacks(behind, count)}"
+        words = f"answer to {named(payment)} late, after {_callbacks(behind, count)}"
         fault = _late(payment, words, (behind + 0.5) * unit_s, _paced(payment.steps, unit_s))
         yield replace(fault, milder=milder)
         milder = (*milder, fault)

@@ -214,7 +214,7 @@ def _received(connection: Connection) -> RunOutcome | str:
     try:
         found: RunOutcome | str | OSError = connection.recv()
     except (EOFError, OSError):
-        raise CannotRun("a worker has ended by itself; is there memory enough for so many?") from None
+        raise CannotRun("a worker ended unexpectedly; is there enough memory for so many workers?") from None
     if isinstance(found, OSError):
         raise CannotRun(str(found))
     return found

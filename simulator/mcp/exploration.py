@@ -36,7 +36,7 @@ SCENARIO: Final = text_schema("The name of a bundled scenario or the path of a f
 async def explore_command(command: list[str], minutes: float = 1.0, scenario: str = "default") -> Answer:
     """Run a command again and again, each time against a simulator of its own with other faults, and find those under
     which it fails. The command finds its simulator by RESELLER_BASE_URL, RESELLER_API_KEY and RESELLER_API_SECRET.
-    Findings are written to the folder `explored`, as scenario files; those of an earlier exploration are deleted."""
+    Findings are written to the folder `explored`, as scenario files; findings of an earlier exploration are deleted."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, launcher.__file__, "explore", scenario, "--minutes", f"{minutes:g}", "--", *command),
         stdin=PIPE,

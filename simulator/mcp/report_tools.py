@@ -31,7 +31,7 @@ def list_requests(simulator: Simulator, sandbox: str, n: int | None = None, offs
     if n is not None:
         return exchange(opened, n, offset)
     if offset:
-        raise ValueError("offset is for one request: pass n, too")
+        raise ValueError("offset applies to a single request: pass n, too")
     page = _page(opened, "/requests", "requests", query)
     return _listed(page, "requests", map(request_line, explained(opened, page["requests"])))
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-RESTORE: Final = "restore the folder from a backup, or give another one"
+RESTORE: Final = "restore the folder from a backup, or use another folder"
 _DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR}
 _PRIMARY_CODE: Final = 0xFF  # the extended codes have more in their upper bits
 

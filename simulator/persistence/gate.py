@@ -115,7 +115,7 @@ class Gate:
             try:
                 act()
             except Exception:  # must not block the other callbacks
-                _LOG.exception("What waited for a commit failed")
+                _LOG.exception("A task that waited for a commit failed")
 
 
 class GatedSender:

@@ -68,7 +68,7 @@ class Restorer:
     def _restore(self, kept: Sandbox) -> RestoredSandbox:
         head = head_from(kept.head)
         if head.sandbox != kept.name or not is_sandbox_id(kept.name):
-            raise BadTape(f"its entries are those of sandbox {head.sandbox!r}")
+            raise BadTape(f"its entries belong to sandbox {head.sandbox!r}")
         player, line, passed_over = self._begun(kept, head)
         left_at = self._play(player, kept, line)
         marks = [_stored_mark(name, note) for name, _, note in self._reader.marks(kept.name)]
@@ -134,9 +134,9 @@ class Restorer:
             else:
                 found, left_at = player.play(entry), at
             if found is not None:
-                text = f"sandbox {kept.name!r} cannot be rebuilt: line {place} ({found.what}) is otherwise when it is"
+                text = f"sandbox {kept.name!r} cannot be rebuilt: line {place} ({found.what}) differs when it is"
                 raise CannotResume(
-                    f"{text} repeated; go on with the version that wrote the folder, or begin another one"
+                    f"{text} repeated; use the version that wrote the folder, or start with an empty folder"
                 )
         return left_at
 

@@ -51,7 +51,7 @@ def exported_reader(file: Path) -> Iterator[Reader]:
     """Open the file of a sandbox for reading. Raises `Damaged` if it is incomplete, or is another kind of file."""
     with file.open("rb") as content:
         if content.read(len(_FORMER)) == _FORMER:
-            text = "it was exported by an earlier reseller-sim: import it with that one into a folder"
+            text = "it was exported by an earlier reseller-sim: import it with that into a folder"
             raise Damaged(f"{text}; `serve --data-dir` converts the folder")
     try:
         db = open_to_read(file)
@@ -76,7 +76,7 @@ def import_sandbox(store: Store, file: Path, *, replaces: bool = False) -> str:
     writer = store.writer
     if found.name in writer.lives:
         if not replaces:
-            hint = "give --replace to put this one in its place, or import into another folder"
+            hint = "give --replace to replace it, or import into another folder"
             raise SandboxExists(f"{store.folder}: has a sandbox {found.name!r} already: {hint}")
         writer.forget(found.name)
     values = _values(found, writer.last_life + 1, writer.last_snapshot)

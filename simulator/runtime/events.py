@@ -272,7 +272,7 @@ class EventHub:
     def refuse_when_full(self, holder: str = "") -> None:
         """Raise `Busy` when there are too many readers, or too many of this token holder."""
         if holder and sum(reader.holder == holder for reader in self.readers) >= READERS_OF_ONE_MAX:
-            text = f"the token {holder!r} has {READERS_OF_ONE_MAX} streams of events open, which is the limit of one"
+            text = f"the token {holder!r} has {READERS_OF_ONE_MAX} streams of events open, the limit of a token"
             raise Busy("too_many_waiting", f"{text}; close some first")
         if sum(not reader.is_own for reader in self.readers) >= READERS_MAX:
             text = f"{READERS_MAX} streams of events are open at this server, which is the limit; close some first"

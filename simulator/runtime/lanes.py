@@ -173,7 +173,7 @@ EVENTS_MAX = 100_000
 IDLE_EVENTS_MAX = 2_000
 IDLE_EVENTS_PENDING_MAX = 20
 IDLE_SPAN_MAX = timedelta(days=366)
-STOPPED = "stopped by a request; advance again to go on"
+STOPPED = "stopped by a request; advance again to continue"
 FIRED_REPORTED_MAX = 1_000
 
 
@@ -220,11 +220,11 @@ class Advance(msgspec.Struct):
 def reason_to_stop(report: Advance, due: datetime) -> str:
     """Return why an advance stops before the next `due` time; empty to continue."""
     if report.events >= EVENTS_MAX:
-        return f"stopped after {EVENTS_MAX} events; advance again to go on"
+        return f"stopped after {EVENTS_MAX} events; advance again to continue"
     if report.target is None and report.events >= IDLE_EVENTS_MAX + IDLE_EVENTS_PENDING_MAX * report.pending:
         return (
             f"stopped after {report.events} events, with {report.pending} pending at the beginning: something "
-            "always follows, such as a payment that a receiver makes for each callback; advance again to go on"
+            "always follows, such as a payment that a receiver makes for each callback; advance again to continue"
         )
     if report.target is None and due - report.began > IDLE_SPAN_MAX:
         over = f"over {IDLE_SPAN_MAX.days} days after this began"

@@ -136,7 +136,7 @@ class Sandboxes:
         if sandbox_id in self._by_id:
             raise Conflict("sandbox_exists", f"there is a sandbox {sandbox_id!r} already", "id")
         if not self.is_ours(sandbox_id):
-            text = f"{sandbox_id!r} is an id of another server than this one; leave it out, or choose another one"
+            text = f"{sandbox_id!r} is an id of another server; leave it out, or choose another id"
             raise Conflict("belongs_elsewhere", text, "id")
         return sandbox_id
 

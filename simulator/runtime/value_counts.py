@@ -244,7 +244,7 @@ class ValueCounts:
         if one.apart is None:
             return ""
         if closest is None:
-            return "no two calls" + (f" of one {one.per}" if one.per else "")
+            return "no two calls" + (f" with the same {one.per}" if one.per else "")
         whose = f" for {self._named(closest.seen)}" if one.per else ""
         early = f"; too early: {_calls(self._too_close)}" if self._too_close > 1 else ""
         return f"{_seconds(closest.gap)}{whose} between requests {closest.first.n} and {closest.second.n}{early}"

@@ -125,7 +125,7 @@ def _refuse_repeated_labels(root: Reader, written: list[Reader], taken_by_magic:
     magic_names = taken_by_magic.names()
     for label in labels:
         if label.text() in taken:
-            label.problem("duplicate", f"{label.text()!r} is the id of a rule that has none of its own")
+            label.problem("duplicate", f"{label.text()!r} is the id of a rule without an own id")
         if label.text() in magic_names:
             label.problem("duplicate", f"{label.text()!r} is the name of a magic account's rule")
 
@@ -146,7 +146,7 @@ def build_rule(
 
     def read(item: Reader) -> Rule[Any]:
         if item["remove"].is_given:
-            text = "only a file that extends another one removes its rules; DELETE the rule of a sandbox by its id"
+            text = "only a file with 'extends' removes rules; DELETE the rule of a sandbox by its id"
             item["remove"].problem("misplaced", text)
         return rules.rule_of(section, item, rule_id, known)
 

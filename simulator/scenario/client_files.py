@@ -54,7 +54,7 @@ class _Reads(msgspec.Struct):
             return
         self.size += len(content)
         if self.files and self.size > OWN_FILE.bytes_max:
-            raise Unreadable(f"with this one the files of the scenario have more than {OWN_FILE.bytes_max} bytes")
+            raise Unreadable(f"with this file the files of the scenario have more than {OWN_FILE.bytes_max} bytes")
         self.files[path] = _digest(content)
         if self.is_large:
             self.on_large()

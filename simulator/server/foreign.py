@@ -41,7 +41,7 @@ _ANSWERS: Final = {
     "blank_target": "its target has blanks; percent-encode them as %20",
     "method": "its method is not one of HTTP; write methods in capital letters, GET",
     "line_feed": "a header has a line feed in its value, as Base64 of openssl and encodestring has after each line",
-    "connect": "CONNECT is for proxies, and this server is none",
+    "connect": "CONNECT is for proxies, and this server is no proxy",
 }
 _LOG: Final = logging.getLogger(__name__)
 

@@ -67,8 +67,8 @@ class RequestMemoryBudget:
 REFUSALS: Final = {
     "malformed_request": (400, "This is not a valid HTTP/1.1 request: {}."),
     "unsupported_http_version": (400, "HTTP/{} is not supported; use HTTP/1.1."),
-    "host_missing": (400, "An HTTP/1.1 request needs a Host header; this one has none."),
-    "host_repeated": (400, "A request has one Host header; this one has {}."),
+    "host_missing": (400, "An HTTP/1.1 request needs a Host header; this request has no Host header."),
+    "host_repeated": (400, "A request has a single Host header; this request has {}."),
     "malformed_target": (400, "The request target {}."),
     "target_too_long": (414, "The request line is over the limit of {} bytes."),
     "head_too_large": (431, "Request line and headers together are over the limit of {} bytes."),

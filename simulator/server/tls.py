@@ -32,8 +32,8 @@ PLAIN_ANSWER: Final = (
     b"connection: close\r\n\r\n%b" % (len(_USE_HTTPS), _USE_HTTPS)
 )
 _REASONS: Final = {
-    "KEY_VALUES_MISMATCH": "the key is not that of the certificate",
-    "KEY_TYPE_MISMATCH": "the key is not that of the certificate",
+    "KEY_VALUES_MISMATCH": "the key does not belong to the certificate",
+    "KEY_TYPE_MISMATCH": "the key does not belong to the certificate",
     "EE_KEY_TOO_SMALL": "the key is too short",
     "CA_MD_TOO_WEAK": "the certificate is signed with a hash that is not safe any more",
 }

@@ -74,7 +74,7 @@ def checked(pairs: Iterable[tuple[str, str, str]]) -> tuple[Server, ...]:
     for name, url, where in pairs:
         server = _server(name, url, where)
         if name in servers:
-            raise BadServers(f"{where}the name {name} is there twice")
+            raise BadServers(f"{where}the name {name} appears twice")
         if other := addresses.get(server.netloc.lower()):
             raise BadServers(f"{where}{other} and {name} have the same address, {server.url}")
         if other := numbers.get(number_of(name)):
@@ -103,7 +103,7 @@ def _server(name: str, url: str, where: str) -> Server:
     if parts.scheme != "http" or not _HOST.fullmatch(host):
         raise BadServers(f"{where}{_shown(url)} is no address of a server; use one such as http://127.0.0.1:8081")
     if parts.path not in ("", "/") or parts.query or parts.fragment or "@" in parts.netloc:
-        raise BadServers(f"{where}{_shown(url)} has more than host and port; servers are told apart by those alone")
+        raise BadServers(f"{where}{_shown(url)} has more than host and port; only these distinguish servers")
     if port == 0:
         raise BadServers(f"{where}{_shown(url)} has the port 0")
     return Server(name, host, 80 if port is None else port)
@@ -121,7 +121,7 @@ def _pairs(text: bytes, source: str) -> list[tuple[str, str, str]]:
         raise BadServers(f"{source}{line}: this is not YAML: {getattr(error, 'problem', None) or error}") from None
     found = _members(root, source, "the file")
     if [name for name, _ in found] != ["servers"]:
-        raise BadServers(f"{source}: it has one member, `servers`, with an address for each name")
+        raise BadServers(f"{source}: it has a single member, `servers`, with an address for each name")
     pairs = []
     for key, value in _members(found[0][1], source, "`servers`"):
         where = f"{source}:{value.start_mark.line + 1}: "

@@ -73,7 +73,7 @@ SENTENCES: Mapping[DetailKind, tuple[str, ...]] = {
         "{product} sells {sold}",
         " and {left_out} others",
         " to {whom}",
-        "; {amount} is none of them",
+        "; {amount} is not among them",
     ),
     DetailKind.NOTHING_SOLD: ("{product} has nothing on sale", " for {whom}"),
     DetailKind.TOO_LITTLE: ("amount must be at least {low}", " for biller {biller}", "; {amount} is less"),

@@ -25,8 +25,8 @@ SECRET_SHOWN_CHARS = 4
 # Why a delivery is not replayed, for both APIs.
 REPLAY_REFUSALS = {
     ReplayRefused.UNKNOWN: "there is no such delivery, or it was evicted from the log",
-    ReplayRefused.SUCCEEDED: "only failed deliveries can be replayed; this one succeeded",
-    ReplayRefused.UNDER_WAY: "only failed deliveries can be replayed; this one is still in progress",
+    ReplayRefused.SUCCEEDED: "only failed deliveries can be replayed; this delivery succeeded",
+    ReplayRefused.UNDER_WAY: "only failed deliveries can be replayed; this delivery is in progress",
     ReplayRefused.NO_WEBHOOK: "there is no balance webhook to deliver to; create it with PUT",
     ReplayRefused.DISABLED: "the balance webhook is disabled; enable it first",
     ReplayRefused.LIMIT: f"this event has already been replayed {REPLAYS_MAX} times",

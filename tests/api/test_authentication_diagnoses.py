@@ -161,7 +161,7 @@ ELSEWHERE: list[tuple[str, dict[str, Any], Send, int, str]] = [
         {"faults": [{"when": {}, "then": {"nonce_service": "down"}}]},
         by_fault,
         503,
-        "nonces cannot be looked up; this one is not spent",
+        "nonces cannot be looked up; this nonce is not spent",
     ),
     (
         "ip_not_allowed",

@@ -82,11 +82,11 @@ REFUSED: list[tuple[int, dict[str, Any], str]] = [
         "extras.biller_code is missing, INTERBANK requires it; "
         "INTERBANK has no extras.billercode, ignored; did you mean extras.biller_code?",
     ),
-    (58, RELOAD | {"amount": "7"}, "RELOAD sells 5, 10, 20, 30, 50, 100; 7 is none of them"),
+    (58, RELOAD | {"amount": "7"}, "RELOAD sells 5, 10, 20, 30, 50, 100; 7 is not among them"),
     (
         58,
         RELOAD | {"product": "MANY", "amount": "150.5"},
-        "MANY sells 146, 147, 148, 149, 150, 151, 152, 153, 154, 155 and 90 others; 150.50 is none of them",
+        "MANY sells 146, 147, 148, 149, 150, 151, 152, 153, 154, 155 and 90 others; 150.50 is not among them",
     ),
     (58, RELOAD | {"amount": "ten"}, 'amount "ten" is not a decimal number such as 10.50'),
     (58, RELOAD | {"amount": ""}, 'amount "" is not a decimal number such as 10.50'),
@@ -152,7 +152,7 @@ def test_the_price_of_an_option_among_thousands_is_found() -> None:
     with running({"catalog": {"products": [MANY | {"fields": [field]} | adjusted]}}) as client:
         said = "67.50 is N1000's price.amount; send its denomination 1000"
         assert diagnosis(client, topup(client, RELOAD | {"product": "MANY", "amount": "67.5"})) == said
-        said = " and 3990 others; 0.01 is none of them"
+        said = " and 3990 others; 0.01 is not among them"
         assert said in diagnosis(client, topup(client, RELOAD | {"product": "MANY", "amount": "0.01"}))
 
 
@@ -639,11 +639,11 @@ def limited(**more: Any) -> dict[str, Any]:
 CIRCLES = [
     ({}, "10", "amount must be at least 20; 10 is less"),
     ({}, "100", "amount must be at most 50; 100 is more"),
-    ({}, "25", "LIM sells 20, 50; 25 is none of them"),
+    ({}, "25", "LIM sells 20, 50; 25 is not among them"),
     (
         {"price_adjustment": {"type": "fixed", "value": 15, "currency": "MYR"}},
         "25",
-        "LIM sells 20, 50; 25 is none of them",
+        "LIM sells 20, 50; 25 is not among them",
     ),
     (
         {"price_adjustment": {"type": "fixed", "value": 15, "currency": "MYR"}},

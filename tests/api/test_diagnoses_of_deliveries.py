@@ -93,7 +93,7 @@ def test_other_refused_replays_are_explained_in_a_sentence(client: Client) -> No
     deposit(client)
     client.advance()
     good = listed(client)[0]["id"]
-    assert diagnosis(client, replay(client, good)) == "only failed deliveries can be replayed; this one succeeded"
+    assert diagnosis(client, replay(client, good)) == "only failed deliveries can be replayed; this delivery succeeded"
     client.call("PATCH", WEBHOOK + "/enabled", {"enabled": False})
     assert diagnosis(client, replay(client, job)) == "the balance webhook is disabled; enable it first"
     client.call("DELETE", WEBHOOK)

@@ -242,4 +242,4 @@ def test_a_plan_that_is_not_offered_to_an_account_is_listed_beside_the_offered_p
 def test_the_amounts_of_plans_are_the_amounts_offered_to_this_account(client: Client) -> None:
     said = diagnosis(client, topup(client, DATA | {"amount": "7"}))
     assert said.startswith("DATA sells ")
-    assert said.endswith(" to account 0123456789; 7 is none of them")
+    assert said.endswith(" to account 0123456789; 7 is not among them")

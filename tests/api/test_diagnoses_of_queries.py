@@ -53,7 +53,7 @@ NOTED: list[tuple[str, int, str]] = [
         404,
         "RELOAD has no select field amonut; its select fields are amount; did you mean amount?",
     ),
-    ("/v2/options?product_code=WATER&field_id=amount", 404, "WATER has no select field amount; it has none"),
+    ("/v2/options?product_code=WATER&field_id=amount", 404, "WATER has no select field amount; it has no such field"),
     ("/v2/options?product_code=RETIRED&field_id=amount", 404, "RETIRED is inactive; include_inactive=true shows it"),
     (
         "/v2/options?product_code=DATA&field_id=plan",

@@ -18,7 +18,7 @@ def test_a_day_of_utc_differs_from_a_day_of_the_service(what: str) -> None:
     with running({"clock": NIGHT}) as client:
         client.pay()
         found = diagnosis(client, f"{PATHS[what]}?limit=9&date=2026-11-29")
-        assert found == f"no {what} of 2026-11-29: days are those of GMT+8, where it is 2026-11-30 (2026-11-29 in UTC)"
+        assert found == f"no {what} of 2026-11-29: days are in GMT+8, where it is 2026-11-30 (2026-11-29 in UTC)"
         assert diagnosis(client, f"{PATHS[what]}?limit=9&date=2026-11-30") == ""
 
 
@@ -27,7 +27,7 @@ def test_other_days_without_a_record_are_said_too(what: str) -> None:
     with running({"clock": DAY}) as client:
         client.pay()
         found = diagnosis(client, f"{PATHS[what]}?limit=9&date=2026-11-01%20-%202026-11-28")
-    assert found == f"no {what} of 2026-11-01 to 2026-11-28: days are those of GMT+8, where it is 2026-11-29"
+    assert found == f"no {what} of 2026-11-01 to 2026-11-28: days are in GMT+8, where it is 2026-11-29"
 
 
 @pytest.mark.parametrize(("what", "beyond"), [("transactions", "offset=100"), ("entries", "page=9")])
@@ -35,7 +35,7 @@ def test_a_page_after_the_end_says_how_many_pages_exist(what: str, beyond: str) 
     with running({"clock": DAY}) as client:
         client.pay()
         found = diagnosis(client, f"{PATHS[what]}?limit=9&date=2026-11-29&{beyond}")
-    assert found.startswith("this page begins behind the end: there are ")
+    assert found.startswith("this page begins after the end: there are ")
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_plus_that_arrives_as_a_blank_is_said(target: str, name: str) -> None:
 def test_a_page_after_the_last_one_says_so(path: str, said: str) -> None:
     with running() as client:
         found = diagnosis(client, path)
-    assert " begins behind the end: there are " in found
+    assert " begins after the end: there are " in found
     assert found.endswith(said)
 
 

@@ -62,10 +62,7 @@ def test_a_sandbox_moves_to_another_folder_and_resumes_there(tmp_path: Path) -> 
         assert refids(client, "shop") == ["two"]
         assert client.pay("three", sandbox="shop").status == 200
     again = refused("data", "import", str(other), file)
-    assert (
-        "has a sandbox 'shop' already: give --replace to put this one in its place, or import into another folder"
-        in again
-    )
+    assert "has a sandbox 'shop' already: give --replace to replace it, or import into another folder" in again
 
 
 @pytest.mark.parametrize("shows_secrets", [False, True])

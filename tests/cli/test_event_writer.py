@@ -130,7 +130,7 @@ class Disk:
             b"one\ntwo\n",
             ["No space left on device: lines are written again when there is room", "lines are written again"],
         ),
-        (errno.EPIPE, b"", ["Broken pipe: no more lines are written; the server goes on without them"]),
+        (errno.EPIPE, b"", ["Broken pipe: no more lines are written; the server continues without them"]),
     ],
 )
 def test_lines_resume_after_a_full_disk_and_end_with_their_reader_and_both_are_reported(

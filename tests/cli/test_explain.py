@@ -125,7 +125,7 @@ NOT_OF_IT = "the signature was not made of it with this secret"
         (RIGHT.replace("v1", "v9"), "the version is 'v9' where 'v1' is expected", "begin the string with v1:"),
         (RIGHT.replace(str(NOW), "17"), f"the timestamp is '17' where '{NOW}' is expected", "sign the value of X-Time"),
         (RIGHT.replace(NONCE, "abc"), f"the nonce is 'abc' where '{NONCE}' is expected", "sign the value of X-Nonce"),
-        (RIGHT.replace("::", ":a=1:b:"), "the query is there, though none was sent", "sign what follows the ?"),
+        (RIGHT.replace("::", ":a=1:b:"), "the query is present, though none was sent", "sign what follows the ?"),
         (RIGHT[:-9], "the body hash is another", "sign the Base64 of the SHA-256"),
         (RIGHT.replace("::", "::x") + "\n", "the body hash is another", "sign the Base64 of the SHA-256"),
         (RIGHT.replace("POST", "Pst")[:-9], "'POST' is expected, and the body hash is another", "sign the Base64"),
@@ -148,7 +148,7 @@ def test_the_string_that_a_client_signed_is_compared(mine: str, says: str, fix: 
 def test_a_caret_stands_below_the_first_difference_of_the_given_string() -> None:
     mine = f"v1:{NOW}:{NONCE}:POST:oops:x"
     lines = explained(sign(join=lambda *_: mine), "--string", mine).stdout.splitlines()
-    assert lines[1].startswith("invalid_signature: the signature was made of your string: the query is there")
+    assert lines[1].startswith("invalid_signature: your string was signed: the query is there")
     at = next(at for at, one in enumerate(lines) if one.startswith("yours      v1:"))
     assert lines[at - 1].startswith("expected   v1:")
     assert lines[at + 1].index("^") == lines[at].index("oops")
@@ -178,7 +178,7 @@ def test_the_string_comes_from_a_file_or_from_stdin(tmp_path: Path) -> None:
     wrong = sign(join=lambda *_: mine)
     words = ("POST", "/v2/topup", "-d", BODY, "--at", str(NOW), *flags(wrong))
     for said in (run(*words, "--string", f"@{file}"), run(*words, "--string", "-", stdin=mine + "\n")):
-        assert "the signature was made of your string: the method is 'PSOT'" in said.stdout
+        assert "your string was signed: the method is 'PSOT'" in said.stdout
 
 
 def test_a_string_is_sent_with_the_number_of_a_request(answers: Callable[[dict[str, Any]], None]) -> None:
@@ -388,7 +388,7 @@ def test_the_secret_of_a_key_is_asked_of_a_running_simulator(answers: Callable[[
     answers({"/sandboxes/mine": {"resellers": resellers}})
     assert explained(sign(key=lambda: b"mine"), "--sandbox", "mine", X_Api_Key="a-key").exit_code == 0
     other = explained(sign(key=lambda: b"yours"), "--sandbox", "mine", X_Api_Key="a-key")
-    assert "the secret is that of the key b-key of B" in other.stdout
+    assert "the secret belongs to the key b-key of B" in other.stdout
     unknown = explained(sign(), "--sandbox", "mine", X_Api_Key="a-kye")
     assert "no secret is known for the key a-kye; did you mean a-key?" in unknown.stdout
 

@@ -86,9 +86,9 @@ def test_an_open_quote_is_refused(text: str) -> None:
         ('curl http://h/ -d $"local"', "the shell replaces '$'"),
         (
             "curl http://h/x?a=1;b=2",
-            "the shell ends it at the ; behind 'http://h/x?a=1': put the URL in quotes",
+            "the shell ends it at the ; after 'http://h/x?a=1': put the URL in quotes",
         ),
-        ("curl http://h/x?a=1|b=2", "the shell ends it at the | behind"),
+        ("curl http://h/x?a=1|b=2", "the shell ends it at the | after"),
     ],
 )
 def test_an_unreadable_command_is_refused_with_a_sentence(text: str, said: str) -> None:
@@ -185,7 +185,7 @@ def test_a_prompt_is_no_word(prompt: str) -> None:
 
 
 def test_a_url_that_the_shell_cuts_at_an_ampersand_is_refused() -> None:
-    with pytest.raises(NotCurl, match=r"the & behind 'http://h/v2/x\?a=1': put the URL in quotes"):
+    with pytest.raises(NotCurl, match=r"the & after 'http://h/v2/x\?a=1': put the URL in quotes"):
         words_of("curl http://h/v2/x?a=1&b=2 -H a:b")
 
 

@@ -171,7 +171,7 @@ def test_a_file_that_was_cut_is_replayed_as_far_as_it_goes(
             played, missing = done.stdout.splitlines()
             assert ": all as it was" in played
             n = int(played.split()[1])
-            assert f"default: the file ends too early, behind entry {n} of {count(lives[0])}" in missing
+            assert f"default: the file ends too early, after entry {n} of {count(lives[0])}" in missing
     assert done.stdout
 
 
@@ -193,7 +193,7 @@ def test_wherever_a_file_is_cut_it_is_said_where_that_was(lives: list[list[bytes
         said.add(found.damage)
         if ends[number] - size <= CHECKSUM_BYTES:
             name = found.lives[-1].tape.head.sandbox
-            where = f"behind the last line of the tape of {name}, within its checksum or the next tape"
+            where = f"after the last line of the tape of {name}, within its checksum or the next tape"
             assert found.damage == f"the file ends too early, {where}"
     assert len(said) > 5
 
@@ -214,7 +214,7 @@ def test_a_time_that_no_sandbox_has_is_refused_with_one_advice(lives: list[list[
     done = replay(file)
     assert done.exit_code == 3
     why = "it cannot be played (ValueError: 2300-11-21T04:00:00+00:00 is not from 1990 to 2200)"
-    what = "was it changed by hand, or on its way? Take it anew from where it was written"
+    what = "was it edited, or damaged in transfer? Copy it again from its origin"
     assert done.stderr == f"reseller-sim replay: {file}: default: {why}: {what}\n"
 
 
@@ -240,7 +240,7 @@ def test_a_line_that_cannot_be_understood_is_3_with_its_place_and_what_to_do(
     [said] = done.stderr.splitlines()
     number = at + 1 if what != "no line" else len(lines) - 1
     assert said.startswith(f"reseller-sim replay: {file}: default: line {number} ")
-    assert "was it changed by hand, or on its way? Take it anew" in said
+    assert "was it edited, or damaged in transfer? Copy it again" in said
     if what != "no line":
         assert f"--until {at - 1} has what comes before it" in said
         assert ": all as it was" in done.stdout  # what comes before it
@@ -287,7 +287,7 @@ def test_an_empty_file_and_one_without_a_sandbox_say_what_they_lack(first: Path,
     assert f"{empty}: it is empty: the run that was to write it could not start" in done.stderr
     assert "or its secrets could not be replaced" in done.stderr
     assert (done := replay(first, "--sandbox", "x")).exit_code == 3
-    assert f"{first}: it has no tape of x; it has those of default" in done.stderr
+    assert f"{first}: it has no tape of x; it has tapes of default" in done.stderr
 
 
 @pytest.mark.parametrize(("limit", "said"), [(0, "kept no tape, and 3 inputs that came are"), (2, "1 later input is")])
@@ -349,7 +349,7 @@ def test_each_entry_is_a_line_with_its_number_time_and_life(tape: Path) -> None:
     here = f"{START}  default (life 1 of 2)  "
     assert lines[:3] == [
         f"1  {here}request 1: POST /v2/topup: begins to wait",
-        f"2  {here}request 1: POST /v2/topup: goes on (ready): 200, order-1",
+        f"2  {here}request 1: POST /v2/topup: resumes (ready): 200, order-1",
         f"3  {here}command Credit: reseller RS001",
     ]
     assert lines[-1].endswith("  default (life 1 of 2)  request 2: GET /v2/balance: 200")

@@ -265,7 +265,7 @@ def test_a_deposit_is_in_the_wallet(asking: Asking) -> None:
 
 def test_a_triggered_callback_is_sent_at_once_even_though_the_clock_stands(asking: Asking) -> None:
     asking.pay("order-1")
-    assert "a callback tells a later one" in refusal(asking.verb("trigger", "callback", "order-1"), 1)
+    assert "a callback reports a later status" in refusal(asking.verb("trigger", "callback", "order-1"), 1)
     asking.json("advance", "2s")
     sent = asking.json("trigger", "callback", "order-1")
     assert (sent["payment_status"], sent["state"], sent["copy"]) == ("Processing", "delivered", 1)
@@ -389,7 +389,7 @@ def note_of(asking: Asking, code: str) -> str:
 
 def test_a_product_change_without_any_notification_is_refused(asking: Asking) -> None:
     before = note_of(asking, "RELOAD")
-    assert "nobody would be told" in refusal(asking.verb("trigger", "product.updated", "RELOAD"), 1)
+    assert "to report it" in refusal(asking.verb("trigger", "product.updated", "RELOAD"), 1)
     assert note_of(asking, "RELOAD") == before
 
 

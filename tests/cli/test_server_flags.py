@@ -123,7 +123,7 @@ BAD = {
     "CLOCK": ("fast", "clock 'fast' is not one of real, manual, x60"),
     "START": ("yesterday", "'yesterday' must be an ISO 8601 time such as"),
     "SEED": ("1e9", "'1e9' is not a valid whole number"),
-    "CONTROL_TOKEN": ("a b", "a token is made of visible ASCII characters"),
+    "CONTROL_TOKEN": ("a b", "a token consists of visible ASCII characters"),
     "CONTROL_TOKEN_FILE": ("/none", "'/none' cannot be read: No such file"),
     "ALLOW_HOST": ("http://sim:8080", "'http://sim:8080' is no host name: give it alone, such as sim.example.com"),
     "CALLBACKS_CA": ("/none", "File '/none' does not exist"),
@@ -221,7 +221,7 @@ def test_an_invalid_host_name_is_refused(text: str) -> None:
         (("--trusted-forwarders", "proxy"), "'proxy' is no address and no network such as 10.0.0.5"),
         (("--trusted-forwarders", ""), "'' is no address"),
         (("--trusted-forwarders", "10.0.0.1,"), "'' is no address"),
-        (("--trusted-forwarders", "10.0.0.1/8"), "with no bit set behind its prefix"),
+        (("--trusted-forwarders", "10.0.0.1/8"), "with no bit set after its prefix"),
         (("--trusted-forwarders", "10.0.0.0/33"), "is no address"),
         (("--trusted-forwarders", "0.0.0.0/0"), "is everybody: name the proxies"),
         (("--trusted-forwarders", "::/0"), "is everybody: name the proxies"),
@@ -278,7 +278,7 @@ def test_a_file_that_cannot_be_used_keeps_the_server_from_starting(
 
 def test_a_certificate_without_its_key_keeps_the_server_from_starting() -> None:
     flags = ("--tls-cert", str(pair("first").certificate), "--tls-key", str(pair("second").key))
-    assert "the key is not that of the certificate" in refusal(invoke("serve", "--port", "0", *flags), 3)
+    assert "the key does not belong to the certificate" in refusal(invoke("serve", "--port", "0", *flags), 3)
 
 
 def test_a_file_is_read_up_to_its_bound_and_never_waited_for(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_a_map_has_the_keys_and_users_of_the_scenario(tmp_path: Path) -> None:
     ("words", "status", "said"),
     [
         ((), 2, "Missing argument 'FILE | NAME=URL...'"),
-        (("a=http://h:1", "a=http://h:2"), 1, "shard-config: 'a=http://h:2': the name a is there twice"),
+        (("a=http://h:1", "a=http://h:2"), 1, "shard-config: 'a=http://h:2': the name a appears twice"),
         (("none.yaml",), 1, "shard-config: none.yaml: No such file or directory"),
         (("a=http://h:1", "--listen", "h:1"), 1, "'h:1' is no address to listen on; use one such as 127.0.0.1:8080"),
         (("a=http://h:1", "--listen", "*:0"), 1, "'*:0' is no address to listen on"),

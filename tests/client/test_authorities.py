@@ -73,7 +73,7 @@ def test_a_health_check_beside_the_server_believes_its_certificate_alone(
     assert invoke(*asked, str(own.certificate)).exit_code == 0
     monkeypatch.setenv("RESELLER_SIM_CA", str(own.certificate))
     refused = invoke(*asked, str(other.certificate))
-    assert (refused.exit_code, "its certificate is not believed: self" in refused.stderr) == (3, True)
+    assert (refused.exit_code, "its certificate is not trusted: self" in refused.stderr) == (3, True)
     assert "RESELLER_SIM_CA" not in refused.stderr, "that is not asked here"
     absent = invoke(*asked, "no-such-file")
     assert "no-such-file cannot be used: No such file" in absent.stderr
@@ -93,7 +93,7 @@ def test_a_certificate_of_another_name_passes_where_it_is_the_file_of_the_server
 @pytest.mark.parametrize(
     ("file", "why"),
     [
-        ("", "its certificate is not believed: self"),
+        ("", "its certificate is not trusted: self"),
         ("no-such-file", "RESELLER_SIM_CA=no-such-file cannot be used: No such file"),
         ("no.pem", "cannot be used: no certificate in PEM is in it"),
     ],

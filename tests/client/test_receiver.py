@@ -59,7 +59,7 @@ def test_callbacks_are_recorded_as_they_came(own: Sandbox, receiver: Receiver) -
     assert second.json()["data"]["refid"] == "order-1"
     assert first.at <= second.at
     assert str(second.signature) == (
-        "not verified: it has no header webhook-signature, as transaction callbacks have none"
+        "not verified: it has no header webhook-signature; transaction callbacks are unsigned"
     )
     own.expect_callback("order-1", status="Succesful")
 
@@ -138,9 +138,9 @@ def test_an_event_in_an_inbox_is_verified_with_its_secret(server: str) -> None:
     ("probe", "reason"),
     [
         ("webhook-unsigned", "it has no header webhook-signature"),
-        ("webhook-wrong-signature", "is not that of this id, timestamp, body and secret"),
+        ("webhook-wrong-signature", "does not match this id, timestamp, body and secret"),
         ("webhook-old-timestamp", " s old; 300 are allowed"),
-        ("webhook-changed-body", "is not that of this id, timestamp, body and secret"),
+        ("webhook-changed-body", "does not match this id, timestamp, body and secret"),
     ],
 )
 def test_forgeries_are_named(own: Sandbox, receiver: Receiver, probe: str, reason: str) -> None:
@@ -157,9 +157,9 @@ def test_forgeries_are_named(own: Sandbox, receiver: Receiver, probe: str, reaso
         ({}, ""),
         ({"webhook-id": ""}, "it has no webhook-id"),
         ({"webhook-timestamp": "soon"}, "webhook-timestamp is not Unix seconds: 'soon'"),
-        ({"webhook-timestamp": "1795250001"}, "the signature is not that of this id, timestamp, body and secret"),
-        ({"webhook-signature": "v1,not base64"}, "the signature is not that of this id, timestamp, body and secret"),
-        ({"webhook-signature": "v2,xG8="}, "the signature is not that of this id, timestamp, body and secret"),
+        ({"webhook-timestamp": "1795250001"}, "the signature does not match this id, timestamp, body and secret"),
+        ({"webhook-signature": "v1,not base64"}, "the signature does not match this id, timestamp, body and secret"),
+        ({"webhook-signature": "v2,xG8="}, "the signature does not match this id, timestamp, body and secret"),
     ],
 )
 def test_a_wrong_signature_is_explained(changes: Mapping[str, str], reason: str) -> None:

@@ -108,7 +108,7 @@ def test_another_resellers_secret_is_named_in_the_journal_alone() -> None:
         assert "RS777" not in refused.headers["x-sim-diagnosis"]
         found = autopsy(client, refused)
         assert found["mistakes"] == ["secret-of-another"]
-        assert found["sentence"] == "the secret is that of the key their_key of RS777"
+        assert found["sentence"] == "the secret belongs to the key their_key of RS777"
         assert OTHER_SECRET not in str(found)
 
 
@@ -255,7 +255,7 @@ def test_a_given_string_is_compared_with_the_expected_one() -> None:
             "is_signed": True,
             "is_expected": False,
             "mistakes": [],
-            "sentence": "the signature was made of your string: the query is there, though none was sent",
+            "sentence": "your string was signed: the query is present, though none was sent",
             "fix": "sign what follows the ? as it is sent, sorted by key; nothing without one",
             "pieces": [{"name": "query", "expected": "", "given": "none"}],
             "at": mine.index("none"),

@@ -199,7 +199,7 @@ def test_commands_that_curl_refuses_are_refused_with_its_reason(listener: Listen
     ("words", "said"),
     [
         ("'http://h/{a}'", "curl takes the { of 'http://h/{a}' for a pattern of URLs: give --globoff, or escape it"),
-        ("ftp://h/", "the URL 'ftp://h/' is none of HTTP"),
+        ("ftp://h/", "the URL 'ftp://h/' is not an HTTP URL"),
         ("http://h/ -H 'X'", "the header 'X' has no colon, so that curl does not send it"),
         ("http://h/ -H 'X; '", "has no colon"),
         ("http://h/ -H 'X;y'", "has no colon"),

@@ -70,7 +70,7 @@ def test_a_stopped_advance_is_answered_as_usual_and_can_be_continued(client: Cli
     done, [stopped] = during(client, wanted, ("DELETE", ADVANCE))
     assert (done.status, stopped.status) == (200, 200)
     assert (done.json["stopped"], done.json["idle"]) == (True, False)
-    assert done.json["reason"] == "stopped by a request; advance again to go on"
+    assert done.json["reason"] == "stopped by a request; advance again to continue"
     assert (stopped.json["advancing"], stopped.json["now"]) == (None, done.json["now"])
     assert stopped.json["pending"] > 0
     rest = client.advance(until="idle")

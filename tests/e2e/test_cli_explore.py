@@ -64,7 +64,7 @@ def test_it_resumes_after_a_stop(tmp_path: Path) -> None:
     out = tmp_path / "out"
     first = explore(out, ASKS, "--first", "--resume")
     assert first[0] == 1
-    assert first[2].startswith(f"reseller-sim explore: {out} has no runs to go on with, so that all are run\n")
+    assert first[2].startswith(f"reseller-sim explore: {out} has no runs to resume, so all are run\n")
     before = (out / FILE).read_text().count('"key"')
     status, printed, _ = explore(out, ASKS, "--resume")
     assert status == 1

@@ -96,14 +96,14 @@ def test_a_sandbox_resumes_at_the_requested_time_as_after_a_rewind(tmp_path: Pat
     file.write_bytes(whole[:-12])  # a truncated file is resumed from its entries
     with serving(str(file), "--serve", "--port", "0", verb="replay") as server:
         _, _, err = server.stop(signal.SIGTERM)
-        assert f"{file}: default: the file ends too early, behind entry " in err
+        assert f"{file}: default: the file ends too early, after entry " in err
 
 
 REFUSALS = {
     "no file": (["nowhere.tape"], 3, "nowhere.tape: No such file or directory"),
     "a folder": (["."], 3, ".: Is a directory"),
     "no tape": ([__file__], 3, "line 1 is not the beginning of a tape, which is written by `exec --tape`"),
-    "no such sandbox": (["TAPE", "--sandbox", "x"], 3, "has no tape of x; it has those of default"),
+    "no such sandbox": (["TAPE", "--sandbox", "x"], 3, "has no tape of x; it has tapes of default"),
     "no number": (["TAPE", "--until", "-1"], 2, "--until"),
     "no time": (["TAPE", "--until", "yesterday"], 2, "--until"),
     "no argument": ([], 2, "TAPE"),

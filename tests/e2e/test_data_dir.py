@@ -191,7 +191,7 @@ def of_another_version(folder: Path) -> None:
         (of_newer_format, "written by a newer reseller-sim"),
         (flipped, "is damaged"),
         (cut, "damaged (database disk image is malformed)"),
-        (of_another_version, "is otherwise when it is repeated; go on with the version that wrote the folder"),
+        (of_another_version, "differs when it is repeated; use the version that wrote the folder"),
     ],
 )
 def test_a_folder_that_cannot_be_read_is_refused_and_left_as_it_is(

@@ -147,7 +147,7 @@ def test_a_new_certificate_is_shown_after_sighup_and_one_without_its_key_is_not(
         (folder / "cert.pem").write_bytes(pair("second").certificate.read_bytes())
         server.process.send_signal(signal.SIGHUP)
         refused = (
-            "SIGHUP: cert.pem and key.pem: the key is not that of the certificate; the certificate stays as it was"
+            "SIGHUP: cert.pem and key.pem: the key does not belong to the certificate; the certificate stays as it was"
         )
         assert refused in PAGE
         await_line(server, refused)

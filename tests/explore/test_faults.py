@@ -75,8 +75,8 @@ def test_a_payment_has_each_race_once() -> None:
     about = f"the payment of {ORDER}"
     assert [one.words for one in races() if one.payment is None or one.payment.nth == 1] == [
         f"the first callback of {about} during its request",
-        f"answer to {about} late, behind its first callback",
-        f"answer to {about} late, behind both of its callbacks",
+        f"answer to {about} late, after its first callback",
+        f"answer to {about} late, after both of its callbacks",
         f"all callbacks of {about} at the same time",
         f"callback Processing of {about} sent twice at the same time",
         f"callback Succesful of {about} sent twice at the same time",

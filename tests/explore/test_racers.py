@@ -19,10 +19,10 @@ RESTART = ("--restart", "sh -c 'kill -HUP $RESELLER_COMMAND_PID'")
 MISTAKES = [
     ("inserts_after_answer.py", r"the first callback of the payment of .* during its request: exit 1"),
     ("updates_without_a_row.mjs", r"the first callback of the payment of .* during its request: exit 1"),
-    ("moves_backwards.py", r"answer to the payment of .* late, behind both of its callbacks: exit 1"),
+    ("moves_backwards.py", r"answer to the payment of .* late, after both of its callbacks: exit 1"),
     ("credits_twice.mjs", r"callback Succesful of the payment of .* sent twice at the same time: exit 1"),
     ("loses_an_update.py", r"callbacks? .*of the payment of .* at the same time: exit 1"),
-    ("takes_a_timeout_for_failure.mjs", r"answer to the payment of .* late, behind its first callback: exit 1"),
+    ("takes_a_timeout_for_failure.mjs", r"answer to the payment of .* late, after its first callback: exit 1"),
     ("credits_a_deposit_twice.py", r"webhook balance.added sent twice at the same time: exit 1"),
     ("forgets_at_restart.py", r"callback Processing of the payment of .* while the client restarts: exit 1"),
 ]

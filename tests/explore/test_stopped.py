@@ -18,8 +18,8 @@ def test_it_says_what_was_run_and_what_was_not() -> None:
     [case] = stopped.cases
     assert not case.ok
     assert case.message == (
-        f"stopped by a signal: 3 of {len(singles)} single faults and 2 storms were run, the others were not;"
-        " the same command with --resume goes on"
+        f"stopped by a signal: 3 of {len(singles)} single faults and 2 storms were run, the rest was not;"
+        " the same command with --resume continues"
     )
 
 

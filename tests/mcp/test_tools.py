@@ -289,7 +289,7 @@ def test_mistakes_are_results_that_say_what_to_correct(simulator: Simulator, own
         ("create_sandbox", {"id": "a b"}, "create_sandbox: id must be 1 to 64 letters, digits, '_' or '-'"),
         ("create_sandbox", {"clock": "fast"}, "clock must be real, manual, or x and a number"),
         ("advance_clock", {}, "advance_clock: must be an object with exactly one of seconds, to and until"),
-        ("list_requests", {"offset": 5}, "offset is for one request: pass n, too"),
+        ("list_requests", {"offset": 5}, "offset applies to a single request: pass n, too"),
         ("read_docs", {"page": "audit", "offset": 9_999_999}, "the page ends at offset "),
         ("payment_story", {"refid": "a\u2028b"}, "no payment has the refid"),
         ("audit_client", {"sandbox": "missing"}, f"sandbox: {own.id}"),

@@ -75,7 +75,7 @@ def test_a_sandbox_is_replaced_only_when_that_is_asked_for(tmp_path: Path) -> No
         later = held(store)
         with pytest.raises(
             SandboxExists,
-            match="has a sandbox 'shop' already: give --replace to put this one in its place, or import into another",
+            match="has a sandbox 'shop' already: give --replace to replace it, or import into another",
         ):
             import_sandbox(store, file)
         assert held(store) == later
@@ -105,7 +105,7 @@ def test_a_damaged_sandbox_is_not_exported(tmp_path: Path) -> None:
     [
         (b"", "no exported sandbox"),
         (b"no sandbox", "no exported sandbox"),
-        (b"reseller-sim sandbox 1\nH", "exported by an earlier reseller-sim: import it with that one into a folder"),
+        (b"reseller-sim sandbox 1\nH", "exported by an earlier reseller-sim: import it with that into a folder"),
     ],
 )
 def test_a_file_that_is_no_sandbox_adds_nothing(tmp_path: Path, content: bytes, text: str) -> None:

@@ -99,7 +99,7 @@ def test_a_file_that_was_cut_is_read_as_far_as_it_goes(share: float, tmp_path: P
     file = tmp_path / "cut.tape"
     file.write_bytes(whole[: int(len(whole) * share)])
     (tape,) = read_file(file)
-    assert tape.damage.startswith(f"the file ends too early, behind entry {len(tape.entries)} of 800")
+    assert tape.damage.startswith(f"the file ends too early, after entry {len(tape.entries)} of 800")
     assert tape.is_cut
     assert 0 < len(tape.entries) < 800
     assert tape.end is None
@@ -107,7 +107,7 @@ def test_a_file_that_was_cut_is_read_as_far_as_it_goes(share: float, tmp_path: P
 
 def test_lines_that_end_between_two_entries_are_missed(lines: list[bytes]) -> None:
     (tape,) = read_tapes(lines[:-1])
-    assert tape.damage == f"the file ends too early, behind entry {len(lines) - 2} of {len(lines) - 2}"
+    assert tape.damage == f"the file ends too early, after entry {len(lines) - 2} of {len(lines) - 2}"
 
 
 def test_a_file_has_several_tapes_and_may_be_unpacked(lines: list[bytes], tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_calls_of_different_values_may_come_at_once() -> None:
     for value in ("a", "b", "c"):
         add(found, value, 0)
     assert found.verdict().ok
-    assert found.verdict().message.endswith("got no two calls of one refid")
+    assert found.verdict().message.endswith("got no two calls with the same refid")
 
 
 def test_without_per_all_calls_are_compared() -> None:

@@ -56,5 +56,5 @@ def test_a_list_that_differs_from_the_list_of_the_proxy_is_reported_and_disturbs
     servers.kill("a")
     servers.await_known("a", up=False)
     servers.start("a", listed="longer.yaml")
-    await_line(servers.running["a"], "the list of the proxy has other servers than that of --shards, which has a, b, c")
+    await_line(servers.running["a"], "the list of the proxy differs from --shards, which has a, b, c")
     servers.await_known("a", up=True)

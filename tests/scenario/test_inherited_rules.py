@@ -150,7 +150,7 @@ def test_an_object_changes_and_removes_too() -> None:
 
 @pytest.mark.parametrize("section", [section for section in CHANGEABLE if section != "expect"])
 def test_a_single_rule_of_the_control_api_removes_nothing(section: str) -> None:
-    with pytest.raises(ScenarioError, match="misplaced only a file that extends another one"):
+    with pytest.raises(ScenarioError, match="misplaced only a file with 'extends'"):
         build_rule(section, {"name": "ordinary", "remove": True}, "added-1")
 
 

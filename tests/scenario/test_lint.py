@@ -41,7 +41,7 @@ def test_a_file_without_resellers_says_what_it_lacks(tmp_path: Path) -> None:
     path = tmp_path / "f.yaml"
     path.write_text("clock: manual\n")
     assert [str(one).removeprefix(f"{path}:") for one in problems(path)] == [
-        "1:1: missing_key there are no resellers, so nobody can call; write 'extends: default' to start with a "
+        "1:1: missing_key without resellers no client can call; write 'extends: default' to start with a "
         "reseller, its key and a catalog, or list your own 'resellers'"
     ]
     path.write_text("resellers: []\n")

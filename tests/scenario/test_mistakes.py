@@ -139,7 +139,7 @@ EXPLAINED: list[tuple[str, str]] = [
     ("expect: [{calls: {status: 4xx}}]\n", "must be a whole number, or { min: 400, max: 499 }"),
     (
         "schedule: [{at: 5m, network: {product: A, status: Healthy}, deposit: {reseller: A, amount: 1}}]\n",
-        "a scheduled item has one of 'deposit' and 'network'; write an item for each",
+        "a scheduled item needs exactly one of 'deposit' and 'network'; write an item for each",
     ),
 ]
 

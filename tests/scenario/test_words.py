@@ -11,7 +11,7 @@ from simulator.scenario.reading.document import ScenarioError
 NBSP = "\u00a0"
 ODD = "a no-break space (U+00A0) stands here; write an ordinary space"
 D = "extends: default\n"
-HALF = "1:1: missing_key there are no resellers, so nobody can call; write 'extends: default'"
+HALF = "1:1: missing_key without resellers no client can call; write 'extends: default'"
 
 # A text, and the problems that are said of it, as they begin, with what each of them ends with.
 TOLD = {
@@ -23,7 +23,7 @@ TOLD = {
     "a colon": (f"{D}description: a day: a bad one\n", ['2:19: syntax * needs quotes: write description: "…"']),
     "a colon in a rule": (f"{D}payments:\n  - name: so: no\n", ['3:13: syntax * needs quotes: write name: "…"']),
     "a colon in a flow": (f"{D}clock: {{ mode: a: b }}\n", ['2:17: syntax * needs quotes: write mode: "…"']),
-    "a deeper key": (f"{D}payments:\n  - name: x\n     then: y\n", ["4:6: syntax * begin both in one column"]),
+    "a deeper key": (f"{D}payments:\n  - name: x\n     then: y\n", ["4:6: syntax * begin both in the same column"]),
     "a no-break space after a colon": (f"{D}seed:{NBSP}7\n", [f"2:6: syntax * {ODD}"]),
     "a no-break space before a key": (f"{D}{NBSP}seed: 7\n", [f"2:1: bad_text {ODD}", "2:1: unknown_key * 'seed'?)"]),
     "a no-break space after a value": (f"{D}seed: 7{NBSP}\n", [f"2:7: bad_text {ODD}"]),
@@ -72,18 +72,18 @@ TOLD = {
     "a star": (f"{D}faults: [{{ when: {{ path: * }} }}]\n", ["2:26: syntax * a text that begins with * needs quotes"]),
     "a key beside its item": (
         f"{D}payments:\n  - name: a\n  then: b\n",
-        ["4:3: syntax * begin it in the column of the key behind its '- '"],
+        ["4:3: syntax * begin it in the column of the key after its '- '"],
     ),
     "an item to the left": (
         f"{D}payments:\n    - name: a\n  - name: b\n",
-        ["4:3: syntax * is indented otherwise than what it belongs to; begin both in one column"],
+        ["4:3: syntax * is indented unlike its neighbours; begin all in the same column"],
     ),
-    "no blank after a colon": ("extends:default\nseed: 7\n", ["1:1: syntax * write a blank behind the colon"]),
+    "no blank after a colon": ("extends:default\nseed: 7\n", ["1:1: syntax * write a space after the colon"]),
     "no blank after a dash": (
         f"{D}payments:\n  -name: a\n    then: b\n",
-        ["3:3: syntax * write a blank behind the -"],
+        ["3:3: syntax * write a space after the -"],
     ),
-    "no colon": (f"{D}payments\n  - name: a\n", ["2:1: syntax * a colon is missing behind 'payments'"]),
+    "no colon": (f"{D}payments\n  - name: a\n", ["2:1: syntax * a colon is missing after 'payments'"]),
     "a status alone": (
         f"{D}payments: [{{ then: failed }}]\n",
         ["2:20: unknown_timeline * write [{ status: Failed }] for this status"],

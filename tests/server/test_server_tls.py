@@ -261,7 +261,7 @@ def _dangling(pair_: Pair) -> None:
         (_no_pem, "cert.pem: is no certificate in PEM"),
         (_broken, "they cannot be read as PEM"),
         (_no_key, "key.pem: is no private key in PEM"),
-        (_other_key, "the key is not that of the certificate"),
+        (_other_key, "the key does not belong to the certificate"),
         (_passphrase, "key.pem: has a passphrase"),
         (_huge, "key.pem: has more than 1048576 bytes"),
         (_pipe, "key.pem: is no regular file"),

@@ -26,7 +26,7 @@ def test_servers_are_listed_in_a_file(tmp_path: Path) -> None:
 
 
 WRONG_WORDS = [
-    (["a=http://h:1", "a=http://h:2"], "the name a is there twice"),
+    (["a=http://h:1", "a=http://h:2"], "the name a appears twice"),
     (["a=http://h:1", "b=http://H:1"], "a and b have the same address, http://h:1"),
     (["a=http://h", "b=http://h:80"], "a and b have the same address, http://h:80"),
     (["=http://h:1"], "'' cannot be the name of a server; use 1 to 32 letters"),
@@ -69,13 +69,13 @@ WRONG_FILES = [
     ("[]", ": the file is a mapping"),
     ("servers: {}", "there is no server in the list"),
     ("servers: [http://h:1]", ": `servers` is a mapping"),
-    ("servers:\n  a: http://h:1\n  a: http://h:2\n", ":3: the name a is there twice"),
+    ("servers:\n  a: http://h:1\n  a: http://h:2\n", ":3: the name a appears twice"),
     ("servers:\n  a: http://h:1\n  b: http://h:1\n", ":3: a and b have the same address"),
     ("servers:\n  a: {url: http://h:1}\n", ":2: the address of 'a' is a text"),
     ("servers:\n  a:\n", ":2: '' is no address"),
     ("servers:\n  [a]: http://h:1\n", ": a name is a text"),
-    ("servers: {a: http://h:1}\nmore: 1\n", ": it has one member, `servers`"),
-    ("servers: {a: http://h:1}\nservers: {b: http://h:2}\n", ": it has one member, `servers`"),
+    ("servers: {a: http://h:1}\nmore: 1\n", ": it has a single member, `servers`"),
+    ("servers: {a: http://h:1}\nservers: {b: http://h:2}\n", ": it has a single member, `servers`"),
     ("servers: {a: http://h:1\n", ": this is not YAML: "),
     ("servers: *a\n", ": this is not YAML: "),
     ("a: 1\n---\nb: 2\n", ": this is not YAML: "),

@@ -75,7 +75,7 @@ RESELLER: list[Row] = [
         *("delivery-404", "an unknown delivery", "unknown"),
     ),
     (
-        *("replayDelivery", 400, "jobId: only failed deliveries can be replayed; this one succeeded"),
+        *("replayDelivery", 400, "jobId: only failed deliveries can be replayed; this delivery succeeded"),
         *("SPEC 4.20", "failed", "it succeeded"),
     ),
     (
@@ -348,7 +348,7 @@ CONTROL: list[Row] = [
         *("Sandboxes", "a scenario file as the body", "the bytes are no text"),
     ),
     (
-        *("createSandbox", 400, _PLACE + "there are no resellers, so nobody can call; write 'extends: default' to .*"),
+        *("createSandbox", 400, _PLACE + "without resellers no client can call; write 'extends: default' to .*"),
         *("Sandboxes", "a scenario as an object", "an object or a file that extends nothing and has no resellers"),
     ),
     (
@@ -373,7 +373,7 @@ CONTROL: list[Row] = [
     ),
     ("createSandbox|add(Rule|Reseller)|change.*", 400, _PLACE + _OF_ANY_VALUE, "Rules", _WRITTEN, "of any value"),
     (
-        *("addRule", 400, _PLACE + "only a file that extends another one removes its rules; DELETE the rule of .*"),
+        *("addRule", 400, _PLACE + "only a file with 'extends' removes rules; DELETE the rule of .*"),
         *("Rules", "`DELETE /_sim/sandboxes/{sandbox}/rules/{rule}`", "removed otherwise"),
     ),
     (
@@ -457,7 +457,7 @@ CONTROL: list[Row] = [
         *("Clock", "409 `not_advancing`", "none runs"),
     ),
     (
-        *("listDue", 400, "bad_request: cursor: cursor is behind the first 2000, which is all that this lists; .*"),
+        *("listDue", 400, "bad_request: cursor: cursor is after the first 2000, which is all that this lists; .*"),
         *("Clock", "At most the first 2,000", "the number of them decides"),
     ),
     (

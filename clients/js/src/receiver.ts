@@ -102,7 +102,7 @@ export class Received {
 
   /** What is known of its signature, by the secrets of the receiver: `verified`, and if not the `reason`. */
   get signature(): Verdict {
-    if (this.headers["webhook-signature"] === undefined) return new Verdict(false, "it has no header webhook-signature, as transaction callbacks have none");
+    if (this.headers["webhook-signature"] === undefined) return new Verdict(false, "it has no header webhook-signature; transaction callbacks are unsigned");
     const verdicts = this.secrets.map((secret) => judgeWebhook(secret, this.headers, this.bytes, this.at));
     return verdicts.find(({ verified }) => verified) ?? verdicts.at(-1) ?? new Verdict(false, "no secret was given; name it with verify(secret)");
   }

@@ -94,7 +94,7 @@ function fault(secret: string, headers: ReceivedHeaders, body: string | Uint8Arr
   const candidates = signatures.split(" ").filter((signature) => signature.startsWith("v1,"));
   const bytes = candidates.map((signature) => Buffer.from(signature.slice("v1,".length), "base64"));
   if (!bytes.some((signature) => signature.length === mac.length && timingSafeEqual(signature, mac))) {
-    return "the signature is not that of this id, timestamp, body and secret";
+    return "the signature does not match this id, timestamp, body and secret";
   }
   const ageS = new Date(now).getTime() / 1000 - Number(timestamp);
   if (Math.abs(ageS) <= TOLERANCE_S) return "";

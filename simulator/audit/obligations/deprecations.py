@@ -18,7 +18,7 @@ ACCESS = "access"
     "id-token-only",
     "4.2",
     "error",
-    "Of the tokens only the IdToken is sent as a bearer; the AccessToken is not accepted.",
+    "Only the IdToken is a bearer token; the AccessToken is not accepted.",
     "Send Authorization: Bearer with the IdToken, or better, sign with an API key.",
 )
 def id_token_only(traffic: Traffic) -> Iterator[Occasion]:

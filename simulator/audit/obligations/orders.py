@@ -165,7 +165,7 @@ def ineligible_not_retried(traffic: Traffic) -> Iterator[Occasion]:
         who = (one.actor, one.product, one.account, one.biller, one.identity)
         before = refused.get(who)
         if before is not None and before.refid != one.refid and one.follows(before):
-            yield Finding((before.n, one.n), f"request {one.n} pays what request {before.n} told is not eligible (62)")
+            yield Finding((before.n, one.n), f"request {one.n} pays what request {before.n} showed as ineligible (62)")
         elif one.status_code == INELIGIBLE:
             refused.setdefault(who, one)
             yield None
@@ -214,5 +214,5 @@ def final_status_learned(traffic: Traffic) -> Iterator[Occasion]:
         if traffic.is_told(refid) or any(asked.outcome.is_final for asked in traffic.asked.get(refid, ())):
             yield None
         elif one.is_over(traffic.until):
-            words = f"{shown(refid)} is {outcome.value}, which neither a callback nor an answer told the client"
+            words = f"{shown(refid)} is {outcome.value}, but no callback and no answer reported it to the client"
             yield Finding(one.numbers, words)

@@ -140,9 +140,9 @@ MISTAKES = (
         ("secret-is-api-key", "the API key was used as the secret", _KEY,
          lambda r: [r.api_key, lenient(r.api_key)] if r.api_key else []),
         ("secret-is-empty", "the secret is empty", "check where your client takes the secret from", lambda r: [b""]),
-        ("secret-of-another", "the secret is that of {}", "use the secret that belongs to the key",
+        ("secret-of-another", "the secret belongs to {}", "use the secret that belongs to the key",
          lambda r: _other_secrets(r, has_name=True)),
-        ("secret-replaced", "the secret was replaced by a newer one, or is not that of an API key",
+        ("secret-replaced", "the secret was replaced, or belongs to no API key",
          "use the present secret of the key", lambda r: _other_secrets(r, has_name=False)),
     ),
     *rows(

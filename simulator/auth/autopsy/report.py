@@ -17,7 +17,7 @@ from simulator.auth.form import FIX, wrong_form
 from simulator.shortened import one_line, shortened
 
 IS_RIGHT = "the signature is right"
-_UNKNOWN = "no known mistake explains the signature, and no two of those that are tried together"
+_UNKNOWN = "no known mistake explains the signature, and no tried pair of mistakes"
 _UNKNOWN_FIX = (
     "print the string that your client gives to the HMAC and have it compared (`reseller-sim explain` with --string, "
     "or ?string= of the request in the journal); compare the secret with that of the key, too"
@@ -37,7 +37,7 @@ _PIECES = {
 }
 _SHOWN = frozenset({"version", "timestamp", "nonce", "method"})  # which have no secret and are short
 _SHOWN_CHARS = 80
-_SIX = "sign v1:<timestamp>:<nonce>:<METHOD>:<query>:<body hash>, with all five colons, and nothing behind it"
+_SIX = "sign v1:<timestamp>:<nonce>:<METHOD>:<query>:<body hash>, with all five colons, and nothing after it"
 _NOT_OF_IT = "the signature was not made of it with this secret"
 _OTHER_KEY = "print the secret, its decoded bytes and the string where the HMAC is made: one of them is another there"
 
@@ -132,7 +132,7 @@ def compare(facts: Facts, given: bytes) -> Compared:
         begin = f"in your string {differs}; and " if pieces else "your string is the expected one, but "
         sentence = begin + (doubt or _NOT_OF_IT)
     else:
-        begin = f"the signature was made of your string: {differs}" if pieces else "your string is the expected one"
+        begin = f"your string was signed: {differs}" if pieces else "your string is the expected one"
         sentence = ", and ".join((begin, *(way.does for way in signed)))
     fix, at = "; ".join(dict.fromkeys(fixes)), _first_difference(string, given)
     return Compared(given, expected, signed is not None, not pieces, signed or (), sentence, fix, at, pieces)
@@ -178,7 +178,7 @@ def _difference(piece: Piece) -> str:
     if piece.given is None:
         return f"there are not six pieces between colons, and from the {piece.name} on it differs"
     if piece.name not in _SHOWN:
-        what = "missing" if not piece.given else "there, though none was sent" if not piece.expected else "another"
+        what = "missing" if not piece.given else "present, though none was sent" if not piece.expected else "another"
         return f"the {piece.name} is {what}"
     given, expected = (f"'{one_line(shortened(value, _SHOWN_CHARS))}'" for value in (piece.given, piece.expected))
     return f"the {piece.name} is {given} where {expected} is expected"

@@ -175,8 +175,8 @@ def suites_when_stopped(report: "ExplorationReport") -> list[Suite]:
         return [Suite(CODE, (Case("stopped", ok=False, message=text, code=CODE),))]
     tried, of_all = len(report.results), _many(len(report.singles), "single fault")
     text = (
-        f"stopped by a signal: {tried} of {of_all} and {_many(report.storms, 'storm')} were run, the others were not;"
-        " the same command with --resume goes on"
+        f"stopped by a signal: {tried} of {of_all} and {_many(report.storms, 'storm')} were run, the rest was not;"
+        " the same command with --resume continues"
     )
     return [*suites(report), Suite(CODE, (Case("stopped", ok=False, message=text, code=CODE),))]
 

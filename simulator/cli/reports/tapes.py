@@ -62,8 +62,8 @@ class Tapes:
             return
         if self._lives >= LIVES_MAX:
             if self._lives == LIVES_MAX:
-                text = f"the file has those of {LIVES_MAX} lives, which is the limit; run fewer tests at once"
-                self.left_out.append(f"{life.id} and those of all later lives are missing: {text}")
+                text = f"the file has the tapes of {LIVES_MAX} lives, which is the limit; run fewer tests at once"
+                self.left_out.append(f"{life.id} and the tapes of all later lives are missing: {text}")
             self._lives += 1
             return
         tape = taken(life, at, ended)

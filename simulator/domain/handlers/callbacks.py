@@ -51,7 +51,7 @@ def send_now(state: State, command: SendCallback, now: datetime) -> Callback:
         text = f"the reseller {transaction.reseller} has no callback URL; POST /v2/callback-url sets one"
         raise Conflict("no_callback_url", text)
     if len(transaction.results) < 2:
-        text = "the answer to the payment has told its only status; a callback tells a later one"
+        text = "the answer to the payment reported its only status; a callback reports a later status"
         raise Conflict("no_later_status", text)
     result = transaction.result
     copies = [one.copy for one in state.callbacks.of(transaction.trxid) if one.result.status is result.status]

@@ -69,7 +69,7 @@ def replace_rules(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
                 state.retire_rule(rule, count)
             elif {rule.id, rule.name} & labels:
                 state.retire_rule(rule, count)
-                yield f"rule {rule.label!r}: the one that was added while it ran gives way to that of the file"
+                yield f"rule {rule.label!r}: the rule of the file replaces the rule that was added at run time"
             else:
                 state.books[section].put_first(rule, count)
 

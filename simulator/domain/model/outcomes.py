@@ -149,7 +149,7 @@ OUTCOMES: tuple[KnownOutcome, ...] = (
     KnownOutcome(Noted.CALLBACK_DUPLICATED, _CALLBACKS, "duplicate callbacks"),
     KnownOutcome(Noted.CALLBACK_DROPPED, _CALLBACKS, "a callback that never came"),
     KnownOutcome(Noted.CALLBACKS_REVERSED, _CALLBACKS, "callbacks in reverse order"),
-    KnownOutcome(Noted.CALLBACK_STALE, _CALLBACKS, "an earlier status told again after a later one"),
+    KnownOutcome(Noted.CALLBACK_STALE, _CALLBACKS, "an earlier status sent again after a later status"),
     KnownOutcome(Noted.WEBHOOK_DELIVERED, "webhooks", "a webhook that was delivered"),
     KnownOutcome(Noted.WEBHOOK_RETRIED, "webhooks", "a webhook that was tried again"),
     KnownOutcome(Noted.WEBHOOK_FAILED, "webhooks", "a webhook that failed for good"),

@@ -233,7 +233,7 @@ class Player:
         found = self._waiting.get(id(entry.exchange))
         recorded = _exchange(entry.exchange)
         if found is None:
-            return Difference(self.place, _called(recorded), "goes on after a wait", "was answered before")
+            return Difference(self.place, _called(recorded), "resumes after a wait", "was answered before")
         self._clock.stand_at(entry.now, entry.wall)
         if not self._ends(found[0], entry.how):
             return None

@@ -127,9 +127,7 @@ class _Reader:
             if not cut.rest.startswith(_BEGINNING[: len(cut.rest)]):
                 raise NoTape(_no_head("the last line")) from None
             if before is not None and not cut.rest:
-                text = (
-                    f"behind the last line of the tape of {before.head.sandbox}, within its checksum or the next tape"
-                )
+                text = f"after the last line of the tape of {before.head.sandbox}, within its checksum or the next tape"
                 raise CutShort(where=text) from None
             raise
         if first is None:
@@ -144,7 +142,7 @@ class _Reader:
         except BadTape as bad:
             tape.damage = str(bad)
         if tape.is_cut:
-            tape.damage = f"the file ends too early, behind entry {len(tape.entries)} of {tape.head.entries}"
+            tape.damage = f"the file ends too early, after entry {len(tape.entries)} of {tape.head.entries}"
         return tape
 
     def _read_entries(self, tape: ReadTape) -> None:

@@ -212,7 +212,7 @@ class _Restore:
         messages = [list(log_rows(self._parts, f"messages/{one.name}", Received)) for one in found]
         counted = Counter(rest.message_order)
         if any(counted[place] != len(of_one) for place, of_one in enumerate(messages)):
-            raise ValueError("the order of messages does not fit those that there are")
+            raise ValueError("the order of messages does not match the messages")
         next_of = [iter(of_one) for of_one in messages]
         home.restore(found, [(found[place], next(next_of[place])) for place in rest.message_order], rest.inboxes_gone)
 

@@ -194,7 +194,7 @@ def _lint(conditions: Conditions, beside: Conditions) -> None:
         elif not _lint_range(condition.at) and is_empty(condition.admits):
             condition.at.problem("impossible", "nothing matches: no value passes all parts of this condition")
         elif any(one.key == condition.key and excludes(one.admits, condition.admits) for one in beside):
-            text = f"nothing matches: the {shown(condition.key[0])} beside 'any' excludes this one"
+            text = f"nothing matches: the {shown(condition.key[0])} beside 'any' excludes this item"
             condition.at.problem("impossible", text)
         if condition.key[0] in WITHOUT_STAR:
             _lint_stars(condition)

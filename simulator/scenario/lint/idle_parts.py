@@ -51,7 +51,7 @@ DAMAGE = (
     _Spoiler(
         lambda then: then["status"].is_given,
         ("nonce_service", "internal_error"),
-        "the answer is that of 'status'; remove {!r} or 'status'",
+        "'status' decides the answer; remove {!r} or 'status'",
     ),
     _Spoiler(
         lambda then: then["status"].optional_integer() in WITHOUT_BODY and then["body"].text(default="a value") != "",
@@ -187,7 +187,7 @@ def lint_inboxes(root: Reader) -> None:
     for name, entry in root["inboxes"].entries():
         if name not in named:
             hint = suggestion(name, named) or f"; send something to inbox:{name}, by a callback's or a webhook's url"
-            entry.problem("unused_inbox", f"nobody sends to the inbox {shown(name)}{hint}", at_key=True)
+            entry.problem("unused_inbox", f"no sender is configured for the inbox {shown(name)}{hint}", at_key=True)
         if entry["repeat"].boolean() and len(entry["replies"].items()) < 2:
             text = "'repeat' has no effect: there are no two replies to take turns"
             entry["repeat"].problem("misplaced", text, at_key=True)

@@ -118,7 +118,7 @@ class ScenarioFolder(msgspec.Struct, frozen=True):
                 _refuse_special(real.stat().st_mode)
             write_whole(real, content, _refuse_linked)
         except FileNotFoundError:
-            raise Unreadable("there is no such folder in that of --scenarios") from None
+            raise Unreadable("there is no such folder in the folder of --scenarios") from None
         except OSError as error:
             raise Unreadable(f"cannot be written: {error.strerror or 'unknown error'}") from None
 

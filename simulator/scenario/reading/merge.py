@@ -55,7 +55,7 @@ def refuse_removals(root: Node, report: Report) -> None:
     for section in CHANGEABLE:
         for at, node in enumerate(_items(child(root, section))):
             if (found := child(node, REMOVE)) is not None:
-                text = "nothing is inherited that could be removed; only a file that extends another one removes"
+                text = "no rule is inherited; only a file with 'extends' removes rules"
                 report.add(found.position, (section, at, REMOVE), "misplaced", text)
 
 

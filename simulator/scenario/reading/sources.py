@@ -102,7 +102,7 @@ def lack(document: Document) -> Problem | None:
     if wanted is not None and not isinstance(wanted.value, str | list):
         return None  # a separate problem
     where = Position(document.source, 1, 1) if wanted is None else wanted.position
-    return Problem.at(where, "", "missing_key", f"there are no resellers, so nobody can call; {_START}")
+    return Problem.at(where, "", "missing_key", f"without resellers no client can call; {_START}")
 
 
 def files_behind(wanted: str) -> list[FilePath]:
@@ -209,7 +209,7 @@ class _Reading:
         if found is None and real in self._read:
             raise name.error("cycle", f"{name.text!r} leads back to itself")
         if found is None and len(self._read) > BASES_MAX:
-            raise name.error("too_big", f"a scenario extends at most {BASES_MAX} others, and those that they extend")
+            raise name.error("too_big", f"a scenario extends at most {BASES_MAX} others, indirect ones included")
         if found is None and inner is None:
             found = _bundled(name.text, fingerprint())
         elif found is None:

@@ -50,10 +50,10 @@ def mistake(text: str, error: Any, loader: Any) -> Mistake | None:
         sign = max(here.rfind(each, 0, column) for each in "*&@%`")
         return Mistake(line, sign + 1, f"a text that begins with {here[sign]} needs quotes") if sign >= 0 else None
     if "expected '-' indicator" in problem:
-        text = "this belongs to the item above: begin it in the column of the key behind its '- '"
+        text = "this belongs to the item above: begin it in the column of the key after its '- '"
         return Mistake(line, column, text)
     if "did not find expected key" in problem:
-        return Mistake(line, column, "this is indented otherwise than what it belongs to; begin both in one column")
+        return Mistake(line, column, "this is indented unlike its neighbours; begin all in the same column")
     return None
 
 
@@ -94,9 +94,9 @@ def _above(lines: list[str], line: int) -> Mistake | None:
         start = len(above) - len(above.lstrip()) + 1
         text = above.strip()
         if _NO_BLANK.fullmatch(text):
-            return Mistake(number, start, f"write a blank behind the {'-' if text.startswith('-') else 'colon'}")
+            return Mistake(number, start, f"write a space after the {'-' if text.startswith('-') else 'colon'}")
         if _WORD.fullmatch(text):
-            return Mistake(number, start, f"a colon is missing behind {text!r}")
+            return Mistake(number, start, f"a colon is missing after {text!r}")
         return None
     return None
 
@@ -119,6 +119,6 @@ def _second_colon(lines: list[str], line: int, column: int) -> Mistake:
         return _above(lines, line) or Mistake(
             line,
             len(here) - len(here.lstrip()) + 1,
-            "this key is indented deeper than the one above it; begin both in one column",
+            "this key is indented deeper than the key above it; begin both in the same column",
         )
     return Mistake(line, column, f"a text with ': ' needs quotes: write {value[1].strip()}: \"…\"")

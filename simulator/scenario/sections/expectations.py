@@ -53,7 +53,7 @@ def expectations(section: Reader, known: KnownCodes, rules: Collection[str]) -> 
 def _expectation(item: Reader, known: KnownCodes, rules: Collection[str]) -> Expectation | None:
     given = [kind for kind in ExpectationKind if item[kind].is_given]
     for other in given[1:]:
-        text = f"an expectation is about one thing; this one is about {given[0].value!r} already"
+        text = f"an expectation has a single subject; this one has {given[0].value!r} already"
         item[other].problem("misplaced", text, at_key=True)
     if not given:
         if item.is_valid:  # otherwise a misspelt key was reported

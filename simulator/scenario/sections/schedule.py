@@ -99,7 +99,7 @@ def _refuse_kinds(item: Reader, given: list[str]) -> None:
     """Report an item with no kind, or with several, which the message names."""
     *others, last = map(repr, map(str, given or KINDS))
     listed = f"{', '.join(others)} and {last}; write an item for each" if given else f"{', '.join(others)}, {last}"
-    item.problem("missing_key", f"a scheduled item has one of {listed}")
+    item.problem("missing_key", f"a scheduled item needs exactly one of {listed}")
 
 
 def _deposit(at: At, deposit: Reader, start: Start) -> ScheduledDeposit:
@@ -156,7 +156,7 @@ def _settings(at: At, wanted: Reader, start: Start) -> ScheduledSettings:
     to = callback(wanted["callback"]) if wanted["callback"].is_given else None
     low = threshold(wanted["low_balance_threshold"])
     if not found and to is None and low is None:
-        wanted.problem("missing_key", "scheduled settings have one at least besides 'reseller'")
+        wanted.problem("missing_key", "scheduled settings need a key besides 'reseller'")
     return ScheduledSettings(at, _reseller(wanted, start), found, to, low)
 
 
@@ -164,7 +164,7 @@ def _rule(at: At, item: Reader, start: Start) -> ScheduledRule | ScheduledRemova
     """Parse `{add: {payments: {...}}}`, with any section of rules, or `{remove: NAME}`."""
     rule = item["rule"]
     if rule["add"].is_given == rule["remove"].is_given:
-        rule.problem("missing_key", "a scheduled rule has one of 'add' and 'remove'")
+        rule.problem("missing_key", "a scheduled rule needs exactly one of 'add' and 'remove'")
         return None
     if rule["remove"].is_given:
         return ScheduledRemoval(at, rule["remove"].text())

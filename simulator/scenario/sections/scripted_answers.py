@@ -190,7 +190,7 @@ def _program(item: Reader) -> InboxProgram:
 def _timed(item: Reader) -> TimedReply | None:
     reply, window = _reply(item), read_window(item)
     if not any(item[key].is_given for key in WINDOW_KEYS):
-        item.problem("missing_key", f"a reply by time has one of {', '.join(map(repr, WINDOW_KEYS))}")
+        item.problem("missing_key", f"a reply by time needs exactly one of {', '.join(map(repr, WINDOW_KEYS))}")
     return TimedReply(window, reply) if window is not None else None
 
 

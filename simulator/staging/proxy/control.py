@@ -127,7 +127,7 @@ class ProxyControl:
                 return
         _, _, *parts = scope["path"].split("/")
         if parts[:1] == ["sandboxes"] and parts[1:2] not in ([], [shown.SANDBOX]):
-            words = f"a proxy has one sandbox, {shown.SANDBOX!r}"
+            words = f"a proxy has a single sandbox, {shown.SANDBOX!r}"
             await error(404, "unknown_sandbox", words)(scope, receive, send)
             return
         try:

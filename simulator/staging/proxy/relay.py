@@ -209,7 +209,7 @@ class _Passing:
         """Refuse an answer that cannot be relayed. Raises `RelayFailure`."""
         problem = ""
         if head.status == SWITCHING_PROTOCOLS:
-            problem = f"has the status {head.status}, which nobody asked for"
+            problem = f"has the status {head.status}, which was not requested"
         try:
             header_lines([(b"", head.reason), *head.fields])
         except ValueError:

@@ -203,7 +203,7 @@ class Signatures:
             return claim, ""
         if not is_given:
             what = "the request has another key than --key" if self._held is not None else "give --key and --secret"
-            return None, f"headers and time are right; whether the signature is, only the secret tells: {what}"
+            return None, f"headers and time are right; only the secret can verify the signature: {what}"
         if len(one.body) > _DIAGNOSED_BYTES_MAX:
             return None, "the body is too long to check the signature"
         denied = verify(claim, one.method.encode(), one.query, one.body, _RULES)

@@ -120,7 +120,7 @@ class Failures:
         """Yield a section `faults`, which is written as a comment."""
         if not self.failed:
             return
-        yield "What failed at the wire is not played again. For such failures remove `# ` from the lines below:"
+        yield "Failures of the network are not played again. To play them, remove `# ` from the lines below:"
         yield ""
         yield "faults:"
         for (endpoint, status), count in sorted(self.failed.items(), key=lambda one: (str(one[0][0]), one[0][1])):

@@ -178,7 +178,7 @@ def _minimal(code: str, payments: Payments, *, is_hidden: bool) -> FittedProduct
     built = fit_product(item)
     if built is None or built.code != code:
         return None
-    said = "no catalog had this product: it takes any account and any amount; its discount is that of one payment"
+    said = "no catalog had this product: it takes any account and any amount; its discount comes from a single payment"
     return FittedProduct(ProductAnswers({"code": code}), item, built, [said], is_ours=True)
 
 

@@ -137,10 +137,10 @@ class Recorder:
         yield "resellers:"
         source = self._account.source
         yield from comment(
-            [f"the balance is that of {source}" if source else "no balance was seen; this one is ours"], 2
+            [f"the balance comes from {source}" if source else "no balance was seen; this is our default"], 2
         )
         if "callback" in document["resellers"][0]:
-            yield from comment(["the inbox receives in place of the account's own receiver"], 2)
+            yield from comment(["the inbox receives instead of the account's own receiver"], 2)
         yield from block(document["resellers"], 2)
         yield ""
         yield from catalog_lines(fitted, "none were asked for")

@@ -227,4 +227,4 @@ def _said(seen: Payments, by_itself: int, unpaid: int) -> Iterator[str]:
     if seen.older:
         yield f"{counted(seen.older, 'request')} about payments from before the record: left out"
     if lost := sum(not one.statuses for one in seen.followed.values()):
-        yield f"{counted(lost, 'payment')} without an answer: nobody asked again"
+        yield f"{counted(lost, 'payment')} without an answer or a later query"

@@ -408,7 +408,7 @@ def test_an_added_rule_gives_way_to_one_of_the_file_with_its_name() -> None:
     box = running(written(*lines("a")), written(*lines("same"), name="new"))
     box.apply(AddRule("payments", {"name": "same"}), START)
     box.state.payments.counts["added-1"].chosen = 2
-    assert load(box) == ("rule 'same': the one that was added while it ran gives way to that of the file",)
+    assert load(box) == ("rule 'same': the rule of the file replaces the rule that was added at run time",)
     assert rules_of(box) == ["same"]
     assert not box.state.added
     assert box.state.times_chosen("same") == 2

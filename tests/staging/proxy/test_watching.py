@@ -136,7 +136,7 @@ def test_without_the_secret_the_headers_are_explained_alone() -> None:
     late = asyncio.run(diagnosis(refused("timestamp_expired"), SIGNED, {"X-Timestamp": "1"}, is_given=False))
     assert "behind the server's clock" in late
     wrong = asyncio.run(diagnosis(refused("invalid_signature"), SIGNED, is_given=False))
-    assert wrong.endswith("only the secret tells: give --key and --secret")
+    assert wrong.endswith("only the secret can verify the signature: give --key and --secret")
     assert asyncio.run(diagnosis(ACCEPTED, SIGNED, is_given=False)) == ""
 
 

@@ -92,8 +92,8 @@ def test_pages_are_put_together_in_their_order_and_missing_ones_are_named() -> N
 
 def test_options_that_were_not_queried_come_from_payments_or_from_the_denomination(tmp_path: Path) -> None:
     text = seen_of("default", get("/v2/catalog"), pay("a", amount="10"), pay("b", amount="30"))
-    assert "# options of amount were not seen; these are those that payments had" in text
-    assert "# options of amount were not seen; these are those of its `denomination`" in text
+    assert "# options of amount were not seen; these come from payments" in text
+    assert "# options of amount were not seen; these come from its `denomination`" in text
     products = load_scenario(checked(text, tmp_path)).catalog.products
     assert [str(one.denomination) for one in products["RELOAD"].options["amount"]] == ["10", "30"]
     assert [str(one.denomination) for one in products["GIFTCARD"].options["amount"]] == ["25", "50", "100"]
@@ -113,11 +113,11 @@ def test_accounts_are_named_only_where_they_are_not_offered_the_same() -> None:
         both = [get(f"/v2/options?product_code=DATA&field_id=plan&account_number={n}") for n in (numbers[0], other)]
         seen: Traffic = play(client, [catalog, *both])
     assert "options_for" not in same
-    assert "# options of plan depend on an account number; these are those of all 1 that were seen" in same
+    assert "# options of plan depend on an account number; these come from all 1 that were seen" in same
     assert f'"{other}"' in seen.recorded()
     hidden = seen.recorded(names_accounts=False)
     assert other not in hidden
-    assert "these are those of most" in hidden
+    assert "these come from most" in hidden
 
 
 def test_a_product_that_was_only_paid_is_hidden_and_takes_anything(tmp_path: Path) -> None:

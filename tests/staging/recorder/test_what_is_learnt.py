@@ -264,7 +264,7 @@ def test_the_balance_comes_from_the_latest_entry_of_a_statement(tmp_path: Path) 
         text = recorded(said("GET", "/v2/balance-statement", rows))
         [reseller] = load_scenario(checked(text, tmp_path)).document["resellers"]
         assert reseller["balance"] == Decimal("70.25")
-        assert "the balance is that of GET /v2/balance-statement" in text
+        assert "the balance comes from GET /v2/balance-statement" in text
 
 
 def test_the_history_supplies_times_that_were_not_observed() -> None:

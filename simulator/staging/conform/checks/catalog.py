@@ -66,7 +66,7 @@ def catalog_unknown(run: Run) -> Iterator[Departure]:
     yield from differ("tree.groups", whole, [group["id"] for group in answer.at("tree.groups")])
 
 
-@check("catalog-fields", "2.1", "What fields and fulfillment refer to exists, and field ids are unique")
+@check("catalog-fields", "2.1", "References of fields and fulfillment exist, and field ids are unique")
 def catalog_fields(run: Run) -> Iterator[Departure]:
     for code, product in run.products.items():
         names = [field["id"] for field in product["fields"]]
@@ -243,7 +243,7 @@ def subproducts_codes(run: Run) -> Iterator[Departure]:
     has_some = {row["product_code"] for row in run.good("/v2/product-list").rows() if row["has_subproduct"]}
     found = [one for one in known_lists(run, "pricing") if one["product_code"] in has_some]
     if not found:
-        raise NotExercised("no product with sub-products has options that can be read; --pay an account of one")
+        raise NotExercised("no product with sub-products has options that can be read; --pay one of its accounts")
     for where in found[:5]:
         wanted = [item["code"] for item in run.good("/v2/options", VERSION, **where, limit=25000).rows("items")]
         older = {name: value for name, value in where.items() if name != "field_id"}

@@ -97,7 +97,7 @@ def history_filters(run: Run) -> Iterator[Departure]:
             yield from differ(f"{column} with {name}={value}", value, row[column])
 
 
-@check("history-date", "4.14", "date chooses the transactions of one day")
+@check("history-date", "4.14", "date selects the transactions of a day")
 def history_date(run: Run) -> Iterator[Departure]:
     rows = recent(run).rows()
     day = str(rows[0]["date"])[:10]
@@ -203,7 +203,7 @@ def statement_type(run: Run) -> Iterator[Departure]:
     yield from unless(len(found) >= wanted, f"data with type={kind}", f"at least {wanted}", len(found))
 
 
-@check("statement-history", "2.5", "What successful transactions cost is in the statement")
+@check("statement-history", "2.5", "The costs of successful transactions are in the statement")
 def statement_history(run: Run) -> Iterator[Departure]:
     history, statement = recent(run), entries(run)
     if len(statement.rows()) < int(statement.at("meta.total")) or len(history.rows()) == LIMIT:
