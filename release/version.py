@@ -1,4 +1,4 @@
-"""The version of a build: the release, the number of commits before it, and the commit, as `0.1.0.dev1690+g1a2b3c4d`.
+"""The version of a build: the next release, the number of commits, and the commit, as `0.1.0.dev1690+g1a2b3c4d`.
 
 pyproject.toml names this module as the source of the version. A later commit has a higher number, so that
 `pip install --upgrade` installs it. Where git or the history is missing, the version is `0.1.0.dev0`. A source
@@ -40,6 +40,7 @@ def build_version(root: Path = ROOT) -> str:
 def git_version(root: Path) -> str:
     """Return the version that the history says; empty when the folder is not the top of a git checkout.
 
+    The commit with the tag of the release, such as `v0.1.0`, has the version of the release.
     A shallow clone does not know how many commits there are: its number is 0. Changes of tracked files that are not
     committed add `.dirty`.
     """
@@ -50,6 +51,8 @@ def git_version(root: Path) -> str:
     count = "0" if where[1] == "true" else _git(root, "rev-list", "--count", "HEAD").strip()
     if not commit or not count:
         return ""
+    if not commit.endswith("-dirty") and _git(root, "tag", "--points-at", "HEAD", "--list", f"v{RELEASE}"):
+        return RELEASE
     return f"{RELEASE}.dev{count}+g{commit.replace('-dirty', DIRTY)}"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from release.version import GIVEN, UNKNOWN, build_version, git_version, write_module
+from release.version import GIVEN, RELEASE, UNKNOWN, build_version, git_version, write_module
 from tests.support.environments import built, copy_of_the_checkout, run
 from tests.support.processes import ROOT
 from tests.support.programs import program
@@ -79,11 +79,23 @@ def test_a_checkout_without_an_installation_has_the_lowest_version() -> None:
 def test_each_commit_has_a_higher_number_and_changes_that_are_not_committed_are_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("1")
     first = commit(tmp_path)
-    assert git_version(tmp_path) == f"0.1.0.dev1{first}"
+    assert git_version(tmp_path) == f"{RELEASE}.dev1{first}"
     second = commit(tmp_path)
-    assert git_version(tmp_path) == f"0.1.0.dev2{second}"
+    assert git_version(tmp_path) == f"{RELEASE}.dev2{second}"
     (tmp_path / "file").write_text("2")
-    assert git_version(tmp_path) == f"0.1.0.dev2{second}.dirty"
+    assert git_version(tmp_path) == f"{RELEASE}.dev2{second}.dirty"
+
+
+@pytest.mark.slow
+def test_the_tagged_commit_has_the_version_of_the_release(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("1")
+    first = commit(tmp_path)
+    git(tmp_path, "tag", "v0.0.1")
+    assert git_version(tmp_path) == f"{RELEASE}.dev1{first}", "the tag of another release"
+    git(tmp_path, "tag", f"v{RELEASE}")
+    assert git_version(tmp_path) == RELEASE
+    (tmp_path / "file").write_text("2")
+    assert git_version(tmp_path) == f"{RELEASE}.dev1{first}.dirty"
 
 
 @pytest.mark.slow
@@ -100,7 +112,7 @@ def test_a_shallow_clone_does_not_pretend_to_know_the_number(tmp_path: Path) -> 
     commit(tmp_path / "whole")
     last = commit(tmp_path / "whole")
     git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{tmp_path / 'whole'}", "shallow")
-    assert git_version(tmp_path / "shallow") == f"0.1.0.dev0{last}"
+    assert git_version(tmp_path / "shallow") == f"{RELEASE}.dev0{last}"
 
 
 @pytest.mark.slow
@@ -111,7 +123,7 @@ def test_pip_upgrades_to_the_wheel_of_a_later_commit(tmp_path: Path) -> None:
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index"]
     for number in ("1", "2"):
         (source / "simulator" / "change.py").write_text(f"NUMBER = {number}\n")
-        version = f"0.1.0.dev{number}{commit(source)}"
+        version = f"{RELEASE}.dev{number}{commit(source)}"
         wheel = built("wheel", source, tmp_path / number)
         assert f"-{version}-" in wheel.name
         run([*pip, "--upgrade", str(wheel)], tmp_path)
@@ -122,7 +134,7 @@ def test_pip_upgrades_to_the_wheel_of_a_later_commit(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_checkout_that_make_installed_knows_its_commit_without_git(tmp_path: Path) -> None:
     source = copy_of_the_checkout(tmp_path / "source")
-    version = f"0.1.0.dev1{commit(source)}"
+    version = f"{RELEASE}.dev1{commit(source)}"
     (source / "README.md").write_text("changed")
     run([sys.executable, "-m", "venv", "--without-pip", "venv"], tmp_path)
     python = str(tmp_path / "venv" / "bin" / "python")
@@ -135,4 +147,4 @@ def test_a_checkout_that_make_installed_knows_its_commit_without_git(tmp_path: P
     assert git(source, "status", "--porcelain", "--untracked-files=all") == "M README.md"
     later = commit(source)
     subprocess.run([python, "release/version.py", "simulator/_version.py"], cwd=source, check=True)
-    assert run([python, "-c", ASK], tmp_path).split()[0] == f"0.1.0.dev2{later}"
+    assert run([python, "-c", ASK], tmp_path).split()[0] == f"{RELEASE}.dev2{later}"

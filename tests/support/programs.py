@@ -53,6 +53,7 @@ PROGRAMS = {
 PREPARED = {
     "interop-tools": "tests/interop/node_modules/.ready",
     "openapi-generator": ".venv/.generator-ready",
+    "release-tools": ".venv/.release-ready",
     "site-tools": ".venv/.site-ready",
     "wheelhouse": "wheelhouse/hatchling-*.whl",
 }
