@@ -47,11 +47,6 @@ class Metric(NamedTuple):
     values: Mapping[Labels, float | Sequence[float]]
 
 
-def single(name: str, kind: str, about: str, value: float) -> Metric:
-    """Return a metric without labels."""
-    return Metric(name, kind, about, {(): value})
-
-
 def exposition(metrics: Iterable[Metric], bounds_s: Sequence[float]) -> str:
     """Return all metrics as text, ordered by labels; `bounds_s` are the bounds of histogram buckets."""
     lines: list[str] = []
@@ -93,13 +88,74 @@ BOUNDS_S: Final = tuple(one / 1e6 for one in BOUNDS_US)
 UNKNOWN: Final = "unknown"
 SLICE: Final = 50
 
-_OF_PROCESS: Final = {
-    "cpu_s": ("process_cpu_seconds_total", COUNTER, "Processor time of the process."),
-    "open_files": ("process_open_fds", GAUGE, "Open files and connections of the process."),
-    "open_files_max": ("process_max_fds", GAUGE, "How many of them it may have."),
-    "resident_bytes": ("process_resident_memory_bytes", GAUGE, "Memory of the process."),
-    "virtual_bytes": ("process_virtual_memory_bytes", GAUGE, "Address space of the process."),
+
+class Definition(NamedTuple):
+    """The kind and the labels of a metric, and a sentence about it for its HELP line and docs/operations.md."""
+
+    kind: str
+    labels: tuple[str, ...]
+    about: str
+
+
+_ENDPOINT: Final = ("endpoint", "method")
+DEFINITIONS: Final = {
+    f"{OWN}build_info": Definition(GAUGE, ("version",), "Always 1."),
+    f"{OWN}ready": Definition(GAUGE, (), "1 while /_sim/ready answers 200."),
+    f"{OWN}event_loop_lag_seconds": Definition(
+        HISTOGRAM, (), "Delays of timers, from the first scrape until five minutes after the last."
+    ),
+    f"{OWN}wall_steps_total": Definition(
+        COUNTER, (), "How often the machine's clock was set by more than five seconds."
+    ),
+    f"{OWN}mistakes_total": Definition(COUNTER, (), "Unexpected exceptions; the log has the stack."),
+    f"{OWN}server_refusals_total": Definition(COUNTER, ("code",), "Requests refused by the HTTP server."),
+    f"{OWN}certificate_expiry_timestamp_seconds": Definition(
+        GAUGE, (), "With --tls-cert: the earliest expiry of a certificate in the file."
+    ),
+    f"{OWN}control_requests_total": Definition(COUNTER, ("status",), "Answers of the control API."),
+    f"{OWN}requests_total": Definition(
+        COUNTER,
+        (*_ENDPOINT, "status"),
+        "Answers of the reseller API; status 0 is a connection closed without an answer.",
+    ),
+    f"{OWN}request_duration_seconds": Definition(
+        HISTOGRAM, _ENDPOINT, "From the head of a request to its answer, with delays of faults."
+    ),
+    f"{OWN}attempts_total": Definition(
+        COUNTER,
+        ("kind", "outcome"),
+        "Finished attempts of callbacks and webhooks: accepted (2xx), refused (another status), timeout, connection,"
+        " dns, blocked.",
+    ),
+    f"{OWN}attempt_duration_seconds": Definition(HISTOGRAM, ("kind",), "Response times of receivers."),
+    f"{OWN}journal_evicted_total": Definition(COUNTER, (), "Requests that journals have evicted."),
+    f"{OWN}sandboxes": Definition(GAUGE, (), "Sandboxes."),
+    f"{OWN}jobs_pending": Definition(GAUGE, ("kind",), "Unfinished callbacks and webhooks, with retries."),
+    f"{OWN}attempts_in_flight": Definition(GAUGE, (), "Attempts without an answer so far."),
+    f"{OWN}agenda_items": Definition(GAUGE, (), "Scheduled statuses, callbacks, retries and changes."),
+    f"{OWN}journal_requests": Definition(GAUGE, (), "Requests in all journals."),
+    f"{OWN}journal_bytes": Definition(GAUGE, (), "Estimated memory of all journals."),
+    "process_cpu_seconds_total": Definition(COUNTER, (), "Processor time of the process."),
+    "process_open_fds": Definition(GAUGE, (), "Open files and connections of the process."),
+    "process_max_fds": Definition(GAUGE, (), "The limit of open files and connections."),
+    "process_resident_memory_bytes": Definition(GAUGE, (), "Memory of the process."),
+    "process_virtual_memory_bytes": Definition(GAUGE, (), "Address space of the process."),
+    "process_start_time_seconds": Definition(GAUGE, (), "When the process started."),
 }
+"""Every metric by name, in the order of docs/operations.md."""
+
+_OF_PROCESS: Final = {
+    "cpu_s": "process_cpu_seconds_total",
+    "open_files": "process_open_fds",
+    "open_files_max": "process_max_fds",
+    "resident_bytes": "process_resident_memory_bytes",
+    "virtual_bytes": "process_virtual_memory_bytes",
+}
+
+
+def _metric(name: str, values: Mapping[Labels, float | Sequence[float]]) -> Metric:
+    definition = DEFINITIONS[name]
+    return Metric(name, definition.kind, definition.about, values)
 
 
 async def show(request: Request) -> Response:
@@ -143,19 +199,19 @@ def _in_slices(counts: list[JobCounts]) -> Iterator[list[JobCounts]]:
 
 def _of_server(operations: Operations) -> Iterator[Metric]:
     version: Labels = (("version", __version__),)
-    yield Metric(f"{OWN}build_info", GAUGE, "The version that runs; always 1.", {version: 1})
+    yield _metric(f"{OWN}build_info", {version: 1})
     is_ready = int(operations.not_ready is None)
-    yield single(f"{OWN}ready", GAUGE, "1 when /_sim/ready answers 200.", is_ready)
+    yield _metric(f"{OWN}ready", {(): is_ready})
     lag: dict[Labels, list[float]] = {(): _in_seconds(operations.lag.lags)}
-    yield Metric(f"{OWN}event_loop_lag_seconds", HISTOGRAM, "How late timers were, since metrics are read.", lag)
-    yield single(f"{OWN}wall_steps_total", COUNTER, "How often the machine's clock was set.", operations.wall_steps)
-    yield single(f"{OWN}mistakes_total", COUNTER, "Exceptions that nothing foresaw.", reported())
+    yield _metric(f"{OWN}event_loop_lag_seconds", lag)
+    yield _metric(f"{OWN}wall_steps_total", {(): operations.wall_steps})
+    yield _metric(f"{OWN}mistakes_total", {(): reported()})
     refused: dict[Labels, int] = {(("code", code),): count for code, count in operations.refused.items()}
-    yield Metric(f"{OWN}server_refusals_total", COUNTER, "Requests refused by the HTTP server.", refused)
+    yield _metric(f"{OWN}server_refusals_total", refused)
     ends: dict[Labels, float] = {} if operations.certificate_ends_s is None else {(): operations.certificate_ends_s}
-    yield Metric(f"{OWN}certificate_expiry_timestamp_seconds", GAUGE, "When the certificate of TLS expires.", ends)
+    yield _metric(f"{OWN}certificate_expiry_timestamp_seconds", ends)
     answered: dict[Labels, int] = {(("status", str(status)),): count for status, count in operations.answered.items()}
-    yield Metric(f"{OWN}control_requests_total", COUNTER, "Answers of the control API.", answered)
+    yield _metric(f"{OWN}control_requests_total", answered)
 
 
 def _of_traffic(served: Served, held: Mapping[str, int]) -> Iterator[Metric]:
@@ -165,38 +221,38 @@ def _of_traffic(served: Served, held: Mapping[str, int]) -> Iterator[Metric]:
         endpoint: Labels = (("endpoint", _name(path)), ("method", _name(method)))
         counts[*endpoint, ("status", str(status))] += sum(one[:-1])
         durations[endpoint] = _sum(durations.get(endpoint, no_durations()), one)
-    yield Metric(f"{OWN}requests_total", COUNTER, "Answers of the reseller API; status 0 means no answer.", counts)
+    yield _metric(f"{OWN}requests_total", counts)
     seconds = {labels: _in_seconds(one) for labels, one in durations.items()}
-    yield Metric(f"{OWN}request_duration_seconds", HISTOGRAM, "From a request's head to its answer.", seconds)
+    yield _metric(f"{OWN}request_duration_seconds", seconds)
     attempts: dict[Labels, float] = {}
     by_kind: dict[Labels, Durations] = {}
     for (kind, outcome), one in served.attempts.items():
         of_kind: Labels = (("kind", kind),)
         attempts[*of_kind, ("outcome", outcome)] = sum(one[:-1])
         by_kind[of_kind] = _sum(by_kind.get(of_kind, no_durations()), one)
-    yield Metric(f"{OWN}attempts_total", COUNTER, "Attempts of callbacks and webhooks that ended.", attempts)
+    yield _metric(f"{OWN}attempts_total", attempts)
     seconds = {labels: _in_seconds(one) for labels, one in by_kind.items()}
-    yield Metric(f"{OWN}attempt_duration_seconds", HISTOGRAM, "How long receivers took.", seconds)
+    yield _metric(f"{OWN}attempt_duration_seconds", seconds)
     evicted = served.evicted + held["evicted"]
-    yield single(f"{OWN}journal_evicted_total", COUNTER, "Requests that journals have no more room for.", evicted)
+    yield _metric(f"{OWN}journal_evicted_total", {(): evicted})
 
 
 def _of_sandboxes(held: Mapping[str, int]) -> Iterator[Metric]:
-    yield single(f"{OWN}sandboxes", GAUGE, "Sandboxes.", held["sandboxes"])
+    yield _metric(f"{OWN}sandboxes", {(): held["sandboxes"]})
     pending: dict[Labels, int] = {(("kind", kind),): held[kind] for kind in (CALLBACK, WEBHOOK)}
-    yield Metric(f"{OWN}jobs_pending", GAUGE, "Callbacks and webhooks that have not ended.", pending)
-    yield single(f"{OWN}attempts_in_flight", GAUGE, "Attempts that were sent and not answered.", held["in_flight"])
-    yield single(f"{OWN}agenda_items", GAUGE, "Scheduled items of all sandboxes.", held["agenda"])
-    yield single(f"{OWN}journal_requests", GAUGE, "Requests in all journals.", held["journaled"])
-    yield single(f"{OWN}journal_bytes", GAUGE, "Memory of all journals, estimated.", held["journal_bytes"])
+    yield _metric(f"{OWN}jobs_pending", pending)
+    yield _metric(f"{OWN}attempts_in_flight", {(): held["in_flight"]})
+    yield _metric(f"{OWN}agenda_items", {(): held["agenda"]})
+    yield _metric(f"{OWN}journal_requests", {(): held["journaled"]})
+    yield _metric(f"{OWN}journal_bytes", {(): held["journal_bytes"]})
 
 
 def _of_process(operations: Operations) -> Iterator[Metric]:
     found = process_figures()
-    for name, (metric, kind, about) in _OF_PROCESS.items():
+    for name, metric in _OF_PROCESS.items():
         if name in found:
-            yield single(metric, kind, about, found[name])
-    yield single("process_start_time_seconds", GAUGE, "When the process started.", operations.began_s)
+            yield _metric(metric, {(): found[name]})
+    yield _metric("process_start_time_seconds", {(): operations.began_s})
 
 
 def _name(text: str) -> str:

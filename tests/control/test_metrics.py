@@ -7,6 +7,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from simulator.app import build_app
+from simulator.control.metrics import DEFINITIONS
 from simulator.options import Options
 from simulator.runtime import operations
 from simulator.runtime.operations import DRAINING, STARTING, STOPPING, add_duration
@@ -18,11 +19,14 @@ Found = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 
 def metrics(client: Client) -> Found:
-    """Each sample by its name, without what all names begin with, and its labels."""
+    """Return each sample by its name without the common prefix and its labels, which match the definition."""
     answer = client.sim("GET", "/metrics")
     assert answer.status == 200, answer.body
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
-    families = text_string_to_metric_families(answer.body.decode())
+    families = list(text_string_to_metric_families(answer.body.decode()))
+    for family in families:
+        definition = DEFINITIONS.get(family.name) or DEFINITIONS[f"{family.name}_total"]
+        assert {frozenset(one.labels) - {"le"} for one in family.samples} <= {frozenset(definition.labels)}
     return {
         (one.name.removeprefix("reseller_sim_"), tuple(sorted(one.labels.items()))): one.value
         for family in families

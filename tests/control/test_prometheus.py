@@ -2,7 +2,7 @@
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from simulator.control.metrics import COUNTER, GAUGE, HISTOGRAM, Metric, exposition, single
+from simulator.control.metrics import COUNTER, GAUGE, HISTOGRAM, Metric, exposition
 
 
 def test_metrics_are_read_as_they_were_written_in_the_order_of_their_labels() -> None:
@@ -10,7 +10,7 @@ def test_metrics_are_read_as_they_were_written_in_the_order_of_their_labels() ->
     text = exposition(
         [
             Metric("paid_total", COUNTER, "The sum\npaid \\ so far.", {(("by", "b"),): 2, (("by", hostile),): 1}),
-            single("temperature", GAUGE, "Degrees.", -0.5),
+            Metric("temperature", GAUGE, "Degrees.", {(): -0.5}),
             Metric("nothing_total", COUNTER, "None yet.", {}),
         ],
         (),

@@ -15,6 +15,7 @@ from urllib.parse import quote
 import pytest
 import yaml
 
+from simulator.control.metrics import DEFINITIONS
 from tests.support.on_the_wire import WiredSandbox
 from tests.support.pages import blocks, empty_folder, follow
 from tests.support.processes import DEADLINE_S, ROOT, Serving, ask, free_port, run, serving
@@ -26,7 +27,6 @@ PAGE = (ROOT / "docs" / "operations.md").read_text("utf-8")
 MONITORING = ROOT / "examples" / "monitoring"
 DASHBOARD = json.loads((MONITORING / "grafana-dashboard.json").read_text())
 RULES = yaml.safe_load((MONITORING / "alerts.yml").read_text())["groups"][0]["rules"]
-DOCUMENTED = re.compile(r"`((?:reseller_sim|process)_\w+)`")
 
 
 def test_the_page_shows_what_its_commands_print(tmp_path: Path) -> None:
@@ -169,13 +169,12 @@ def test_each_query_of_the_dashboard_finds_data(watched: str) -> None:
     assert empty == []
 
 
-def test_the_metrics_of_the_page_match_the_metrics_of_the_server(watched: str) -> None:
+def test_the_metrics_of_the_reference_match_the_metrics_of_the_server(watched: str) -> None:
     names = ask(f"{watched}/api/v1/label/__name__/values").json["data"]
     ours = {
         re.sub("_(bucket|sum|count)$", "", name) for name in names if name.startswith(("reseller_sim_", "process_"))
     }
-    table = PAGE.partition("\n## Metrics\n")[2].partition("\n## ")[0]
-    assert ours | WITH_TLS == set(DOCUMENTED.findall(table))
+    assert ours | WITH_TLS == set(DEFINITIONS)
 
 
 def test_the_alerts_are_loaded_and_none_of_them_is_about_a_good_server(watched: str) -> None:

@@ -10,6 +10,8 @@ from tools.pages import (
     command_line,
     contract_examples,
     control_api,
+    errors,
+    metrics,
     mistakes,
     reliability,
     scenario_reference,
@@ -31,6 +33,8 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "docs/service.md": service.as_markdown,
     "docs/audit.md": audit.as_markdown,
     "docs/debug-a-signature.md": mistakes.as_markdown,
+    "docs/metrics.md": metrics.as_markdown,
+    "docs/errors.md": errors.as_markdown,
     "docs/tape.md": tape.as_markdown,
     "docs/reliability.md": reliability.as_markdown,
 }
