@@ -148,7 +148,7 @@ def test_the_string_that_a_client_signed_is_compared(mine: str, says: str, fix: 
 def test_a_caret_stands_below_the_first_difference_of_the_given_string() -> None:
     mine = f"v1:{NOW}:{NONCE}:POST:oops:x"
     lines = explained(sign(join=lambda *_: mine), "--string", mine).stdout.splitlines()
-    assert lines[1].startswith("invalid_signature: your string was signed: the query is there")
+    assert lines[1].startswith("invalid_signature: your string was signed: the query is present")
     at = next(at for at, one in enumerate(lines) if one.startswith("yours      v1:"))
     assert lines[at - 1].startswith("expected   v1:")
     assert lines[at + 1].index("^") == lines[at].index("oops")
@@ -316,7 +316,7 @@ def test_a_journal_without_refusals_leaves_nothing_to_explain(answers: Callable[
     answers({"limit=1": {"requests": []}, "/requests/17": EXCHANGE | {"error": "", "status": 200, "diagnosis": ""}})
     nothing = run("--last")
     assert (nothing.exit_code, run("--last", "--json").stdout) == (1, "null\n")
-    assert "the journal has no request that was refused" in nothing.stdout
+    assert "the journal has no refused request" in nothing.stdout
     assert "it was not refused" in run("17").stdout
 
 

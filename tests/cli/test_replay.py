@@ -300,7 +300,7 @@ def test_entries_beyond_the_tape_budget_are_counted(limit: int, said: str, tmp_p
     assert f"{said} not on it (limits.tape or --tape-budget)" in done.stdout
 
 
-@pytest.mark.parametrize(("version", "do"), [("0.0.1", "reseller-sim 0.0.1 wrote it"), ("", "was it changed by hand")])
+@pytest.mark.parametrize(("version", "do"), [("0.0.1", "reseller-sim 0.0.1 wrote it"), ("", "was it edited")])
 def test_a_refused_scenario_is_attributed_to_the_tape(
     version: str, do: str, lives: list[list[bytes]], tmp_path: Path
 ) -> None:

@@ -285,7 +285,7 @@ def https_receiver() -> Iterator[tuple[str, Pair]]:
 @pytest.mark.parametrize(
     ("flags", "answer"),
     [
-        ((), "its certificate is not trusted: self-signed certificate; name its file, or its authority's,  "),
+        ((), "its certificate is not trusted: self-signed certificate; name its file, or its authority's, "),
         (("--ca", "CERTIFICATE"), "/paid 204 in "),
         (("--insecure",), "/paid 204 in "),
     ],

@@ -66,7 +66,7 @@ def _offers(one: ProductAnswers, catalogs: Catalogs, *, names_accounts: bool) ->
             common = max(offers, key=lambda offer: sum(other.active == offer.active for other in offers))
             _labels_for_all(one, common)
             one.offers[name] = [Offer("", common.active)]
-            yield f"options of {one_line(name)} depend on an account number; these are {_of_accounts(offers, alike)}"
+            yield f"options of {one_line(name)} depend on an account number; these come from {_of_accounts(offers, alike)}"
 
 
 def _labels_for_all(one: ProductAnswers, offer: Offer) -> None:
@@ -76,7 +76,7 @@ def _labels_for_all(one: ProductAnswers, offer: Offer) -> None:
 
 
 def _of_accounts(offers: Sequence[Offer], alike: Sequence[Offer]) -> str:
-    return f"those of all {len(offers)} that were seen" if len(alike) == len(offers) else "those of most"
+    return f"all {len(offers)} that were seen" if len(alike) == len(offers) else "most"
 
 
 def _joined(offers: Sequence[Offer]) -> Offer:
@@ -106,11 +106,11 @@ def _unseen(one: ProductAnswers, form: dict[str, Any], name: str, paid: list[See
         one.unasked.append(name)
         return
     items = {item["code"]: item for item in _paid_options(one.body, form, name, paid)}
-    source = "those that payments had"
+    source = "payments"
     if not items and form.get("role") == "pricing":
         items = {item["code"]: item for item in _listed_options(one.body)}
-        source = "those of its `denomination`"
-    yield f"options of {name} were not seen; these are {source}" if items else f"options of {name} were not seen"
+        source = "its `denomination`"
+    yield f"options of {name} were not seen; these come from {source}" if items else f"options of {name} were not seen"
     if items:
         one.offers[name] = [Offer("", list(items.values()))]
 
