@@ -90,7 +90,7 @@ def test_a_bad_file_is_reported_and_loaded_once_it_is_corrected(path: Path) -> N
     [
         ("", "mine.yaml:1:1: empty"),
         ("# half a thought\n", "mine.yaml:1:1: empty"),
-        ("scenario: half a file\n", "mine.yaml:1:1: missing_key there are no resellers"),
+        ("scenario: half a file\n", "mine.yaml:1:1: missing_key without resellers"),
         ("scenario: half a file\nextends:", "mine.yaml:2:9: type"),
         ("extends: default\npayments: [{", "mine.yaml:2:12: syntax"),
     ],
