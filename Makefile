@@ -6,8 +6,8 @@ READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.dev-ready
 INTEROP := tests/interop
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
-SLOW_TOOLS := interop-tools openapi-generator site-tools $(if $(wildcard wheelhouse),,wheelhouse)
-VERSION := simulator/_version.py
+SLOW_TOOLS := interop-tools openapi-generator site-tools release-tools $(if $(wildcard wheelhouse),,wheelhouse)
+VERSION_MODULE := simulator/_version.py
 HISTORY := $(wildcard $(shell git rev-parse --git-path logs/HEAD 2>/dev/null))
 COMMIT = $(shell git rev-parse HEAD)
 INTEROP_READY := $(INTEROP)/node_modules/.ready
@@ -15,6 +15,7 @@ GENERATOR := $(INTEROP)/requirements.txt
 GENERATOR_READY := $(VENV)/.generator-ready
 SITE_TOOLS := tools/site/requirements.txt
 SITE_READY := $(VENV)/.site-ready
+RELEASE_READY := $(VENV)/.release-ready
 
 # Where the environment forbids bytecode, each process of a test run would compile the tests and the simulator anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -29,9 +30,9 @@ NO_INDEX := no package index was reached, or it lacks something: run 'make wheel
 # All files of a version on the package index, for every platform; a reader sees which version changed.
 COMPILE := UV_CUSTOM_COMPILE_COMMAND="make requirements" $(BIN)/uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-annotate --constraint constraints.txt
 
-.PHONY: run help test test-all test-quarter coverage mutation interop check lint types audit docs bench bench-scale campaign campaign-kill simulate fuzz screenshots console-figures interop-tools openapi-generator site site-tools wheel sdist wheelhouse ranges requirements newest-python npm-package clean
+.PHONY: run help test test-all test-quarter coverage mutation interop check lint types audit docs bench bench-scale campaign campaign-kill simulate fuzz screenshots console-figures interop-tools openapi-generator site site-tools wheel sdist wheelhouse ranges requirements newest-python npm-package release release-tools clean
 
-run: $(READY) $(VERSION)  ## serve the default scenario
+run: $(READY) $(VERSION_MODULE)  ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
 
 help:                ## this list
@@ -130,6 +131,12 @@ npm-package: $(INTEROP_READY)  ## clients/js as a package for npm, in dist
 	@ln -sfn ../../$(INTEROP)/node_modules clients/js/node_modules
 	@cd clients/js && npm pack --silent --pack-destination ../../dist
 
+release: $(RELEASE_READY) $(INTEROP_READY)  ## VERSION=0.2.0: set the version, date the changelog, build all packages in dist, and check them
+	@ln -sfn ../../$(INTEROP)/node_modules clients/js/node_modules
+	@$(BIN)/python -m release.artifacts "$(VERSION)" $(ARGS)
+
+release-tools: $(RELEASE_READY)  ## what `make release` needs from the package index
+
 clean:               ## remove what was made here
 	rm -rf $(VENV) $(INTEROP)/node_modules $(PEERS)/node_modules clients/js/node_modules clients/js/dist dist build site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
@@ -145,7 +152,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 # The installation writes it, too. A clone gets a new one after each commit; starting the simulator asks no git.
-$(VERSION): $(HISTORY) | $(READY)
+$(VERSION_MODULE): $(HISTORY) | $(READY)
 	@$(BIN)/python release/version.py $@
 
 $(DEV_READY): $(READY)
@@ -161,6 +168,11 @@ $(GENERATOR_READY): $(DEV_READY) $(GENERATOR)
 $(SITE_READY): $(DEV_READY) $(SITE_TOOLS)
 	@echo "Installing what makes the documentation's site, once"
 	@{ test -d $(WHEELHOUSE) && $(PIP) $(FROM_WHEELHOUSE) -c constraints.txt -r $(SITE_TOOLS) 2>/dev/null; } || $(PIP) -c constraints.txt -r $(SITE_TOOLS) 2>$(PIP_SAID) || { echo "$(NO_INDEX)" >&2; exit 1; }
+	@touch $@
+
+$(RELEASE_READY): $(DEV_READY)
+	@echo "Installing what checks a release, once"
+	@{ test -d $(WHEELHOUSE) && $(PIP) $(FROM_WHEELHOUSE) -c constraints.txt -e '.[release]' 2>/dev/null; } || $(PIP) -c constraints.txt -e '.[release]' 2>$(PIP_SAID) || { echo "$(NO_INDEX)" >&2; exit 1; }
 	@touch $@
 
 # No package runs a script of its own: none needs it, and some report who installs them.

@@ -66,7 +66,8 @@ def _offers(one: ProductAnswers, catalogs: Catalogs, *, names_accounts: bool) ->
             common = max(offers, key=lambda offer: sum(other.active == offer.active for other in offers))
             _labels_for_all(one, common)
             one.offers[name] = [Offer("", common.active)]
-            yield f"options of {one_line(name)} depend on an account number; these come from {_of_accounts(offers, alike)}"
+            source = _of_accounts(offers, alike)
+            yield f"options of {one_line(name)} depend on an account number; these come from {source}"
 
 
 def _labels_for_all(one: ProductAnswers, offer: Offer) -> None:
