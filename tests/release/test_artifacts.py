@@ -11,7 +11,7 @@ import pytest
 
 from release import artifacts
 from release.commands import ROOT, CannotMake
-from release.version import RELEASE
+from release.version import GIVEN, RELEASE
 from tests.support.environments import copy_of_the_checkout, run
 from tests.support.programs import NODE_COMMANDS, program, required
 
@@ -110,7 +110,7 @@ def test_a_release_is_built_and_checked(
     required("wheelhouse", any((ROOT / "wheelhouse").glob("hatchling-*.whl")))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(ROOT / "wheelhouse"))
-    monkeypatch.setenv(artifacts.GIVEN, "")
+    monkeypatch.setenv(GIVEN, "")
     copy = copy_of_the_checkout(tmp_path / "copy")
     committed(copy)
     (copy / "clients" / "js" / "node_modules").symlink_to(NODE_COMMANDS.parent)
