@@ -157,7 +157,7 @@ def _advice(hidden: Placed, hiding: Placed) -> str:
     if hides(hidden[1], hiding[1]):
         return ", and nothing else; remove one of them"
     is_fallback = hidden[0]["fallback"].boolean() and not hiding[0]["fallback"].boolean()
-    return ", and a fallback comes after all other rules" if is_fallback else "; put this one above it"
+    return ", and a fallback comes after all other rules" if is_fallback else "; put this rule above it"
 
 
 def _applies_always(item: Reader) -> bool:
