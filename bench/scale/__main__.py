@@ -5,16 +5,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from bench.scale import lookups, memory, restart, rules
+from bench.scale import memory, restart, rules
 from bench.scale.row import Row
 from tools.tables import aligned
 
 SUBJECTS: Mapping[str, Callable[[], list[Row]]] = {
     "payment": memory.payments,
     "sandboxes": memory.sandboxes,
-    "server": memory.server,
-    "lookups": lookups.transactions,
-    "options": lookups.options,
     "rules": rules.many,
     "restart": restart.many,
 }

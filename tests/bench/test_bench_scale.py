@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bench.scale import lookups, memory, restart
+from bench.scale import memory, restart
 from bench.scale.__main__ import main
 from bench.scale.row import Row
 
@@ -26,8 +26,6 @@ def test_a_subject_that_there_is_not_is_refused() -> None:
     [
         (memory.payments, 60, 1),
         (memory.sandboxes, 3, 2),
-        (lookups.transactions, 60, 6),
-        (lookups.options, 300, 3),
         (restart.many, 60, 4),
     ],
 )
