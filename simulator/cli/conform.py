@@ -23,7 +23,7 @@ from simulator.staging.signing import CannotSign, secret_bytes, split_base
 if TYPE_CHECKING:
     from simulator.staging.conform.context import Run
     from simulator.staging.conform.permissions import Bill, Order
-    from simulator.staging.session import Session
+    from simulator.staging.service import Session
     from simulator.staging.signing import Credentials
 
 
@@ -152,8 +152,7 @@ def conform_command(
     from simulator.staging.conform.context import Run
     from simulator.staging.conform.permissions import Permissions
     from simulator.staging.conform.run import report
-    from simulator.staging.service import HttpService
-    from simulator.staging.session import Session, WallClock
+    from simulator.staging.service import HttpService, Session, WallClock
 
     if is_list:
         echo(names())

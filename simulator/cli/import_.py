@@ -85,8 +85,7 @@ def import_command(
     from simulator.staging.conform.findings import NotExercised
     from simulator.staging.importer.answers import AccountRefused, ForeignStateFile, LongPause
     from simulator.staging.importer.importing import ImportRequest, import_account, masking
-    from simulator.staging.service import NoAnswer
-    from simulator.staging.session import WallClock
+    from simulator.staging.service import NoAnswer, WallClock
     from simulator.staging.signing import CannotSign, Credentials
 
     credentials = Credentials(key, secret)

@@ -16,7 +16,7 @@ from simulator import __version__
 from simulator.cli.reports.conform import write_files
 from simulator.staging.conform.findings import Departure, Learned, Report, Result
 from simulator.staging.conform.run import known_names
-from simulator.staging.session import Session
+from simulator.staging.service import Session
 from simulator.staging.signing import Credentials
 from tests.support.client import running
 from tests.support.conforming import InProcess

@@ -10,8 +10,7 @@ from simulator.staging.conform.findings import Report
 from simulator.staging.conform.payments import PaymentRunner
 from simulator.staging.conform.permissions import Bill, Order, Permissions
 from simulator.staging.conform.run import report
-from simulator.staging.service import Answer, Request
-from simulator.staging.session import Session
+from simulator.staging.service import Answer, Request, Session
 from simulator.staging.signing import Credentials
 from tests.support.client import Client
 from tests.support.tokens import PASSWORD, USER

@@ -14,8 +14,7 @@ from simulator.redaction import Secrets, redact
 from simulator.staging.conform.findings import Departs, Departure, NotExercised
 from simulator.staging.conform.payments import Payment, PaymentRunner
 from simulator.staging.conform.permissions import Order, Permissions
-from simulator.staging.service import Answer
-from simulator.staging.session import Session, recent_days, target
+from simulator.staging.service import Answer, Session, recent_days, target
 
 _NOT_SHOWN_400 = (
     "/v2/networkstatus|/v2/transactions|/v2/balance-statement|/v1/interbank/billers|/v2/low-balance-threshold|"

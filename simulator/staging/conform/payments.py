@@ -13,8 +13,7 @@ from typing import Any
 
 from simulator.staging.conform.findings import Departs, NotExercised
 from simulator.staging.conform.permissions import BadOrder, Order
-from simulator.staging.service import Answer, NoAnswer
-from simulator.staging.session import Session, recent_days, target
+from simulator.staging.service import Answer, NoAnswer, Session, recent_days, target
 from simulator.wire.payments import STATUS_NAMES
 
 STATUSES = {status.value: name for status, name in STATUS_NAMES.items()}

@@ -18,8 +18,7 @@ from simulator.staging.conform.context import (
     question,
 )
 from simulator.staging.conform.findings import NotExercised
-from simulator.staging.service import Answer
-from simulator.staging.session import Signed, target
+from simulator.staging.service import Answer, Signed, target
 
 
 def _accepts(run: Run, sent: str, signed: str) -> bool:

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.staging.bodies import as_dict, decoded
-from simulator.staging.service import Answer, NoAnswer
-from simulator.staging.session import Session
+from simulator.staging.service import Answer, NoAnswer, Session
 from simulator.wire.money import encode
 
 API_VERSION = "2026-09-16"  # the shape with denominations and plan codes; the older shape follows from it (SPEC 9)

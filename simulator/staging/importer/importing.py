@@ -17,8 +17,7 @@ from simulator.staging.bodies import as_text
 from simulator.staging.importer.account import Account, read_account
 from simulator.staging.importer.answers import Answers, State, fingerprint
 from simulator.staging.importer.catalog import catalog_lines, fit_catalog
-from simulator.staging.service import HttpService
-from simulator.staging.session import Clock, Session
+from simulator.staging.service import Clock, HttpService, Session
 from simulator.staging.signing import Credentials, secret_bytes, split_base
 
 CODE = "IMPORTED"

@@ -6,8 +6,7 @@ import pytest
 
 from simulator.staging.conform.findings import NotExercised
 from simulator.staging.importer.answers import Answers, LongPause, State, retry_after
-from simulator.staging.service import Answer, NoAnswer, Request
-from simulator.staging.session import Session
+from simulator.staging.service import Answer, NoAnswer, Request, Session
 from simulator.staging.signing import Credentials
 
 CREDENTIALS = Credentials("key_of_mine", "c2VjcmV0LW9mLW1pbmU=")

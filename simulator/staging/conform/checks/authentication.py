@@ -10,8 +10,7 @@ from typing import Any
 from simulator.auth import headers as names
 from simulator.staging.conform.context import Run, check
 from simulator.staging.conform.findings import Departs, Departure, NotExercised, differ, unless
-from simulator.staging.service import Answer
-from simulator.staging.session import Signed
+from simulator.staging.service import Answer, Signed
 
 PATH = "/v2/balance"
 KEY, TIMESTAMP = names.WRITTEN_API_KEY, names.WRITTEN_TIMESTAMP

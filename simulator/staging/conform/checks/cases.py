@@ -9,8 +9,7 @@ from simulator.staging.conform.checks.payments import paid
 from simulator.staging.conform.context import Run, check
 from simulator.staging.conform.findings import Departs, Departure, NotExercised, differ, unless
 from simulator.staging.conform.payments import STATUSES, Payment
-from simulator.staging.service import Answer
-from simulator.staging.session import target
+from simulator.staging.service import Answer, target
 
 DISPUTE, VOID = "/v2/transactions/check", "/v2/transactions/void"
 WRONG_AMOUNT, OTHER_REASON = 1, 3

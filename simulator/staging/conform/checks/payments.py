@@ -9,8 +9,7 @@ from simulator.staging.conform.context import Run, check, selects
 from simulator.staging.conform.findings import Departure, NotExercised, differ, unless
 from simulator.staging.conform.payments import FINAL_NAMES, PAID, PENDING, STATUSES, Payment
 from simulator.staging.conform.permissions import Order
-from simulator.staging.service import Answer
-from simulator.staging.session import target
+from simulator.staging.service import Answer, target
 from simulator.wire.money import is_integer_when_whole
 
 KEPT = ("refid", "product", "account", "amount", "productName")
