@@ -74,7 +74,8 @@ function checkOptions(of: string, values: Record<string, unknown>, options: Sign
   for (const [name, value] of Object.entries(values)) {
     if (!names.includes(name)) {
       const near = nearest(name, names);
-      const advice = near === undefined ? `the options are ${names.join(", ")}` : `did you mean ${near}?`;
+      const inScenario = options["scenario?"]?.isType({}) ? `; a scenario's own keys go into scenario: { ${name}: … }` : "";
+      const advice = near === undefined ? `the options are ${names.join(", ")}${inScenario}` : `did you mean ${near}?`;
       throw new TypeError(`${of}: unknown option ${inspected(name).slice(1, -1)}; ${advice}`);
     }
     checkValue(of, name, value, (options[name] ?? options[`${name}?`]) as Kind);

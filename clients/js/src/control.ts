@@ -72,7 +72,8 @@ export class Control {
     const body = bytes ?? yaml ?? (json === undefined ? null : encoded(`${method} ${path}`, json));
     const answer = await exchange(url, { method, headers, body }, timeoutS).catch((error: unknown) => {
       if (!(error instanceof Unanswered)) throw error;
-      if (error.isOther) throw this.wrongAnswer(method, path, error.message);
+      if (error.kind === "foreign") throw this.wrongAnswer(method, path, error.message);
+      if (error.kind === "unusable") throw new NotRunning(`${this.url} cannot be used: ${error.message}`, { cause: error.cause });
       throw new NotRunning(`no simulator answers at ${this.url} (${error.message}): start one, or set RESELLER_SIM_URL`, { cause: error.cause });
     });
     return this.#decoded(method, path, answer) as T;

@@ -1,14 +1,15 @@
 /** What people read of a sandbox when a test has failed: what did happen. */
 
 import { checkArguments, FUNCTIONS, nearest } from "./arguments.js";
-import { ExpectationFailed } from "./control.js";
-import { proxyHint, steadyS } from "./machine.js";
-import type { Advanced, CallbackWanted, Clock, RequestRecord } from "./records.js";
+import { Control, ExpectationFailed } from "./control.js";
+import { proxyHint, steadyS, wallMs } from "./machine.js";
+import type { Advanced, CallbackWanted, Clock, Held, RequestRecord } from "./records.js";
 import type { Sandbox } from "./sandbox.js";
 import { callbackLine, requestLine, shownTime } from "./story.js";
 
 const LINES_MAX = 20;
 const LATEST = 5;
+const RECENT = 1000; // requests of another sandbox that are looked at
 const EXPLAINED_MAX = 10; // each is a search
 const EXPLAINING_S = 10; // all of them
 const WRONG_SIGNATURE = ["invalid_signature", "invalid_signature_format"];
@@ -18,14 +19,14 @@ type Autopsied = { autopsy?: { mistakes: string[]; sentence: string; fix: string
 /** The failure that there is no payment with a refid, with the requests that were refused. */
 export async function noPayment(sandbox: Sandbox, refid: string): Promise<ExpectationFailed> {
   const isReached = (await sandbox.requests()).length > 0;
-  const lines = isReached ? await refusalLines(sandbox, await sandbox.refused()) : [noRequest(sandbox)];
-  return new ExpectationFailed(`no payment has the refid ${refid}`, lines.join("\n"));
+  const lines = isReached ? await refusalLines(sandbox, await sandbox.refused()) : [await noRequest(sandbox)];
+  return new ExpectationFailed(`no payment has the refid ${refid}${await heldHint(sandbox, refid)}`, lines.join("\n"));
 }
 
 /** The failure that a callback did not come in time. */
 export async function noCallback(sandbox: Sandbox, { refid, status, inbox }: CallbackWanted, timeoutS: number): Promise<ExpectationFailed> {
   const what = ["no callback", refid && `for ${refid}`, status && `with the status ${status}`].filter(Boolean).join(" ");
-  const hints = (inbox === undefined ? "" : await unusedInbox(sandbox, inbox)) + (await pendingHint(sandbox));
+  const hints = (inbox === undefined ? "" : await unusedInbox(sandbox, inbox)) + (await callbackHints(sandbox, refid));
   return new ExpectationFailed(`${what} came in ${timeoutS} s${hints}`, refid === undefined ? "" : await storyOrRefusals(sandbox, refid));
 }
 
@@ -48,13 +49,33 @@ export async function unusedInbox(sandbox: Sandbox, name: string): Promise<strin
   return near === undefined ? "" : `; nothing is sent to the inbox ${name}: did you mean ${near}?`;
 }
 
-/** What a test has forgotten that moves time itself; empty when nothing is pending. */
+/** Why a callback has not been accepted: what its receiver did, what is pending, what is held. Without a refid, of all payments. */
+export async function callbackHints(sandbox: Sandbox, refid?: string): Promise<string> {
+  const latest = (await sandbox.callbacks(refid === undefined ? {} : { refid })).at(-1);
+  const attempt = latest === undefined || isAccepted(latest) ? "" : `; the latest attempt: ${callbackLine(latest)}`;
+  return attempt + (await pendingHint(sandbox)) + (await heldHint(sandbox, refid));
+}
+
+/** Whether the receiver accepted this attempt of a callback. */
+export const isAccepted = ({ status }: { status: number | null }) => Math.floor((status ?? 0) / 100) === 2;
+
+/** What is pending, and how a test that moves time itself goes on; empty when nothing is. */
 export async function pendingHint(sandbox: Sandbox): Promise<string> {
-  const { mode, pending } = await sandbox.ask<Clock & { pending: number }>("GET", "/clock");
-  if (mode !== "manual" || pending === 0) return "";
+  const { mode, now, pending, next_due: next } = await sandbox.ask<Clock & { pending: number; next_due: string | null }>("GET", "/clock");
+  if (pending === 0) return "";
   const { due } = await sandbox.ask<{ due: { about: string; at: string }[] }>("GET", "/due", { query: { limit: LATEST } });
-  const next = due.map(({ about, at }) => `${about} at ${shownTime(at)}`).join("; ");
-  return `; the clock is manual and ${pending} ${pending === 1 ? "is" : "are"} pending (${next}): call advance() or runUntilIdle() first`;
+  const items = due.map(({ about, at }) => `${about} at ${shownTime(at)}`).join("; ");
+  const count = `${pending} ${pending === 1 ? "is" : "are"} pending (${items})`;
+  if (mode !== "manual") return `; ${count}`;
+  const waitS = Math.ceil((Date.parse(next ?? now) - Date.parse(now)) / 1000);
+  return `; the clock is manual and ${count}: call advance(${waitS > 0 ? `"${waitS}s"` : ""}) or runUntilIdle() first`;
+}
+
+/** What holds keep of a payment, or of all payments; empty when they keep nothing. */
+export async function heldHint(sandbox: Sandbox, refid?: string): Promise<string> {
+  const { holds } = await sandbox.ask<{ holds: Held[] }>("GET", "/holds");
+  const held = holds.filter((one) => (refid ?? one.refid) === one.refid).slice(0, LINES_MAX);
+  return held.length === 0 ? "" : `; held until a release: ${held.map(({ kind, what, name }) => `${kind} ${what} in ${name}`).join(", ")}`;
 }
 
 /** The story of a payment or, if there is none, why. */
@@ -70,12 +91,14 @@ export async function evidence(sandbox: Sandbox): Promise<string> {
   const [payments, refused, callbacks] = [await sandbox.transactions(), await sandbox.refused(), await sandbox.callbacks()];
   const stories = await Promise.all(payments.slice(0, LINES_MAX).map(({ refid }) => sandbox.story(refid)));
   const lines = [`sandbox ${sandbox.id}: ${counted(payments.length, "payment")}, ${counted(refused.length, "refused request")}`];
+  const waits = (await pendingHint(sandbox)) + (await heldHint(sandbox));
+  if (waits !== "") lines.push(waits.slice("; ".length));
   if (payments.length > stories.length) lines.push(`the latest ${stories.length} payments:`);
   lines.push(...stories.reverse().map(String));
   lines.push(...section("refused requests", await refusalLines(sandbox, refused)), ...section("callbacks", callbacks.map(callbackLine)));
   if (payments.length > 0 || refused.length > 0) return lines.join("\n");
   const requests = (await sandbox.requests()).reverse().map(requestLine);
-  return [...lines, ...section("requests", requests.length > 0 ? requests : [noRequest(sandbox)])].join("\n");
+  return [...lines, ...section("requests", requests.length > 0 ? requests : [await noRequest(sandbox)])].join("\n");
 }
 
 /** A title and the latest lines below it; nothing if there are none. */
@@ -84,8 +107,27 @@ function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [`${title}:`, ...earlier, ...lines.slice(-LINES_MAX).map((line) => `  ${line}`)];
 }
 
-/** What to say where no request came: the right address, and proxies. */
-const noRequest = (sandbox: Sandbox): string => `None has reached the sandbox: does the code under test use ${sandbox.url}?${proxyHint(process.env)}`;
+/** What to say where no request came: the right address, requests that reached another sandbox, and proxies. */
+const noRequest = async (sandbox: Sandbox): Promise<string> =>
+  `None has reached the sandbox: does the code under test use ${sandbox.url}?${await strays(sandbox)}${proxyHint(process.env)}`;
+
+/** A sentence about requests that have reached the sandbox `default` since this one was opened: they used the key of the banner and a URL
+ * without `/s/ID`. Empty without such requests. */
+async function strays(sandbox: Sandbox): Promise<string> {
+  const { RESELLER_SIM_URL: url = "", RESELLER_SIM_TOKEN: token } = sandbox.environment;
+  const control = new Control(url, token);
+  const ask = <T>(what: string, query = {}) => control.ask<T>("GET", `/sandboxes/default/${what}`, { query });
+  try {
+    const { mode, now } = await ask<Clock>("clock");
+    const { requests } = await ask<{ requests: RequestRecord[] }>("requests", { limit: RECENT });
+    const since = Date.parse(now) - (wallMs() - sandbox.openedAt.getTime());
+    const count = requests.filter(({ at }) => Date.parse(at) >= since).length;
+    if (mode !== "real" || count === 0 || sandbox.id === "default") return "";
+    return ` Meanwhile ${count} reached the sandbox default, whose keys the root address leads to.`;
+  } catch {
+    return ""; // a token for this sandbox alone
+  }
+}
 
 /** A line for each row of the journal, oldest first; the rows are newest first. The latest ones with a wrong signature say what the
  * autopsy found and its fix, as far as the simulator answers in time: the test has an error of its own to show. */

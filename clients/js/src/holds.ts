@@ -18,6 +18,11 @@ export class Hold {
     this.#path = `${path}/holds`;
   }
 
+  /** What is held now. */
+  async waiting(): Promise<Held[]> {
+    return (await this.#control.ask<{ holds: Held[] }>("GET", this.#path, { query: { name: this.name } })).holds;
+  }
+
   /** What is held as soon as `count` are, by default 1. Fails when that takes longer than `timeoutS`, by default 10 seconds. */
   async wait(count = 1, { timeoutS = 10 }: { timeoutS?: number } = {}): Promise<Held[]> {
     const query = { name: this.name, wait_for: count, timeout: timeoutS };

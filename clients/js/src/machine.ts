@@ -36,9 +36,10 @@ type HttpRequest = { method: string; headers: Record<string, string>; body?: str
 /** A response that is complete. */
 export type HttpResponse = { status: number; headers: [string, string][]; bytes: Uint8Array };
 
-/** There was no complete response; the message is the reason, and with `isOther` something answers that is no HTTP. */
+/** There was no complete response; the message is the reason. `foreign`: something answers that is no HTTP. `unusable`: a server may run, and
+ * the message says what to do. */
 export class Unanswered extends Error {
-  constructor(message: string, cause?: unknown, readonly isOther = false) {
+  constructor(message: string, cause?: unknown, readonly kind: "silent" | "foreign" | "unusable" = "silent") {
     super(message, { cause });
   }
 }
@@ -55,7 +56,7 @@ export async function exchange(url: URL, request: HttpRequest, timeoutS: number)
     return await received(socket, request.method === "HEAD");
   } catch (error) {
     if (error instanceof Unanswered && !isLate) throw error;
-    throw new Unanswered(isLate ? `no complete answer came in ${timeoutS} s` : reason(error as Error), error);
+    throw isLate ? new Unanswered(`no complete answer came in ${timeoutS} s`, error) : explained(error as Error);
   } finally {
     cancel();
     socket?.on("error", () => undefined).destroy();
@@ -98,7 +99,7 @@ function decoded(bytes: Buffer, isHead: boolean): HttpResponse {
   const end = bytes.indexOf("\r\n\r\n");
   const [first = "", ...lines] = bytes.toString("latin1", 0, Math.max(end, 0)).split("\r\n");
   const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(first)?.[1]);
-  if (!status) throw new Unanswered("it is not HTTP", undefined, true);
+  if (!status) throw new Unanswered("it is not HTTP", undefined, "foreign");
   const headers = lines.map((line): [string, string] => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()]);
   const valueOf = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
   const body = bytes.subarray(end + 4);
@@ -122,16 +123,17 @@ function unchunked(body: Buffer): Buffer {
 }
 
 /** Why there is no answer, with what to do about it. */
-function reason(error: Error & { code?: string }): string {
+function explained(error: Error & { code?: string }): Unanswered {
   const { code = "" } = error;
   const text = error.message || code || error.name;
-  if (/wrong version number|packet length too long/.test(text)) return "it does not speak https: begin its URL with http://";
-  if (/CERT|VERIFY_LEAF|ISSUER/.test(code)) return `${text}; name the file of its authority, or of itself, in NODE_EXTRA_CA_CERTS`;
+  const unusable = (message: string) => new Unanswered(message, error, "unusable");
+  if (/wrong version number|packet length too long/.test(text)) return unusable("it does not speak https: begin its URL with http://");
+  if (/CERT|VERIFY_LEAF|ISSUER/.test(code)) return unusable(`${text}; name the file of its authority, or of itself, in NODE_EXTRA_CA_CERTS`);
   const library = /node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(error.stack ?? "")?.[1];
-  if (library === undefined || library === "reseller-sim") return text;
-  if (text.includes("withResolvers")) return `${text}; ${library} needs Node 22: import reseller-sim before it, or take nock 14`;
+  if (library === undefined || library === "reseller-sim") return new Unanswered(text, error);
+  if (text.includes("withResolvers")) return unusable(`${text}; ${library} needs Node 22: import reseller-sim before it, or take nock 14`);
   const advice = library === "nock" ? "nock.enableNetConnect(/^127\\.0\\.0\\.1/)" : "let connections to 127.0.0.1 through";
-  return `${text}; ${library} keeps this process from the network: ${advice}`;
+  return unusable(`${text}; ${library} keeps this process from the network: ${advice}`);
 }
 
 /** Both spellings of NO_PROXY with the host of a URL after all that either of them has. Programs read one of the two. `*`, which means

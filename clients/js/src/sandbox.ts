@@ -3,9 +3,9 @@
 
 import { checkPath, guard, iso, nearest, SANDBOX, seconds, sentMoment } from "./arguments.js";
 import { Control, encoded, ExpectationFailed, SimulatorError, type Sent } from "./control.js";
-import { counted, neverIdle, noCallback, noPayment, pendingHint, refusalLines, storyOrRefusals, unusedInbox } from "./evidence.js";
+import { callbackHints, counted, heldHint, isAccepted, neverIdle, noCallback, noPayment, pendingHint, refusalLines, storyOrRefusals, unusedInbox } from "./evidence.js";
 import { Hold } from "./holds.js";
-import { proxyBypass } from "./machine.js";
+import { proxyBypass, wallMs } from "./machine.js";
 import { firstMessage, Message } from "./receiver.js";
 import type {
   AdvanceBy, Advanced, Audit, CallbackFilters, CallbackRecord, CallbackWanted, Clock, ForkFrom, InboxRecord, LedgerEntry, Mark,
@@ -13,6 +13,8 @@ import type {
 } from "./records.js";
 import { signedFetch } from "./signing.js";
 import { Story } from "./story.js";
+
+const NOTHING_DUE = 'advance() runs what is due now, and nothing is: to move time, give a duration such as advance("5s")';
 
 /** A sandbox of a running simulator. */
 export class Sandbox {
@@ -26,6 +28,8 @@ export class Sandbox {
   readonly apiSecret: string;
   readonly username: string;
   readonly password: string;
+  /** When it was created or found here, by the machine's clock. */
+  readonly openedAt = new Date(wallMs());
   readonly #control: Control;
   readonly #path: string;
   readonly #isOurs: boolean;
@@ -76,8 +80,11 @@ export class Sandbox {
   }
 
   /** Moves time on: `"90s"`, `90` seconds, or `{ to }` a time. Without an argument, what is due now happens. */
-  async advance(by: AdvanceBy = 0): Promise<Advanced> {
-    return this.#ask("POST", "/clock/advance", { json: typeof by === "object" ? { to: iso(by.to) } : { seconds: seconds(by) } });
+  async advance(by?: AdvanceBy): Promise<Advanced> {
+    const json = typeof by === "object" ? { to: iso(by.to) } : { seconds: seconds(by ?? 0) };
+    const advanced = await this.#ask<Advanced>("POST", "/clock/advance", { json });
+    if (by === undefined && advanced.fired.length === 0 && !advanced.idle) process.emitWarning(NOTHING_DUE);
+    return advanced;
   }
 
   /** Moves time on until nothing is left to happen. Fails, and says why, when something always is. */
@@ -187,8 +194,9 @@ export class Sandbox {
   async expectStatus(refid: string, status: string): Promise<void> {
     const payment = await this.transaction(refid);
     if (payment === null) throw await noPayment(this, refid);
-    const message = `payment ${refid} is ${payment.status}, expected ${status}`;
-    if (payment.status !== status) throw new ExpectationFailed(message + (await pendingHint(this)), `${await this.story(refid)}`, payment.status, status);
+    if (payment.status === status) return;
+    const message = `payment ${refid} is ${payment.status}, expected ${status}${await pendingHint(this)}${await heldHint(this, refid)}`;
+    throw new ExpectationFailed(message, `${await this.story(refid)}`, payment.status, status);
   }
 
   /** The balance of a wallet, by default the first reseller's. */
@@ -208,11 +216,11 @@ export class Sandbox {
   /** Fails with the payment's story unless a receiver has accepted such a callback, which is returned. Does not wait. A text is the status. */
   async expectCallback(refid: string, wanted: string | { status?: string } = {}): Promise<CallbackRecord> {
     const status = typeof wanted === "string" ? wanted : wanted.status;
-    const accepted = (await this.callbacks({ refid })).filter((attempt) => Math.floor((attempt.status ?? 0) / 100) === 2);
+    const accepted = (await this.callbacks({ refid })).filter(isAccepted);
     const callback = accepted.find(({ payment_status }) => (status ?? payment_status) === payment_status);
     if (callback !== undefined) return callback;
     const what = status === undefined ? "callback" : `callback with the status ${status}`;
-    throw new ExpectationFailed(`no ${what} for ${refid} was accepted${await pendingHint(this)}`, await storyOrRefusals(this, refid));
+    throw new ExpectationFailed(`no ${what} for ${refid} was accepted${await callbackHints(this, refid)}`, await storyOrRefusals(this, refid));
   }
 
   /** Fails with the refused requests and their diagnoses if there are any. */

@@ -44,6 +44,7 @@ const UNKNOWN = [
   ["metod; did you mean method?", () => sandbox.fetch("/v2/topup", { metod: "POST" })],
   ["redirect; the options are method, headers, body", () => sandbox.fetch("/v2/balance", { redirect: "follow" })],
   ["scenarioo; did you mean scenario?", () => simulator.sandbox({ scenarioo: "stuck-processing" })],
+  ["extends; the options are scenario, id, clock, start, seed, credentials, audit, tape, mark; a scenario's own keys go into scenario: { extends: … }", () => simulator.sandbox({ extends: "default" })],
   ["credential; did you mean credentials?", () => simulator.sandbox({ credential: "unique" })],
   ["scenarioo; did you mean scenario?", () => Simulator.start({ scenarioo: "stuck-processing" })],
   ["args; the options are scenario, clock, seed, command, arguments, timeoutS", () => Simulator.start({ args: [] })],

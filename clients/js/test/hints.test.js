@@ -37,6 +37,42 @@ test("where no request came, the evidence asks for the address", async () => {
   await assert.rejects(sandbox.expectStatus("order-1", "Succesful"), /no payment has the refid order-1\nNone has reached /);
 });
 
+test("requests that reached the default sandbox instead are counted", async () => {
+  const [sandbox, base] = [await simulator.sandbox(), await simulator.open("default")];
+  assert.equal((await base.call("GET", "/v2/balance")).status, 200);
+  assert.ok((await evidence(sandbox)).endsWith(`${sandbox.url}? Meanwhile 1 reached the sandbox default, whose keys the root address leads to.`));
+  assert.doesNotMatch(await evidence(await simulator.sandbox()), /Meanwhile/);
+});
+
+test("what a manual clock keeps is said where a test asserts by itself", async () => {
+  const sandbox = await simulator.sandbox();
+  await sandbox.call("POST", "/v2/topup", { refid: "order-1", product: "RELOAD", account: "0123456789", amount: 10 });
+  assert.match(await evidence(sandbox), /\nthe clock is manual and 1 is pending \(order-1 becomes Processing at .*\): call advance\("2s"\) or runUntilIdle\(\) first\n/);
+  await sandbox.runUntilIdle();
+  assert.doesNotMatch(await evidence(sandbox), /pending/);
+});
+
+test("the reason of a receiver comes before what is pending", async () => {
+  const sandbox = await simulator.sandbox();
+  await sandbox.setCallback("http://127.0.0.1:9/");
+  await sandbox.call("POST", "/v2/topup", { refid: "order-1", product: "RELOAD", account: "0123456789", amount: 10 });
+  await sandbox.advance("2s");
+  const said = /was accepted; the latest attempt: order-1: callback Processing to http:\/\/127\.0\.0\.1:9\/, attempt 1: .+; the clock is manual/;
+  await assert.rejects(sandbox.expectCallback("order-1"), said);
+});
+
+test("an advance without a duration that does nothing is a warning", async (context) => {
+  const sandbox = await simulator.sandbox();
+  const warn = context.mock.method(process, "emitWarning", () => undefined);
+  await sandbox.advance();
+  assert.equal(warn.mock.callCount(), 0);
+  await sandbox.call("POST", "/v2/topup", { refid: "order-1", product: "RELOAD", account: "0123456789", amount: 10 });
+  await sandbox.advance();
+  assert.match(String(warn.mock.calls[0]?.arguments[0]), /advance\(\) runs what is due now, and nothing is: to move time, give a duration/);
+  await sandbox.advance(0);
+  assert.equal(warn.mock.callCount(), 1);
+});
+
 test("an inbox that nothing is sent to is named with the one that was meant", async () => {
   const sandbox = await simulator.sandbox();
   await assert.rejects(sandbox.inbox("callback"), new RangeError("sandbox.inbox: it is empty; nothing is sent to the inbox callback: did you mean callbacks?"));

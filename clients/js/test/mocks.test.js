@@ -125,7 +125,7 @@ test("a library that cut off the network before the import is named, with what l
       throw error;
     };
     const fresh = imported();
-    const said = `(${message}; ${advice}`;
+    const said = `/_sim cannot be used: ${message}; ${advice}`;
     await assert.rejects(new fresh.Simulator(simulator.url).health(), (/** @type {Error} */ error) => error.name === NotRunning.name && error.message.includes(said));
   }
 });

@@ -89,11 +89,15 @@ test("an answer is held until the test releases it", async () => {
   const held = sandbox.hold("topup");
   const [first, second] = [pay(sandbox, "order-1"), pay(sandbox, "order-2")];
   assert.deepEqual((await held.wait(2)).map(({ kind, what }) => `${kind} ${what}`), Array(2).fill("answer POST /v2/topup"));
+  assert.deepEqual((await held.waiting()).map(({ refid }) => refid).sort(), ["order-1", "order-2"]);
+  await assert.rejects(sandbox.expectStatus("order-1", "Failed"), /pending .*; held until a release: answer POST \/v2\/topup in topup\n/);
+  await assert.rejects(sandbox.expectCallback("order-1"), /; held until a release: answer POST \/v2\/topup in topup\n/);
+  await assert.rejects(sandbox.waitForCallback({ refid: "order-1", timeoutS: 0 }), /; held until a release: answer POST \/v2\/topup in topup\n/);
   assert.equal((await sandbox.transaction("order-1"))?.status, "Accepted");
   assert.equal(await held.release(1), 1);
   await Promise.race([first, second]);
   await held[Symbol.asyncDispose]();
-  assert.deepEqual([(await first).status, (await second).status, await held.release()], [200, 200, 0]);
+  assert.deepEqual([(await first).status, (await second).status, await held.release(), await held.waiting()], [200, 200, 0, []]);
   await assert.rejects(held.wait(1, { timeoutS: 0.01 }), ExpectationFailed);
   await assert.rejects(held.wait(/** @type {any} */ ("1")), TypeError);
   for (const count of [0, 101]) {
@@ -181,7 +185,7 @@ test("a callback that does not come is explained", async () => {
   const sandbox = await simulator.sandbox();
   await pay(sandbox, "one");
   const waiting = sandbox.waitForCallback({ refid: "one", timeoutS: 0.05 });
-  await assert.rejects(waiting, /no callback for one came in 0.05 s; the clock is manual and 1 is pending \(one becomes Processing at \S+ \S+\+08:00\): call advance\(\) or runUntilIdle\(\) first[^]*one: RELOAD/);
+  await assert.rejects(waiting, /no callback for one came in 0.05 s; the clock is manual and 1 is pending \(one becomes Processing at \S+ \S+\+08:00\): call advance\("2s"\) or runUntilIdle\(\) first[^]*one: RELOAD/);
   await sandbox.delete();
 });
 
@@ -231,10 +235,10 @@ test("expectations that are not met show what happened", async () => {
   await pay(sandbox, "one");
   await pay(sandbox, "two", 7);
   await fetch(`${sandbox.url}/v2/balance`);
-  await assert.rejects(sandbox.expectStatus("one", "Failed"), /payment one is Accepted, expected Failed; the clock is manual and 1 is pending \(one becomes Processing at \S+ \S+\+08:00\): call advance\(\) or runUntilIdle\(\) first\none: RELOAD 10.00 MYR to /);
+  await assert.rejects(sandbox.expectStatus("one", "Failed"), /payment one is Accepted, expected Failed; the clock is manual and 1 is pending \(one becomes Processing at \S+ \S+\+08:00\): call advance\("2s"\) or runUntilIdle\(\) first\none: RELOAD 10.00 MYR to /);
   await assert.rejects(sandbox.expectStatus("three", "Failed"), /no payment has the refid three\n#2 POST .* 400.*RELOAD sells/);
-  await assert.rejects(sandbox.expectBalance(1), /the balance is 4990.25, expected 1; the clock is manual and 1 is pending \(one becomes Processing at \S+ \S+\+08:00\): call advance\(\) or runUntilIdle\(\) first\npayment one: Accepted, cost 9.75/);
-  await assert.rejects(sandbox.expectCallback("one", { status: "Failed" }), /no callback with the status Failed for one was accepted; the clock is manual and 1 is pending \(one becomes Processing at \S+ \S+\+08:00\): call advance\(\) or runUntilIdle\(\) first\none: RELOAD/);
+  await assert.rejects(sandbox.expectBalance(1), /the balance is 4990.25, expected 1; the clock is manual and 1 is pending \(one becomes Processing at \S+ \S+\+08:00\): call advance\("2s"\) or runUntilIdle\(\) first\npayment one: Accepted, cost 9.75/);
+  await assert.rejects(sandbox.expectCallback("one", { status: "Failed" }), /no callback with the status Failed for one was accepted; the clock is manual and 1 is pending \(one becomes Processing at \S+ \S+\+08:00\): call advance\("2s"\) or runUntilIdle\(\) first\none: RELOAD/);
   await assert.rejects(sandbox.expectNoRefusals(), /2 refused requests\n#2 [^]*\n#3 .*X-Api-Key is absent/);
   await assert.rejects(sandbox.story("three"), ExpectationFailed);
   const headers = { "X-Nonce": "0123456789abcdef" };

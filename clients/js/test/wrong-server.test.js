@@ -54,6 +54,6 @@ test("a server that stalls, drips or ends too early is left", async () => {
 test("https against a server of http is named", async () => {
   const simulator = await Simulator.start();
   const wrong = new Simulator(simulator.url.replace("http:", "https:"));
-  await assert.rejects(wrong.health(), /^NotRunning: no simulator answers at https:.* \(it does not speak https: begin its URL with http:\/\/\)/);
+  await assert.rejects(wrong.health(), /^NotRunning: https:\S+ cannot be used: it does not speak https: begin its URL with http:\/\/$/);
   await simulator.close();
 });
