@@ -88,7 +88,10 @@ def _checked(function: FunctionType) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         for name in kwargs:
             if name not in annotations:
-                raise TypeError(f"{called} has no argument {name!r}{did_you_mean(name, [*annotations])}")
+                hint = did_you_mean(name, [*annotations])
+                if "scenario" in annotations and not hint.endswith("?"):
+                    hint += f'; a scenario\'s own keys go into scenario={{"{name}": …}}'
+                raise TypeError(f"{called} has no argument {name!r}{hint}")
         try:
             given = signature.bind(*args, **kwargs).arguments
         except TypeError as error:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from reseller_sim.exchange import Answer, TlsFailed, Unanswered, encoded, exchange
+from reseller_sim.exchange import Answer, Unanswered, encoded, exchange
 
 __tracebackhide__ = True  # pytest shows the line of the test
 CONTROL_PATH = "/_sim"
@@ -92,7 +92,7 @@ class Control:
 
     def not_running(self, reason: Unanswered) -> NotRunning:
         """Return the error with advice."""
-        if isinstance(reason.__cause__, TlsFailed):
+        if reason.has_advice:
             return NotRunning(f"{self.root} cannot be used: {reason}", reason)
         return NotRunning(
             f"no simulator answers at {self.root} ({reason}): start one with `reseller-sim serve` or "

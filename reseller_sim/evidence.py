@@ -2,6 +2,8 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from reseller_sim.arguments import did_you_mean, nearest
@@ -47,7 +49,14 @@ def no_callback(sandbox: "Records", refid: str | None, status: str | None, inbox
         happened, kept = no_payment(sandbox, refid), ""
     else:
         happened = str(sandbox.story(refid))
-    return f"no callback{about} {where}{pending(sandbox)}{kept}\n{happened}"
+    return f"no callback{about} {where}{_refused_attempt(sandbox, refid)}{pending(sandbox)}{kept}\n{happened}"
+
+
+def _refused_attempt(sandbox: "Records", refid: str | None) -> str:
+    """Return the end of a sentence: the latest attempt, of a payment or of any, that a receiver did not accept; empty
+    if it accepted the latest."""
+    latest = (sandbox.callbacks() if refid is None else sandbox.callbacks(refid=refid))[-1:]
+    return "".join(f"; the latest attempt: {callback_line(row)}" for row in latest if row["state"] != "delivered")
 
 
 def held(sandbox: "Records", refid: str | None) -> str:
@@ -80,7 +89,9 @@ def pending(sandbox: "Records") -> str:
     count = f"{clock['pending']} {due} pending ({'; '.join(_due(sandbox))})"
     if clock["mode"] != "manual":
         return f"; {count}"
-    return f"; the clock is manual and {count}: call advance() or run_until_idle() first"
+    left = datetime.fromisoformat(clock["next_due"] or clock["now"]) - datetime.fromisoformat(clock["now"])
+    by = f'"{ceil(left.total_seconds())}s"' if left.total_seconds() > 0 else ""
+    return f"; the clock is manual and {count}: call advance({by}) or run_until_idle() first"
 
 
 def _due(sandbox: "Records") -> list[str]:

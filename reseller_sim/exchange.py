@@ -98,7 +98,12 @@ class Answer(Content):
 
 
 class Unanswered(Exception):
-    """There was no complete response; the text is the reason."""
+    """There was no complete response; the text is the reason. With `has_advice` it also says what to do, for a server
+    that runs."""
+
+    def __init__(self, text: str, *, has_advice: bool = False) -> None:
+        super().__init__(text)
+        self.has_advice = has_advice
 
 
 class Unreachable(Unanswered):
@@ -227,12 +232,13 @@ def exchange(
         return Answer(response.status, {name.lower(): text for name, text in response.getheaders()}, bytes(content))
     except (HTTPException, OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise kind(" ".join(reason.split())) from error  # an invalid status line ends with its line break
+        text = " ".join(reason.split())  # an invalid status line ends with its line break
+        raise kind(text, has_advice=isinstance(error, TlsFailed)) from error
     except Exception as error:
         library = type(error).__module__.partition(".")[0]
         if library not in MOCKS:
             raise
-        raise kind(f"{library} forbids it: let it through by {MOCKS[library]}") from error
+        raise kind(f"{library} forbids it: let it through by {MOCKS[library]}", has_advice=True) from error
     finally:
         connection.close()
 

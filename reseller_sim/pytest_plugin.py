@@ -145,7 +145,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     """Add the evidence to the report of a failed test. The evidence is kept when the fixture deletes the sandbox."""
     outcome = yield
     if WATCHED in item.stash:
-        item.stash[WATCHED].add_to(outcome.get_result())
+        item.stash[WATCHED].add_to(outcome.get_result(), call.excinfo)
         if call.when == "teardown":
             del item.stash[WATCHED]  # a plugin may run the test again
 

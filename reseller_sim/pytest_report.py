@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from reseller_sim.control import REFUSED, Query, SimulatorError, below
-from reseller_sim.evidence import explained
+from reseller_sim.evidence import explained, held, pending
 from reseller_sim.exchange import proxy_hint, real_time
 from reseller_sim.formats import one_line
 from reseller_sim.sandbox import Sandbox
@@ -29,6 +29,7 @@ OTHERS_MAX = 20
 RECENT = 1000  # requests, and payments, that are looked at
 TIMEOUT_S = 10.0  # a simulator that hangs holds up no run
 TITLE = "reseller-sim: "
+NONE_CAME = "none has reached the sandbox"
 LEFT_OUT = "... "
 _PREFIX = re.compile(r"^(E  +)? *")  # of each line of an error's text, in most of pytest's styles
 
@@ -63,7 +64,7 @@ def sections(sandbox: Sandbox) -> list[Section]:
     try:
         found.extend((TITLE + one_line(title), "\n".join(map(one_line, lines))) for title, lines in _known(sandbox))
         if not found:
-            text = f"none has reached the sandbox: does the code under test use {sandbox.url}?{_strays(sandbox)}"
+            text = f"{NONE_CAME}: does the code under test use {sandbox.url}?{_strays(sandbox)}"
             text += proxy_hint(os.environ)
             found.append((TITLE + "requests", one_line(text)))
     except Exception as error:  # pytest has to report the test even if the evidence fails
@@ -88,6 +89,8 @@ def _strays(sandbox: Sandbox) -> str:
 
 
 def _known(sandbox: Sandbox) -> Iterator[tuple[str, list[str]]]:
+    if waits := pending(sandbox) + held(sandbox, None):
+        yield "pending", [waits.removeprefix("; ")]
     payments, requests = _payments(sandbox), _recent(sandbox, "requests", {})
     for payment in payments[:STORIES_MAX]:
         story = Story(sandbox.ask("GET", below("/transactions", payment["trxid"])))
@@ -110,7 +113,7 @@ def not_shown(found: list[Section], shown: str) -> list[Section]:
     lines = {one_line(_PREFIX.sub("", line)) for line in shown.splitlines()}
 
     def is_shown(line: str) -> bool:
-        return line.strip().startswith(LEFT_OUT) or line.strip() in lines
+        return line.strip().startswith(LEFT_OUT) or any(line.strip() in one for one in lines)
 
     return [(title, text) for title, text in found if not all(map(is_shown, text.splitlines()))]
 

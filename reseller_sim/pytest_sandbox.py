@@ -137,13 +137,17 @@ class Watched:
         if text:
             pytest.fail("\n\n".join([f"reseller-sim: the test passed, but {text}", *broken]), pytrace=False)
 
-    def add_to(self, report: pytest.TestReport) -> None:
-        """Put the evidence under the first failure, and the warnings into a report, which leaves a worker of xdist."""
+    def add_to(self, report: pytest.TestReport, error: pytest.ExceptionInfo[BaseException] | None) -> None:
+        """Put the evidence under the first failure, and the warnings into a report, which leaves a worker of xdist. An
+        error that the client itself raised is about the test, and needs no hint why the code under test sent
+        nothing."""
         if report.when == "call":
             report.reseller_sim_warnings = self._warnings  # type: ignore[attr-defined]
         if report.failed and self._outcome == "passed":
             self._outcome = "failed"
             found = self._evidence() if self._last is None else self._last
+            if error is not None and not error.errisinstance(AssertionError) and _is_ours(error.traceback[-1].path):
+                found = [one for one in found if not one[1].startswith(pytest_report.NONE_CAME)]
             report.sections += pytest_report.not_shown(found, report.longreprtext)
 
     def _evidence(self) -> list[pytest_report.Section]:
@@ -157,6 +161,10 @@ class Watched:
             pytest_report.write(self._item, self.sandbox, self._outcome)
         with suppress(NotRunning, SimulatorError):  # it is gone, or the test has deleted it
             self.sandbox.delete()
+
+
+def _is_ours(path: Path | str) -> bool:
+    return Path(path).parent == Path(__file__).parent
 
 
 @contextmanager

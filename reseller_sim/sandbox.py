@@ -36,6 +36,7 @@ from reseller_sim.receiver import Message
 __tracebackhide__ = True  # pytest shows the line of the test
 LONG_S = 600.0
 NOT_FOUND = 404
+NOTHING_DUE = 'advance() runs what is due now, and nothing is: to move time, give a duration such as advance("5s")'
 BEYOND_S = 30.0  # the answer to a request that waits takes longer than the wait
 
 
@@ -140,7 +141,10 @@ class Sandbox(Records):
         then, callbacks included. Without arguments run everything that is due now. Return the events."""
         if by is not None and to is not None:
             raise ValueError("advance either by a duration or to a time")
-        return self._advance({"seconds": seconds(0 if by is None else by)} if to is None else {"to": moment(to)})
+        done = self._advance({"seconds": seconds(0 if by is None else by)} if to is None else {"to": moment(to)})
+        if by is to is None and not (done["fired"] or done["idle"]):
+            warn(NOTHING_DUE, RuntimeWarning, stacklevel=OF_THE_CALLER)
+        return done
 
     def run_until_idle(self) -> dict[str, Any]:
         """Move the clock until no event is pending, and return the events. Raises `NotIdle` if there are always more,

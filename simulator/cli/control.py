@@ -170,7 +170,7 @@ class Control:
 
 def start_advice(reason: Unanswered | None) -> str:
     """The end of a sentence about a simulator that is not there; empty when something answered, but not by TLS."""
-    is_there = reason is not None and isinstance(reason.__cause__, TlsFailed)
+    is_there = reason is not None and reason.has_advice
     return "" if is_there else ": start `reseller-sim serve`, or name another address with --url"
 
 
@@ -275,8 +275,7 @@ class Stream:
             except (HTTPException, OSError, ValueError) as error:
                 connection.close()
                 reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-                unanswered = Unanswered(reason)
-                unanswered.__cause__ = error
+                unanswered = Unanswered(reason, has_advice=isinstance(error, TlsFailed))
                 raise self._control.client.not_running(unanswered) from error
             connection.close()
             client.decoded(f"GET {self._url}", answer)

@@ -120,6 +120,7 @@ WRONG: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: OWN.wait_for_callback("order-1", "Failed"), TypeError, "its arguments are refid, status, inbox"),
     (lambda: OWN.expect_status("order-1", "Successful"), ValueError, "did you mean 'Succesful'"),
     (lambda: OWN.expect_callback("order-1", status="Accepted"), ValueError, "must be one of Processing, Succesful"),
+    (lambda: NOBODY.sandbox(extends="x"), TypeError, 'own keys go into scenario={"extends": …}$'),
     (lambda: OWN.advance("1s", too="x"), TypeError, "did you mean 'to'|there are by, to"),
     (lambda: OWN.advance([90]), TypeError, "by must be seconds, a timedelta or text such as '90s'"),
     (lambda: OWN.advance("90 sec"), ValueError, "by must be seconds, a timedelta or text such as '90s', '1h30m'"),

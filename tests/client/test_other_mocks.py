@@ -93,7 +93,10 @@ def test_a_library_that_cuts_the_client_off_is_named_with_its_line(own: Sandbox)
     try:
         with (
             pytest.warns(UserWarning, match="tried to use socket"),
-            pytest.raises(NotRunning, match=r"pytest_socket forbids it: let it .*--allow-hosts=127\.0\.0\.1"),
+            pytest.raises(
+                NotRunning,
+                match=r"cannot be used: pytest_socket forbids it: let it .*--allow-hosts=127\.0\.0\.1 of pytest$",
+            ),
         ):
             own.advance()
     finally:

@@ -45,7 +45,7 @@ def test_the_hint_counts_requests_that_reached_the_default_sandbox_instead(simul
 
 
 def test_each_expectation_says_what_a_manual_clock_keeps(client: Any) -> None:
-    pending = r"the clock is manual and 1 is pending \(order-1 becomes Processing at .*\): call advance\(\)"
+    pending = r"the clock is manual and 1 is pending \(order-1 becomes Processing at .*\): call advance\(.2s.\)"
     with client.sandbox() as sandbox:
         sandbox.call("POST", "/v2/topup", ORDER)
         for expect, arguments in (
@@ -56,6 +56,17 @@ def test_each_expectation_says_what_a_manual_clock_keeps(client: Any) -> None:
         ):
             with pytest.raises(AssertionError, match=pending):
                 expect(**arguments)
+
+
+def test_an_advance_without_a_duration_that_does_nothing_warns(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            sandbox.advance()
+            sandbox.call("POST", "/v2/topup", ORDER)
+            sandbox.advance(0)
+        with pytest.warns(RuntimeWarning, match=r"runs what is due now, and nothing is: .* such as advance\(.5s.\)"):
+            sandbox.advance()
 
 
 def test_an_expectation_says_what_a_running_clock_has_not_done_yet(own: Sandbox) -> None:

@@ -138,7 +138,7 @@ def test_expectations_that_hold_say_nothing(client: Any) -> None:
 
 WAITING = (
     r"(?s)^order-1 is Accepted, not Succesful; the clock is manual and 1 is pending \(order-1 becomes Processing at "
-    r"20[^)]*\): call advance\(\) or run_until_idle\(\) first\n.*#1 POST /v2/topup"
+    r"20[^)]*\): call advance\(.\d+s.\) or run_until_idle\(\) first\n.*#1 POST /v2/topup"
 )
 
 
@@ -172,6 +172,16 @@ def test_a_callback_that_was_not_accepted_is_not_one(client: Any) -> None:
         sandbox.call("POST", "/v2/topup", PAYMENT)
         sandbox.run_until_idle()
         with pytest.raises(AssertionError, match=r"(?s)no callback about 'order-1' was accepted.*answered 500"):
+            sandbox.expect_callback("order-1")
+
+
+def test_the_reason_of_a_receiver_comes_before_what_is_pending(client: Any) -> None:
+    said = r"was accepted; the latest attempt: order-1: callback Processing to http://.+, attempt 1: .+; the clock"
+    with client.sandbox() as sandbox:
+        sandbox.set_callback("http://127.0.0.1:9/")
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        sandbox.advance("2s")
+        with pytest.raises(AssertionError, match=said):
             sandbox.expect_callback("order-1")
 
 

@@ -62,6 +62,20 @@ def test_no_payment(sandbox):
     assert False
 
 
+def test_of_its_own_that_is_refused(sandbox):
+    sandbox.deposit(-5)
+
+
+def test_a_clock_that_nobody_moved(sandbox):
+    answer = sandbox.call("POST", "/v2/topup", order("order-9"))
+    assert answer.json()["data"]["status"] == "Succesful"
+
+
+def test_an_expectation_under_a_clock_that_nobody_moved(sandbox):
+    sandbox.call("POST", "/v2/topup", order("order-9"))
+    sandbox.expect_status("order-9", "Succesful")
+
+
 def test_that_passes(paid):
     pass
 
@@ -154,7 +168,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
 
 
 def test_only_tests_that_fail_have_evidence(run: Run) -> None:
-    assert "12 failed, 2 passed, 1 xfailed, 6 errors" in run.shown, run.shown
+    assert "15 failed, 2 passed, 1 xfailed, 6 errors" in run.shown, run.shown
     assert run.report("test_that_passes") == ""
     assert run.report("test_that_is_expected_to_fail") == ""
 
@@ -201,6 +215,18 @@ def test_a_sandbox_without_payments_shows_what_reached_it(run: Run) -> None:
     (line,) = run.section("test_nothing_reached_it", "reseller-sim: requests")
     assert line.startswith("none has reached the sandbox: does the code under test use http://127.0.0.1:")
     assert run.section("test_no_payment", "reseller-sim: requests") == ["#1 GET /v2/balance → 200"]
+
+
+def test_a_call_of_the_test_that_is_refused_is_not_taken_for_a_wrong_address(run: Run) -> None:
+    assert "below zero" in run.report("test_of_its_own_that_is_refused")
+    assert "reached the sandbox" not in run.report("test_of_its_own_that_is_refused")
+
+
+def test_what_a_manual_clock_keeps_is_said_once_under_an_assertion_of_the_test(run: Run) -> None:
+    (line,) = run.section("test_a_clock_that_nobody_moved", "reseller-sim: pending")
+    assert line.startswith("the clock is manual and 1 is pending (order-9 becomes Processing at ")
+    assert line.endswith('): call advance("2s") or run_until_idle() first')
+    assert "reseller-sim: pending" not in run.report("test_an_expectation_under_a_clock_that_nobody_moved")
 
 
 @pytest.mark.parametrize("test", ["test_an_error_before_the_test", "test_an_error_after_the_test"])
