@@ -314,10 +314,16 @@ def test_a_real_wait_of_a_fault_is_a_warning(clock: str, warnings: list[str]) ->
 
 
 def test_a_sandbox_whose_clock_is_manual_by_request_warns_of_real_waits() -> None:
-    scenario = {"extends": "default", "faults": [{"name": "slow", "then": {"delay": "30s"}}]}
+    scenario = {
+        "extends": "default",
+        "faults": [{"name": "slow", "then": {"delay": "30s"}}],
+        "inboxes": {"callbacks": [{"status": 200, "delay": "20s"}]},
+    }
     text = "each request that meets the fault 'slow' waits up to 29 s of real time, although the clock is manual"
+    of_inbox = "messages to the inbox 'callbacks' wait up to 5 s of real time, although the clock is manual"
+    manual = [f"{text}; write delay: {{ virtual: … }} to wait none", of_inbox]
     with running() as client:
-        for clock, warnings in (("manual", [f"{text}; write delay: {{ virtual: … }} to wait none"]), ("real", [])):
+        for clock, warnings in (("manual", manual), ("real", [])):
             made = client.sim("POST", "/sandboxes", {"scenario": scenario, "clock": {"mode": clock}})
             assert made.json["warnings"] == warnings
         assert "warnings" not in client.sim("GET", "/sandboxes/default").json

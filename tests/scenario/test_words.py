@@ -25,7 +25,16 @@ TOLD = {
     "a colon in a flow": (f"{D}clock: {{ mode: a: b }}\n", ['2:17: syntax * needs quotes: write mode: "…"']),
     "a deeper key": (f"{D}payments:\n  - name: x\n     then: y\n", ["4:6: syntax * begin both in the same column"]),
     "a no-break space after a colon": (f"{D}seed:{NBSP}7\n", [f"2:6: syntax * {ODD}"]),
-    "a no-break space before a key": (f"{D}{NBSP}seed: 7\n", [f"2:1: bad_text {ODD}", "2:1: unknown_key * 'seed'?)"]),
+    "a no-break space before a key": (f"{D}{NBSP}seed: 7\n", [f"2:1: bad_text {ODD}"]),
+    "no-break spaces as an indent": (f"{D}payments:\n{NBSP}{NBSP}- when: {{}}\n", [f"3:1: bad_text {ODD}"]),
+    "a no-break space after a dash": (
+        f"{D}payments:\n  -{NBSP}when: {{}}\n    then: [{{ status: Failed }}]\n",
+        [f"3:3: bad_text {ODD}"],
+    ),
+    "a dash of another kind": (
+        f"{D}payments:\n  \u2013 when: {{}}\n    then: [{{ status: Failed }}]\n",
+        ["3:3: syntax * a dash (U+2013) stands here; write an ordinary -"],
+    ),
     "a no-break space after a value": (f"{D}seed: 7{NBSP}\n", [f"2:7: bad_text {ODD}"]),
     "a no-break space in a text": (f"{D}description: Caf\u00e9{NBSP}du monde\n", []),
     "a no-break space in quotes": (f'{D}description: "{NBSP}x:{NBSP}"\n', []),
@@ -129,6 +138,34 @@ TOLD = {
     "the balance of no reseller": (
         f"{D}balance: 100\n",
         ["2:1: unknown_key * belongs into 'resellers', as in resellers: [{ code: …, balance: … }]"],
+    ),
+    "a reply beside its inbox": (
+        f"{D}inboxes: {{ callbacks: {{ status: 500 }} }}\n",
+        ["2:25: unknown_key * belongs into 'replies', as in replies: [{ status: … }]"],
+    ),
+    "an address alone": (
+        f"{D}resellers: [{{ code: RS001, callback: 'localhost:9000/hook' }}]\n",
+        ['2:38: type * write { url: "http://localhost:9000/hook" }'],
+    ),
+    "a discount alone": (
+        f"{D}catalog: {{ products: [{{ code: RELOAD, discount: 5% }}] }}\n",
+        ["2:49: type must be an object, not '5%'; write { type: percentage, value: 5 }"],
+    ),
+    "headers as lines": (
+        f"{D}faults: [{{ then: {{ status: 503, headers: ['Retry-After: 5'] }} }}]\n",
+        ['2:42: type * write { Retry-After: "5" }'],
+    ),
+    "a probability in percent": (
+        f"{D}faults: [{{ when: {{ chance: 50 }}, then: {{ status: 500 }} }}]\n",
+        ["2:28: out_of_range 50 must be at most 1 * for 50 percent write 0.5"],
+    ),
+    "a processing time in hours": (
+        f"{D}catalog: {{ products: [{{ code: RELOAD, processing_time: 24h }}] }}\n",
+        ["2:56: unknown_value * write 24_hours"],
+    ),
+    "a product that is almost there": (
+        f"{D}catalog: {{ products: [{{ code: RELOADX, name: x, processing_time: instant }}] }}\n",
+        ["2:23: missing_key 'discount' is missing: the product 'RELOADX' is new (did you mean 'RELOAD'?)"],
     ),
     "a list of statuses": (
         f"{D}payments: [{{ then: {{ status: [Accepted, Succesful] }} }}]\n",

@@ -101,6 +101,10 @@ FINDINGS: list[tuple[str, str, list[str]]] = [
     ("catalog events to a cloud's metadata", 'webhooks: {catalog: {url: "http://169.254.169.254/latest"}}\n', ["2:27: never_called nothing is sent there: 169.254.169.254 is a link-local address, where clouds serve their metadata"]),
     ("a scheduled callback to a cloud's metadata", 'schedule: [{at: 1m, settings: {reseller: RS001, callback: {url: "http://metadata.google.internal/"}}}]\n', ["2:65: never_called nothing is sent there: the host is a name of a cloud's metadata service"]),
     ("a scheduled webhook to the control API", 'schedule: [{at: 1m, webhook: {reseller: RS001, url: "https://sim/s/x/_sim/"}}]\n', ["2:53: never_called nothing is sent there: the path leads to the control API of a simulator; below /_sim only inbox/SANDBOX/NAME is called"]),
+    ("an adjustment in the currency's small letters", "catalog: {products: [{code: RELOAD, price_adjustment: {type: fixed, value: 5, currency: myr}}]}\n", ["2:89: foreign_currency prices of RELOAD are in MYR: an adjustment in myr is added without conversion; write MYR"]),
+    ("a factor that means percent", "resellers: [{code: RS001, catalog: {RELOAD: {price_adjustment: {type: percentage, value: 3}}}}]\n", ["2:90: odd_factor a percentage is a factor, which multiplies the price by 3; 1.03 adds 3 %"]),
+    ("a reseller in small letters", "resellers: [{code: rs001, balance: 100}]\n", ["2:20: similar_code 'rs001' is another reseller than 'RS001', which differs in capitals"]),
+    ("regular expressions", f'payments: [{{when: {{refid: "/order-.+/", account: ["^99", "01\\\\d+"]}}, {FAILS}}}]\n', ['2:27: literal_star \'/order-.+/\' is taken literally, not as a regular expression; write { pattern: "order-.+" }', '2:51: literal_star \'^99\' is taken literally, not as a regular expression; write { pattern: "^99" }', '2:58: literal_star \'01\\d+\' is taken literally, not as a regular expression; write { pattern: "01\\\\d+" }']),
     ("an adjustment in a foreign currency", "catalog: {products: [{code: RELOAD, price_adjustment: {type: fixed, value: 5, currency: USD}}]}\n", ["2:89: foreign_currency prices of RELOAD are in MYR: an adjustment in USD is added without conversion"]),
     ("a foreign adjustment of a single reseller", "resellers: [{code: RS001, catalog: {RELOAD: {price_adjustment: {type: fixed, value: 5, currency: USD}}}}]\n", ["2:98: foreign_currency prices of RELOAD are in MYR: an adjustment in USD is added without conversion"]),
     ("a foreign adjustment of the schedule", "schedule: [{at: 1m, product: {code: RELOAD, set: {price_adjustment: {type: fixed, value: 5, currency: USD}}}}]\n", ["2:103: foreign_currency prices of RELOAD are in MYR: an adjustment in USD is added without conversion"]),
@@ -170,5 +174,6 @@ MEANT: list[tuple[str, str]] = [
     ("without a parameter", 'faults: [{when: {path: /v2/balance, query: {page: {not: "2"}}}, then: {status: 500}}]\n'),
     ("per what the headers say", "faults: [{when: {path: /v2/balance}, times: 2, per: key, then: {status: 500}}]\n"),
     ("two paths in two items", "faults: [{when: {any: [{path: /v2/topup}, {path: /v2/balance}], path: /v2/*}, then: {status: 500}}]\n"),
+    ("a factor", "catalog: {products: [{code: RELOAD, price_adjustment: {type: percentage, value: 1.5}}]}\n"),
     ("an adjustment in the currency of the prices", "catalog: {products: [{code: RELOAD, price_adjustment: {type: fixed, value: 5, currency: MYR}}]}\n"),
 ]  # fmt: skip

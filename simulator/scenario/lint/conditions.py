@@ -23,6 +23,9 @@ NOT_LIMITING: Final = frozenset({"id", "name", "when", "then", "callbacks", "fal
 
 # Conditions whose values hardly ever contain a star. An intended star goes into `in`.
 WITHOUT_STAR: Final = ("account", "refid", "trxid", "extras", "headers", "query")
+# A value that is a regular expression: between slashes, with anchors, classes or repetitions.
+REGEX_KEYS: Final = ("account", "refid", "trxid", "extras")
+REGEX: Final = re.compile(r"/.+/|\^.*|.*\$|.*(?:\\[dws]|\.[+*]|\[[^\]]+\][+*{]|\)[+*?]).*")
 MEDIA_RANGE: Final = "/*"  # for a header that names the header
 
 COMPARISONS_MAX: Final = 100_000
@@ -197,7 +200,7 @@ def _lint(conditions: Conditions, beside: Conditions) -> None:
             text = f"nothing matches: the {shown(condition.key[0])} beside 'any' excludes this item"
             condition.at.problem("impossible", text)
         if condition.key[0] in WITHOUT_STAR:
-            _lint_stars(condition)
+            _lint_literals(condition)
 
 
 def _lint_spans(conditions: Conditions, beside: Conditions) -> None:
@@ -221,10 +224,14 @@ def _lint_range(entry: Reader) -> bool:
     return True
 
 
-def _lint_stars(condition: Condition) -> None:
+def _lint_literals(condition: Condition) -> None:
     entry = condition.at
     for value in [] if entry.is_mapping else entry.items() or [entry]:
-        if STAR in value.text() and not (condition.key[0] == "headers" and MEDIA_RANGE in value.text()):
+        if condition.key[0] in REGEX_KEYS and REGEX.fullmatch(value.text()):
+            pattern = value.text().removeprefix("/").removesuffix("/").replace("\\", "\\\\")
+            text = f"{shown(value.text())} is taken literally, not as a regular expression"
+            value.problem("literal_star", f'{text}; write {{ pattern: "{pattern}" }}')
+        elif STAR in value.text() and not (condition.key[0] == "headers" and MEDIA_RANGE in value.text()):
             text = f"{shown(value.text())} is taken literally, star included; write {_meant(value.text())}"
             value.problem("literal_star", text)
 

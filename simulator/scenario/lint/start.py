@@ -45,14 +45,40 @@ def _start(root: Reader, kind: str, entry: Reader) -> Values:
     return {"state": "active", **key.plain} if key is not None else {}
 
 
+FACTOR_MAX = 2
+"""The largest usual factor of a price; a larger one is probably a number of percent."""
+
+
 def lint_adjustments(root: Reader) -> None:
-    """Report the adjustments whose currency is foreign to the prices of their product."""
+    """Report the adjustments whose currency is foreign to the prices of their product, or whose factor is probably a
+    number of percent."""
     currencies = {item["code"].text(): item["currency"].text(MYR) for item in root["catalog"]["products"].items()}
     for code, adjustment in _adjustments(root):
         currency, known = adjustment["currency"], currencies.get(code, MYR)
+        if adjustment["type"].text() == "percentage":
+            _lint_factor(adjustment["value"])
         if currency.is_given and currency.text() not in ("", known):
             text = f"prices of {code} are in {known}: an adjustment in {currency.text()} is added without conversion"
-            currency.problem("foreign_currency", text)
+            hint = f"; write {known}" if currency.text().upper() == known else ""
+            currency.problem("foreign_currency", text + hint)
+
+
+def _lint_factor(factor: Reader) -> None:
+    value = factor.amount()
+    if value > FACTOR_MAX:
+        text = f"a percentage is a factor, which multiplies the price by {value}; 1.03 adds 3 %"
+        factor.problem("odd_factor", text)
+
+
+def lint_codes(root: Reader) -> None:
+    """Report the resellers whose code differs from another one's only by capital letters."""
+    seen: dict[str, str] = {}
+    for item in root["resellers"].items():
+        code = item["code"]
+        other = seen.setdefault(code.text().casefold(), code.text())
+        if other != code.text():
+            text = f"{code.text()!r} is another reseller than {other!r}, which differs in capitals"
+            code.problem("similar_code", text)
 
 
 def _adjustments(root: Reader) -> Iterator[tuple[str, Reader]]:

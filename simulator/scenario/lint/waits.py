@@ -12,6 +12,7 @@ from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections.schedule import added_rules
 from simulator.scenario.sections.variants import branches
 
+NONE: Final = timedelta(0)
 SHORT: Final = timedelta(seconds=5)
 BODY_BYTES: Final = 1000
 ALTHOUGH: Final = "of real time, although the clock is manual"
@@ -85,14 +86,22 @@ def _lint_reply(delay: Reader, timeout: timedelta) -> None:
 
 
 def real_waits(scenario: Scenario) -> list[str]:
-    """Return a sentence about each fault that makes requests wait long, for a sandbox whose clock is manual."""
+    """Return a sentence about each fault and each inbox that makes others wait long, for a sandbox whose clock is
+    manual."""
     spans = ((rule, _bounded(_longest_of(rule), scenario.limits.integration_timeout)) for rule in scenario.faults)
-    return [
+    found = [
         f"each request that meets the fault {rule.label!r} waits up to {span.total_seconds():g} s {ALTHOUGH}; write "
         "delay: { virtual: … } to wait none"
         for rule, span in spans
         if span > SHORT
     ]
+    for name, program in scenario.inboxes.items():
+        replies = (*program.replies, *(timed.reply for timed in program.during))
+        longest = max((one.delay.p99 if isinstance(one.delay, Spread) else one.delay for one in replies), default=NONE)
+        span = min(longest, scenario.limits.callback_timeout_manual)
+        if span >= SHORT:
+            found.append(f"messages to the inbox {name!r} wait up to {span.total_seconds():g} s {ALTHOUGH}")
+    return found
 
 
 def _longest_of(rule: Rule[FaultThen]) -> timedelta:

@@ -10,7 +10,7 @@ from simulator.contract import schemas
 from simulator.domain.model.likeness import nearest
 from simulator.scenario.reading.document import SECRET_KEYS, Document, Path, Report, shown, shown_at
 from simulator.scenario.reading.patterns import finder
-from simulator.scenario.reading.synonyms import explained, meant, noted
+from simulator.scenario.reading.synonyms import explained, meant, noted, object_meant
 from simulator.scenario.yaml import flow
 from simulator.wire.payments import STATUS_NAMES
 
@@ -76,7 +76,7 @@ def check(document: Document, report: Report, definition: str = "") -> None:
     for error in validator.iter_errors(data):
         path = _keyed(error.instance_path, data)
         rule = _at(_schema_of(definition), error.schema_path[:-1])
-        for at_key, where, code, message in _explained(error, path, rule):
+        for at_key, where, code, message in _explained(error, path, rule, data):
             position = document.key_position(where) if at_key else document.position(where)
             report.add_another(position, where, code, message)
             if report.is_full:
@@ -115,7 +115,7 @@ def _at(found: Any, path: list[Any]) -> dict[str, Any]:
     return found
 
 
-def _explained(error: Any, path: Path, rule: Mapping[str, Any]) -> Iterator[tuple[bool, Path, str, str]]:
+def _explained(error: Any, path: Path, rule: Mapping[str, Any], data: Any) -> Iterator[tuple[bool, Path, str, str]]:
     """Yield (at the key?, path, code, message) for each problem that causes a violation."""
     kind, value = error.kind.name, error.instance
     match kind:
@@ -131,7 +131,8 @@ def _explained(error: Any, path: Path, rule: Mapping[str, Any]) -> Iterator[tupl
         case "required" if error.kind.property == "status" and "refuse" in value:
             return  # the key `refuse` is reported
         case "required":
-            yield False, path, "missing_key", f"{error.kind.property!r} is missing"
+            text = f"{error.kind.property!r} is missing{_other_code(value, path, data)}"
+            yield False, path, "missing_key", text
         case "type":
             advice = noted(path[-1] if path else "", value, rule.get("x-must-be", ""))
             text = _type_message(path, value, rule, has_advice=bool(advice)) + advice
@@ -144,7 +145,17 @@ def _explained(error: Any, path: Path, rule: Mapping[str, Any]) -> Iterator[tupl
             text = f"{shown_at(path, value)} must be {wanted}{noted(path[-1] if path else '', value, wanted)}"
             yield False, path, _pattern_code(error.schema_path), text
         case _:
-            yield False, path, "out_of_range", f"{shown_at(path, value)} {_RANGES[kind].format(error.kind)}"
+            text = f"{shown_at(path, value)} {_RANGES[kind].format(error.kind)}{noted(path[-1] if path else '', value)}"
+            yield False, path, "out_of_range", text
+
+
+def _other_code(item: Mapping[str, Any], path: Path, data: Any) -> str:
+    """Return a hint about an item that changes an inherited one when it has its code: the most similar code."""
+    if path[:2] != ("catalog", "products") or len(path) != len(("catalog", "products", 0)):
+        return ""
+    others = [one.get("code") for one in data["catalog"]["products"] if isinstance(one, dict) and one is not item]
+    hint = suggestion(item.get("code"), [code for code in others if isinstance(code, str) and code != item.get("code")])
+    return f": the product {shown(item['code'])} is new{hint}" if hint else ""
 
 
 def _unknown_key(key: str, value: object, members: Mapping[str, Any]) -> tuple[str, str]:
@@ -157,8 +168,9 @@ def _unknown_key(key: str, value: object, members: Mapping[str, Any]) -> tuple[s
         pass
     elif owner := next((name for name, member in members.items() if key in _keys_of(member)), ""):
         hint = f": it belongs into {owner!r}, as in {owner}: {{ {key}: … }}"
-    elif key in ("balance", "callback") and "resellers" in members:
-        hint = f": it belongs into 'resellers', as in resellers: [{{ code: …, {key}: … }}]"
+    elif owner := next((name for name, member in members.items() if key in _keys_of(member.get("items", {}))), ""):
+        code = "code: …, " if "code" in _keys_of(members[owner]["items"]) and key != "code" else ""
+        hint = f": it belongs into {owner!r}, as in {owner}: [{{ {code}{key}: … }}]"
     else:
         hint = suggestion(key, known)
     if not hint and known:
@@ -199,6 +211,8 @@ def _nesting(value: object, rule: Mapping[str, Any]) -> str:
     wanted = rule["type"]
     if "status" in rule.get("properties", {}) and isinstance(value, str | int) and not isinstance(value, bool):
         return f"; write {flow({'status': value})}"
+    if "object" in wanted and (meaning := object_meant(value, rule)):
+        return f"; write {flow(meaning)}"
     if isinstance(value, dict) and "array" in wanted and rule["items"].get("type") != "string":
         return f"; write {flow([value])}" if _is_short(value) else "; begin it with '- ', as an item of a list"
     if isinstance(value, list) and "object" in wanted and len(value) == 1 and isinstance(value[0], dict):

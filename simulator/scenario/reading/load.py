@@ -123,13 +123,20 @@ class _Composer(_Builder):
         super().__init__(source, report, bounds)
         self._text = text
         self._next: Callable[[], Any]  # the parser's next event
+        self._has_odd_blank = False
 
     def document(self) -> Node:
-        """Return the only document of the text. Raises `ScenarioError` for unrecoverable problems."""
+        """Return the only document of the text. Raises `ScenarioError` for unrecoverable problems, such as a blank that
+        YAML does not know: the structure of the text is not the intended one."""
         try:
             self._next = LOADER(self._text).get_event
-            return self._only_document()
+            root = self._only_document()
+            if self._has_odd_blank:
+                raise ScenarioError(self._report.problems())
+            return root
         except yaml.YAMLError as error:
+            if self._has_odd_blank:
+                raise ScenarioError(self._report.problems()) from None
             line, column, message = self._syntax(error)
             code = "syntax"
             if _PARSER_TOO_DEEP in (getattr(error, "problem", None) or ""):
@@ -198,6 +205,7 @@ class _Composer(_Builder):
             return text
         if not text.isascii() and (blank := odd_blank(text)) is not None:
             self._report.add(position, path, "bad_text", blank[1])
+            self._has_odd_blank = True
         try:
             return scalar(text)
         except ValueError as error:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Mapping
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 # Each key with its synonyms. Where a place has several keys for a synonym, the first listed key is suggested.
 WORDS: Mapping[str, str] = {
@@ -103,6 +103,8 @@ NOTES: tuple[tuple[str, str, str], ...] = (
     ("max", "outstanding", "only more_than takes 'outstanding'"),
     ("weight", "%", "weights are plain numbers"),
     ("chance", "%", "a probability is a number such as 0.1"),
+    ("processing_time", "24h", "write 24_hours"),
+    ("processing_time", "3d", "write 3_days"),
 )
 
 
@@ -132,6 +134,7 @@ _UNITS: Mapping[str, str] = {"millisecond": "ms", "msec": "ms", "hour": "h", "hr
     **{unit: unit for unit in ("ms", "m", "h", "d")},
 }
 _SPAN: Final = re.compile(r"([0-9]+(?:\.[0-9]{1,3})?)[ _-]*([a-z]*?)s?", re.IGNORECASE)
+_AMOUNT: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) *(%?)")
 _TYPOGRAPHIC: Final = "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
 
 
@@ -145,7 +148,22 @@ def noted(key: object, value: object, wanted: str = "") -> str:
         found.append('write straight quotation marks, "…"')
     if isinstance(value, str) and "\uff1a" in value:
         found.append("write an ordinary colon and a blank instead of \uff1a (U+FF1A)")
+    if key == "chance" and isinstance(value, int) and 1 < value <= 100:
+        found.append(f"a probability is at most 1: for {value} percent write {Decimal(value) / 100:f}")
     return "".join(f"; {text}" for text in found)
+
+
+def object_meant(value: object, rule: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the object that a value of another kind means: a URL, an amount, or headers as lines; None without such a
+    meaning. `rule` describes the object."""
+    known = rule.get("properties", {})
+    if isinstance(value, str) and "url" in known:
+        return {"url": value if "://" in value or value.startswith("inbox:") else f"http://{value}"}
+    if {"type", "value"} <= set(known) and (number := _AMOUNT.fullmatch(str(value))):
+        return {"type": "percentage" if number[2] else "fixed", "value": Decimal(number[1])}
+    if not known and isinstance(value, list) and value and all(isinstance(one, str) and ": " in one for one in value):
+        return dict(one.split(": ", 1) for one in value)
+    return None
 
 
 def _span(value: object) -> str:

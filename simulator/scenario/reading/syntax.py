@@ -10,6 +10,7 @@ _BLANKS: Final = "\u00a0\u1680\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff"
 ODD_BLANK: Final = re.compile(rf"(?:^|(?<=[-:?,\[\]{{}} ]))[{_BLANKS}]|[{_BLANKS}](?=$|[:#,\]}}])", re.MULTILINE)
 """A character that looks like a space where YAML requires a space. Inside a text it belongs to the text."""
 
+_DASH: Final = re.compile(r"\s*([\u2010-\u2015\u2212])\s")
 _INDENT: Final = re.compile(r" *\t")
 _VALUE: Final = re.compile(r"(?:^|[{,])\s*(?:- )*([^\s:#{\[\]}'\",][^:#]*):\s+(?=[^\s'\"\[{|>])")
 
@@ -40,6 +41,8 @@ def mistake(text: str, error: Any, loader: Any) -> Mistake | None:
     for number in range(max(1, line - 2), min(line, len(lines)) + 1):
         if (found := odd_blank(lines[number - 1])) is not None:
             return Mistake(number, *found)
+        if (dash := _DASH.match(lines[number - 1])) is not None:
+            return Mistake(number, dash.start(1) + 1, f"a dash (U+{ord(dash[1]):04X}) stands here; write an ordinary -")
     here = lines[line - 1] if line <= len(lines) else ""
     if "\t" in here and ("tab" in problem or here[column - 1 : column] == "\t"):
         tab = _INDENT.match(here)
