@@ -28,11 +28,13 @@ _OF_OTHER_HOST: Final = (62, 64)
 
 
 class Origin(NamedTuple):
-    """The target of a connection. The host is an ASCII name or an address; an IPv6 address has no brackets."""
+    """The target of a connection. The host is an ASCII name or an address; an IPv6 address has no brackets. Without
+    `verifies`, any certificate is accepted."""
 
     is_tls: bool
     host: str
     port: int
+    verifies: bool = True
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
@@ -60,7 +62,7 @@ class Dialer:
         self._policy = policy
         self._names = names or NameResolver()
         self._ca_file = ca_file
-        self._tls: ssl.SSLContext | None = None
+        self._tls: dict[bool, ssl.SSLContext] = {}  # by whether it verifies certificates
 
     async def connect(self, origin: Origin, owner: str, opened: Register) -> Connection:
         """Open a connection to `origin` for the sandbox `owner`, registered in `opened` until it is closed.
@@ -68,7 +70,7 @@ class Dialer:
         Raises NotConnectedError. Cancellation leaves nothing open.
         """
         addresses = await self._addresses(origin.host, owner)
-        tls = await self._context() if origin.is_tls else None
+        tls = await self._context(origin.verifies) if origin.is_tls else None
         reasons = ("", "", False)
         for address in addresses:
             try:
@@ -93,11 +95,13 @@ class Dialer:
             reason = f"the name {host} does not resolve: {error.strerror or error}"
             raise NotConnectedError(AttemptEnd.DNS, reason) from None
 
-    async def _context(self) -> ssl.SSLContext:
-        if self._tls is None:
+    async def _context(self, verifies: bool) -> ssl.SSLContext:
+        if verifies not in self._tls:
             made = await asyncio.to_thread(tls_context, self._ca_file)
-            self._tls = self._tls or made
-        return self._tls
+            if not verifies:
+                made.check_hostname, made.verify_mode = False, ssl.CERT_NONE
+            self._tls.setdefault(verifies, made)
+        return self._tls[verifies]
 
 
 def _is_address(host: str) -> bool:

@@ -86,6 +86,7 @@ class Courier:
         self._limits = scenario.limits
         self._webhooks = scenario.webhooks
         self._skew = scenario.clock.skew
+        self._verifies = not scenario.accepts_any_certificate
         chosen = str(scenario.assume.get("source-address", ROTATE))
         self._source_addresses = SOURCE_ADDRESSES[scenario.environment] if chosen == ROTATE else (chosen,)
 
@@ -129,6 +130,7 @@ class Courier:
         if send.job.url.startswith(INBOX_SCHEME):
             result = await _replied(self.into_inbox(send.job.url, request, now, wall), clock, timeout_s)
         else:
+            request = msgspec.structs.replace(request, verifies=self._verifies)
             result = await self._sender.send(request, timeout_s, self._owner)
         duration_us = int((perf_counter() - began) * 1e6)
         self.served.attempted(CALLBACK if isinstance(send.job, Callback) else WEBHOOK, result, duration_us)

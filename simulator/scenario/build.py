@@ -92,6 +92,7 @@ def _scenario(document: Document, report: Report, name: str, origin: Origin | No
         seed=root["seed"].integer(0),
         environment=environment,
         realistic_times=root["realistic_times"].boolean(),
+        accepts_any_certificate=root["accept_any_certificate"].boolean(),
         clock=clock(root["clock"]),
         resellers=starts,
         catalog=products,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from simulator.domain.model.effects import AttemptEnd, Outgoing
 from simulator.http_client import client as client_module
@@ -93,9 +94,12 @@ def test_a_self_signed_certificate_comes_with_the_ways_to_accept_it(run: Run, tm
             end = await http.send(post(f"https://127.0.0.1:{receiver.port}/"), 10)
             assert end.error == (
                 f"TLS with 127.0.0.1:{receiver.port} failed: self-signed certificate; start the server with "
-                "--callbacks-ca FILE or SSL_CERT_FILE=FILE, the certificate of the receiver or of its authority, or "
-                "use an http:// URL, such as `callback: { url: http://... }` in the scenario"
+                "--callbacks-ca FILE or SSL_CERT_FILE=FILE, the certificate of the receiver or of its authority, write "
+                "`accept_any_certificate: true` into the scenario, or use an http:// URL"
             )
+            outgoing = post(f"https://127.0.0.1:{receiver.port}/")
+            assert (await http.send(replace(outgoing, verifies=False), 10)).body == "ok"
+            assert (await http.send(outgoing, 10)).kind is AttemptEnd.CONNECTION
 
     run(main())
 

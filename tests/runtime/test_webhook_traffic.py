@@ -1,14 +1,19 @@
 """Many deliveries at once: none is lost, and a dead receiver delays no other."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from simulator.runtime.clock import wall_clock
-from tests.support.client import running
+from tests.support.broken_receivers import OK, proof, says
+from tests.support.broken_receivers import Receiver as TlsReceiver
+from tests.support.client import Client, running
 from tests.support.receivers import Receiver, refused_url
 from tests.support.webhook_campaign import campaign
 from tests.support.webhooks import WEBHOOK, deposit, put
+
+ORDER = {"refid": "order-1", "product": "RELOAD", "account": "0123456789", "amount": 10}
 
 
 def test_a_receiver_that_fails_often_gets_every_event_or_all_its_attempts() -> None:
@@ -16,6 +21,23 @@ def test_a_receiver_that_fails_often_gets_every_event_or_all_its_attempts() -> N
     assert ended["pending"] == 0
     assert ended["failed"] >= 1
     assert ended["success"] > 300
+
+
+@pytest.mark.parametrize(("accepts", "state"), [(True, "delivered"), (False, "pending")])
+def test_a_scenario_may_accept_any_certificate_of_a_receiver(accepts: bool, state: str, tmp_path: Path) -> None:
+    scenario = {"clock": "manual", "accept_any_certificate": accepts}
+
+    async def receive(client: Client) -> None:
+        async with TlsReceiver(says(OK), tls=proof(tmp_path)) as receiver:
+            url = f"https://127.0.0.1:{receiver.port}/"
+            await client.acall("POST", f"/v2/callback-url?url={url}&method=POST")
+            await client.acall("POST", "/v2/topup", ORDER)
+            await client.asim("POST", "/sandboxes/default/clock/advance", {"seconds": 2})
+
+    with running(scenario, wall=wall_clock) as client:
+        client.run(receive(client))
+        rows = client.sim("GET", "/sandboxes/default/callbacks").json["callbacks"]
+        assert [row["state"] for row in rows] == [state], rows
 
 
 @pytest.mark.parametrize("kind", ["silent", "refused"])

@@ -9,12 +9,14 @@ import msgspec
 
 
 class Outgoing(msgspec.Struct, frozen=True, gc=False):
-    """One HTTP request to a receiver. `url` is http(s), already encoded."""
+    """One HTTP request to a receiver. `url` is http(s), already encoded. Without `verifies`, any certificate is
+    accepted."""
 
     method: str
     url: str
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes | None = None
+    verifies: bool = True
 
 
 class AttemptEnd(StrEnum):

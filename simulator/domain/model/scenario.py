@@ -111,6 +111,7 @@ class Scenario:
     seed: int = 0
     environment: str = "staging"
     realistic_times: bool = False
+    accepts_any_certificate: bool = False
     clock: ClockStart = ClockStart()
     resellers: tuple[ResellerStart, ...] = ()
     catalog: Catalog = Catalog()
