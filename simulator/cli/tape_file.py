@@ -186,12 +186,12 @@ def proof_line(life: Life, played: int) -> str:
 
 def _without_state(tape: ReadTape) -> str:
     """Return a note if the tape lacks a digest or answers, so the replay could not compare them."""
-    if tape.end is None or tape.end.state or tape.end.left_out:
+    if tape.end is None or tape.end.left_out:
         return ""
     commands = (one for one in tape.entries if isinstance(one, CommandApplied))
-    if all(one.answer for one in commands if not isinstance(one.command, PassTime | EndAttempt)):
-        return "; it has no digest of the state"
-    return "; an earlier version wrote it, without answers of commands and without a digest of the state"
+    lacks_answers = any(not (one.answer or isinstance(one.command, PassTime | EndAttempt)) for one in commands)
+    lacking = ["answers of commands"] * lacks_answers + ["digest of the state"] * (not tape.end.state)
+    return f"; it has no {' and no '.join(lacking)} to compare" if lacking else ""
 
 
 def _left_out(tape: ReadTape) -> str:

@@ -201,6 +201,19 @@ def test_measured_values_may_differ(recorded: tuple[Client, Lines]) -> None:
     assert found_in(client, copied)[1] is None
 
 
+def test_a_command_before_the_time_to_which_the_clock_was_set_differs() -> None:
+    with running({"clock": {"mode": "manual", "start": "2026-11-21T12:00:00+08:00"}}) as client:
+        client.sim("PUT", "/sandboxes/default/clock", {"now": "2026-11-21T13:00:00+08:00"})
+        client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "25.00"})
+        lines = [DECODER.decode(line) for line in tape_lines(taken(client.live))]
+        assert found_in(client, lines)[1] is None
+        clock = of_kind(lines, "clock")
+        clock["now"] = clock["now"].replace(":00:00", ":00:01")
+        tape, found = found_in(client, lines)
+    assert found is not None
+    assert ": now\n" in difference_lines(Life(tape, 1, 1), found)
+
+
 def test_long_sides_are_shown_around_the_difference() -> None:
     head = "a" * 5000
     found = Difference(3, "request 1 (GET /): content", f"{head}b{head}".encode(), f"{head}c{head}".encode())

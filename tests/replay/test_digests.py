@@ -1,6 +1,7 @@
 """A tape has what commands answered, and the digest of the state at its end and its marks; a replay compares them."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -200,7 +201,31 @@ def test_an_older_tape_without_digests_replays_and_says_so(lines: list[bytes], t
 
     done = replayed(tmp_path, lines, change)
     assert done.exit_code == 0, done.output
-    assert "an earlier version wrote it, without answers of commands and without a digest of the state" in done.stdout
+    said = "; it has no answers of commands and no digest of the state to compare\n"
+    assert done.stdout.endswith(said)
+
+
+def test_a_missing_answer_of_a_command_differs_where_others_are_there(lines: list[bytes], tmp_path: Path) -> None:
+    answered = sum(1 for line in lines if b'"answer":"' in line and b'"entry":"command"' in line)
+    assert answered >= 2
+    left = [answered]
+
+    def change(line: Line) -> None:
+        if line.get("entry") == "command" and "answer" in line:
+            left[0] -= 1
+            if not left[0]:
+                del line["answer"]
+
+    done = replayed(tmp_path, lines, change)
+    assert (done.exit_code, ": answer\n  tape    \n" in done.stdout) == (1, True), done.output
+
+
+def test_a_tape_without_the_answers_of_commands_says_so(lines: list[bytes], tmp_path: Path) -> None:
+    answer, command = re.compile(rb',"answer":"[^"]*"'), b'{"entry":"command"'
+    without = [answer.sub(b"", line) if line.startswith(command) else line for line in lines]
+    done = replayed(tmp_path, without)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.endswith("; it has no answers of commands to compare\n")
 
 
 def test_a_tape_with_answers_and_without_digests_is_not_called_older(lines: list[bytes], tmp_path: Path) -> None:
@@ -212,7 +237,7 @@ def test_a_tape_with_answers_and_without_digests_is_not_called_older(lines: list
 
     done = replayed(tmp_path, lines, change)
     assert done.exit_code == 0, done.output
-    assert done.stdout.endswith("all as it was; it has no digest of the state\n")
+    assert done.stdout.endswith("; it has no digest of the state to compare\n")
 
 
 def test_a_tape_without_secrets_has_digests_of_its_own(tmp_path: Path) -> None:

@@ -1,11 +1,12 @@
 """Differences between a sandbox and its replay: the first difference, with both sides."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any, Final
 
 import msgspec
 
-from simulator.domain.commands import EndAttempt
+from simulator.domain.commands import Command, EndAttempt
 from simulator.domain.due import Fired
 from simulator.domain.model.effects import Outgoing
 from simulator.persistence.tape.entries import AttemptSent, CommandApplied, Due, Entry
@@ -41,10 +42,17 @@ def of_requests(entry: int, recorded: Exchange, replayed: Exchange) -> Differenc
 
 
 def of_answers(entry: int, recorded: CommandApplied, replayed: str) -> Difference | None:
-    """Return the difference between two answers to a command, if any; older tapes have no answers."""
-    if recorded.answer in ("", replayed):
+    """Return the difference between two answers to a command, if any."""
+    if recorded.answer == replayed:
         return None
     return Difference(entry, f"{type(recorded.command).__name__}: answer", recorded.answer, replayed)
+
+
+def of_order(entry: int, command: Command, now: datetime, earlier: datetime) -> Difference | None:
+    """Return the difference of a command that has an earlier time than the clock was set to before it, if any."""
+    if earlier <= now:
+        return None
+    return Difference(entry, f"{type(command).__name__}: now", now, f"not before {earlier.isoformat()}")
 
 
 def of_attempts(entry: int, job: str, number: int, recorded: Outgoing, replayed: Outgoing) -> Difference | None:

@@ -21,6 +21,7 @@ from simulator.persistence.replay.differences import (
     of_beginning,
     of_end,
     of_ending,
+    of_order,
     of_requests,
     of_time,
 )
@@ -125,6 +126,8 @@ class Player:
         self._make_elsewhere = elsewhere
         self._elsewhere: LiveSandbox | None = None
         self._waiting: dict[int, tuple[Answering, Exchange]] = {}
+        self._set_to = EARLIEST  # the time to which the clock was set last
+        self._has_answers = False  # an earlier version recorded none, for whole tapes or up to an upgrade
         self._unanswered: dict[int, tuple[Exchange, Exchange]] = {}  # by the id of the first, with what was replayed
         live.sleep = _sleep
         live.holds.pause = _wait
@@ -252,19 +255,29 @@ class Player:
     def _command(self, entry: CommandApplied) -> Difference | None:
         command = entry.command
         self._clock.stand_at(entry.now, entry.now)
-        if isinstance(command, EndAttempt) and (found := of_ending(self.place, command, self.live)):
+        if isinstance(command, EndAttempt):
+            found = of_ending(self.place, command, self.live)
+        else:
+            found = of_order(self.place, command, entry.now, self._set_to)
+        if found:
             return found
+        self._has_answers |= bool(entry.answer)
         try:
             answer = self.live.enter(command, entry.now, trace_from(entry.trace))
         except DomainError as error:
-            return of_answers(self.place, entry, refusal_text(error.code))
+            return self._of_answer(entry, refusal_text(error.code))
         except ScenarioError:
-            return of_answers(self.place, entry, refusal_text(SCENARIO))
+            return self._of_answer(entry, refusal_text(SCENARIO))
         if isinstance(command, PassTime):
             return of_time(self.place, entry.due, answer)
         if isinstance(command, LoadScenario):
             self.live.follow(self._compiler.scenario(command.document, command.name))
-        return of_answers(self.place, entry, answer_text(answer)) if entry.answer else None
+        return None if isinstance(command, EndAttempt) else self._of_answer(entry, answer_text(answer))
+
+    def _of_answer(self, entry: CommandApplied, replayed: str) -> Difference | None:
+        """Return the difference between the answers to a command, if any; up to the first answer a tape may lack
+        them."""
+        return of_answers(self.place, entry, replayed) if self._has_answers else None
 
     def _attempt(self, entry: AttemptSent) -> Difference | None:
         live = self.live
@@ -280,6 +293,7 @@ class Player:
         return of_attempts(self.place, entry.job, entry.attempt, entry.request, request)
 
     def _clock_set(self, entry: ClockSet) -> None:
+        self._set_to = entry.now
         self._clock.stand_at(entry.now, entry.now)
         self._clock.follow(entry.mode, entry.rate)
         self.live.tape.add(entry)
