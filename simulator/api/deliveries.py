@@ -38,6 +38,9 @@ def list_all(call: Call) -> Reply:
     if begin is not None and end is not None and begin > end:
         note(call, "from is later than to, so no delivery matches")
     page = list(islice(_matching(call, filters, (begin, end), before), limit + 1))
+    if not page and before is None and filters:
+        every = sum(1 for _ in _matching(call, {}, (None, None), None))
+        note(call, f"no delivery matches {' and '.join(filters)}; without a filter there are {every}")
     shown, has_more = page[:limit], len(page) > limit
     return Reply(
         200,

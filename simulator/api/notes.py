@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from itertools import islice
 
 from simulator.api.call import Call, Problems
-from simulator.contract.query import flag, parameters
+from simulator.contract.query import admits_several, flag, parameters
 from simulator.domain.model.catalog import OptionList, Product
 from simulator.domain.model.details import NAMES_MAX, Detail
 from simulator.domain.model.likeness import nearest
@@ -51,9 +51,20 @@ def _is_in_own_words(text: str) -> bool:
 
 
 def note_problems(call: Call, problems: Problems) -> None:
-    """Note the problems of a refused request's parameters."""
+    """Note the problems of a refused request's parameters, with the value that was probably meant."""
     for name, texts in problems.items():
-        note(call, f"{name or 'the request'} {' and '.join(texts)}")
+        note(call, f"{name or 'the request'} {' and '.join(texts)}{_of_values(call, name)}")
+
+
+def _of_values(call: Call, name: str) -> str:
+    """Suggest values for a parameter that has several values in one text, or a value like a listed one."""
+    wanted, sent = parameters(call.endpoint.schema).get(name), call.fields.get(name)
+    if wanted is None or not isinstance(sent, str):
+        return ""
+    if "," in sent and admits_several(wanted):
+        return f"; send {name} once for each value"
+    listed = [value for each in (wanted, *wanted.get("anyOf", ())) for value in each.get("enum", ()) if value]
+    return hint(sent, map(str, listed))
 
 
 def note_some(call: Call, said: Iterable[str], count: int, what: str) -> None:

@@ -6,12 +6,15 @@ from functools import cache
 from simulator.api.admission import refuse_payment
 from simulator.api.call import Call, Problems, Reply
 from simulator.api.notes import explain, no_product, note
+from simulator.api.options import wants_denominations
 from simulator.api.refusals import UNKNOWN_PRODUCT, refuse_parameters
 from simulator.contract.schemas import schema
 from simulator.domain.commands import CreatePayment, LookUpBill, OpenCase
 from simulator.domain.model.bills import BillError, BillRefused
 from simulator.domain.model.cases import CaseKind, NoSuchTransaction
+from simulator.domain.model.catalog import Product
 from simulator.domain.model.transactions import PaymentRefused, Reason
+from simulator.domain.queries import NEW_VERSION, older
 from simulator.wire import bills, payments
 from simulator.wire.payments import network_status
 
@@ -47,6 +50,8 @@ def topup(call: Call) -> Reply:
         return Reply(400, payments.refusal(outcome, fields, call.now))
     exchange.trxid = outcome.transaction.trxid
     exchange.rule = outcome.rule
+    if isinstance(fields["amount"], str) and fields["amount"] != fields["amount"].strip():
+        note(call, "amount has blanks around it, which were ignored")
     if outcome.detail is not None or outcome.ignored is not None:
         explain(call, outcome.detail)
         explain(call, outcome.ignored)
@@ -64,10 +69,19 @@ def invalid_topup(call: Call, problems: Problems) -> Reply:
     code = call.fields.get("product")
     product = call.owner.sees(state.catalog, code) if isinstance(code, str) else None
     name = product.name if product else ""
+    if product and "amount" not in call.fields and not wants_denominations(call):
+        _note_withheld_amount(call, product)
     refused = PaymentRefused(
         reason=reason, code=state.codes[reason], balance=call.owner.wallet.balance, product_name=name
     )
     return Reply(400, payments.refusal(refused, call.fields, call.now))
+
+
+def _note_withheld_amount(call: Call, product: Product) -> None:
+    """Note that the catalog has no mapping of the amount for clients of the older API version."""
+    if product.fulfillment.amount and older(call.sandbox.core.state, product).fulfillment.amount is None:
+        version = f"X-API-Version: {NEW_VERSION.isoformat()}"
+        note(call, f"the catalog maps an amount of {product.code} only for requests with {version}")
 
 
 @cache

@@ -20,6 +20,7 @@ RETRY_AFTER_S = 5
 BODY_BOUND = f"at most {BODY_BYTES_MAX} bytes are read"
 NAME_CHARS_MAX = 100
 _VERSION = re.compile(r"^/v[0-9]+(?=/)")
+_CONTROL = re.compile(r"/_?sim+(?:/|$)")
 _PREFIX = re.compile(r"/s/[^/]+(?:/|$)", re.IGNORECASE)
 CONSOLE_HINT = " The simulator's own pages are at /_sim/."
 ENCODED = "cannot be read: the service does not support Content-Encoding; send plain JSON, without this header"
@@ -89,6 +90,9 @@ def unknown_path(call: Call, known: list[str]) -> Reply:
     if repeated := _repeated_prefix(call):
         note(call, repeated)
         return Reply(404, error_bodies.parameters("There is no such path.", {}))
+    if _CONTROL.match(call.exchange.path):
+        note(call, "the control API is below /_sim of the server, without a sandbox before it")
+        return Reply(404, error_bodies.parameters("There is no such path. The control API is below /_sim/.", {}))
     by_name = {_unversioned(each): each for each in known}
     likely = by_name.get(nearest(_unversioned(call.exchange.path), by_name), "")
     note(call, f"the service has no such path{suggestion(likely)}")

@@ -98,10 +98,14 @@ def note_unknown_parameters(call: Call, endpoint: Endpoint) -> None:
 
 
 def note_lost_plus(call: Call) -> None:
-    """Note values that begin with a blank, which was probably a plus, as in `+60…`; cheap without them."""
-    for name, value in call.fields.items() if b"=+" in call.exchange.query else ():
-        if isinstance(value, str) and value[:1] == " " and value[1:2].isdigit():
-            note(call, f"{_quoted(name)} begins with a blank, since a + in a query is one: write %2B")
+    """Note values with a blank that was probably a plus, as in `+60…` and in a URL; cheap without them."""
+    for name, value in call.fields.items() if b"+" in call.exchange.query else ():
+        if not isinstance(value, str):
+            continue
+        begins = value[:1] == " " and value[1:2].isdigit()
+        if begins or (" " in value and "://" in value):
+            has = "begins with" if begins else "has"
+            note(call, f"{_quoted(name)} {has} a blank, since a + in a query is one: write %2B")
 
 
 def note_ignored_members(call: Call) -> None:

@@ -367,6 +367,13 @@ def test_an_unknown_path_suggests_only_one_that_is_really_near(client: Client, p
     assert diagnosis(client, answer) == f"the service has no such path{suggested}"
 
 
+@pytest.mark.parametrize("path", ["/sim/health", "/_simm", "/s/default/_sim/health"])
+def test_a_path_near_the_control_api_leads_there(client: Client, path: str) -> None:
+    answer = client.call("GET", path)
+    assert (answer.status, answer.json["message"]) == (404, "There is no such path. The control API is below /_sim/.")
+    assert diagnosis(client, answer) == "the control API is below /_sim of the server, without a sandbox before it"
+
+
 def test_a_method_that_a_path_lacks_is_named_with_the_methods_that_it_has(client: Client) -> None:
     answer = client.call("PATCH", "/v2/callback-url")
     assert (answer.status, diagnosis(client, answer)) == (405, "the path has another method; use GET, POST")

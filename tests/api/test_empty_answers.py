@@ -51,6 +51,52 @@ def test_a_plus_that_arrives_as_a_blank_is_said(target: str, name: str) -> None:
         assert "begins with a blank" not in diagnosis(client, target.replace("+", "%2B"))
 
 
+def test_a_plus_within_an_address_is_said() -> None:
+    with running({"clock": DAY}) as client:
+        found = client.call("POST", "/v2/callback-url?url=http://127.0.0.1:9/a+b&method=POST").headers[
+            "x-sim-diagnosis"
+        ]
+    assert "url has a blank, since a + in a query is one: write %2B" in found
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [("PENDING,SUCCESSFUL", "; send status once for each value"), ("Succesful", "; did you mean SUCCESSFUL?")],
+)
+def test_a_status_that_is_not_one_is_led_to_the_right_form(status: str, said: str) -> None:
+    with running({"clock": DAY}) as client:
+        assert diagnosis(client, f"/v2/transactions?limit=9&date=2026-11-29&status={status}").endswith(said)
+
+
+def test_deliveries_that_no_filter_admits_are_counted() -> None:
+    webhook = {"code": "RS001", "balance_webhook": {"url": "inbox:webhooks"}}
+    with running({"clock": DAY, "resellers": [webhook]}) as client:
+        client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "10.00"})
+        client.advance()
+        path = "/v2/balance-webhook/deliveries"
+        assert len(client.call("GET", path).json["deliveries"]) == 1
+        said = "no delivery matches from and search; without a filter there are 1"
+        assert diagnosis(client, f"{path}?from=2027-01-01&search=zzz") == said
+        assert diagnosis(client, path) == ""
+
+
+def test_an_amount_that_the_older_catalog_does_not_map_is_said() -> None:
+    with running({"clock": DAY}) as client:
+        order = {"refid": "a", "product": "DATA", "account": "0123456789"}
+        answer = client.call("POST", "/v2/topup", order)
+        assert answer.headers["x-sim-diagnosis"] == (
+            "amount is required; the catalog maps an amount of DATA only for requests with X-API-Version: 2026-09-16"
+        )
+        answer = client.call("POST", "/v2/topup", order, headers={"X-API-Version": "2026-09-16"})
+        assert answer.headers["x-sim-diagnosis"] == "amount is required"
+
+
+def test_blanks_around_an_amount_are_said() -> None:
+    with running({"clock": DAY}) as client:
+        assert client.pay("a", "10.00 ").headers["x-sim-diagnosis"] == "amount has blanks around it, which were ignored"
+        assert "x-sim-diagnosis" not in client.pay("b", "10.00").headers
+
+
 @pytest.mark.parametrize(
     ("path", "said"),
     [
