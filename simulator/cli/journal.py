@@ -1,6 +1,7 @@
 """`reseller-sim requests` and `story`: the requests of a sandbox, and the history of a payment."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -218,9 +219,20 @@ def trxid_of(control: Control, refid: str, reseller: str | None = None) -> str:
     why = _refusal(control, refid)
     if why is not None:
         raise Refused(whole_line(f"{title()}: no payment was made; {why}"))
+    if held := _held(control, refid):
+        raise Refused(whole_line(f"{title()}: no payment was made yet: {held}"))
     if refid.isascii() and refid.isdigit():
         return refid
     raise Refused(whole_line(f"{title()}: the sandbox {control.sandbox} has no payment {refid!r}"))
+
+
+def _held(control: Control, refid: str) -> str:
+    """Which request with this refid is held, and where; empty when none is."""
+    with suppress(click.ClickException):  # a proxy has no holds
+        for one in control.get("/holds")["holds"]:
+            if one["refid"] == refid:
+                return f"{one['kind']} {one['what']} is held in {one['name']!r}, which `reseller-sim hold` releases"
+    return ""
 
 
 def _refusal(control: Control, refid: str) -> str | None:

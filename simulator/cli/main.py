@@ -126,7 +126,7 @@ class Verbs(click.Group):
             return missing.exit_code
         except click.UsageError as wrong:
             path = wrong.ctx.command_path if wrong.ctx else prog_name
-            _blame(f"{path}: {text_of(wrong)} (see {path} --help)")
+            _blame(f"{path}: {text_of(wrong)}{_of_argument(wrong)} (see {path} --help)")
             return wrong.exit_code
         except click.ClickException as refused:
             _blame(refused.format_message())
@@ -137,6 +137,15 @@ class Verbs(click.Group):
             give_up(sys.stdout)
             print_to_stderr(f"{prog_name}: stdout cannot be written: {error.strerror or error}")
             return UNWRITABLE
+
+
+def _of_argument(wrong: click.UsageError) -> str:
+    """Return a hint about an option that is an argument of the verb, such as --scenario; empty for other errors."""
+    if not isinstance(wrong, click.NoSuchOption) or wrong.ctx is None:
+        return ""
+    name = wrong.option_name.lstrip("-")
+    arguments = [one.name for one in wrong.ctx.command.params if isinstance(one, click.Argument)]
+    return f" Write the {name} without {wrong.option_name}." if name in arguments else ""
 
 
 def _blame(text: str) -> None:

@@ -111,6 +111,10 @@ async def on_http_error(request: Request, exc: Exception, unknown: str = UNKNOWN
         text = f"{text.partition(';')[0]}; did you mean {likely}?"
     if path.startswith("/_sim/_sim"):
         text = f"/_sim is in this path twice: RESELLER_SIM_URL ends in it already; {text}"
+    elif path.startswith(("/_sim/v1/", "/_sim/v2/")):
+        text = f"{path.removeprefix('/_sim')} is a path of the service: send it without /_sim, to RESELLER_BASE_URL"
+    if exc.status_code == 405:
+        text = f"{text}; it takes {', '.join(_methods_of(request))}"
     answer = error(exc.status_code, code, text, path)
     answer.headers.update(exc.headers or {})
     if exc.status_code == 405:
@@ -123,15 +127,18 @@ async def on_unexpected(request: Request, exc: Exception) -> Response:
     return error(500, "unexpected", "the simulator made a mistake; its log has the place")
 
 
+_SYNONYMS = {"payments": "transactions", "topups": "transactions", "journal": "requests", "calls": "requests"}
+
+
 def _likely_path(request: Request) -> str:
     """Return the path of this API that is most similar to the requested path; empty if none is similar. It contains the
     names from the request, and `default` for a path without a sandbox."""
-    sent = request.url.path.split("/")
+    sent = [_SYNONYMS.get(part, part) for part in request.url.path.split("/")]
     templates = [route.path.split("/") for route in request.app.routes if isinstance(route, Route)]
     of_default = "/".join((*sent[:2], "sandboxes", "default", *sent[2:]))
     if of_default in {_named(template, of_default.split("/")) for template in templates}:
         return of_default
-    return nearest(request.url.path, sorted({_named(template, sent) for template in templates}))
+    return nearest("/".join(sent), sorted({_named(template, sent) for template in templates}))
 
 
 def _named(template: list[str], sent: list[str]) -> str:

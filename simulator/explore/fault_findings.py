@@ -36,7 +36,7 @@ def _escaped(char: str) -> str:
     return char if is_plain else "".join(f"\\{byte:03o}" for byte in os.fsencode(char))
 
 
-STEM_CHARS_MAX = 60
+STEM_CHARS_MAX = 100
 OUTPUT_LINES_MAX = 12
 REPRODUCTION = "To see it again:"
 EXIT_IGNORED = "The exit code does not count: a fault decides what becomes of a payment."
@@ -151,7 +151,7 @@ def _flags(failure: Failure, limit_s: float) -> str:
 
 def _stem(text: str) -> str:
     words = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
-    return words[:STEM_CHARS_MAX].rstrip("-")
+    return words if len(words) <= STEM_CHARS_MAX else words[: STEM_CHARS_MAX + 1].rpartition("-")[0]
 
 
 def _lines(failure: Failure) -> Iterator[str]:

@@ -60,9 +60,10 @@ class Assistant:
 
     async def _list_tools(self, context: Context, params: Page) -> types.ListToolsResult:
         tools = []
-        for one in (await self._permitted()).values():
+        permitted = await self._permitted()
+        for one in permitted.values():
             hints = types.ToolAnnotations(read_only_hint=not one.changes, destructive_hint=one.name in DELETING)
-            schema = one.input_schema
+            schema = one.input_schema if permitted is self._tools else one.reading_schema
             tools.append(types.Tool(name=one.name, description=one.description, input_schema=schema, annotations=hints))
         return types.ListToolsResult(tools=tools)
 

@@ -1,7 +1,7 @@
 """Tools: functions with an input schema, whose members come from the contract where it has them."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from reseller_sim import Simulator
@@ -16,9 +16,12 @@ OURS: Final = ("simulator", "sandbox")
 
 class Tool:
     """A function as a tool: its name, its docstring, and `input_schema`. `call` passes the parameters `simulator` and
-    `sandbox` if the function has them. A token that may only read does not permit a tool that `changes` something."""
+    `sandbox` if the function has them. A token that may only read does not permit a tool that `changes` something, and
+    the members in `reading_schema` of others."""
 
-    def __init__(self, function: Callable[..., Any], properties: Schema, *, changes: bool) -> None:
+    def __init__(
+        self, function: Callable[..., Any], properties: Schema, *, changes: bool, of_full_tokens: Collection[str] = ()
+    ) -> None:
         parameters = inspect.signature(function).parameters
         self._function = function
         self._is_async = inspect.iscoroutinefunction(function)
@@ -38,6 +41,8 @@ class Tool:
         }
         self._validator = Validator(schema)
         self.input_schema: Schema = published(schema)
+        readable = {name: one for name, one in self.input_schema["properties"].items() if name not in of_full_tokens}
+        self.reading_schema: Schema = self.input_schema | {"properties": readable}
 
     async def call(self, simulator: Simulator, sandbox: str, arguments: Mapping[str, Any]) -> Answer:
         """Call it. Raises `ValueError` for wrong arguments, and what the client raises."""
@@ -50,9 +55,11 @@ class Tool:
         return answer
 
 
-def tool(properties: Schema | None = None, *, changes: bool = False) -> Callable[[Callable[..., Any]], Tool]:
-    """Make a tool of a function."""
-    return lambda function: Tool(function, properties or {}, changes=changes)
+def tool(
+    properties: Schema | None = None, *, changes: bool = False, of_full_tokens: Collection[str] = ()
+) -> Callable[[Callable[..., Any]], Tool]:
+    """Make a tool of a function. Tokens that may only read cannot pass the members `of_full_tokens`."""
+    return lambda function: Tool(function, properties or {}, changes=changes, of_full_tokens=of_full_tokens)
 
 
 def members(name: str, *wanted: str) -> Schema:

@@ -10,6 +10,7 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
+from simulator.domain.model.likeness import nearest
 from simulator.domain.reports.coverage import Coverage
 from simulator.persistence.tape.entries import ClockSet
 from simulator.redaction import Secrets
@@ -93,7 +94,8 @@ class Sandboxes:
         """Return the sandbox with this id. Raises `Unknown`."""
         sandbox = self._by_id.get(sandbox_id)
         if sandbox is None:
-            text = f"there is no sandbox {sandbox_id!r}; GET /_sim/sandboxes lists them"
+            meant = f"; did you mean {DEFAULT}?" if nearest(sandbox_id, [DEFAULT]) else ""
+            text = f"there is no sandbox {sandbox_id!r}{meant or '; GET /_sim/sandboxes lists them'}"
             where = "" if self.is_ours(sandbox_id) else ". By the list of --shards it would be another server's"
             raise Unknown("unknown_sandbox", text + where)
         return sandbox

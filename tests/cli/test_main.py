@@ -100,6 +100,8 @@ def test_without_a_verb_the_help_is_shown_as_wrong_usage() -> None:
         (("serve", "--host", "*"), "'*' is no address; write 0.0.0.0 for all of this machine"),
         (("serve", "--host", "127.0.0.1:9000"), "has a port; write --host 127.0.0.1 --port 9000"),
         (("serve", "--host", "[::1]:9000"), "has a port; write --host [::1] --port 9000"),
+        (("sandbox", "new", "--scenario", "bad-day"), "Write the scenario without --scenario."),
+        (("story", "--refid", "order-1"), "Write the refid without --refid."),
         (("frobnicate",), "No such command 'frobnicate'"),
         (("--verbose",), "--verbose"),
         (("serve", "--clok", "manual"), "--clock"),

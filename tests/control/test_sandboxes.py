@@ -291,7 +291,8 @@ def test_unknown_control_paths_and_methods(client: Client) -> None:
         answer = client.sim("GET", path).json
         assert answer["error"] == "unknown_path"
         assert "/_sim/docs lists them" in answer["message"] or "did you mean" in answer["message"]
-    assert client.sim("PATCH", "/sandboxes").json["error"] == "wrong_method"
+    wrong = client.sim("PATCH", "/sandboxes").json
+    assert (wrong["error"], wrong["message"].partition("; ")[2]) == ("wrong_method", "it takes GET, HEAD, POST")
     assert client.send("GET", "/_simulator").status == 404
 
 
@@ -479,6 +480,20 @@ def test_a_reseller_with_more_keys_than_the_limit_is_not_added() -> None:
         refused = client.sim("POST", "/sandboxes/default/resellers", {"code": "B", "api_keys": keys})
         assert (refused.status, refused.json["error"]) == (409, "too_many_api_keys")
         assert list(client.live.core.state.resellers) == ["RS001"]
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/v2/balance", "/v2/balance is a path of the service: send it without /_sim, to RESELLER_BASE_URL"),
+        ("/sandboxes/default/payments", "did you mean /_sim/sandboxes/default/transactions?"),
+        ("/sandboxes/defualt/clock", "there is no sandbox 'defualt'; did you mean default?"),
+        ("/sandboxes/other/clock", "there is no sandbox 'other'; GET /_sim/sandboxes lists them"),
+    ],
+)
+def test_a_path_that_is_not_there_leads_to_the_one_that_was_meant(client: Client, path: str, said: str) -> None:
+    answer = client.sim("GET", path)
+    assert (answer.status, answer.json["message"].endswith(said)) == (404, True), answer.json["message"]
 
 
 def test_an_unknown_path_is_named_and_one_with_two_prefixes_explained() -> None:

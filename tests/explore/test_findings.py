@@ -1,9 +1,10 @@
 """The files of findings: nothing of a sentence is lost, and nothing of a command."""
 
+import re
 from contextlib import closing
 from pathlib import Path
 
-from simulator.explore.fault_catalogue import single_faults
+from simulator.explore.fault_catalogue import sentence, single_faults
 from simulator.explore.fault_findings import FindingWriter, Reproduction, summary
 from simulator.explore.races import restarts
 from simulator.explore.repetition import Failure
@@ -22,6 +23,9 @@ def test_a_long_sentence_is_whole(tmp_path: Path) -> None:
         record.begin()
         finding = FindingWriter(FAST, tmp_path, record, reproduction, lambda faults: 60.0).written(failure)
     lines = finding.path.read_text().splitlines()
+    words = re.sub(r"[^a-z0-9]+", "-", sentence(FAULTS).lower())
+    assert words.startswith(f"{finding.path.stem[3:]}-"), "the name ends at the end of a word"
+    assert 80 < len(finding.path.stem) < 110
     assert len(summary(failure)) > 300
     assert lines[0] == f"# {summary(failure)}."
     assert lines[0].endswith("exit 1 (fails 2 of 3).")

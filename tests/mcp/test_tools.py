@@ -331,6 +331,8 @@ def test_a_token_that_may_only_read_has_the_tools_that_read(tmp_path: Any) -> No
         url = running.ready["url"]
         viewer, tester = (Simulator(url, f"{name}-token-0123456789") for name in ("reading", "testing"))
         assert listed(viewer).keys() == READING
+        forms = [set(listed(one)["explain_signature"].input_schema["properties"]) for one in (viewer, tester)]
+        assert (forms[0], forms[1] > {"curl", "method", "secret"}) == ({"n", "sandbox"}, True)
         assert len(listed(tester)) == 14
         refused = answer(viewer, "send_request", method="GET", path="/v2/balance")
         assert "the token may only read: send_request needs one whose role is full" in refused.text

@@ -29,8 +29,8 @@ on for `1` or `true`. A repeatable flag takes several values from its variable, 
 newlines).
 
 **Output.** Verbs print text. `--output json`, or its short form `--json`, prints the JSON of the control API;
-`RESELLER_SIM_OUTPUT=json` does so for all verbs, unless `--output text` is given. On a terminal, tables have its
-width, in colour unless `NO_COLOR` is set. Control characters are printed as escapes.
+`RESELLER_SIM_OUTPUT=json` does so for all verbs that have it, unless `--output text` is given. On a terminal, tables
+have its width, in colour unless `NO_COLOR` is set. Control characters are printed as escapes.
 
 **Times.** Text shows times in the service's zone, GMT+8; `--utc` or `RESELLER_SIM_UTC=1` shows UTC. `DURATION` is
 written as in scenario files, such as `90s`, `1h30m` or `500ms`, or as a number of seconds.
