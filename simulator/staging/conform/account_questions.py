@@ -29,31 +29,31 @@ def _order(dates: list[str]) -> str:
     return "newest_first" if dates[0] > dates[-1] else "oldest_first"
 
 
-@question("history-order")
+@question()
 def history_order(run: Run) -> tuple[Any, str]:
     dates = [str(row["date"]) for row in _after_payments(recent, run, 2).rows()]
     return _order(dates), f"the first of {len(dates)} is of {dates[0]}, the last of {dates[-1]}"
 
 
-@question("statement-order")
+@question()
 def statement_order(run: Run) -> tuple[Any, str]:
     dates = [str(row["date"]) for row in _after_payments(entries, run, 2).rows()]
     return _order(dates), f"the first of {len(dates)} is of {dates[0]}, the last of {dates[-1]}"
 
 
-@question("history-meta")
+@question()
 def history_meta(run: Run) -> tuple[Any, str]:
     count = int(_after_payments(recent, run, 2).at("meta.transaction_count"))
     paged = int(run.good("/v2/transactions", date=run.days, limit=1).at("meta.transaction_count"))
     return ("page" if paged == 1 else "filter"), f"with limit=1 transaction_count is {paged} of {count}"
 
 
-@question("history-category")
+@question()
 def history_category(run: Run) -> tuple[Any, str]:
     return category_of(run, _after_payments(recent, run).rows(), "name", "id")
 
 
-@question("statement-summary")
+@question()
 def statement_summary(run: Run) -> tuple[Any, str]:
     amount = Decimal(_after_payments(entries, run).at("summary.total_transactions.amount"))
     if not amount:
@@ -61,13 +61,13 @@ def statement_summary(run: Run) -> tuple[Any, str]:
     return ("signed" if amount < 0 else "unsigned"), f"total_transactions is {amount}"
 
 
-@question("statement-links")
+@question()
 def statement_links(run: Run) -> tuple[Any, str]:
     first = str(run.good("/v2/balance-statement", date=run.days, limit=100).at("links.first"))
     return ("relative" if first.startswith("/") else "absolute"), f"links.first begins with {first[:12]}"
 
 
-@question("webhook-updated", needs="configuration")
+@question(needs="configuration")
 def webhook_updated(run: Run) -> tuple[Any, str]:
     with webhook_kept(run) as url:
         put(run, url or NOBODY)
@@ -78,7 +78,7 @@ def webhook_updated(run: Run) -> tuple[Any, str]:
     return ("changes" if before == after else "requests"), f"updated_at was {before}, and {after} after the same PUT"
 
 
-@question("payment-status-codes", needs="payments")
+@question(needs="payments")
 def payment_status_codes(run: Run) -> tuple[Any, str]:
     codes: dict[str, int] = {}
     for payment in run.runner.make():
@@ -98,7 +98,7 @@ _NAMES_OF_CODES = {
 }  # fmt: skip
 
 
-@question("payment-timestamp", needs="payments")
+@question(needs="payments")
 def payment_timestamp(run: Run) -> tuple[Any, str]:
     payment = next((one for one in run.runner.payments if one.is_final), None)
     if payment is None:
@@ -112,7 +112,7 @@ def payment_timestamp(run: Run) -> tuple[Any, str]:
     return value, f"two re-queries {MOMENT_S:g} s apart have {first['timestamp']} and {second['timestamp']}"
 
 
-@question("failed-wallet", needs="payments")
+@question(needs="payments")
 def failed_wallet(run: Run) -> tuple[Any, str]:
     failed = next((one.last for one in run.runner.payments if one.last.get("status") == STATUSES["failed"]), None)
     if failed is None:
@@ -120,7 +120,7 @@ def failed_wallet(run: Run) -> tuple[Any, str]:
     return ("keep_cost" if failed["cost"] else "zero_cost"), f"a failed payment has cost {failed['cost']}"
 
 
-@question("requery-balance", needs="payments")
+@question(needs="payments")
 def requery_balance(run: Run) -> tuple[Any, str]:
     payments = [one for one in run.runner.payments if one.last.get("status") not in (STATUSES["failed"], *PENDING)]
     if len(payments) < 2:
@@ -138,7 +138,7 @@ def requery_balance(run: Run) -> tuple[Any, str]:
     ), f"the balance is {now}, was {own} after it; it says {balance}"
 
 
-@question("history-status-names", needs="payments")
+@question(needs="payments")
 def history_status_names(run: Run) -> tuple[Any, str]:
     run.runner.make()
     names = run.runner.pending_names
@@ -148,7 +148,7 @@ def history_status_names(run: Run) -> tuple[Any, str]:
     return ("payment" if name in PENDING else "filter"), f"a pending payment is {name} in the history"
 
 
-@question("voided-cost", needs="payments")
+@question(needs="payments")
 def voided_cost(run: Run) -> tuple[Any, str]:
     payment, _, _ = voided(run)
     if payment.last.get("status") != STATUSES["refunded"]:

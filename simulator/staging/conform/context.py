@@ -178,23 +178,25 @@ CHECKS: dict[str, Check] = {}
 QUESTIONS: dict[str, Question] = {}
 
 
-def check(id_: str, section: str, title: str, needs: Need = "") -> Callable[[CheckFunction], CheckFunction]:
-    """Register a check."""
+def check(section: str, title: str, needs: Need = "", *, id_: str = "") -> Callable[[CheckFunction], CheckFunction]:
+    """Register a check. Its id is the function's name with hyphens, unless it is given."""
 
     def register(function: CheckFunction) -> CheckFunction:
-        assert id_ not in CHECKS, id_
-        CHECKS[id_] = Check(id_, section, title, needs, function)
+        id_or_name = id_ or function.__name__.replace("_", "-")
+        assert id_or_name not in CHECKS, id_or_name
+        CHECKS[id_or_name] = Check(id_or_name, section, title, needs, function)
         return function
 
     return register
 
 
-def question(knob: str, needs: Need = "") -> Callable[[QuestionFunction], QuestionFunction]:
-    """Register a question about a knob of the register."""
+def question(needs: Need = "", *, knob: str = "") -> Callable[[QuestionFunction], QuestionFunction]:
+    """Register a question about a knob of the register: the function's name with hyphens, unless it is given."""
 
     def register(function: QuestionFunction) -> QuestionFunction:
-        assert knob not in QUESTIONS, knob
-        QUESTIONS[knob] = Question(knob, needs, function)
+        name = knob or function.__name__.replace("_", "-")
+        assert name not in QUESTIONS, name
+        QUESTIONS[name] = Question(name, needs, function)
         return function
 
     return register

@@ -35,7 +35,7 @@ def _which(first: bool, second: bool, names: tuple[str, str]) -> str:
     return "either" if first and second else names[0] if first else names[1]
 
 
-@question("repeated-query-keys")
+@question()
 def repeated_query_keys(run: Run) -> tuple[Any, str]:
     sent = target("/v2/transactions", date=run.days, limit=1, status=["SUCCESSFUL", "FAILED"])
     base = target("", date=run.days, limit=1).removeprefix("?")
@@ -47,7 +47,7 @@ def repeated_query_keys(run: Run) -> tuple[Any, str]:
     return _which(as_sent, by_value, ("as_sent", "sorted")), evidence
 
 
-@question("empty-query-values")
+@question()
 def empty_query_values(run: Run) -> tuple[Any, str]:
     sent = "/v2/catalog?is_active=true&product_code="
     kept, left_out = _accepts(run, sent, "is_active=true&product_code="), _accepts(run, sent, "is_active=true")
@@ -67,19 +67,19 @@ def _judged(run: Run, body: bytes, media: str, values: tuple[str, str]) -> tuple
     return values[answer.status == 401], f"the login of an unknown user, so sent, answered {answer.status}"
 
 
-@question("content-type")
+@question()
 def content_type(run: Run) -> tuple[Any, str]:
     body = f'{{"username":"conform-{token_hex(8)}","password":"x"}}'.encode()
     return _judged(run, body, "text/plain", ("checked", "ignored"))
 
 
-@question("duplicate-json-keys")
+@question()
 def duplicate_json_keys(run: Run) -> tuple[Any, str]:
     body = f'{{"username":"conform-{token_hex(8)}","password":"x","password":"y"}}'.encode()
     return _judged(run, body, "application/json", ("reject", "last"))
 
 
-@question("token-answer", needs="login")
+@question(needs="login")
 def token_answer(run: Run) -> tuple[Any, str]:
     value = login(run).json
     is_wrapped, is_flat = "AuthenticationResult" in value, "IdToken" in value
@@ -89,7 +89,7 @@ def token_answer(run: Run) -> tuple[Any, str]:
     return ("both" if is_wrapped and is_flat else "wrapped" if is_wrapped else "flat"), evidence
 
 
-@question("refreshed-token", needs="login")
+@question(needs="login")
 def refreshed_token(run: Run) -> tuple[Any, str]:
     answer = post(run, REFRESH, {"refresh_token": result_of(login(run))["RefreshToken"]})
     if answer.status != 200:
@@ -98,7 +98,7 @@ def refreshed_token(run: Run) -> tuple[Any, str]:
     return ("original" if is_null else "new"), f"RefreshToken of a refresh is {'null' if is_null else 'a token'}"
 
 
-@question("bearer-endpoints", needs="login")
+@question(needs="login")
 def bearer_endpoints(run: Run) -> tuple[Any, str]:
     token = result_of(login(run))["IdToken"]
     answer = run.session.plain("GET", "/v2/balance", headers={"Authorization": f"Bearer {token}"})
@@ -138,10 +138,10 @@ for _knob, _asked in (
     ("history-limit", _of("/v2/transactions", "cap", "reject", limit=1001)),
     ("statement-limit", _of("/v2/balance-statement", "cap", "reject", limit=1001)),
 ):
-    question(_knob)(_asked)
+    question(knob=_knob)(_asked)
 
 
-@question("tree-products")
+@question()
 def tree_products(run: Run) -> tuple[Any, str]:
     codes = products_of(run)
     in_tree = {code for _, category in categories(run) for code in category["product_codes"]}
@@ -154,7 +154,7 @@ def tree_products(run: Run) -> tuple[Any, str]:
     return ("answer" if listed == {code} else "whole"), evidence
 
 
-@question("options-active")
+@question()
 def options_active(run: Run) -> tuple[Any, str]:
     for where in lists(run):
         default, active = (
@@ -169,7 +169,7 @@ def options_active(run: Run) -> tuple[Any, str]:
     raise NotExercised("no list of options has inactive ones")
 
 
-@question("options-account-number")
+@question()
 def options_account_number(run: Run) -> tuple[Any, str]:
     where, entered, _ = a_dynamic_list(run)
     if not entered["validation"].get("pattern"):
@@ -188,12 +188,12 @@ def category_of(run: Run, rows: list[dict[str, Any]], by_name: str, by_id: str) 
     raise NotExercised("no row has a category of the tree, by name or id")
 
 
-@question("legacy-categories")
+@question()
 def legacy_categories(run: Run) -> tuple[Any, str]:
     return category_of(run, run.good("/v2/product-list").rows(), "names", "ids")
 
 
-@question("subproduct-denomination")
+@question()
 def subproduct_denomination(run: Run) -> tuple[Any, str]:
     for where in known_lists(run, "pricing"):
         items = run.good("/v2/options", "2026-09-16", **where).rows("items")
@@ -212,7 +212,7 @@ def subproduct_denomination(run: Run) -> tuple[Any, str]:
     raise NotExercised("no sub-product has a price that differs from its face value")
 
 
-@question("balance-record")
+@question()
 def balance_record(run: Run) -> tuple[Any, str]:
     value = run.good("/v2/balance").json
     for shape, holder in (("wrapped", value.get("data", {})), ("flat", value)):
@@ -221,7 +221,7 @@ def balance_record(run: Run) -> tuple[Any, str]:
     raise NotExercised("GET /v2/balance has another shape")
 
 
-@question("deprecation-header")
+@question()
 def deprecation_header(run: Run) -> tuple[Any, str]:
     found = run.good("/v2/product-list").headers.get("deprecation")
     evidence = f"GET /v2/product-list has Deprecation {found!r}" if found else "GET /v2/product-list has no Deprecation"
@@ -234,7 +234,7 @@ def deprecation_header(run: Run) -> tuple[Any, str]:
     raise NotExercised(f"the header has another form: {quote(found)}")
 
 
-@question("retry-count")
+@question()
 def retry_count(run: Run) -> tuple[Any, str]:
     for row in run.good("/v2/balance-webhook/deliveries", limit=100, status="failed").rows("deliveries"):
         value = {row["retryLimit"]: "retries", row["retryLimit"] + 1: "attempts"}.get(row["retryCount"])

@@ -53,15 +53,15 @@ class Proxy:
         if scope["type"] == "lifespan":
             await self._lifespan(receive, send)
             return
-        target = _target(scope)
+        responder = responder_of(scope)
+        assert responder is not None, "the proxy runs on our server"
+        target = responder.request.target
         raw_path = target.partition(b"?")[0]
         path = raw_path.decode("latin-1")
         if path == CALLBACKS_PATH or path.startswith(CALLBACKS_PATH + "/"):
             await self._call_back(scope, receive, send, target.removeprefix(CALLBACKS_PATH.encode()))
         elif path == CONTROL_PATH or path.startswith(CONTROL_PATH + "/"):
-            responder = responder_of(scope)
-            if responder is not None:
-                responder.cancel_when_left()  # it changes nothing, but may wait for minutes
+            responder.cancel_when_left()  # it changes nothing, but may wait for minutes
             use_host_of_target(scope)
             await self.control(scope, receive, send)
         elif is_control(raw_path) or is_control(self._upstream.base.encode() + raw_path):
@@ -109,13 +109,3 @@ class Proxy:
 def _refuse(why: str) -> Response:
     """Refuse a request without relaying it or writing it to the journal."""
     return error(404, "not_passed_on", f"reseller-sim proxy, not the service: {why}")
-
-
-def _target(scope: Any) -> bytes:
-    """Return the request's target as received; a server other than ours may have lost an empty query."""
-    responder = responder_of(scope)
-    if responder is not None:
-        return responder.request.target
-    query: bytes = scope["query_string"]
-    raw: bytes = scope["raw_path"]
-    return raw + (b"?" + query if query else b"")

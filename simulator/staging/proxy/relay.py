@@ -107,6 +107,9 @@ class _Passing:
         self._reader = AnswerReader(scope["method"], BOUNDS)
         self._has_more = False
         self._is_noted = False
+        responder = responder_of(scope)
+        assert responder is not None, "the proxy runs on our server"
+        self._responder = responder
 
     async def run(self) -> None:
         """Relay the request once a part of its body has arrived, so that a slow client holds no connection. Failures
@@ -241,7 +244,7 @@ class _Passing:
                 async with asyncio.timeout_at(min(end, asyncio.get_running_loop().time() + pause)):
                     piece, is_last = await connection.piece()
                 self._got.add(piece)
-                if not self._got.is_whole and self._has_left():
+                if not self._got.is_whole and self._responder.stage is OVER:
                     raise RelayFailure(0, "client_left", "the client left before a long answer was complete")
                 if is_last:
                     self._finish()
@@ -255,18 +258,12 @@ class _Passing:
         except NoAnswerError:
             raise self._no_answer(f"the answer of {whom} broke off: {self._reader.broke_off}") from None
 
-    def _has_left(self) -> bool:
-        responder = responder_of(self._scope)
-        return responder is not None and responder.stage is OVER
-
     # The end
 
     async def _fail(self, failed: RelayFailure) -> None:
         self._finish(failed.code, failed.words, failed.status)
         if not failed.status:
-            responder = responder_of(self._scope)
-            if responder is not None:
-                responder.abort()
+            self._responder.abort()
             return
         message = f"reseller-sim proxy, not the service: {failed.words}"
         body = encode({"error": failed.code, "message": message})

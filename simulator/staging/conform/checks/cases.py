@@ -23,9 +23,7 @@ def trxid_of(run: Run, payment: Payment) -> str:
     return str(rows[0]["trxid"])
 
 
-@check(
-    "case-unknown", "4.12", "A dispute or void of an unknown transaction is refused with errors.trxid", needs="payments"
-)
+@check("4.12", "A dispute or void of an unknown transaction is refused with errors.trxid", needs="payments")
 def case_unknown(run: Run) -> Iterator[Departure]:
     for path, more in ((DISPUTE, {}), (VOID, {"refund_type": WRONG_AMOUNT})):
         for name in ("refid", "trxid"):
@@ -35,13 +33,13 @@ def case_unknown(run: Run) -> Iterator[Departure]:
             yield from unless("trxid" in errors, f"errors.trxid with an unknown {name}", "present", errors)
 
 
-@check("case-missing", "4.12", "A dispute or void without refid and trxid is refused", needs="payments")
+@check("4.12", "A dispute or void without refid and trxid is refused", needs="payments")
 def case_missing(run: Run) -> Iterator[Departure]:
     for path, more in ((DISPUTE, {}), (VOID, {"refund_type": WRONG_AMOUNT})):
         yield from run.expected(run.session.call("POST", path, {"user_email": [], **more}), 400)
 
 
-@check("void-reason", "4.13", "A void for another reason needs the reason", needs="payments")
+@check("4.13", "A void for another reason needs the reason", needs="payments")
 def void_reason(run: Run) -> Iterator[Departure]:
     body = {"refid": f"conform-{token_hex(8)}", "refund_type": OTHER_REASON}
     answer = run.session.call("POST", VOID, body)
@@ -52,7 +50,7 @@ def void_reason(run: Run) -> Iterator[Departure]:
         )
 
 
-@check("dispute", "4.12", "A dispute is opened once; trxid wins over refid", needs="payments")
+@check("4.12", "A dispute is opened once; trxid wins over refid", needs="payments")
 def dispute(run: Run) -> Iterator[Departure]:
     payment = paid(run)[0]
     before = run.runner.balance()
@@ -92,7 +90,7 @@ def voided(run: Run) -> tuple[Payment, list[Answer], Decimal]:
     return run.voided
 
 
-@check("void", "4.13", "A void is taken once", needs="payments")
+@check("4.13", "A void is taken once", needs="payments")
 def void(run: Run) -> Iterator[Departure]:
     payment, answers, _ = voided(run)
     for time, answer in zip(("first", "second"), answers, strict=True):
@@ -103,12 +101,7 @@ def void(run: Run) -> Iterator[Departure]:
     yield from differ("data.status of the second void", "Failed", answers[1].at("data.status"))
 
 
-@check(
-    "void-refund",
-    "4.13",
-    "A voided payment has status Refund and code 53, and the wallet gets its cost back",
-    needs="payments",
-)
+@check("4.13", "A voided payment has status Refund and code 53, and the wallet gets its cost back", needs="payments")
 def void_refund(run: Run) -> Iterator[Departure]:
     payment, _, before = voided(run)
     if payment.last.get("status") != STATUSES["refunded"]:

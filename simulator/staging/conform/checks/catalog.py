@@ -20,7 +20,7 @@ from simulator.staging.service import Answer
 UNKNOWN = "CONFORM-NO-SUCH-PRODUCT"
 
 
-@check("catalog-tree", "2.1", "The tree names products that the catalog has")
+@check("2.1", "The tree names products that the catalog has")
 def catalog_tree(run: Run) -> Iterator[Departure]:
     everything = run.good("/v2/catalog", include_inactive="true").at("products")
     for _, category in categories(run):
@@ -28,19 +28,19 @@ def catalog_tree(run: Run) -> Iterator[Departure]:
             yield from unless(code in everything, f"tree category {category['id']}", "products of the catalog", code)
 
 
-@check("catalog-codes", "2.1", "Products are keyed by their code")
+@check("2.1", "Products are keyed by their code")
 def catalog_codes(run: Run) -> Iterator[Departure]:
     for key, product in run.products.items():
         yield from differ(f"products.{key}.code", key, product["code"])
 
 
-@check("catalog-active", "4.4", "Without include_inactive only active products are returned")
+@check("4.4", "Without include_inactive only active products are returned")
 def catalog_active(run: Run) -> Iterator[Departure]:
     for key, product in run.products.items():
         yield from differ(f"products.{key}.is_active", True, product["is_active"])
 
 
-@check("catalog-inactive", "4.4", "include_inactive adds the inactive products")
+@check("4.4", "include_inactive adds the inactive products")
 def catalog_inactive(run: Run) -> Iterator[Departure]:
     everything = run.good("/v2/catalog", include_inactive="true").at("products")
     for key in run.products:
@@ -49,7 +49,7 @@ def catalog_inactive(run: Run) -> Iterator[Departure]:
         yield from differ(f"products.{key}.is_active", False, everything[key]["is_active"])
 
 
-@check("catalog-filter", "4.4", "product_code returns this product alone, as the whole catalog has it")
+@check("4.4", "product_code returns this product alone, as the whole catalog has it")
 def catalog_filter(run: Run) -> Iterator[Departure]:
     code = products_of(run)[0]
     found = run.good("/v2/catalog", product_code=code).at("products")
@@ -57,7 +57,7 @@ def catalog_filter(run: Run) -> Iterator[Departure]:
     yield from differ(f"products.{code}", run.products[code], found.get(code))
 
 
-@check("catalog-unknown", "4.4", "A product_code that matches nothing has no products, and keeps the tree")
+@check("4.4", "A product_code that matches nothing has no products, and keeps the tree")
 def catalog_unknown(run: Run) -> Iterator[Departure]:
     answer = run.get("/v2/catalog", product_code=UNKNOWN)
     yield from run.expected(answer, 200)
@@ -66,7 +66,7 @@ def catalog_unknown(run: Run) -> Iterator[Departure]:
     yield from differ("tree.groups", whole, [group["id"] for group in answer.at("tree.groups")])
 
 
-@check("catalog-fields", "2.1", "References of fields and fulfillment exist, and field ids are unique")
+@check("2.1", "References of fields and fulfillment exist, and field ids are unique")
 def catalog_fields(run: Run) -> Iterator[Departure]:
     for code, product in run.products.items():
         names = [field["id"] for field in product["fields"]]
@@ -90,7 +90,7 @@ def _references(product: dict[str, Any]) -> Iterator[tuple[str, str]]:
                 yield f"fields.{field['id']}.params.{name}", value["from_field"]
 
 
-@check("catalog-pricing", "2.1", "unit_price follows from the discount")
+@check("2.1", "unit_price follows from the discount")
 def catalog_pricing(run: Run) -> Iterator[Departure]:
     for code, product in run.products.items():
         pricing = product["pricing"]
@@ -102,7 +102,7 @@ def catalog_pricing(run: Run) -> Iterator[Departure]:
             yield from unless(price > 0, field, "a multiplier above 0 with a percentage", price)
 
 
-@check("catalog-version", "9", "From version 2026-09-16 the amount of a pricing select comes from denomination")
+@check("9", "From version 2026-09-16 the amount of a pricing select comes from denomination")
 def catalog_version(run: Run) -> Iterator[Departure]:
     newer = run.good("/v2/catalog", "2026-09-16").at("products")
     found = list(selects(run, "pricing"))
@@ -115,7 +115,7 @@ def catalog_version(run: Run) -> Iterator[Departure]:
             yield from differ(where, "denomination", amount.get("path"))
 
 
-@check("product-list-codes", "9", "The older product list and the catalog have the same products")
+@check("9", "The older product list and the catalog have the same products")
 def product_list_codes(run: Run) -> Iterator[Departure]:
     rows = run.good("/v2/product-list").rows()
     everything = run.good("/v2/catalog", include_inactive="true").at("products")
@@ -127,7 +127,7 @@ def product_list_codes(run: Run) -> Iterator[Departure]:
         yield from unless(code in codes, f"data {code}", "every active product of the catalog", "absent")
 
 
-@check("product-list-status", "2.15", "The older product list has the status of the catalog")
+@check("2.15", "The older product list has the status of the catalog")
 def product_list_status(run: Run) -> Iterator[Departure]:
     for row in run.good("/v2/product-list").rows():
         is_active = row["product_code"] in run.products
@@ -168,7 +168,7 @@ def compared(field: str, whole: list[Any], paged: list[Any]) -> Iterator[Departu
     )
 
 
-@check("options-pages", "4.5", "The pages of options are complete and without duplicates")
+@check("4.5", "The pages of options are complete and without duplicates")
 def options_pages(run: Run) -> Iterator[Departure]:
     where = max(lists(run), key=lambda one: _total(run, one), default=None)
     if where is None:
@@ -193,7 +193,7 @@ def _total(run: Run, where: dict[str, str]) -> int:
     return int(run.good("/v2/options", **where, limit=25000).at("meta.total"))
 
 
-@check("options-default-page", "4.5", "Without limit a page has at most 100 options, and per_page is an alias of limit")
+@check("4.5", "Without limit a page has at most 100 options, and per_page is an alias of limit")
 def options_default_page(run: Run) -> Iterator[Departure]:
     where = an_option_list(run)
     answer = run.good("/v2/options", **where)
@@ -203,7 +203,7 @@ def options_default_page(run: Run) -> Iterator[Departure]:
     yield from unless(len(alias.rows("items")) <= 1, "items with per_page=1", "at most 1", len(alias.rows("items")))
 
 
-@check("options-codes", "2.2", "The codes of a list of options are unique")
+@check("2.2", "The codes of a list of options are unique")
 def options_codes(run: Run) -> Iterator[Departure]:
     for where in lists(run)[:5]:
         codes = [item["code"] for item in run.good("/v2/options", VERSION, **where).rows("items")]
@@ -211,7 +211,7 @@ def options_codes(run: Run) -> Iterator[Departure]:
         yield from differ(f"items of {where['product_code']}", [], twice)
 
 
-@check("options-denomination", "2.2", "From version 2026-09-16 the options of a pricing select have a denomination")
+@check("2.2", "From version 2026-09-16 the options of a pricing select have a denomination")
 def options_denomination(run: Run) -> Iterator[Departure]:
     for where in known_lists(run, "pricing")[:5] or [an_option_list(run, "pricing")]:
         for item in run.good("/v2/options", VERSION, **where).rows("items"):
@@ -219,7 +219,7 @@ def options_denomination(run: Run) -> Iterator[Departure]:
             yield from unless("denomination" in item, field, "present", "absent")
 
 
-@check("options-cost", "2.1", "An option costs what the product's pricing says")
+@check("2.1", "An option costs what the product's pricing says")
 def options_cost(run: Run) -> Iterator[Departure]:
     for where in known_lists(run, "pricing")[:5] or [an_option_list(run, "pricing")]:
         product = run.products[where["product_code"]]
@@ -238,7 +238,7 @@ def cost_of(product: dict[str, Any], denomination: Any) -> Decimal:
     return max(cost, Decimal(0)).quantize(CENT, ROUND_HALF_UP)
 
 
-@check("subproducts-codes", "4.8", "The older sub-products and the options have the same codes")
+@check("4.8", "The older sub-products and the options have the same codes")
 def subproducts_codes(run: Run) -> Iterator[Departure]:
     has_some = {row["product_code"] for row in run.good("/v2/product-list").rows() if row["has_subproduct"]}
     found = [one for one in known_lists(run, "pricing") if one["product_code"] in has_some]
@@ -251,7 +251,7 @@ def subproducts_codes(run: Run) -> Iterator[Departure]:
         yield from differ("data", sorted(wanted), sorted(str(row["subproduct_code"]) for row in rows))
 
 
-@check("billers-pages", "4.6", "The pages of billers are complete, and their meta and links agree")
+@check("4.6", "The pages of billers are complete, and their meta and links agree")
 def billers_pages(run: Run) -> Iterator[Departure]:
     whole = [row["biller_code"] for row in run.good("/v1/interbank/billers").rows()]
     if len(whole) < 2:
@@ -283,7 +283,7 @@ def paging(answer: Answer, number: int, size: int, total: int, rows: int) -> Ite
         )
 
 
-@check("billers-filter", "4.6", "biller_code and suggested_category choose billers")
+@check("4.6", "biller_code and suggested_category choose billers")
 def billers_filter(run: Run) -> Iterator[Departure]:
     rows = run.good("/v1/interbank/billers").rows()
     if not rows:

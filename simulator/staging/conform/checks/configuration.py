@@ -39,7 +39,7 @@ def _set_callback(run: Run, url: str, method: str) -> Answer:
     return run.session.call("POST", f"{CALLBACK}?method={method}&url={quote(url, safe='')}")
 
 
-@check("callback-url-set", "4.18", "The callback URL can be set and read", needs="configuration")
+@check("4.18", "The callback URL can be set and read", needs="configuration")
 def callback_url_set(run: Run) -> Iterator[Departure]:
     present = run.session.call("GET", CALLBACK)
     url, method = present.at("data.CallbackUrl"), present.at("data.Method")
@@ -57,14 +57,14 @@ def callback_url_set(run: Run) -> Iterator[Departure]:
     yield from differ("data.Method, put back", method, run.session.call("GET", CALLBACK).at("data.Method"))
 
 
-@check("callback-url-refused", "4.18", "A callback URL needs url and method", needs="configuration")
+@check("4.18", "A callback URL needs url and method", needs="configuration")
 def callback_url_refused(run: Run) -> Iterator[Departure]:
     for query in ("method=POST", f"url={quote(NOBODY, safe='')}", f"url={quote(NOBODY, safe='')}&method=PUT"):
         answer = run.session.call("POST", f"{CALLBACK}?{query}")
         yield from unless(answer.status == 400, f"the status of {query}", "400", answer)
 
 
-@check("threshold-refused", "4.16", "A low-balance threshold needs an amount", needs="configuration")
+@check("4.16", "A low-balance threshold needs an amount", needs="configuration")
 def threshold_refused(run: Run) -> Iterator[Departure]:
     answer = run.session.call("POST", "/v2/low-balance-threshold")
     yield from run.expected(answer, 400)
@@ -111,7 +111,7 @@ def with_webhook(run: Run, made: Callable[[Run, str], Iterator[Departure]]) -> I
     yield from differ("webhook_url, put back", url, run.session.call("GET", WEBHOOK).at("webhook_url"))
 
 
-@check("webhook-create", "4.19", "A new webhook has a secret of 64 hexadecimal characters", needs="configuration")
+@check("4.19", "A new webhook has a secret of 64 hexadecimal characters", needs="configuration")
 def webhook_create(run: Run) -> Iterator[Departure]:
     if run.session.call("GET", WEBHOOK).at("webhook_url"):
         raise NotExercised("a webhook is configured, and its secret would be lost")
@@ -143,7 +143,7 @@ def webhook_create(run: Run) -> Iterator[Departure]:
         yield from run.expected(answer, 204)
 
 
-@check("webhook-update", "4.19", "An update of the webhook does not show its secret", needs="configuration")
+@check("4.19", "An update of the webhook does not show its secret", needs="configuration")
 def webhook_update(run: Run) -> Iterator[Departure]:
     def made(run: Run, url: str) -> Iterator[Departure]:
         answer = put(run, url)
@@ -154,7 +154,7 @@ def webhook_update(run: Run) -> Iterator[Departure]:
     yield from with_webhook(run, made)
 
 
-@check("webhook-enabled", "4.19", "The webhook can be disabled and enabled", needs="configuration")
+@check("4.19", "The webhook can be disabled and enabled", needs="configuration")
 def webhook_enabled(run: Run) -> Iterator[Departure]:
     def made(run: Run, url: str) -> Iterator[Departure]:
         for enabled in (False, True):
@@ -166,7 +166,7 @@ def webhook_enabled(run: Run) -> Iterator[Departure]:
     yield from with_webhook(run, made)
 
 
-@check("webhook-url-refused", "8", "A webhook URL has at most 500 characters", needs="configuration")
+@check("8", "A webhook URL has at most 500 characters", needs="configuration")
 def webhook_url_refused(run: Run) -> Iterator[Departure]:
     def made(run: Run, url: str) -> Iterator[Departure]:
         answer = put(run, NOBODY.ljust(501, "x"))
@@ -176,7 +176,7 @@ def webhook_url_refused(run: Run) -> Iterator[Departure]:
     yield from with_webhook(run, made)
 
 
-@check("replay-bulk-bounds", "4.20", "A bulk replay has 1 to 50 job ids", needs="configuration")
+@check("4.20", "A bulk replay has 1 to 50 job ids", needs="configuration")
 def replay_bulk_bounds(run: Run) -> Iterator[Departure]:
     unknown = "00000000-0000-4000-8000-000000000000"
     for count in (0, 51):

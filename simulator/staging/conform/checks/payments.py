@@ -23,7 +23,7 @@ def paid(run: Run) -> list[Payment]:
     return found
 
 
-@check("pay-created", "4.11", "A payment is created, and its answer repeats the request", needs="payments")
+@check("4.11", "A payment is created, and its answer repeats the request", needs="payments")
 def pay_created(run: Run) -> Iterator[Departure]:
     for payment in run.runner.make():
         for text in payment.lost:
@@ -43,7 +43,7 @@ def pay_created(run: Run) -> Iterator[Departure]:
     yield from unless(len(run.runner.payments) > 0, "payments", "at least one", 0)
 
 
-@check("pay-amount", "2.3", "amount is an integer when it is whole", needs="payments")
+@check("2.3", "amount is an integer when it is whole", needs="payments")
 def pay_amount(run: Run) -> Iterator[Departure]:
     for payment in run.runner.payments:
         amount = payment.first.at("data.amount")
@@ -51,9 +51,7 @@ def pay_amount(run: Run) -> Iterator[Departure]:
         yield from unless(is_right, "data.amount", f"the number {payment.order.amount}", payment.first)
 
 
-@check(
-    "pay-idempotent", "4.11", "A refid that is sent again is the same payment, and costs nothing more", needs="payments"
-)
+@check("4.11", "A refid that is sent again is the same payment, and costs nothing more", needs="payments")
 def pay_idempotent(run: Run) -> Iterator[Departure]:
     if run.runner.paid_twice:
         yield Departure("the wallet", "nothing more is debited", run.runner.paid_twice)
@@ -71,7 +69,7 @@ def pay_idempotent(run: Run) -> Iterator[Departure]:
         raise NotExercised("the wallet does not fall with a payment, so it does not show that a refid pays only once")
 
 
-@check("pay-final", "3.1", "A payment becomes final, and stays so", needs="payments")
+@check("3.1", "A payment becomes final, and stays so", needs="payments")
 def pay_final(run: Run) -> Iterator[Departure]:
     order = [STATUSES["accepted"], STATUSES["processing"], "final"]
     for payment in run.runner.payments:
@@ -86,7 +84,7 @@ def pay_final(run: Run) -> Iterator[Departure]:
         yield from differ("data.status of a final payment", names[-1], again.at("data.status"))
 
 
-@check("pay-spelling", "2.3", "A successful payment is spelled as documented", needs="payments")
+@check("2.3", "A successful payment is spelled as documented", needs="payments")
 def pay_spelling(run: Run) -> Iterator[Departure]:
     for payment in run.runner.payments:
         for answer in payment.answers:
@@ -97,7 +95,7 @@ def pay_spelling(run: Run) -> Iterator[Departure]:
                 yield from differ("data.statusCode of a successful payment", 20, code)
 
 
-@check("pay-wallet", "2.3", "The wallet loses what a payment costs, and its answer has the balance", needs="payments")
+@check("2.3", "The wallet loses what a payment costs, and its answer has the balance", needs="payments")
 def pay_wallet(run: Run) -> Iterator[Departure]:
     for payment in run.runner.payments:
         if payment.first.data.get("status") != STATUSES["failed"]:
@@ -106,7 +104,7 @@ def pay_wallet(run: Run) -> Iterator[Departure]:
             yield from differ("data.balance", after, Decimal(payment.first.at("data.balance")))
 
 
-@check("pay-cost", "2.1", "A payment costs what the product's pricing says", needs="payments")
+@check("2.1", "A payment costs what the product's pricing says", needs="payments")
 def pay_cost(run: Run) -> Iterator[Departure]:
     for payment in run.runner.payments:
         product = run.products[payment.order.product]
@@ -116,7 +114,7 @@ def pay_cost(run: Run) -> Iterator[Departure]:
             yield from unless(is_right, f"data.cost of {payment.order.product}", f"{wanted:.2f}", payment.cost)
 
 
-@check("pay-history", "2.4", "A payment is in the history as its answer says", needs="payments")
+@check("2.4", "A payment is in the history as its answer says", needs="payments")
 def pay_history(run: Run) -> Iterator[Departure]:
     for payment in run.runner.payments:
         row = next(iter(run.runner.records(payment)), None)
@@ -135,7 +133,7 @@ def pay_history(run: Run) -> Iterator[Departure]:
             yield from differ("price", Decimal(last["cost"]), Decimal(row["price"]))
 
 
-@check("pay-statement", "2.5", "A payment is in the statement with what it cost", needs="payments")
+@check("2.5", "A payment is in the statement with what it cost", needs="payments")
 def pay_statement(run: Run) -> Iterator[Departure]:
     payments = run.runner.payments  # made before the statement is read
     answer = run.session.call("GET", target("/v2/balance-statement", date=run.days, limit=100, type="TRANSACTION"))
@@ -166,27 +164,27 @@ def refused(run: Run, body: dict[str, Any], ceiling: Decimal) -> tuple[Answer, l
     return answer, found
 
 
-@check("refuse-product", "4.11", "A payment of an unknown product is refused, and nothing is debited", needs="payments")
+@check("4.11", "A payment of an unknown product is refused, and nothing is debited", needs="payments")
 def refuse_product(run: Run) -> Iterator[Departure]:
     body = run.runner.body(run.runner.orders[0], product=UNKNOWN)
     yield from refused(run, body, run.runner.ceiling(run.runner.orders[0]))[1]
 
 
-@check("refuse-missing", "4.11", "A payment without one of its members is refused", needs="payments")
+@check("4.11", "A payment without one of its members is refused", needs="payments")
 def refuse_missing(run: Run) -> Iterator[Departure]:
     order = run.runner.orders[0]
     for name in ("refid", "product", "account", "amount"):
         yield from refused(run, run.runner.body(order, **{name: None}), run.runner.ceiling(order))[1]
 
 
-@check("refuse-refid", "8", "A refid of more than 50 characters is refused", needs="payments")
+@check("8", "A refid of more than 50 characters is refused", needs="payments")
 def refuse_refid(run: Run) -> Iterator[Departure]:
     order = run.runner.orders[0]
     body = run.runner.body(order)
     yield from refused(run, body | {"refid": body["refid"].ljust(51, "x")}, run.runner.ceiling(order))[1]
 
 
-@check("refuse-amount", "7.3", "An amount that is not sold is refused with 58 Invalid_Denomination", needs="payments")
+@check("7.3", "An amount that is not sold is refused with 58 Invalid_Denomination", needs="payments")
 def refuse_amount(run: Run) -> Iterator[Departure]:
     select = {product["code"] for product, _ in selects(run, "pricing", "reference")}
     order = next((one for one in run.runner.orders if one.product in select and not one.extras), None)
@@ -209,7 +207,7 @@ def plan_order(run: Run) -> Order:
     raise NotExercised("--pay names no payment with a plan code (:subproduct_code=CODE)")
 
 
-@check("refuse-plan", "4.11", "An unknown plan code is refused with 44, and the remarks name it", needs="payments")
+@check("4.11", "An unknown plan code is refused with 44, and the remarks name it", needs="payments")
 def refuse_plan(run: Run) -> Iterator[Departure]:
     order = plan_order(run)
     unknown = "CONFORM-NO-PLAN"
@@ -222,7 +220,7 @@ def refuse_plan(run: Run) -> Iterator[Departure]:
         yield from unless(unknown in str(remarks), "data.remarks", f"a text that names {unknown}", remarks)
 
 
-@check("refuse-plan-amount", "4.11", "A plan code with another amount is refused with 44", needs="payments")
+@check("4.11", "A plan code with another amount is refused with 44", needs="payments")
 def refuse_plan_amount(run: Run) -> Iterator[Departure]:
     order = plan_order(run)
     body = run.runner.body(order, amount=str(order.amount + NEVER_SOLD))
