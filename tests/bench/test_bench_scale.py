@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from bench.scale import memory, restart
-from bench.scale.__main__ import main
-from bench.scale.row import Row
+from bench import scale
+from bench.scale import Row, main
 
 
 def test_a_row_says_when_it_misses_its_target() -> None:
@@ -24,17 +23,17 @@ def test_a_subject_that_there_is_not_is_refused() -> None:
 @pytest.mark.parametrize(
     ("measure", "count", "rows"),
     [
-        (memory.payments, 60, 1),
-        (memory.sandboxes, 3, 2),
-        (restart.many, 60, 4),
+        (scale.payments, 60, 1),
+        (scale.sandboxes, 3, 2),
+        (scale.restarts, 60, 4),
     ],
 )
 def test_every_subject_has_its_rows(
     measure: Callable[[int], list[Row]], count: int, rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "WARM_UP", 50)
-    monkeypatch.setattr(restart, "BATCH", 50)
-    monkeypatch.setattr(restart, "KILLED_AFTER_S", 0.01)
+    monkeypatch.setattr(scale, "WARM_UP", 50)
+    monkeypatch.setattr(scale, "PAID_AT_ONCE", 50)
+    monkeypatch.setattr(scale, "KILLED_AFTER_S", 0.01)
     found = measure(count)
     assert len(found) == rows
     assert all(row.title and row.unit is not None for row in found)
