@@ -2,36 +2,36 @@
 
 A secret is recognized in three ways:
 
-- by its value: `Secrets` holds the known ones, `redact` hides them, and tokens that we issued, in a text. A value is
-  found in plain, percent-encoded, JSON-escaped and Base64 form; two encodings on top of each other are not undone;
-- by the name of its header, member or parameter: `redact_header`, `redact_members`, `redact_query`;
-- as the userinfo of a URL: `redact_urls`.
+- by its value: `Secrets` holds the known ones. A value is found in plain, percent-encoded and Base64 form, and tokens
+  that we issued as well; two encodings on top of each other are not undone, but for strings of JSON;
+- by the name of its header, member or parameter;
+- as the userinfo of a URL.
 
-`control.masking.Mask` applies all of them to a request. Each function takes `put`, which returns the text to show
-instead of a secret, so a caller can replace secrets with stand-ins. `spellings` lists the forms of a value in a fixed
-order: `zip` the forms of a secret with the forms of its stand-in. `Secrets.find` says which form stands where.
+`Mask` applies all of them to a request. Each function takes `put`, which returns the text to show instead of a secret,
+so a tape can have stand-ins.
 """
 
-import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
+from itertools import chain
 from os.path import commonprefix
-from typing import Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import quote, quote_plus, unquote_plus, unquote_to_bytes, urlsplit
 
 import msgspec
 
 from simulator.wire.money import encode
+from simulator.wire.tokens import HARMLESS_MEMBERS, MEMBERS, is_token_path
 
 MASKED: Final = "(not shown)"
 MASKED_IN_URL: Final = quote(MASKED, safe="()")
 FOUND_CHARS_MIN: Final = 8
 """A shorter secret, such as the password `1234`, would be found in harmless text."""
+WORD_CHARS_MIN: Final = 24
+"""The same for a secret of letters alone, or of digits alone."""
 CUT_CHARS_MIN: Final = 12
 """The length of a longer secret's beginning that is recognized, since a message may have cut off the rest."""
-STRONG_CHARS_MIN: Final = 24
-"""A secret of letters alone, or of digits alone, is weak below this length: it is found only as a separate word."""
 BODY_BYTES_MAX: Final = 256 * 1024
 """The maximum size of a body that is shown. The rest is neither decoded nor searched."""
 SECRET_BYTES_MAX: Final = 16 * 1024
@@ -55,9 +55,9 @@ _SECRET_PART: Final = re.compile(
 _CAMEL_WORD: Final = re.compile(r"(?<=[a-z0-9])(?:Key|Sig|Auth|Jwt|Pass)$")
 
 _BLOCK: Final = 4
-_WORD: Final = re.compile(rb"\w")
 _PERCENT: Final = re.compile(r"%[0-9A-F]{2}")
 _PADDING: Final = re.compile(rb"(?:=|%3[Dd])*")
+_REST_OF_CHARACTER: Final = re.compile(rb"[\x80-\xbf]*")
 _TO_URL: Final = bytes.maketrans(b"+/", b"-_")
 # The payload of every token of ours begins with {"iss":"reseller-sim
 _TOKEN: Final = re.compile(rb"(?<![\w-])[\w-]++\.eyJpc3MiOiJyZXNlbGxlci1zaW0i[\w-]*+(?:\.[\w-]*+)?")
@@ -83,19 +83,6 @@ def _mask_in_url(_: str) -> str:
     return MASKED_IN_URL
 
 
-class Found(NamedTuple):
-    """A spelling of a secret in a text, with its start and end; the text may have cut it off."""
-
-    start: int
-    end: int
-    spelling: bytes
-
-    @property
-    def is_whole(self) -> bool:
-        """Return whether the text contains the whole secret."""
-        return self.end - self.start == len(self.spelling)
-
-
 class Secrets:
     """Known secrets, including replaced ones. Secrets can be added.
 
@@ -105,9 +92,7 @@ class Secrets:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._known: set[str] = set()
-        self._secret_of: dict[bytes, str] = {}
         self._by_beginning: dict[bytes, list[bytes]] = {}
-        self._weak: set[bytes] = set()
         self._blocks: set[int] = set()
         self.add(secrets)
 
@@ -116,68 +101,50 @@ class Secrets:
 
     def add(self, secrets: Iterable[str]) -> None:
         """Hide these, too."""
-        for secret in dict.fromkeys(secrets):
-            if secret in self._known:
-                continue
+        for secret in secrets:
+            for spelling in () if secret in self._known else _spellings(secret):
+                self._by_beginning.setdefault(spelling[:FOUND_CHARS_MIN], []).append(spelling)
+                beginning = b"".join(spelling[at : at + _BLOCK] for at in range(_BLOCK))
+                self._blocks.update(memoryview(beginning).cast("I"))
             self._known.add(secret)
-            plain = secret.encode("utf-8", "surrogatepass")
-            if len(plain) < STRONG_CHARS_MIN and (plain.isalpha() or plain.isdigit()):
-                self._weak.add(plain)
-            for spelling in spellings(secret):
-                if spelling not in self._secret_of and len(spelling) >= FOUND_CHARS_MIN:
-                    self._secret_of[spelling] = secret
-                    self._by_beginning.setdefault(spelling[:FOUND_CHARS_MIN], []).append(spelling)
-                    beginning = b"".join(spelling[at : at + _BLOCK] for at in range(_BLOCK))
-                    self._blocks.update(memoryview(beginning).cast("I"))
 
-    def find(self, text: bytes, *, strong_only: bool = False) -> Iterator[Found]:
-        """Yield the secrets in a text, in order; cut ones may overlap. With `strong_only` only strong ones."""
+    def spans(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """Yield where secrets begin and end in a text, in the order of their beginnings; they may overlap."""
         blocks = memoryview(text[: len(text) // _BLOCK * _BLOCK]).cast("I")
         hits = self._blocks.intersection(blocks)
-        end = 0
+        end = 0  # of the last whole one; a whole secret may begin within a cut one
         for place in (place for place, block in enumerate(blocks) if block in hits) if hits else ():
             for start in range(max(end, place * _BLOCK - _BLOCK + 1), place * _BLOCK + 1):
-                alike = self._by_beginning.get(text[start : start + FOUND_CHARS_MIN])
-                found = [self._found(text, start, one, strong_only=strong_only) for one in alike or ()]
-                longest = max(found, key=lambda one: (one.is_whole, one.end), default=None)
-                if longest and longest.end > start:
-                    end = longest.end if longest.is_whole else start + 1  # a whole secret may begin within a cut one
-                    yield longest
-
-    def _found(self, text: bytes, start: int, spelling: bytes, *, strong_only: bool) -> Found:
-        """Return a spelling at a place; it ends there when the text differs."""
-        end = start + len(spelling)
-        is_whole = text.startswith(spelling, start)
-        if is_whole and spelling in self._weak:
-            is_part = _WORD.match(text, end) or (start and _WORD.match(text, start - 1))
-            end = start if is_part or strong_only else end
-        elif not is_whole:
-            beginning = spelling[:CUT_CHARS_MIN]
-            is_word = beginning.isalpha() or beginning.isdigit()
-            is_cut = text.startswith(beginning, start) and not is_word
-            end = start + (len(commonprefix([spelling, text[start:end]])) if is_cut else 0)  # noqa: RUF071 - no paths
-        return Found(start, end, spelling)
-
-    def all_in(self, text: bytes) -> list[str]:
-        """Return the strong secrets that are in a text, sorted."""
-        return sorted({self._secret_of[found.spelling] for found in self.find(text, strong_only=True)})
+                for spelling in self._by_beginning.get(text[start : start + FOUND_CHARS_MIN], ()):
+                    stop = _end_of(spelling, text, start)
+                    end = max(end, stop) if stop - start == len(spelling) else end
+                    if stop > start:
+                        yield start, stop
 
 
-def spellings(secret: str) -> tuple[bytes, ...]:
-    """Return the searched forms of a secret, in a fixed number and order; empty for a short secret. The padding of
-    Base64 may be missing in a text, so it is left out."""
-    if len(secret) < FOUND_CHARS_MIN:
-        return ()
+def _end_of(spelling: bytes, text: bytes, start: int) -> int:
+    """Return where a spelling at a place ends: there when the text differs."""
+    end, beginning = start + len(spelling), spelling[:CUT_CHARS_MIN]
+    if text.startswith(spelling, start):
+        return end
+    if not text.startswith(beginning, start) or beginning.isalpha() or beginning.isdigit():
+        return start
+    same = commonprefix([spelling, text[start:end]])  # noqa: RUF071 - no paths
+    return _REST_OF_CHARACTER.match(text, start + len(same)).end()  # type: ignore[union-attr]  # it matches nothing, too
+
+
+def _spellings(secret: str) -> set[bytes]:
+    """Return the searched forms of a secret; none for a short one. The padding of Base64 may be missing in a text, so
+    it is left out."""
     core = secret.rstrip("=")
     plain = core if len(core) >= FOUND_CHARS_MIN else secret
-    percent, form, written = quote(plain, safe=""), quote_plus(plain), json.dumps(plain)[1:-1]
-    in_utf8 = json.dumps(plain, ensure_ascii=False)[1:-1]
     raw = plain.encode("utf-8", "surrogatepass")
-    texts = (
-        percent, _PERCENT.sub(lambda code: code[0].lower(), percent), form, plain.replace(" ", "+"),
-        raw.decode("latin-1"), written, written.replace("/", "\\/"), in_utf8, in_utf8.replace("/", "\\/"),
-    )  # fmt: skip
-    return (raw, *(text.encode("utf-8", "surrogatepass") for text in texts), *_in_base64(raw))
+    if len(plain) < (WORD_CHARS_MIN if raw.isalpha() or raw.isdigit() else FOUND_CHARS_MIN):
+        return set()
+    percent = quote(raw, safe="")
+    in_lower_case = _PERCENT.sub(lambda code: code[0].lower(), percent)
+    forms = {raw, percent.encode(), in_lower_case.encode(), quote_plus(raw).encode(), *_in_base64(raw)}
+    return {form for form in forms if len(form) >= FOUND_CHARS_MIN}
 
 
 def _in_base64(raw: bytes) -> Iterator[bytes]:
@@ -188,21 +155,19 @@ def _in_base64(raw: bytes) -> Iterator[bytes]:
         yield from (inner, inner.translate(_TO_URL))
 
 
-def redact(text: str, secrets: Iterable[Secrets], *, strong_only: bool = False, put: Put = _mask) -> str:
-    """Return a text without known secrets and without tokens of ours; `strong_only` leaves weak secrets in it."""
+def redact(text: str, secrets: Iterable[Secrets], put: Put = _mask) -> str:
+    """Return a text without known secrets and without tokens of ours."""
     raw = text.encode("utf-8", "surrogatepass")
-    found = [(one.start, one.end) for each in secrets for one in each.find(raw, strong_only=strong_only)]
+    found = list(chain.from_iterable(each.spans(raw) for each in secrets))
     if b"eyJpc3M" in raw:
         found += [token.span() for token in _TOKEN.finditer(raw)]
-    if not found:
-        return text
     shown, end = [], 0
     for start, stop in sorted(found):
         stop = _PADDING.match(raw, stop).end()  # type: ignore[union-attr]  # it matches nothing, too
         if start >= end:
             shown += [raw[end:start], put(raw[start:stop].decode("utf-8", "replace")).encode()]
         end = max(end, stop)
-    return b"".join((*shown, raw[end:])).decode("utf-8", "replace")
+    return b"".join((*shown, raw[end:])).decode("utf-8", "surrogatepass") if found else text
 
 
 def is_token(text: str) -> bool:
@@ -210,17 +175,15 @@ def is_token(text: str) -> bool:
     return _TOKEN.fullmatch(text.encode("utf-8", "surrogatepass")) is not None
 
 
-def redact_strings(body: bytes, change: Callable[[str, bool], str]) -> bytes:
-    """Change the strings of a JSON text, which may be cut or broken. `change` gets a string, and whether it names a
-    member."""
+def redact_strings(body: bytes, change: Put) -> bytes:
+    """Change the strings of a JSON text, which may be cut or broken."""
 
     def string(found: re.Match[bytes]) -> bytes:
         try:
             text = msgspec.json.decode(found[0], type=str)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return found[0]
-        shown = change(text, found.string[found.end() : found.end() + 1] == b":")
-        return found[0] if shown == text else encode(shown)
+        return found[0] if (shown := change(text)) == text else encode(shown)
 
     return _STRING.sub(string, body)
 
@@ -284,13 +247,105 @@ def redact_parameters(url: str, put: Put = _mask_in_url) -> str:
             return found[0] if sent.startswith(MASKED[:4]) else before + put(sent)
         if _ENCODED.search(sent):
             plain = unquote_plus(sent)
-            if (shown := redact_urls(plain, _mask)) != plain:
+            if (shown := redact_urls(plain, _mask if put is _mask_in_url else put)) != plain:
                 return before + quote(shown, safe="()")
         return before + redact_parameters(sent, put) if "=" in sent else found[0]
 
     return _URL_VALUE.sub(value, url)
 
 
-def redact_query(query: str, put: Put = _mask) -> str:
-    """Return a query or form without the values of secret parameters."""
-    return "&".join(redact_parameters("?" + redact_urls(part, put), put)[1:] for part in query.split("&"))
+class Mask:
+    """Hides secrets in the parts of a request: the given secrets, and the secrets in `known`. An X-Api-Key that is not
+    in `keys` may be a misplaced secret. `number` is shown instead of a value that is no text."""
+
+    def __init__(
+        self,
+        secrets: Iterable[str] = (),
+        keys: Container[str] = (),
+        known: Iterable[Secrets] = (),
+        put: Put = _mask,
+        number: object = MASKED,
+    ) -> None:
+        self._keys, self._put, self._number = keys, put, number
+        self._put_in_url = _mask_in_url if put is _mask else put
+        self._secrets = tuple(each for each in (Secrets(secrets), *known) if len(each))
+
+    def text(self, text: str) -> str:
+        """Return a text without secrets, tokens, and the credentials in URLs."""
+        return redact_urls(self._known(text), self._put_in_url)
+
+    def _known(self, text: str) -> str:
+        return redact(text, self._secrets, self._put)
+
+    def answer(self, body: bytes) -> bytes:
+        """Return a JSON text with every secret in its strings hidden."""
+        text = body.decode("utf-8", "replace")
+        return body if self._known(text) == text and b"\\" not in body else redact_strings(body, self._known)
+
+    def header(self, name: str, value: str) -> str:
+        """Return a header's value without secrets."""
+        if name.lower() == "x-api-key" and value not in self._keys and len(value) > FOREIGN_KEY_CHARS_SHOWN:
+            rest = value[FOREIGN_KEY_CHARS_SHOWN:]
+            return value[:FOREIGN_KEY_CHARS_SHOWN] + (f"... {MASKED}" if self._put is _mask else self._put(rest))
+        return self._put(value) if is_secret_header(name) else self.text(value)
+
+    def path(self, path: str) -> str:
+        """Return a path without credentials, including those in its parameters and in URLs in it."""
+        return redact_parameters(self.text(path), self._put)
+
+    def query(self, path: str, query: bytes | str) -> str:
+        """Return a query without credentials, including those in URLs in it."""
+        query = query if isinstance(query, str) else query.decode("latin-1")
+        parts = self._known(self._token_form(query) if is_token_path(path) else query).split("&")
+        return "&".join(redact_parameters("?" + redact_urls(part, self._put), self._put)[1:] for part in parts)
+
+    def body(self, path: str, body: bytes) -> str:
+        """Return a body as text; a long body is truncated, with its full length."""
+        if len(body) <= BODY_BYTES_MAX:
+            return self.whole_body(path, body.decode("utf-8", "replace"))
+        note = f"... (the beginning of {len(body)} bytes)"
+        if is_token_path(path):  # it would have to be decoded whole to know the secrets in it
+            return MASKED + note
+        # More than the shown part, so that a secret at its end is recognized.
+        shown = self.whole_body(path, body[: BODY_BYTES_MAX + SECRET_BYTES_MAX].decode("utf-8", "replace"))
+        return shown.encode("utf-8", "surrogatepass")[:BODY_BYTES_MAX].decode("utf-8", "ignore") + note
+
+    def whole_body(self, path: str, body: str) -> str:
+        """Return a body of any length without secrets. A body that is no text comes and goes with `surrogateescape`."""
+        if is_token_path(path):
+            shown = self._known(self._token_body(body)).encode("utf-8", "surrogateescape")
+        else:
+            shown = redact_members(self._known(body).encode("utf-8", "surrogateescape"), self._put)
+        if b"\\" in shown:
+            shown = redact_strings(shown, self.text)
+        return redact_urls(shown.decode("utf-8", "surrogateescape"), self._put)
+
+    def _token_body(self, body: str) -> str:
+        """Return a body of a token endpoint: any part that is not known to be harmless may be a password."""
+        try:
+            members = msgspec.json.decode(body)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            members = None
+        return encode(self._members(members)).decode() if isinstance(members, dict) else self._token_form(body)
+
+    def _members(self, members: dict[str, Any]) -> dict[str, Any]:
+        """Return members without secrets, including unknown names: a password may have been sent as a name."""
+        return {
+            name if name in MEMBERS else self._put(name): value if name in HARMLESS_MEMBERS else self._member(value)
+            for name, value in members.items()
+        }
+
+    def _member(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return self._members(value)
+        return self._put(value) if isinstance(value, str) else value and self._number
+
+    def _token_form(self, form: str) -> str:
+        """Return a form for tokens, or a text that may be none, likewise."""
+        return "&".join(map(self._token_parameter, form.split("&")))
+
+    def _token_parameter(self, parameter: str) -> str:
+        name, sign, value = parameter.partition("=")
+        if value and name not in HARMLESS_MEMBERS:
+            value = quote(self._put(unquote_plus(value)), safe="() ")
+        return (name if not name or name in MEMBERS else self._put(name)) + sign + value

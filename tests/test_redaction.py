@@ -9,19 +9,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from simulator.auth.tokens import Realm, TokenHolder, Use, issue
-from simulator.control.masking import Mask
 from simulator.domain.model.resellers import FORMER_MAX, SecretLog
 from simulator.redaction import (
     CUT_CHARS_MIN,
     FOUND_CHARS_MIN,
     MASKED,
+    Mask,
     Secrets,
     members_in,
     redact,
     redact_members,
     redact_urls,
-    spellings,
-)  # fmt: skip
+)
 
 LETTERS = st.sampled_from('ab1/+ =é"\\%')
 STRONG = st.tuples(st.text(LETTERS, max_size=6), st.text(LETTERS, min_size=6, max_size=12)).map("1-a".join)
@@ -36,7 +35,7 @@ def test_a_secret_is_found_at_every_place_of_a_text(secrets: list[str], texts: l
         for secret in secrets:
             text = f"{before}{secret}{before}".encode()
             start, end = len(before.encode()), len(f"{before}{secret}".encode().rstrip(b"="))
-            covered = {place for found in index.find(text) for place in range(found.start, found.end)}
+            covered = {place for span in index.spans(text) for place in range(*span)}
             assert set(range(start, max(start, end))) <= covered or secret.strip("=") == ""
 
 
@@ -63,8 +62,8 @@ def test_a_secret_too_short_is_not_looked_for(secret: str) -> None:
 
 
 def test_the_shortest_secret_is_found_and_the_beginning_of_a_longer_one() -> None:
-    index = Secrets(["s" * FOUND_CHARS_MIN, "0123-456789abcdef"])
-    assert redact("s" * FOUND_CHARS_MIN, [index]) == MASKED
+    index = Secrets(["s-" * (FOUND_CHARS_MIN // 2), "0123-456789abcdef"])
+    assert redact("s-" * (FOUND_CHARS_MIN // 2), [index]) == MASKED
     assert redact("0123-456789abcdef"[:CUT_CHARS_MIN], [index]) == MASKED
     assert redact("0123-456789abcdef"[: CUT_CHARS_MIN - 1], [index]) == "0123-456789"
 
@@ -85,22 +84,11 @@ def test_json_in_base64_and_the_tokens_of_others_are_no_tokens_of_ours(text: str
     assert redact(text, [Secrets()]) == text
 
 
-WEAK = ["12345678", "01234567890123456789", "callback", "Succesfully"]
-
-
-@pytest.mark.parametrize("secret", WEAK)
-def test_a_weak_secret_is_found_where_it_stands_alone(secret: str) -> None:
-    index = [Secrets([secret])]
-    for text in (f"0{secret}9", f"a{secret}", f"{secret}s", f"_{secret}"):
-        assert redact(text, index) == text
-    for text in ("{}", "user:{}", "a {} b", '{{"a":"{}"}}'):
-        assert redact(text.format(secret), index) == text.format(MASKED)
-
-
-@pytest.mark.parametrize("secret", ["callbacks", "12345678"])
-def test_a_weak_secret_does_not_hide_the_names_of_members(secret: str) -> None:
-    body = json.dumps({secret: secret, "n": f"x{secret}"}, separators=(",", ":")).encode()
-    assert json.loads(Mask([secret]).answer(body)) == {secret: MASKED, "n": f"x{secret}"}
+@pytest.mark.parametrize("secret", ["12345678", "01234567890123456789", "callback", "Succesfully"])
+def test_a_word_or_a_number_is_not_looked_for_since_harmless_text_has_it(secret: str) -> None:
+    assert redact(f"a {secret} b", [Secrets([secret])]) == f"a {secret} b"
+    long = secret * 3
+    assert redact(f"a {long} b", [Secrets([long])]) == f"a {MASKED} b"
 
 
 def test_the_beginning_of_a_secret_is_not_looked_for_when_it_is_a_word() -> None:
@@ -131,23 +119,26 @@ def test_a_masked_answer_is_json_of_the_same_shape(value: object, secrets: list[
 
 
 @pytest.mark.parametrize("secret", ['quo"te"and"more', "back\\slash\\es", "é€😀é€😀é€😀", "a/b+c=d&e f%25g"])
-def test_an_answer_hides_a_secret_in_json_within_a_string(secret: str) -> None:
+def test_an_answer_hides_a_secret_however_its_json_escapes_it(secret: str) -> None:
     mask = Mask([secret])
-    once = json.dumps({"refid": secret})
-    for value in (secret, once, once.replace("/", "\\/"), json.dumps({secret: 1}, ensure_ascii=False)):
-        for ascii_only in (False, True):
-            body = json.dumps({"body": value}, ensure_ascii=ascii_only).encode()
-            shown = json.loads(mask.answer(body))["body"]
-            assert MASKED in shown
-            assert secret not in shown
+    for ascii_only in (False, True):
+        body = json.dumps({"refid": f"x {secret} y"}, ensure_ascii=ascii_only)
+        for spelt in (body, body.replace("/", "\\/")):
+            assert json.loads(mask.answer(spelt.encode())) == {"refid": f"x {MASKED} y"}
 
 
-def test_the_spellings_of_a_secret_and_of_its_stand_in_come_in_the_same_order() -> None:
-    secret, stand_in = spellings("a/b+c d=e&f1"), spellings("abcdefghijkl")
-    assert len(secret) == len(stand_in)
-    assert secret[:2] == (b"a/b+c d=e&f1", b"a%2Fb%2Bc%20d%3De%26f1")
-    assert redact("x a%2Fb%2Bc%20d%3De%26f1 y", [Secrets(["a/b+c d=e&f1"])], put=lambda _: "abc") == "x abc y"
-    assert spellings("short") == ()
+def test_a_caller_may_put_something_else_instead_of_a_secret() -> None:
+    known = [Secrets(["a/b+c d=e&f1"])]
+    assert redact("x a%2Fb%2Bc%20d%3De%26f1 y", known, lambda spelt: f"<{len(spelt)}>") == "x <22> y"
+    mask = Mask(keys=["known-key"], known=known, put=lambda _: "other", number=0)
+    assert mask.header("X-Auth-Token", "abc") == "other"
+    assert mask.header("X-Api-Key", "0123456789") == "01234567other"
+    assert (
+        mask.body("/v2/token", b'{"username":"u","password":12,"x":"y"}')
+        == '{"username":"u","password":0,"other":"other"}'
+    )
+    assert mask.body("/v2/topup", b"password=a%20b&c=d") == "password=other&c=d"
+    assert mask.path("/http://u:p@h/a;token=x") == "/http://other@h/a;token=other"
 
 
 BODIES = [

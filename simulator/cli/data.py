@@ -203,8 +203,8 @@ def _refuse_unknown(action: str, names: Collection[str], sandbox: str, folder: P
 
 
 def _tape(reader: "Reader", sandbox: str, *, shows_secrets: bool) -> Iterable[bytes]:
+    from simulator.persistence.replay.tape_redaction import CannotMask, lines_without_secrets
     from simulator.persistence.replay.tape_writer import packed, tape_lines
-    from simulator.persistence.replay.without_secrets import CannotMask, lines_without_secrets
     from simulator.persistence.restoration import NoTape, kept_tape
 
     try:

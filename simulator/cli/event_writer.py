@@ -19,7 +19,6 @@ from simulator.cli.output import is_coloured, print_to_stderr
 from simulator.cli.watch import Lines
 from simulator.control.event_rows import KINDS
 from simulator.control.events import EventQuery, EventSource
-from simulator.control.masking import mask_of
 from simulator.runtime.operations import report
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.money import encode
@@ -153,7 +152,7 @@ class EventWriter:
 
     def _shown(self, event: Event) -> bytes:
         """An event without secrets."""
-        mask = mask_of(self._sandboxes.find(event.get("sandbox", "")), self._sandboxes)
+        mask = self._sandboxes.mask_of(self._sandboxes.find(event.get("sandbox", "")))
         if self._as_json:
             return mask.answer(encode(event))
         return mask.text(self._lines.line(event)).encode("utf-8", "replace")

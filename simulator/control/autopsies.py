@@ -18,9 +18,8 @@ from simulator.auth import headers as names
 from simulator.auth.autopsy.report import Autopsy, Compared, autopsy
 from simulator.auth.autopsy.signing_steps import TEXT_BYTES_MAX, Facts, Other, Parts
 from simulator.auth.canonical import QueryRules, body_hash, canonical_string
-from simulator.control.masking import Mask
 from simulator.domain.model.resellers import ApiKey, Reseller
-from simulator.redaction import MASKED
+from simulator.redaction import MASKED, Mask
 from simulator.runtime.background import in_background, place
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox

@@ -5,12 +5,11 @@ from typing import Any
 
 from simulator.control import notifications, render, requests
 from simulator.control.callbacks import attempt
-from simulator.control.masking import Mask, mask_of
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.domain_events import Attempted, Notification, Posted, StatusChanged
 from simulator.domain.model.transactions import Result, Transaction
 from simulator.domain.model.webhooks import Delivery
-from simulator.redaction import Secrets, redact_urls
+from simulator.redaction import Mask, Secrets, redact_urls
 from simulator.runtime.events import Action, Gone, Item, Taken
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -39,7 +38,7 @@ class EventRows:
         if found is None or found[0] != secrets:
             if len(self._masks) >= MASKS_MAX:
                 self._masks.clear()
-            found = self._masks[owners] = (secrets, mask_of(owners[0], self._sandboxes, owners[1:]))
+            found = self._masks[owners] = (secrets, self._sandboxes.mask_of(owners[0], owners[1:]))
         return found[1]
 
     def row(self, live: LiveSandbox, taken: Taken) -> dict[str, Any]:

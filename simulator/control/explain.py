@@ -20,8 +20,8 @@ from simulator.control.curl import curl_command
 from simulator.control.explain_input import Given, read_given
 from simulator.control.filters import refuse_other_parameters
 from simulator.control.http import base_url, bytes_of, refuse_lost_sandbox, reply, sandbox_of, sandboxes_of
-from simulator.control.masking import Mask, mask_of
 from simulator.domain.model.resellers import ApiKey, Reseller
+from simulator.redaction import Mask
 from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import DEFAULT
@@ -70,7 +70,7 @@ async def explain(request: Request) -> Response:
     named = live.core.state.keys.get(headers.get(names.API_KEY, b"").decode("latin-1"))
     known = None if named is None else named[1]
     asked = _Asked(given, headers, named, known if given.secret is None else _GivenKey(given.secret))
-    shown = _described(live, asked, hashed, mask_of(live, sandboxes_of(request)), base_url(request))
+    shown = _described(live, asked, hashed, sandboxes_of(request).mask_of(live), base_url(request))
     unsigned: JudgeUnsigned = request.app.state.judge_unsigned
     return reply(shown | (_judged_unsigned(live, asked, unsigned) or await _judged(live, asked, hashed)))
 

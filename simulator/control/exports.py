@@ -14,8 +14,8 @@ from simulator import __version__
 from simulator.control.curl import call_command, exact_curl_command
 from simulator.control.filters import page_of
 from simulator.control.http import base_url, sandbox_of
-from simulator.control.masking import Mask
 from simulator.control.requests import exchange_of, filters_of, masks, matching, unknown_request, whole
+from simulator.redaction import Mask
 from simulator.runtime.journal import Exchange
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.shortened import one_line

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from simulator.control import api_docs, events, exports, health, metrics, resellers, sandboxes, scenario, tapes
-from simulator.control.masking import Mask, mask_of
 from simulator.redaction import redact_urls
 from simulator.runtime.background import in_background
 from simulator.runtime.sandboxes import Sandboxes
@@ -81,7 +80,7 @@ class MaskedSend:
 
     async def _masked(self, body: bytes) -> bytes:
         live = self._sandboxes.find(self._scope.get("path_params", {}).get("sandbox", ""))
-        mask: Mask = mask_of(live, self._sandboxes)
+        mask = self._sandboxes.mask_of(live)
         if len(body) <= SLICE_BYTES:
             return _as_one_line(mask.answer(body))
         masked = []

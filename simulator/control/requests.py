@@ -28,8 +28,8 @@ from simulator.control.filters import (
     wait_of,
 )
 from simulator.control.http import DIGITS_MAX, error, page, refuse_lost_sandbox, reply, sandbox_of, sandboxes_of
-from simulator.control.masking import Mask, mask_of
 from simulator.domain.errors import Conflict
+from simulator.redaction import Mask
 from simulator.runtime.background import in_background, place
 from simulator.runtime.bounded_log import Tally
 from simulator.runtime.journal import Exchange, reply_headers
@@ -69,7 +69,7 @@ def masks(request: Request, live: LiveSandbox) -> Callable[[str], Mask]:
     """Return a function from the `owner` of an exchange to its mask, which hides the secrets of both sandboxes."""
 
     sandboxes = sandboxes_of(request)
-    return cache(lambda owner: mask_of(live, sandboxes, [sandboxes.find(owner)]))
+    return cache(lambda owner: sandboxes.mask_of(live, [sandboxes.find(owner)]))
 
 
 async def list_all(request: Request) -> Response:

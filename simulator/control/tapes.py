@@ -30,8 +30,8 @@ from simulator.persistence.replay.head import TakenTape, taken
 from simulator.persistence.replay.proof import NoSuchMoment
 from simulator.persistence.replay.rebuilding import load_whole_tape
 from simulator.persistence.replay.tape_reader import ReadTape, lines_of, read_tapes
+from simulator.persistence.replay.tape_redaction import CannotMask, lines_in_steps
 from simulator.persistence.replay.tape_writer import packed, tape_lines
-from simulator.persistence.replay.without_secrets import CannotMask, lines_in_steps
 from simulator.persistence.rewinding import Rewinder, refuse_lost
 from simulator.redaction import Secrets
 from simulator.runtime.background import in_background, place
@@ -172,7 +172,7 @@ def _with_secrets(tape: TakenTape) -> Iterator[bytes]:
     the sandbox received a secret of the server."""
     of_server = Secrets((*tape.head.hidden, *tape.server))
     for line in tape_lines(tape._replace(head=msgspec.structs.replace(tape.head, hidden=()))):
-        if len(of_server) and of_server.all_in(line):
+        if any(of_server.spans(line)):
             text = "this sandbox received a token of the control API, which is never shown; ask without ?secrets=shown"
             raise Conflict("cannot_show", text)
         yield line

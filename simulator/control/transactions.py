@@ -13,7 +13,6 @@ from simulator.control import render
 from simulator.control.callbacks import callback
 from simulator.control.filters import page_of, query_of, refuse_unknown_reseller
 from simulator.control.http import error, lines, page, reply, sandbox_of, sandboxes_of
-from simulator.control.masking import mask_of
 from simulator.control.requests import row as request_row
 from simulator.domain.model.cases import Case
 from simulator.domain.model.transactions import Result, Transaction
@@ -147,7 +146,7 @@ async def show(request: Request) -> Response:
     one = live.core.state.transactions.get(request.path_params["trxid"])
     if one is None:
         return error(404, "unknown_transaction", "this sandbox has no such transaction; ?refid= finds by refid")
-    mask = mask_of(live, sandboxes_of(request))
+    mask = sandboxes_of(request).mask_of(live)
     of_it = [each for each in live.journal if each.trxid == one.trxid]
     rows = await lines(of_it[-SHOWN_MAX:], lambda each: request_row(each, mask))
     requests, left_out = [msgspec.json.decode(row) for row in rows], max(0, len(of_it) - SHOWN_MAX)

@@ -14,7 +14,6 @@ from simulator.contract.openapi import OPENAPI, load
 from simulator.control import render
 from simulator.control.filters import refuse_other_parameters
 from simulator.control.http import in_slices, reply, sandbox_of, sandboxes_of
-from simulator.control.masking import mask_of
 from simulator.domain.model.expectations import Expectation, Verdict
 from simulator.domain.model.outcomes import OUTCOMES, AnswerKind
 from simulator.domain.reports.coverage import Coverage
@@ -72,7 +71,7 @@ async def show_audit(request: Request) -> Response:
     sandboxes = sandboxes_of(request)
     # A refused request may have the credentials of another sandbox.
     owners = {one.owner for one in log.exchanges if one.owner}
-    mask = mask_of(live, sandboxes, map(sandboxes.find, owners))
+    mask = sandboxes.mask_of(live, map(sandboxes.find, owners))
     return reply(as_json(obligations, left_out=log.left_out, shown=mask.text))
 
 

@@ -1,9 +1,7 @@
 """Indexes of secrets that grow with their sources, and evict the oldest."""
 
 from collections.abc import Collection, Iterable
-from itertools import chain
 from math import inf
-from typing import NamedTuple
 
 from simulator.domain.model.resellers import FORMER_MAX, SecretLog
 from simulator.redaction import Secrets
@@ -32,23 +30,6 @@ class FormerSecrets:
             self._chars += len(secret) if len(self._newer) > before else 0
         if len(self._newer) >= FORMER_MAX or self._chars >= self._chars_max:
             self._older, self._newer, self._chars = self._newer, Secrets(), 0
-
-
-class Strangers(NamedTuple):
-    """The secrets of former lives, to be found in what another life receives; secrets in `own` are excluded."""
-
-    generations: tuple[Secrets, ...] = ()
-    own: Collection[str] = ()
-
-    @classmethod
-    def to(cls, own: SecretLog, former: FormerSecrets) -> "Strangers":
-        """Return the secrets of former lives that are not secrets of this life now."""
-        return cls(former.generations, frozenset(own)) if former.generations else cls()
-
-    def in_text(self, text: bytes) -> list[str]:
-        """Return the secrets that occur in a text, in any encoding."""
-        found = chain.from_iterable(each.all_in(text) for each in self.generations)
-        return [one for one in dict.fromkeys(found) if one not in self.own]
 
 
 def followed(index: Secrets, secrets: Collection[str]) -> Secrets:

@@ -4,8 +4,10 @@ import asyncio
 import re
 import secrets
 import sys
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
+from itertools import chain
 
 from msgspec.structs import replace
 
@@ -13,7 +15,7 @@ from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.model.likeness import nearest
 from simulator.domain.reports.coverage import Coverage
 from simulator.persistence.tape.entries import ClockSet
-from simulator.redaction import Secrets
+from simulator.redaction import Mask, Secrets
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
@@ -85,6 +87,13 @@ class Sandboxes:
         of_all = set(self.server_secrets.all).union(*(each.core.state.secrets for each in self))
         self._secrets = followed(self._secrets, of_all)
         return self._secrets, *self.former_secrets.generations
+
+    def mask_of(self, live: LiveSandbox | None, others: Iterable[LiveSandbox | None] = ()) -> Mask:
+        """Return the mask for a sandbox, or for all sandboxes if it does not exist; `others` are sandboxes whose
+        secrets it received."""
+        shown = [each for each in (live, *others) if each is not None]
+        known = dict.fromkeys(chain.from_iterable(each.secrets for each in shown))  # they share the former secrets
+        return Mask((), ChainMap(*(each.core.state.keys for each in shown)), known if shown else self.secrets)
 
     def find(self, sandbox_id: str) -> LiveSandbox | None:
         """Return the sandbox with this id, or None."""

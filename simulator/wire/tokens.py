@@ -24,24 +24,12 @@ MEMBERS: Final = HARMLESS_MEMBERS | {
 """The names of members in requests and answers there. Only values of harmless members may be shown; an unknown member
 may be a password in the wrong place."""
 
-FORM_NAMES: Final = (b"username", b"password", b"refresh_token")
-PARAMETERS_MAX: Final = 20
-"""A body with other or further names is not treated as a form, and none of it is shown."""
-
 DEPRECATED_SINCE_S = int(datetime.combine(NEW_VERSION, time(), UTC).timestamp())
 
 
 def is_token_path(path: str) -> bool:
     """Return whether this is a token endpoint, including other spellings of its path, which are answered with 404."""
     return path in PATHS or "/" + "/".join(filter(None, unquote(path).split("/"))) in PATHS
-
-
-def form_parameters(form: bytes) -> list[tuple[bytes, bytes]] | None:
-    """The names and values of a form for tokens, as they are written; None when it may be no form."""
-    parts = [part.partition(b"=") for part in form.split(b"&", PARAMETERS_MAX)]
-    if len(parts) > PARAMETERS_MAX or not all(name in FORM_NAMES for name, _, _ in parts):
-        return None
-    return [(name, value) for name, _, value in parts]
 
 
 class Issued(msgspec.Struct, frozen=True, kw_only=True):

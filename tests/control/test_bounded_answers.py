@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from simulator.control.http import PAGE_BYTES_MAX, SLICE_ROWS
-from simulator.control.masking import Mask
-from simulator.redaction import BODY_BYTES_MAX, MASKED, Found, Secrets
+from simulator.redaction import BODY_BYTES_MAX, MASKED, Mask, Secrets
 from tests.support.client import Client, Response, running
 
 LARGE = 9_900_000
@@ -17,13 +16,13 @@ LARGE = 9_900_000
 def searched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many bytes each search for secrets looked at."""
     sizes: list[int] = []
-    find = Secrets.find
+    find = Secrets.spans
 
-    def counted(self: Secrets, text: bytes, **options: bool) -> Iterator[Found]:
+    def counted(self: Secrets, text: bytes) -> Iterator[tuple[int, int]]:
         sizes.append(len(text))
-        return find(self, text, **options)
+        return find(self, text)
 
-    monkeypatch.setattr(Secrets, "find", counted)
+    monkeypatch.setattr(Secrets, "spans", counted)
     return sizes
 
 

@@ -11,8 +11,8 @@ from click.testing import Result
 
 from simulator.persistence.replay.head import taken
 from simulator.persistence.replay.state_digest import state_digest
+from simulator.persistence.replay.tape_redaction import lines_without_secrets
 from simulator.persistence.replay.tape_writer import packed, tape_lines
-from simulator.persistence.replay.without_secrets import lines_without_secrets
 from tests.support.client import Client, running
 from tests.support.runner import invoke
 

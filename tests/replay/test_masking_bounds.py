@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.tape_redaction import lines_without_secrets
 from simulator.persistence.replay.tape_writer import tape_lines
-from simulator.persistence.replay.without_secrets import lines_without_secrets
-from simulator.redaction import Found, Secrets
+from simulator.redaction import Secrets
 from simulator.runtime.background import in_background
 from tests.support.client import Client, running
 
@@ -27,13 +27,13 @@ def addresses(client: Client, count: int) -> None:
 @pytest.mark.parametrize("count", [100, 2_000])
 def test_as_many_bytes_are_searched_as_the_tape_has(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[int] = []
-    original = Secrets.find
+    original = Secrets.spans
 
-    def counted(self: Secrets, text: bytes, **options: bool) -> Iterator[Found]:
+    def counted(self: Secrets, text: bytes) -> Iterator[tuple[int, int]]:
         searched.append(len(text))
-        return original(self, text, **options)
+        return original(self, text)
 
-    monkeypatch.setattr(Secrets, "find", counted)
+    monkeypatch.setattr(Secrets, "spans", counted)
     with running({"resellers": [RESELLER]}) as client:
         addresses(client, count)
         size = sum(map(len, tape_lines(taken(client.live))))
@@ -46,7 +46,7 @@ def test_as_many_bytes_are_searched_as_the_tape_has(count: int, monkeypatch: pyt
     ("bound", "reason"),
     [
         ("tape_redaction.STAND_INS_MAX", "it has more than 30 secrets and credentials"),
-        ("without_secrets.WORK_S_MAX", "it would take more than 0 s"),
+        ("tape_redaction.WORK_S_MAX", "it would take more than 0 s"),
     ],
 )
 def test_beyond_the_bounds_there_is_no_tape_without_secrets(

@@ -6,8 +6,8 @@ import base64
 import pytest
 
 from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.tape_redaction import lines_without_secrets
 from simulator.persistence.replay.tape_writer import tape_lines
-from simulator.persistence.replay.without_secrets import lines_without_secrets
 from simulator.runtime import traces
 from simulator.runtime.traces import TraceContext, Traces
 from tests.support.client import Client, running

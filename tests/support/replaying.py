@@ -9,8 +9,8 @@ from simulator.persistence.replay.player import Player
 from simulator.persistence.replay.proof import player_for
 from simulator.persistence.replay.rebuilding import nowhere, player_of
 from simulator.persistence.replay.tape_reader import ReadTape, read_tapes
+from simulator.persistence.replay.tape_redaction import lines_without_secrets
 from simulator.persistence.replay.tape_writer import tape_lines
-from simulator.persistence.replay.without_secrets import lines_without_secrets
 from simulator.persistence.tape.entries import Entry
 from simulator.runtime import driver
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX

@@ -15,7 +15,6 @@ from simulator.cli.usage import CannotStart
 from simulator.control.callbacks import attempt_row
 from simulator.control.callbacks import callback as rendered_callback
 from simulator.control.exports import exported, har
-from simulator.control.masking import Mask, mask_of
 from simulator.control.requests import row
 from simulator.control.transactions import SHOWN_MAX, story
 from simulator.control.verdicts import coverage_shown as rendered_coverage
@@ -23,6 +22,7 @@ from simulator.control.verdicts import expectations_shown as rendered_verdicts
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.expectations import Verdict
 from simulator.domain.model.transactions import Transaction
+from simulator.redaction import Mask
 from simulator.runtime.attempt_log import SentRequests
 from simulator.runtime.journal import Exchange, Journal
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -97,8 +97,8 @@ class Folder:
     def masks(self, live: LiveSandbox) -> dict[str, Mask]:
         """Return the masks that redact secrets in a sandbox's exchanges, by `owner`."""
         owners = dict.fromkeys(one.owner for one in live.life_journal if one.owner)
-        others = {owner: mask_of(live, self._sandboxes, [self._sandboxes.find(owner)]) for owner in owners}
-        return {"": mask_of(live, self._sandboxes), **others}
+        others = {owner: self._sandboxes.mask_of(live, [self._sandboxes.find(owner)]) for owner in owners}
+        return {"": self._sandboxes.mask_of(live), **others}
 
     def add(
         self,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from simulator.cli.reports.folder import Folder
     from simulator.cli.reports.tapes import Tapes
     from simulator.cli.server import Running
-    from simulator.control.masking import Mask
+    from simulator.redaction import Mask
     from simulator.runtime.live_sandbox import LiveSandbox
     from simulator.runtime.lives import Ending
 

@@ -55,8 +55,8 @@ class Tapes:
         of the run."""
         from simulator.persistence.replay.head import taken
         from simulator.persistence.replay.tape_reader import LIVES_MAX
+        from simulator.persistence.replay.tape_redaction import CannotMask, lines_without_secrets
         from simulator.persistence.replay.tape_writer import packed, tape_lines
-        from simulator.persistence.replay.without_secrets import CannotMask, lines_without_secrets
 
         if self._file is None:
             return

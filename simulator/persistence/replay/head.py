@@ -10,7 +10,7 @@ from simulator import __version__
 from simulator.persistence.replay.differences import unbegun
 from simulator.persistence.replay.state_digest import state_digest
 from simulator.persistence.tape.entries import Due, Entry, Time
-from simulator.runtime.known_secrets import Strangers
+from simulator.redaction import Secrets
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import NO_QUOTAS, Beginning, Ending, Quotas, SandboxSpec
 from simulator.scenario.build import COMPILER, ScenarioCompiler
@@ -76,7 +76,7 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
 
 class TakenTape(NamedTuple):
     """A tape at a moment; `left_out` inputs came when it was full. `now`, `due`, `ended`, `state` and `marks` are as in
-    `End`; None or empty when unknown. `strangers` are the secrets of former lives, `server` the server's."""
+    `End`; None or empty when unknown. `former` are the secrets of former lives, `server` the server's."""
 
     head: Head
     entries: list[Entry]
@@ -84,7 +84,7 @@ class TakenTape(NamedTuple):
     now: datetime | None = None
     due: Due | None = None
     ended: Ending = ""
-    strangers: Strangers = Strangers()
+    former: tuple[Secrets, ...] = ()
     server: tuple[str, ...] = ()
     state: str = ""
     marks: tuple[MarkState, ...] = ()
@@ -96,10 +96,9 @@ def taken(live: LiveSandbox, now: datetime | None = None, ended: Ending = "") ->
     entries, left_out = live.tape.taken(), live.tape.left_out
     due = None if left_out else unbegun(live)
     head, at = head_of(live, len(entries)), now or live.clock.now()
-    strangers = Strangers.to(live.core.state.secrets, live.former_secrets)
     state = "" if left_out else state_digest(live)
     server, marks = live.server_secrets.all, digests_of_marks(live)
-    return TakenTape(head, entries, left_out, at, due, ended, strangers, server, state, marks)
+    return TakenTape(head, entries, left_out, at, due, ended, live.former_secrets.generations, server, state, marks)
 
 
 def digests_of_marks(live: LiveSandbox) -> tuple[MarkState, ...]:

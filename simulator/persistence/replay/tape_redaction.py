@@ -1,54 +1,53 @@
-"""Replaces the secrets of a tape with stand-ins: known secrets anywhere, others by the names of their members.
+"""Redacts a tape: stand-ins replace the secrets, and it can still be replayed.
 
-A stand-in is as long as its secret, and the same at each occurrence. `simulator.redaction` defines the secrets, so that
-a tape shows no secret that the journal hides.
+`simulator.redaction` defines the secrets, so that a tape shows no secret that the journal hides. A stand-in is as long
+as its secret, and the same at each occurrence. Then the sandbox is rebuilt from these inputs, and its answers and
+deliveries become the new tape: everything that depends on a secret, such as the signature of a webhook, is computed
+from the stand-in. Clients' signatures cannot be recomputed, so a replay takes the verdict on them from the tape; its
+head says so with `masked`.
+
+This takes as long as the original inputs did, so it runs in steps, between which other work can run.
 """
 
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator, Sequence
+from decimal import Decimal
+from functools import lru_cache
 from hashlib import sha256
-from itertools import count
 from string import hexdigits
+from time import monotonic
 from typing import Any, Final
-from urllib.parse import quote, quote_plus, unquote_plus
 
-from simulator.auth.headers import API_KEY
-from simulator.redaction import (
-    FOREIGN_KEY_CHARS_SHOWN,
-    SECRET_MEMBERS,
-    Secrets,
-    is_secret_header,
-    is_token,
-    redact_members,
-    redact_parameters,
-    redact_strings,
-    redact_urls,
-    spellings,
-)
-from simulator.wire.tokens import FORM_NAMES, HARMLESS_MEMBERS, MEMBERS, form_parameters, is_token_path
+import msgspec
 
+from simulator.persistence.replay.codec import written_line
+from simulator.persistence.replay.head import MarkState, TakenTape, taken
+from simulator.persistence.replay.player import Again, Player
+from simulator.persistence.replay.proof import player_for
+from simulator.persistence.replay.rebuilding import nowhere
+from simulator.persistence.replay.state_digest import state_digest
+from simulator.persistence.replay.tape_reader import ReadTape, read_tapes
+from simulator.persistence.replay.tape_writer import tape_lines
+from simulator.persistence.tape.entries import AttemptSent, CommandApplied, Entry, InboxProgrammed, plain
+from simulator.redaction import SECRET_MEMBERS, Mask, is_token
+from simulator.runtime.journal import Exchange
+from simulator.scenario.library import load_scenario
+
+WORK_S_MAX: Final = 120
+"""The time limit in seconds, without the time of other work."""
 STAND_INS_MAX: Final = 100_000
 """The limit for a tape. Each stand-in takes memory while the tape is written."""
 
-OWN_WORDS: Final = frozenset(
-    {"tape", "version", "sandbox", "started", "seed", "clock", "entries", "entry", "now", "wall", "method", "mode",
-     "how", "job", "attempt", "due", "drawn_for", "ended"}
-)  # fmt: skip
-"""Members of lines that only the simulator writes."""
-DOCUMENTS: Final = ("scenario", "command", "document")
-VERDICT: Final = ("diagnosis", "told")
-
-_API_KEY: Final = API_KEY.decode()
+_DECODER: Final = msgspec.json.Decoder(float_hook=Decimal)
 _SCHEME: Final = re.compile(r"(?:bearer|basic|digest|token|negotiate)(?:[ \t]+|$)", re.IGNORECASE)
 _KEY_PREFIX: Final = "whsec_"  # of Standard Webhooks
-_OTHER: Final = re.compile(rb'("(?:[^"\\]|\\.)*+)("?)|[0-9]++', re.DOTALL)
 
 Line = dict[str, Any]
 
 
-class TooManyStandIns(Exception):
-    """The tape has more secrets than `STAND_INS_MAX`."""
+class CannotMask(Exception):
+    """The tape cannot be redacted; the text says why."""
 
 
 class StandIns:
@@ -57,49 +56,30 @@ class StandIns:
     def __init__(self, published: Container[str] = ()) -> None:
         self._published = published
         self._made: dict[str, str] = {}  # each stand-in stands for itself, too
-        self._numbers = count(1)
-        self._index = Secrets()
-        self._by_spelling: dict[bytes, bytes] = {}
-
-    def add(self, secret: str) -> None:
-        """Replace a secret at each occurrence. Raises `TooManyStandIns`."""
-        if (made := self.of(secret)) != secret:
-            self._index.add([secret])
-            for spelling, other in zip(spellings(secret), spellings(made), strict=True):
-                self._by_spelling.setdefault(spelling, other)
 
     def of(self, value: str) -> str:
-        """Return the stand-in for a value that is entirely secret. Tokens of the simulator stay: a replay issues them
-        again. Raises `TooManyStandIns`."""
+        """Return the stand-in for a secret. Tokens of the simulator stay: a replay issues them again. Raises
+        `CannotMask`."""
         if not value or value in self._published or is_token(value):
             return value
         if value not in self._made:
             if len(self._made) >= 2 * STAND_INS_MAX:
-                raise TooManyStandIns(f"it has more than {STAND_INS_MAX} secrets and credentials")
-            drawn = (_stand_in(value, number) for number in self._numbers)
-            self._made[value] = made = next(text for text in drawn if text != value)
+                raise CannotMask(f"it has more than {STAND_INS_MAX} secrets and credentials")
+            self._made[value] = made = _stand_in(value, len(self._made))
             self._made.setdefault(made, made)
         return self._made[value]
 
-    def replaced(self, text: bytes) -> bytes:
-        """Return a text with all known secrets replaced."""
-        parts, end = [], 0
-        for found in self._index.find(text):
-            made, length = self._by_spelling[found.spelling], found.end - found.start
-            parts += [text[end : found.start], made[max(0, end - found.start) : length]]
-            end = max(end, found.end)
-        return b"".join((*parts, text[end:])) if parts else text
-
 
 def _stand_in(secret: str, number: int) -> str:
-    """Return a stand-in of the same length, in Base64 for Base64 and in hexadecimal for hexadecimal."""
+    """Return another text of the same length, in Base64 for Base64 and in hexadecimal for hexadecimal."""
     core = secret.removeprefix(_KEY_PREFIX).rstrip("=") or secret
     prefix, _, padding = secret.partition(core)
     length = len(core.encode("utf-8", "surrogatepass"))
     drawn = sha256(b"stand-in %d" % number).hexdigest() * (length // 64 + 1)
     if not all(sign in hexdigits for sign in core):
         drawn = f"masked{number}x{drawn}"
-    return prefix + (drawn[: length - 1] + "A" if padding else drawn[:length]) + padding
+    made = prefix + (drawn[: length - 1] + "A" if padding else drawn[:length]) + padding
+    return made if made != secret else secret[:-1] + ("0" if secret[-1] != "0" else "1")
 
 
 def texts_in(document: Any, members: Container[str] = SECRET_MEMBERS) -> Iterator[str]:
@@ -112,124 +92,152 @@ def texts_in(document: Any, members: Container[str] = SECRET_MEMBERS) -> Iterato
             yield from texts_in(value, members)
 
 
-class TapeRedaction:
-    """Redacts the lines of a tape, as decoded JSON. `names` are the users and API keys of the sandbox, which are not
-    secret."""
+class LineMask:
+    """Redacts the lines of a tape, as decoded JSON, with a mask that puts the stand-ins."""
 
-    def __init__(self, stand_ins: StandIns, names: Container[str] = ()) -> None:
-        self._stand_ins = stand_ins
-        self._names = names
-        self._put = stand_ins.of
-        self._keeps_signatures = self._is_foreign = self._is_for_tokens = self._is_shown = False
+    def __init__(self, mask: Mask, stand_ins: StandIns) -> None:
+        self._mask, self._stand_ins = mask, stand_ins
+        self._path, self._kept = "", ""
 
     def redacted(self, line: Line) -> Line:
-        """Return a line without secrets. Raises `TooManyStandIns`."""
-        # A signature is useless without its secret, and says whether a message is genuine.
-        self._keeps_signatures = line.get("entry") == "inbox_message"
+        """Return a line without secrets. Raises `CannotMask`."""
         answer = line.get("answer")
-        self._is_foreign = isinstance(answer, dict) and answer.get("error") == "invalid_api_key"
-        self._is_shown = bool(line.get("shown"))
-        self._is_for_tokens = line.get("entry") == "request" and is_token_path(str(line.get("path", "")))
-        is_message = line.get("entry") in ("request", "inbox_message")
-        shown = {name: self._member(name, line[name]) for name in line if is_message or name in DOCUMENTS}
-        return {
-            name: value if name in OWN_WORDS else self._known(shown.get(name, value)) for name, value in line.items()
-        }
+        is_foreign = isinstance(answer, dict) and answer.get("error") == "invalid_api_key"
+        # A signature is useless without its secret, and says whether a message is genuine.
+        self._kept = "signature" if line.get("entry") == "inbox_message" else "" if is_foreign else "x-api-key"
+        self._path = str(line.get("path", "")) if line.get("entry") == "request" else ""
+        return {name: self._value(name, value) for name, value in line.items()}
 
-    def _member(self, name: str, value: Any, header: str = "") -> Any:
-        """Return the member of a line, a scenario or a command, or the value of a `header` in them."""
-        if name == "body" and (isinstance(value, str) or _is_encoded(value)):
-            return _changed(value, self._token_body if self._is_for_tokens else self._body)
-        if name == "headers" and isinstance(value, list):
-            return [[each, self._header(each, text)] for each, text in value]
-        if isinstance(value, list):
-            return [self._member(name, item, header) for item in value]
-        if name == "answer" and not self._is_shown:  # a replay makes it again, but for the verdict on a signature
-            return value | {each: self._urls(value[each]) for each in VERDICT if isinstance(value.get(each), str)}
+    def _value(self, name: str, value: Any, header: str = "") -> Any:
+        """Return the value of a member, or of a `header` in it."""
+        if isinstance(value, dict) and value.keys() == {"base64"}:
+            text = self._text(name, b64decode(value["base64"]).decode("utf-8", "surrogateescape"), header)
+            return {"base64": b64encode(text.encode("utf-8", "surrogateescape")).decode()}
         if isinstance(value, dict):
-            return {each: self._member(each, one, each if name == "headers" else "") for each, one in value.items()}
-        if not isinstance(value, str):
-            return value
-        if header:
-            return self._header(header, value)
-        if name in SECRET_MEMBERS:
-            return self._put(value)
-        if name == "query":
-            return "&".join(map(self._parameter, value.split("&")))
-        return redact_parameters(self._urls(value), self._in_url) if name in ("path", "target") else self._urls(value)
-
-    def _header(self, name: str, value: str) -> str:
-        if name.lower() == _API_KEY and self._is_foreign and value not in self._names:
-            return value[:FOREIGN_KEY_CHARS_SHOWN] + self._put(value[FOREIGN_KEY_CHARS_SHOWN:])
-        if self._keeps_signatures and name.lower().endswith("signature"):
-            return value
-        if not is_secret_header(name):
-            return self._urls(value)
-        scheme = found[0] if (found := _SCHEME.match(value)) else ""
-        return scheme + self._put(value[len(scheme) :])
-
-    def _parameter(self, parameter: str) -> str:
-        name, sign, value = parameter.partition("=")
-        plain = unquote_plus(value, errors="surrogateescape")
-        if (shown := self._urls(plain)) != plain:
-            return f"{name}{sign}{quote(shown, safe='', errors='surrogateescape')}"
-        return redact_parameters(f"?{parameter}", self._in_url)[1:]
-
-    def _body(self, body: bytes) -> bytes:
-        shown = redact_members(body, self._put)
-        if b"\\" in shown:
-            shown = redact_strings(shown, lambda text, _: self._urls(text))
-        return self._urls(shown.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-
-    def _token_body(self, body: bytes) -> bytes:
-        """Return a body of a token endpoint; any part that is not known to be harmless may be a password."""
-        if body.lstrip()[:1] != b"{":
-            is_form = form_parameters(body) is not None
-            return b"&".join(self._token_parameter(part, is_form) for part in body.split(b"&"))
-        name = ""
-
-        def change(text: str, is_name: bool) -> str:
-            nonlocal name
-            name = text if is_name else name
-            is_harmless = text in MEMBERS if is_name else name in HARMLESS_MEMBERS
-            return text if is_harmless else self._put(text)
-
-        return _OTHER.sub(self._other, redact_strings(body, change))
-
-    def _other(self, found: re.Match[bytes]) -> bytes:
-        """Replace a number outside of texts, or a truncated text."""
-        if found[1] is None:
-            return str(int(sha256(found[0]).hexdigest(), 16))[: len(found[0])].encode()
-        return found[0] if found[2] else b'"' + self._put(found[1][1:].decode("utf-8", "replace")).encode()
-
-    def _token_parameter(self, parameter: bytes, is_form: bool) -> bytes:
-        name, sign, value = parameter.partition(b"=")
-        plain = unquote_plus(value.decode("latin-1"))
-        if name != b"username" or not (is_form or plain in self._names):
-            value = quote_plus(self._put(plain)).encode()
-        return (name if name in FORM_NAMES else self._put(name.decode("latin-1")).encode()) + sign + value
-
-    def _urls(self, text: str) -> str:
-        return redact_urls(text, self._in_url)
-
-    def _in_url(self, value: str) -> str:
-        plain = unquote_plus(value)
-        return value if (made := self._put(plain)) == plain else made
-
-    def _known(self, value: Any) -> Any:
-        if isinstance(value, str) or _is_encoded(value):
-            return _changed(value, self._stand_ins.replaced)
+            return {each: self._value(each, one, each if name == "headers" else header) for each, one in value.items()}
+        if name == "headers" and isinstance(value, list):
+            return [[each, self._text("", text, each)] for each, text in value]
         if isinstance(value, list):
-            return [self._known(item) for item in value]
-        return {name: self._known(item) for name, item in value.items()} if isinstance(value, dict) else value
+            return [self._value(name, item, header) for item in value]
+        return self._text(name, value, header) if isinstance(value, str) else value
+
+    def _text(self, name: str, text: str, header: str) -> str:
+        if header and self._kept and header.lower().endswith(self._kept):
+            return text
+        if header:
+            scheme = found[0] if (found := _SCHEME.match(text)) else ""
+            return scheme + self._mask.header(header, text[len(scheme) :])
+        if name in SECRET_MEMBERS:
+            return self._stand_ins.of(text)
+        if name == "body":
+            return self._mask.whole_body(self._path, text)
+        if name == "query":
+            return self._mask.query(self._path, text)
+        return self._mask.path(text) if name in ("path", "target") else self._mask.text(text)
 
 
-def _is_encoded(value: Any) -> bool:
-    return isinstance(value, dict) and value.keys() == {"base64"}
+def lines_without_secrets(tape: TakenTape, again: Again) -> Iterator[bytes]:
+    """Return the lines of a tape without secrets. Callable in a thread. Raises `CannotMask`."""
+    return iter([line for line in lines_in_steps(tape, again) if line is not None])
 
 
-def _changed(value: Any, change: Callable[[bytes], bytes]) -> Any:
-    """Change bytes in a tape's spelling: text, or Base64."""
-    if isinstance(value, str):
-        return change(value.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
-    return {"base64": b64encode(change(b64decode(value["base64"]))).decode()}
+def lines_in_steps(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
+    """Yield the lines of a tape without secrets; None where other work may run. Raises `CannotMask`."""
+    steps = _lines(tape, again)
+    spent_s = 0.0
+    while True:
+        begun = monotonic()
+        try:
+            step = next(steps)
+        except StopIteration:
+            return
+        except CannotMask:
+            raise
+        except Exception as error:  # a secret is also a word of the scenario, or of the tape
+            raise CannotMask(f"a secret of it is also something else ({type(error).__name__}: {error})") from None
+        spent_s += monotonic() - begun
+        if spent_s > WORK_S_MAX:
+            raise CannotMask(f"it would take more than {WORK_S_MAX} s")
+        yield step
+
+
+def _lines(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
+    stand_ins = StandIns(_published())
+    documents = [tape.head.scenario, *filter(None, map(_document_of, tape.entries))]
+    keys = {*player_for(tape.head, again, nowhere()).live.core.state.keys, *texts_in(documents, ("key",))}
+    secrets = {*tape.head.hidden, *tape.server, *texts_in(documents)} - _published()
+    mask = Mask(secrets, keys, tape.former, stand_ins.of, number=0)
+    lines = LineMask(mask, stand_ins)
+    masked: list[bytes] = []
+    is_same = True
+    for line in tape_lines(tape):
+        before = _DECODER.decode(line)
+        after = lines.redacted(before)
+        masked.append(line if after == before else written_line(after))
+        is_same = is_same and after == before
+        yield None
+    if is_same:
+        yield from masked
+        return
+    (read,) = read_tapes(masked)
+    assert not read.damage, read.damage
+    yield None
+    yield from _played(read, tape, again)
+
+
+@lru_cache(maxsize=1)
+def _published() -> frozenset[str]:
+    """Return the secrets of the bundled scenario, which are public."""
+    return frozenset(texts_in(load_scenario("default").document))
+
+
+def _document_of(entry: Entry) -> Any:
+    """Return the document that an entry sent to the control API."""
+    if isinstance(entry, CommandApplied):
+        return msgspec.to_builtins(entry.command, enc_hook=plain)
+    return entry.document if isinstance(entry, InboxProgrammed) else None
+
+
+def _played(masked: ReadTape, tape: TakenTape, again: Again) -> Iterator[bytes | None]:
+    """Yield the lines that result from the masked inputs."""
+    head = msgspec.structs.replace(masked.head, masked=True)
+    player = player_for(head, again, nowhere())
+    marks = _marks_here(player, tape)
+    for entry in masked.entries:
+        player.play(entry)
+        marks += _marks_here(player, tape)
+        yield None
+    player.end()
+    made = taken(player.live)
+    if _told(made.entries) != _told(masked.entries):
+        raise CannotMask("a secret of it is also something else, such as an account: requests are answered otherwise")
+    if _sent(made.entries) != _sent(masked.entries):
+        raise CannotMask("a secret of it is also something else: other callbacks or webhooks are sent")
+    whole, now = msgspec.structs.replace(head, entries=len(made.entries)), masked.end.now if masked.end else None
+    due = None if tape.left_out else made.due
+    state = made.state if tape.state else ""
+    yield from tape_lines(
+        TakenTape(whole, made.entries, tape.left_out, now, due, tape.ended, state=state, marks=tuple(marks))
+    )
+
+
+def _marks_here(player: Player, tape: TakenTape) -> list[MarkState]:
+    """Return the marks at the player's place, with the digest of the state from the masked inputs."""
+    here = [one for one in tape.marks if one.n == player.place]
+    state = state_digest(player.live) if here else ""
+    return [msgspec.structs.replace(one, state=state) for one in here]
+
+
+def _told(entries: Sequence[Entry]) -> list[tuple[Any, ...]]:
+    """Return a summary of the answers to the requests on a tape, with their rules."""
+    found = (getattr(one, "exchange", one) for one in entries)
+    return [
+        (one.n, one.status, one.error, one.rule, one.selected_rule, one.fault)
+        for one in found
+        if isinstance(one, Exchange) and one.n
+    ]
+
+
+def _sent(entries: Sequence[Entry]) -> list[tuple[str, int]]:
+    """Return the attempts on a tape."""
+    return [(one.job, one.attempt) for one in entries if isinstance(one, AttemptSent)]

@@ -37,8 +37,8 @@ from simulator.control.http import (
     page,
     reply,
 )
-from simulator.control.masking import Mask
 from simulator.domain.errors import DomainError
+from simulator.redaction import Mask
 from simulator.runtime.background import in_background
 from simulator.runtime.bounded_log import BoundedLog, NumberedRecord, Tally
 from simulator.runtime.operations import report

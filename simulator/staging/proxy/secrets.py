@@ -2,14 +2,12 @@
 
 import binascii
 import hmac
-import re
 from base64 import b64decode, b64encode
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import islice
 from typing import Final, NamedTuple
-from urllib.parse import quote, unquote_plus
 
 import msgspec
 
@@ -17,8 +15,7 @@ from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import MESSAGES, Denied, check_headers, verify
-from simulator.control.masking import Mask
-from simulator.redaction import Secrets, members_in, redact, redact_strings
+from simulator.redaction import MASKED_IN_URL, Mask, Secrets, members_in, redact, redact_strings
 from simulator.runtime.known_secrets import FormerSecrets
 from simulator.staging.proxy.departures import members
 from simulator.staging.proxy.messages import PassedExchange
@@ -64,41 +61,15 @@ class SeenSecrets:
             self._seen.add(text[:CHARS_MAX] for text in islice(found, OF_BODY_MAX))
 
 
-_WORD: Final = re.compile(r"\w*")
-
-
 def without_secrets(one: Call | Notification, secrets: Iterable[Secrets]) -> Call | Notification:
     """Return the message with secrets hidden in its query, body and answer, the only parts that a recording reads."""
     known = tuple(secrets)
-    body, answer = _body(one.body, known), _body(one.answer, known)
+    body, answer = (redact_strings(text, lambda value: redact(value, known)) for text in (one.body, one.answer))
     if isinstance(one, Call):
-        query = _query(one.query.decode("latin-1"), known).encode("latin-1")
+        query = redact(one.query.decode("latin-1"), known, lambda _: MASKED_IN_URL).encode("latin-1")
         return msgspec.structs.replace(one, query=query, body=body, answer=answer)
-    address, mark, rest = one.url.partition("?")
-    return msgspec.structs.replace(one, url=address + mark + _query(rest, known), body=body, answer=answer)
-
-
-def _body(body: bytes, secrets: tuple[Secrets, ...]) -> bytes:
-    """Hide secrets in a JSON text; a recording reads no other body."""
-    text = body.decode("utf-8", "replace")
-    if redact(text, secrets) == text and "\\" not in text:
-        return body
-    return redact_strings(body, lambda value, _: _value(value, secrets))
-
-
-def _value(text: str, secrets: tuple[Secrets, ...]) -> str:
-    return redact(text, secrets, strong_only=_WORD.fullmatch(text) is not None)
-
-
-def _query(query: str, secrets: tuple[Secrets, ...]) -> str:
-    return "&".join(_parameter(part, secrets) for part in query.split("&")) if query else query
-
-
-def _parameter(part: str, secrets: tuple[Secrets, ...]) -> str:
-    name, mark, value = part.partition("=")
-    plain = unquote_plus(value)
-    shown = _body(plain.encode(), secrets).decode() if plain[:1] == "{" else _value(plain, secrets)
-    return part if shown == plain else name + mark + quote(shown)
+    url = redact(one.url, known, lambda _: MASKED_IN_URL)
+    return msgspec.structs.replace(one, url=url, body=body, answer=answer)
 
 
 RIGHT, WRONG, UNKNOWN = "right", "wrong", "unknown"

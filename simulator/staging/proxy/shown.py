@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from simulator.control import render
 from simulator.control.exports import SAFE_IN_PATH, SAFE_IN_URL, SentRequest
-from simulator.control.masking import Mask
+from simulator.redaction import Mask
 from simulator.staging.proxy.log import Payment, SeenCall, SeenDeparture, SeenNotification, SeenStatus
 from simulator.staging.proxy.messages import value_of
 from simulator.wire.traffic import Headers
