@@ -32,7 +32,7 @@ def _with(noted: str, text: str) -> str:
 def hide_secrets(exchange: Exchange, own: Secrets) -> None:
     """Redact the secrets of a request's own sandbox from its diagnosis. A replay knows no others and must produce the
     same text; `diagnosis_for_client` redacts the others."""
-    if exchange.diagnosis and not _is_in_own_words(exchange.diagnosis):
+    if exchange.diagnosis:
         exchange.diagnosis = redact_urls(redact(exchange.diagnosis, (own,)))
     if exchange.told:
         exchange.told = redact_urls(redact(exchange.told, (own,)))
@@ -41,13 +41,7 @@ def hide_secrets(exchange: Exchange, own: Secrets) -> None:
 def diagnosis_for_client(exchange: Exchange, others: Iterable[Secrets]) -> str:
     """Return the diagnosis for the header of an answer, without the secrets of `others` either."""
     told = exchange.told or exchange.diagnosis
-    return told if not told or _is_in_own_words(told) else redact(told, others)
-
-
-def _is_in_own_words(text: str) -> bool:
-    from simulator.auth.diagnose import OWN_WORDS  # imported lazily, as in `authentication`
-
-    return text in OWN_WORDS
+    return redact(told, others) if told else ""
 
 
 def note_problems(call: Call, problems: Problems) -> None:

@@ -8,9 +8,9 @@ from binascii import b2a_base64
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from simulator.auth.autopsy.form_texts import FORM_SENT, OBJECT_SENT, not_json
-from simulator.auth.autopsy.query_mistakes import QUERY_BYTES_MAX
-from simulator.auth.autopsy.search import LOOP_HMACS_MAX, MISTAKES, WITHOUT_SECRET, search
+from simulator.auth.autopsy.json_texts import not_json
+from simulator.auth.autopsy.parameter_mistakes import QUERY_BYTES_MAX
+from simulator.auth.autopsy.search import LOOP_HMACS_MAX, WITHOUT_SECRET, search
 from simulator.auth.autopsy.signing_steps import Facts
 from simulator.auth.canonical import QueryRules, body_hash
 from simulator.auth.form import PREFIX, wrong_digest
@@ -29,10 +29,6 @@ _ENCODED = (
     "the body was sent with Content-Encoding, which the service does not support: the signature covers the bytes that "
     "are sent, and these have to be plain JSON"
 )
-OWN_WORDS = frozenset(
-    (_TOO_LONG, _UNKNOWN, _ENCODED, FORM_SENT, OBJECT_SENT, *(one.sentence for one in MISTAKES if "{}" not in one.does))
-)
-"""Diagnoses that repeat nothing of the request, so they contain no secret."""
 
 
 def diagnose(

@@ -94,7 +94,7 @@ def test_deviating_choices_of_the_sandbox_are_named(
     request = Request(query=query)
     sent = Signer(query=lambda _: signed).sign(request)
     assert [one.id for one in autopsy(facts(request, sent, rules)).found] == found
-    assert len(found) > 1 or BY_ID[found[0]].sentence in header(request, sent, rules)
+    assert len(found) > 1 or f"{BY_ID[found[0]].does}; {BY_ID[found[0]].fix}" in header(request, sent, rules)
 
 
 QUESTION, NOT_SORTED, AS_SENT = "query-with-question-mark", "query-not-sorted", "query-as-sent"

@@ -16,8 +16,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from simulator.auth.autopsy import form_texts, json_texts
-from simulator.auth.autopsy.signing_steps import FIELDS, PARTS_MAX, TEXT_BYTES_MAX, Facts, rows
+from simulator.auth.autopsy import json_texts
+from simulator.auth.autopsy.signing_steps import FIELDS, PARTS_MAX, TEXT_BYTES_MAX, Facts, always, rows
 from simulator.auth.canonical import EMPTY_BODY_HASH
 from simulator.auth.form import is_utf8
 
@@ -122,7 +122,7 @@ def _normalized(body: bytes) -> Iterator[tuple[bytes, str]]:
 
 def _json_of_form(facts: Facts) -> Iterator[bytes]:
     is_form = 0 < len(facts.body) <= facts.json_bytes_max and facts.body.lstrip()[:1] not in (b"{", b"[")
-    return form_texts.objects_of_form(facts.body) if is_form else iter(())
+    return json_texts.objects_of_form(facts.body) if is_form else iter(())
 
 
 def _charsets_signed(facts: Facts) -> Iterator[tuple[bytes, str]]:
@@ -222,24 +222,24 @@ MISTAKES = (
     *rows(
         "hash",
         ("body-hash-hexadecimal", "the body hash is hexadecimal", "encode the body hash in Base64",
-         lambda r: [_hexadecimal, lambda _, digest: digest.hex().upper().encode()]),
+         always(_hexadecimal, lambda _, digest: digest.hex().upper().encode())),
         ("body-hash-missing", "the body hash is missing",
-         "sign the body hash; without a body that is the hash of no bytes", lambda r: [lambda _, digest: b""]),
+         "sign the body hash; without a body that is the hash of no bytes", always(lambda _, digest: b"")),
         ("body-hash-base64-of-hex", "the body hash is the Base64 of the hexadecimal text",
-         "encode the raw digest of the body", lambda r: [lambda _, digest: b64encode(digest.hex().encode())]),
+         "encode the raw digest of the body", always(lambda _, digest: b64encode(digest.hex().encode()))),
         ("body-hash-url-safe", "the body hash is in the URL-safe alphabet", "use + and / in the body hash",
-         lambda r: [lambda _, digest: urlsafe_b64encode(digest)]),
+         always(lambda _, digest: urlsafe_b64encode(digest))),
         ("body-hash-without-padding", "the body hash has lost its padding", "keep the = at the end of the body hash",
-         lambda r: [lambda _, digest: b64encode(digest).rstrip(b"="),
-                    lambda _, digest: urlsafe_b64encode(digest).rstrip(b"=")]),
+         always(lambda _, digest: b64encode(digest).rstrip(b"="),
+                    lambda _, digest: urlsafe_b64encode(digest).rstrip(b"="))),
         ("body-not-hashed", "the body itself is signed instead of its hash", _HASH,
-         _short(lambda r: [lambda body, _: body])),
+         _short(always(lambda body, _: body))),
         ("body-hash-encoded-twice", "the body hash was encoded in Base64 twice", "encode the body hash once",
-         lambda r: [lambda _, digest: b64encode(b64encode(digest))]),
+         always(lambda _, digest: b64encode(b64encode(digest)))),
         ("body-hashed-twice", "the body was hashed twice", "hash the body once, and encode the raw digest in Base64",
          _hashed_twice),
         ("body-only-encoded", "the body is signed in Base64, without a hash", _HASH,
-         _short(lambda r: [lambda body, _: b64encode(body)])),
+         _short(always(lambda body, _: b64encode(body)))),
         ("body-hash-other-algorithm", "the body was hashed with {}", "hash the body with SHA-256",
          _short(_other_algorithms)),
         ("body-hash-keyed", "the body hash is an HMAC with the secret", "hash the body with SHA-256, without a key",
@@ -271,7 +271,7 @@ MISTAKES = (
          _of_json(_string_in_string)),
         ("body-other-charset", "the body was signed in {}", "sign the bytes of UTF-8 that are sent",
          _short(_charsets_signed)),
-        ("body-as-form", "the body was signed as a form, and sent as JSON", _ONCE, _of_json(form_texts.forms)),
+        ("body-as-form", "the body was signed as a form, and sent as JSON", _ONCE, _of_json(json_texts.forms)),
         ("body-line-ends", "the line ends of the body were changed after signing", _HASH, _short(_line_ends)),
         ("body-absent-members", "members without a value were sent, and not signed", _ONCE,
          _of_members(json_texts.without_absent)),

@@ -1,5 +1,5 @@
 """A JSON text as other encoders write it: laid out otherwise, with other escapes, with members in another order, absent
-or written otherwise.
+or written otherwise; and as a form.
 
 It works on the text that was sent, so that what a client does not write otherwise stays to the character.
 """
@@ -8,9 +8,11 @@ import json
 import re
 import struct
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from decimal import Decimal
-from itertools import combinations, permutations, product
+from itertools import combinations, islice, permutations, product
 from typing import Any
+from urllib.parse import parse_qsl, quote, quote_plus, urlencode
 
 import msgspec
 
@@ -21,7 +23,7 @@ Members = dict[str, bytes]
 """The members of an object, each with its JSON text."""
 
 _TIGHT, _WIDE = -1, 0  # as `msgspec.json.format` knows them; others are indented by so many blanks
-_PERMUTED_MAX, _ADDED_MAX, DIGITS_MAX = 6, 3, 16
+_PERMUTED_MAX, _ADDED_MAX, _DIGITS_MAX = 6, 3, 16
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[,:]')
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([^u]))")
@@ -39,6 +41,13 @@ _ENCODERS = (
     ("<>&", True, False, False), ("<>&'=", True, False, False), ("", True, True, False),  # Jackson
     (_HEX, True, True, True), (_HEX, False, True, True), ("", True, True, True),  # PHP with JSON_HEX_*
 )  # fmt: skip
+
+_PART = re.compile(rb'name="([^"]*)"[^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n(.*?)\r\n--', re.DOTALL)
+_INNER = re.compile(r"([^\[\].]+)(?:\[([^\[\]]*)\]|\.(\w+))")
+_IS_FORM = re.compile(rb"--|[\w.%+\[\]-]+=(?!=|$)")
+FORM_SENT = "the body was sent as a form: the service reads JSON, so sign and send one JSON text"
+OBJECT_SENT = "the body was sent as an object is printed: sign and send the text of JSON.stringify or json.dumps"
+_OBJECTS_MAX = 24  # that are tried for one form
 
 
 def members_of(text: bytes) -> Members:
@@ -230,11 +239,6 @@ def _rewritten(raw: bytes, pattern: re.Pattern[str], made: Rewrite) -> bytes:
     return pattern.sub(made, text).encode() if pattern.fullmatch(text) else raw
 
 
-def is_number(raw: str) -> bool:
-    """Return whether a text is a number in JSON."""
-    return _NUMBER.fullmatch(raw) is not None
-
-
 _N = r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?"
 _REWRITES: tuple[tuple[re.Pattern[str], Rewrite], ...] = tuple((re.compile(pattern), made) for pattern, made in (
     (f"{_N}|true|false", r'"\g<0>"'), (r"-?\d+", r"\g<0>.0"),
@@ -281,3 +285,66 @@ def printed(value: Any) -> Iterator[tuple[bytes, str]]:
             "C# prints it": "{{ {} }}".format(", ".join(f"{name} = {each}" for name, each in shown)),
         }
     yield from ((text.encode("utf-8", "replace"), shown) for shown, text in texts.items())
+
+
+def not_json(body: bytes) -> str:
+    """Say what was sent instead of the JSON that was probably signed; empty when the body's form does not show it."""
+    if body.startswith((b"[object ", b"{'")):
+        return OBJECT_SENT
+    return FORM_SENT if _IS_FORM.match(body) else ""
+
+
+def forms(body: bytes) -> Iterator[bytes]:
+    """Yield a JSON object as the usual libraries write it as a form."""
+    value = json.loads(body)
+    if not isinstance(value, dict):
+        return
+    flat = [
+        (f"{name}[{inner}]" if inner else name, each)
+        for name, one in value.items()
+        for inner, each in (one.items() if isinstance(one, dict) else [("", one)])
+    ]
+    as_php = [(name, int(each) if isinstance(each, bool) else each) for name, each in flat if each is not None]
+    for pairs, how in product((flat, as_php, list(value.items())), (quote_plus, quote)):
+        yield urlencode(pairs, quote_via=how).encode()
+
+
+def objects_of_form(body: bytes) -> Iterator[bytes]:
+    """Yield the objects that may have been sent as this form, percent-encoded or in parts, in each spelling; what looks
+    like a number or a literal is one or a text. The form may also have the whole JSON text in a field."""
+    parts = [(name.decode("utf-8", "replace"), each.decode("utf-8", "replace")) for name, each in _PART.findall(body)]
+    pairs = parts or parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)
+    for text in (text.encode() for pair in pairs[:1] for text in pair if text[:1] in ("{", "[")):
+        yield text
+        with suppress(msgspec.DecodeError):
+            yield from encodings(text)
+    fields: dict[str, Any] = {}
+    for name, each in pairs:
+        inner = _INNER.fullmatch(name)
+        if inner and not (inner[2] or inner[3] or "").isdigit() and not name.endswith("[]"):
+            fields[inner[1]] = {**fields.get(inner[1], {}), inner[2] or inner[3]: each}
+        elif inner or name in fields:
+            name = inner[1] if inner else name
+            before = fields.get(name, [])
+            fields[name] = [*(before if isinstance(before, list) else [before]), each]
+        else:
+            fields[name] = each
+    written = [[(name, raw) for raw in _as_json(value)] for name, value in fields.items()]
+    for chosen in islice(product(*written), _OBJECTS_MAX) if fields else ():
+        text = object_of(chosen)
+        yield from encodings(text)
+        yield from encodings(in_order(text))
+
+
+def _as_json(value: Any) -> list[bytes]:
+    """The texts of a value of a form, the likeliest first."""
+    text = json.dumps(value, ensure_ascii=False).encode()
+    if not isinstance(value, str):
+        return [text]
+    if _NUMBER.fullmatch(value) and len(value) < _DIGITS_MAX:
+        return [value.encode(), text, *([b"true"] if value == "1" else ())]
+    if value.lower() in ("true", "false"):
+        return [value.lower().encode(), text]
+    if value in ("", "None", "null"):
+        return [text, b"null"] if not value else [b"null", text]
+    return [text, *([json.dumps(value.split(",")).encode()] if "," in value else ())]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from simulator.auth.autopsy.form_texts import not_json
+from simulator.auth.autopsy.json_texts import not_json
 from simulator.auth.autopsy.search import MISTAKES, digest_of, readings, search
 from simulator.auth.autopsy.signing_steps import Facts, Parts, Ways, signings
 from simulator.auth.canonical import canonical_string

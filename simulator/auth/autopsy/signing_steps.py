@@ -85,7 +85,7 @@ PLACES = {
     "timestamp": "timestamp",  # another value
     "nonce": "nonce",  # another value
     "method": "method",  # another value
-    "parameters": "query",  # the parameters to others
+    "parameters": "query",  # other parameters
     "bare": "query",  # a parameter that has no = to another, or to None if it is left out
     "empty": "query",  # a parameter whose value is empty, likewise
     "order": "query",  # the parameters to an order
@@ -108,8 +108,8 @@ _QUERY_STEPS = frozenset(step for step, place in PLACES.items() if place == "que
 
 class SigningMistake(NamedTuple):
     """One known mistake. `does` says what the client does, `fix` what it should do; both end without a full stop, and
-    `{}` in `does` stands for what the request has there. `transformation` yields how the step is done: each a value or
-    a function, alone or with what stands for `{}`."""
+    `{}` in `does` stands for what the request has there. `transformation` yields how the step is done: each the result,
+    or a function that makes it of what is right, alone or with what stands for `{}`."""
 
     id: str
     does: str
@@ -122,11 +122,6 @@ class SigningMistake(NamedTuple):
     def place(self) -> str:
         """Where the client makes it."""
         return PLACES[self.step]
-
-    @property
-    def sentence(self) -> str:
-        """Return the mistake and its fix in a sentence."""
-        return f"{self.does}; {self.fix}"
 
     def ways(self, facts: Facts) -> Iterator["Way"]:
         """How a client with this mistake may have done its step."""
@@ -160,6 +155,7 @@ class Way(NamedTuple):
 
 
 Ways = tuple[Way, ...]
+Shown = Iterator[tuple[Any, str]]
 
 
 def rows(
@@ -167,6 +163,11 @@ def rows(
 ) -> tuple[SigningMistake, ...]:
     """Return the mistakes of a step. Those that are rare are tried alone, not together with others."""
     return tuple(SigningMistake(*row, step, is_alone) for row in each)
+
+
+def always(*changes: Any) -> Callable[[Facts], Iterable[Any]]:
+    """Return a transformation that is the same for every request."""
+    return lambda _: changes
 
 
 class Signing:
@@ -189,20 +190,25 @@ class Signing:
                       query, hashed)  # fmt: skip
         pieces = made["pieces"](parts) if "pieces" in made else (b"v1", *parts)
         text: bytes = made.get("separator", b":").join(pieces)
-        return made["string"](text) if "string" in made else text
+        return _done(made["string"], text) if "string" in made else text
 
     def _query(self, made: dict[str, Any]) -> bytes:
         bare, empty = made.get("bare", dropped), made.get("empty", self._empty)
-        parts: Parameters = made.get("parameters", list)(self.facts.query.split(b"&"))
+        parts: Parameters = made.get("parameters") or self.facts.query.split(b"&")
         signed = (bare(part) if b"=" not in part else empty(part) if is_empty(part) else part for part in parts)
-        parts = made.get("order", self._order)([part for part in signed if part is not None])
+        parts = _done(made.get("order", self._order), [part for part in signed if part is not None])
         text = b"&".join(map(made["spelling"], parts) if "spelling" in made else parts)
-        return made["query"](text) if "query" in made else text
+        return _done(made["query"], text) if "query" in made else text
 
     def _hash(self, made: dict[str, Any]) -> bytes:
         body: bytes = made.get("body", self.facts.body)
         digest = sha256(body).digest() if "body" in made else b64decode(self.facts.hashed)
-        return made["hash"](body, digest) if "hash" in made else b64encode(digest)
+        return _done(made["hash"], body, digest) if "hash" in made else b64encode(digest)
+
+
+def _done(make: Any, *right: Any) -> Any:
+    """Return the result of a step: it is given, or made of what is right."""
+    return make(*right) if callable(make) else make
 
 
 def signings(facts: Facts) -> list[Signing]:
