@@ -17,7 +17,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from simulator.contract.files import yaml_document
 from simulator.contract.openapi import METHODS, bundled
-from simulator.contract.schemas import at_pointer
+from simulator.contract.schemas import resolved_in
 
 SCHEMA = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
 SIGNATURE, BEARER, NONE = "signature", "bearer", "none"
@@ -140,7 +140,7 @@ def _operations(document: _Object, remembered: _Object) -> Iterator[Request]:
         for method in METHODS:
             if method in item:
                 parameters = [*item.get("parameters", ()), *item[method].get("parameters", ())]
-                described = [resolved(document, one) for one in parameters]
+                described = [resolved_in(document, one) for one in parameters]
                 yield _request(document, path, method, item[method], described, remembered)
 
 
@@ -149,7 +149,7 @@ def _request(
 ) -> Request:
     id_, answers = operation["operationId"], operation["responses"]
     content = operation.get("requestBody", {}).get("content", {}).get("application/json")
-    meanings = (f"- {status}: {resolved(document, answer)['description']}" for status, answer in answers.items())
+    meanings = (f"- {status}: {resolved_in(document, answer)['description']}" for status, answer in answers.items())
     said = ("Deprecated. " if operation.get("deprecated") else "") + operation["description"]
     query, headers = ([one for one in parameters if one["in"] == place] for place in ("query", "header"))
     return Request(
@@ -191,7 +191,7 @@ def _encoded(parameter: Parameter) -> Parameter:
 def value_of(document: _Object, described: _Object) -> str:
     """Return the text for a parameter of a query or header: the value that a run knows, the example, or the first value
     in the schema; otherwise empty."""
-    schema = resolved(document, described.get("schema", {}))
+    schema = resolved_in(document, described.get("schema", {}))
     known, examples = _own()["known"], (described.get("example"), *schema.get("examples", ()))
     choices = (known.get(described["name"]), *examples, *schema.get("enum", ()), schema.get("default"))
     value = next((choice for choice in choices if choice is not None), "")
@@ -200,7 +200,7 @@ def value_of(document: _Object, described: _Object) -> str:
 
 def body_of(document: _Object, content: _Object) -> Any:
     """A body of this content of a media type: its example with what a run knows. A refid that is required is new."""
-    value, required = content["example"], resolved(document, content.get("schema", {})).get("required", ())
+    value, required = content["example"], resolved_in(document, content.get("schema", {})).get("required", ())
     if not isinstance(value, Mapping):
         return value
     known = _own()["known"] | ({"refid": "{{new_refid}}"} if "refid" in required else {})
@@ -216,14 +216,6 @@ def path_with_variables(template: str) -> str:
         return f"{segment}/{{{{{f'{singular}_{name}' if name in _UNSPECIFIC else name}}}}}"
 
     return re.sub(r"([^/]+)/\{(\w+)\}", variable, template)
-
-
-def resolved(document: _Object, part: Any) -> Any:
-    """Resolve a reference into the document; members beside it win. Return anything else unchanged."""
-    while isinstance(part, Mapping) and "$ref" in part:
-        found = at_pointer(document, part["$ref"].removeprefix("#"))
-        part = {**found, **{key: value for key, value in part.items() if key != "$ref"}}
-    return part
 
 
 def _step(request: Request, number: int, step: _Object) -> Request:

@@ -3,16 +3,13 @@
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from simulator.contract.body import BadJson, decode_any
 from simulator.contract.openapi import load
-from simulator.contract.schemas import Schema, at_pointer, compiled
+from simulator.contract.schemas import Schema, resolved_in
 from simulator.contract.validate import Validator, beginning
 from simulator.shortened import shortened
-
-if TYPE_CHECKING:
-    import jsonschema_rs
 
 PROBLEM_CHARS_MAX = 300
 
@@ -22,9 +19,7 @@ MISTAKE = 500
 # Statuses of checks that precede routing, and so apply to unknown paths and methods.
 _BEFORE_ROUTING = {401: "Unauthorized", 403: "Forbidden", 404: "UnknownSandbox", 409: "SandboxReset"}
 
-_validators: "dict[int, tuple[Schema, jsonschema_rs.Draft202012Validator]]" = {}
-
-_explainers: dict[int, tuple[Schema, Validator]] = {}
+_validators: dict[int, tuple[Schema, Validator]] = {}
 
 _OF_CONDITIONS = ("/if/properties", "/then/properties", "/else/properties")
 
@@ -76,7 +71,7 @@ def body_departures(wanted: Schema, body: bytes) -> Iterator[Departure]:
         yield Departure("the body", "JSON", str(bad))
         return
     if not checker.is_valid(value):
-        explained = _explainer(wanted).problems(value, explain_large=True)
+        explained = checker.problems(value, explain_large=True)
         yield from (
             Departure(path or "the body", "; ".join(texts), _shown(value, path)) for path, texts in explained.items()
         )
@@ -110,7 +105,7 @@ def described(whole: dict[str, Any], method: str, path: str, status: int) -> dic
         found = shared.get("MethodNotAllowed" if status == 405 else _BEFORE_ROUTING.get(status))
     else:
         found = item[method]["responses"].get(str(status))
-    return None if found is None else resolved(whole, found)
+    return None if found is None else resolved_in(whole, found)
 
 
 def path_item(whole: dict[str, Any], path: str) -> dict[str, Any] | None:
@@ -128,24 +123,11 @@ def _pattern(template: str) -> re.Pattern[str]:
     return re.compile("".join("[^/]+" if part[:1] == "{" else re.escape(part) for part in _PARAMETER.split(template)))
 
 
-def resolved(whole: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
-    while "$ref" in part:
-        part = at_pointer(whole, part["$ref"].removeprefix("#"))
-    return part
-
-
-def validator_of(wanted: Schema) -> "jsonschema_rs.Draft202012Validator":
+def validator_of(wanted: Schema) -> Validator:
     """The validator of a part of a loaded document, cached: compiling one takes longer than what it then validates."""
     found = _validators.get(id(wanted))
     if found is None:
-        found = _validators[id(wanted)] = (wanted, compiled(wanted))  # the part stays alive, and so its id is its own
-    return found[1]
-
-
-def _explainer(wanted: Schema) -> Validator:
-    found = _explainers.get(id(wanted))
-    if found is None:
-        found = _explainers[id(wanted)] = (wanted, Validator(wanted))
+        found = _validators[id(wanted)] = (wanted, Validator(wanted))  # the part stays alive, and so its id is its own
     return found[1]
 
 
@@ -168,7 +150,7 @@ def _known_members(notes: list[Any]) -> dict[str, set[str]]:
     return {where: names for where, names in known.items() if where in is_described - is_open}
 
 
-def undescribed(checker: "jsonschema_rs.Draft202012Validator", value: Any) -> Iterator[tuple[str, str]]:
+def undescribed(checker: Validator, value: Any) -> Iterator[tuple[str, str]]:
     """Members, anywhere in a valid `value`, of described objects that the contract does not name: place and name."""
     return _undescribed(value, "", _known_members(checker.evaluate(value).annotations()))
 

@@ -47,6 +47,14 @@ def at_pointer(document: Any, pointer: str) -> Any:
     return document
 
 
+def resolved_in(document: Any, part: Any) -> Any:
+    """Resolve a reference into the document; members beside it win. Return anything else unchanged."""
+    while isinstance(part, dict) and "$ref" in part:
+        found = at_pointer(document, part["$ref"].removeprefix("#"))
+        part = found | {key: value for key, value in part.items() if key != "$ref"}
+    return part
+
+
 def resolved(name: str, part: Schema) -> Schema:
     """A part of the schema `name`, with its reference replaced by the schema that it names; its own keywords take
     precedence."""

@@ -41,14 +41,14 @@ _SIZES = (
 class Validator:
     """One compiled schema. `is_valid(value)` is the fast check; values are decoded by `contract.body`."""
 
-    __slots__ = ("_errors", "_first", "_source", "is_valid")
+    __slots__ = ("_errors", "_first", "_source", "evaluate", "is_valid")
 
     def __init__(self, source: Schema) -> None:
         checker = compiled(source)
         self._source = source
         self._errors = checker.iter_errors
         self._first = checker.validate
-        self.is_valid = checker.is_valid
+        self.is_valid, self.evaluate = checker.is_valid, checker.evaluate
 
     def problems(self, value: Any, *, explain_large: bool = False) -> dict[str, list[str]]:
         """Readable texts by where they apply: a member's name, dotted when nested, "" for the whole value.

@@ -14,7 +14,8 @@ from simulator.cli.contract import example_values
 from simulator.contract import postman
 from simulator.contract.files import yaml_document
 from simulator.contract.openapi import CONTROL, METHODS, OPENAPI, bundled
-from simulator.contract.postman import body_of, collection, path_with_variables, resolved, value_of
+from simulator.contract.postman import body_of, collection, path_with_variables, value_of
+from simulator.contract.schemas import resolved_in
 from tests.support.runner import invoke, refusal
 
 DOCUMENTS = (OPENAPI, CONTROL)
@@ -72,7 +73,7 @@ def test_required_parameters_are_sent_and_optional_ones_offered(name: str) -> No
     for item in plain(name):
         _, path, described = operations(name)[item["name"]]
         parameters = [
-            resolved(document, each)
+            resolved_in(document, each)
             for each in [*document["paths"][path].get("parameters", ()), *described.get("parameters", ())]
         ]
         request = item["request"]

@@ -1,7 +1,7 @@
 """The violations of an OpenAPI document by a response of ours: status, headers, content type, members of the body."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simulator.contract.body import BadJson, decode_any
 from simulator.contract.openapi import load
@@ -9,14 +9,10 @@ from simulator.contract.responses import (
     PROBLEM_CHARS_MAX,
     described,
     media_type,
-    resolved,
     undescribed,
     validator_of,
 )
-from simulator.contract.schemas import Schema
-
-if TYPE_CHECKING:
-    import jsonschema_rs
+from simulator.contract.schemas import Schema, compiled, resolved_in
 
 EVENT_STREAM = "text/event-stream"
 """The media type of server-sent events. The schema describes the JSON data of each event."""
@@ -70,7 +66,7 @@ def _data_of_events(stream: bytes) -> list[bytes]:
 
 def _header_problems(whole: dict[str, Any], answer: dict[str, Any], headers: Mapping[str, str]) -> Iterator[str]:
     for name, reference in answer.get("headers", {}).items():
-        wanted = resolved(whole, reference)
+        wanted = resolved_in(whole, reference)
         value = headers.get(name.lower())
         if value is None:
             if wanted.get("required"):
@@ -83,19 +79,20 @@ def _body_problems(wanted: Schema, body: bytes, is_text: bool) -> list[str]:
     """Cached: half of the answers in a run of all tests have the body of an earlier one."""
     found = _judged.get((id(wanted), body))
     if found is None:
-        checker = validator_of(wanted)  # which keeps the schema alive, and so its id is its own
+        validator_of(wanted)  # which keeps the schema alive, and so its id is its own
         try:
-            found = _value_problems(checker, body.decode() if is_text else decode_any(body, outline_max=len(body)))
+            found = _value_problems(wanted, body.decode() if is_text else decode_any(body, outline_max=len(body)))
         except (BadJson, UnicodeDecodeError) as bad:
             found = [str(bad)]
         _judged[id(wanted), body] = found
     return found
 
 
-def _value_problems(checker: "jsonschema_rs.Draft202012Validator", value: Any) -> list[str]:
+def _value_problems(wanted: Schema, value: Any) -> list[str]:
+    checker = validator_of(wanted)
     if not checker.is_valid(value):
         return [
             f"{'/'.join(map(str, error.instance_path)) or 'the body'}: {error.message[:PROBLEM_CHARS_MAX]}"
-            for error in checker.iter_errors(value)
+            for error in compiled(wanted).iter_errors(value)
         ]
     return [f"{where or 'the body'}: {name!r} is not in the contract" for where, name in undescribed(checker, value)]
