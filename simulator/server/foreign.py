@@ -9,6 +9,7 @@ from simulator.server.http_limits import HttpRefusal
 
 LINES_EVERY_S: Final = 60.0  # for each kind
 TEXTS: Final = {
+    "plain": "a client sent plain HTTP to this port, which speaks TLS: use https:// in its address",
     "tls": "a client spoke TLS to this port, which speaks plain HTTP: use http:// instead of https:// in its address",
     "http2": "a client spoke HTTP/2 without asking for it: let it speak HTTP/1.1",
     "proxy": "a proxy sent its PROXY protocol: switch that off, and use X-Forwarded-For with --trusted-forwarders",
@@ -59,17 +60,21 @@ class ForeignClients:
     def explained(self, data: bytes, target: bytes, refusal: HttpRefusal) -> HttpRefusal:
         """Log why a packet is refused, and return the refusal, with an answer that explains it if possible."""
         kind = _kind_of(data, target, refusal)
-        text = TEXTS.get(kind) or f"a request was refused with {refusal.status} before it reached a sandbox: {refusal}"
-        now, kind = self._clock(), kind or refusal.code
-        if now - self._said_at.get(kind, -LINES_EVERY_S) >= LINES_EVERY_S:
-            self._said_at[kind] = now
-            _LOG.warning("%s", text)
-            self._notice(text)
+        text = f"a request was refused with {refusal.status} before it reached a sandbox: {refusal}"
+        self.log(kind or refusal.code, TEXTS.get(kind, text))
         if kind not in _ANSWERS:
             return refusal
         explained = HttpRefusal("malformed_request", _ANSWERS[kind])
         explained.__cause__ = refusal.__cause__  # the reader needs it to recognize a HEAD
         return explained
+
+    def log(self, kind: str, text: str) -> None:
+        """Log a line about a client of this kind, one a minute at most."""
+        now = self._clock()
+        if now - self._said_at.get(kind, -LINES_EVERY_S) >= LINES_EVERY_S:
+            self._said_at[kind] = now
+            _LOG.warning("%s", text)
+            self._notice(text)
 
 
 def _kind_of(data: bytes, target: bytes, refusal: HttpRefusal) -> str:

@@ -207,7 +207,7 @@ def make_server(
         host=host,
         port=port,
         loop="auto",  # uvloop where it is installed
-        http=plain if handshakes is None else _behind(handshakes, plain),  # type: ignore[arg-type]  # uvicorn only calls it
+        http=plain if handshakes is None else _behind(handshakes, plain, foreign),  # type: ignore[arg-type]  # uvicorn only calls it
         ws="none",
         lifespan="on",
         interface="asgi3",
@@ -223,12 +223,14 @@ def make_server(
     return Server(config, listen(host, port), on_ready, on_stop, handshakes)
 
 
-def _behind(handshakes: "Handshakes", plain: Callable[..., asyncio.Protocol]) -> Callable[..., asyncio.Protocol]:
+def _behind(
+    handshakes: "Handshakes", plain: Callable[..., asyncio.Protocol], foreign: ForeignClients
+) -> Callable[..., asyncio.Protocol]:
     """Makes the protocols of new connections, which are `plain` within TLS."""
     from simulator.server.tls import TlsEntry
 
     def make(**given: Any) -> TlsEntry:
-        return TlsEntry(handshakes, partial(plain, **given))
+        return TlsEntry(handshakes, partial(plain, **given), foreign)
 
     return make
 

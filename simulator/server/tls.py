@@ -6,26 +6,26 @@ that it can read.
 """
 
 import asyncio
-import logging
 import re
 import ssl
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple, cast
 
+from simulator.server.foreign import TEXTS, ForeignClients
 from simulator.server.regular_files import CannotRead, content_of
 
 HANDSHAKE_S: Final = 10.0
 SHUTDOWN_S: Final = 30.0  # how long a client may take to read the rest of its answers and to say farewell
 HANDSHAKES_MAX: Final = 1024
 FILE_BYTES_MAX: Final = 1024 * 1024
-PLAIN_LINES_EVERY_S: Final = 60.0
 PLAIN_CLOSE_S: Final = 1.0  # how long a client of plain HTTP may take to read its answer
 
-_LOG: Final = logging.getLogger(__name__)
 is_text: Final = re.compile(rb"[\r\n -~]").match  # no record of TLS begins so, and every request of plain HTTP does
+_CERTIFICATE: Final = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+# The field of a certificate that has its two dates, each in one of two forms (RFC 5280 4.1.2.5).
+_VALIDITY: Final = re.compile(rb"\x30.(?:\x17\x0d|\x18\x0f)(\d{12,14})Z(?:\x17\x0d|\x18\x0f)(\d{12,14})Z", re.DOTALL)
 _USE_HTTPS: Final = b"This port speaks TLS: use https:// instead of http:// in the address.\n"
 PLAIN_ANSWER: Final = (
     b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\n"
@@ -87,19 +87,21 @@ class Validity(NamedTuple):
 def validity_of(certificate: Path) -> Validity:
     """Return the validity of the certificates in a file in PEM: the first one and its authorities. Raises
     `BadCertificate`."""
-    _content(certificate)
-    authorities = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
-        authorities.load_verify_locations(certificate)
-        first = ssl._ssl._test_decode_cert(str(certificate))  # type: ignore[attr-defined]
-    except OSError as error:
+        encoded = [ssl.PEM_cert_to_DER_cert(one.decode()) for one in _CERTIFICATE.findall(_content(certificate))]
+        times = [tuple(map(_time_of, found.groups())) for found in map(_VALIDITY.search, encoded) if found]
+    except ValueError as error:
         raise BadCertificate(f"{certificate}: cannot be read as PEM ({error})") from None
-    found = (first, *authorities.get_ca_certs())
-    begins, ends = (
-        [datetime.fromtimestamp(ssl.cert_time_to_seconds(one[name]), UTC) for one in found]
-        for name in ("notBefore", "notAfter")
+    if not encoded or len(times) < len(encoded):
+        raise BadCertificate(f"{certificate}: cannot be read as PEM (no certificate has dates)")
+    return Validity(max(begins for begins, _ in times), min(ends for _, ends in times))
+
+
+def _time_of(text: bytes) -> datetime:
+    """Return a time of RFC 5280: years up to 2049 have two digits."""
+    return datetime.strptime(text.decode() if len(text) > 12 else f"20{text.decode()}", "%Y%m%d%H%M%S").replace(
+        tzinfo=UTC
     )
-    return Validity(max(begins), min(ends))
 
 
 def _content(path: Path) -> bytes:
@@ -120,7 +122,6 @@ class Handshakes:
         self.limit_s = limit_s
         self._count_max = count_max
         self._under_way: dict[TlsEntry, None] = {}
-        self._plain_logged_at = -PLAIN_LINES_EVERY_S
 
     def __len__(self) -> int:
         return len(self._under_way)
@@ -137,13 +138,6 @@ class Handshakes:
         """Take the place back."""
         self._under_way.pop(entry, None)
 
-    def log_plain_http(self) -> None:
-        """Write a line about a client that speaks plain HTTP, one a minute at most."""
-        now = time.monotonic()
-        if now - self._plain_logged_at >= PLAIN_LINES_EVERY_S:
-            self._plain_logged_at = now
-            _LOG.warning("a client sent plain HTTP to this port, which speaks TLS: use https:// in its address")
-
     def close(self) -> None:
         """Close all that are under way: the server stops."""
         for entry in list(self._under_way):
@@ -154,9 +148,8 @@ class Handshakes:
 class TlsEntry(asyncio.Protocol):
     """A new connection until its handshake is done; then `make` makes the protocol that takes it over."""
 
-    def __init__(self, handshakes: Handshakes, make: Callable[[], asyncio.Protocol]) -> None:
-        self._handshakes = handshakes
-        self._make = make
+    def __init__(self, handshakes: Handshakes, make: Callable[[], asyncio.Protocol], foreign: ForeignClients) -> None:
+        self._handshakes, self._make, self._foreign = handshakes, make, foreign
         self._transport: asyncio.Transport
         self._shaking: asyncio.Task[None]
         self._has_begun: asyncio.Future[None]
@@ -210,7 +203,7 @@ class TlsEntry(asyncio.Protocol):
 
     async def _refuse_plain_http(self) -> None:
         self._is_refused = True
-        self._handshakes.log_plain_http()
+        self._foreign.log("plain", TEXTS["plain"])
         self._transport.write(PLAIN_ANSWER)
         self._transport.write_eof()
         self._transport.resume_reading()  # a connection with unread bytes would be reset, and the answer lost

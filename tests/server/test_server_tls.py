@@ -175,7 +175,7 @@ def test_plain_http_is_answered_in_plain_text(
             assert (await client.answer()).status == 200
 
     run(main)
-    lines = [record.getMessage() for record in caplog.records if record.name == "simulator.server.tls"]
+    lines = [record.getMessage() for record in caplog.records if record.name == "simulator.server.foreign"]
     caplog.clear()
     assert lines == ["a client sent plain HTTP to this port, which speaks TLS: use https:// in its address"]
 
