@@ -52,7 +52,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime": {"redaction", "domain", "scenario", "http_client", "wire", "shortened", "tape"},
     "api": {"redaction", "runtime", "auth", "contract", "wire", "domain", "http_client", "shortened", "tape"},
     "snapshot": {"wire", "replay", "runtime", "tape", "scenario", "domain"},
-    "replay": {"redaction", "runtime", "tape", "auth", "contract", "wire", "scenario", "domain"},
+    "replay": {"redaction", "runtime", "tape", "wire", "scenario", "domain"},
     "control": {
         "redaction",
         "runtime",

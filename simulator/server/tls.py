@@ -99,9 +99,8 @@ def validity_of(certificate: Path) -> Validity:
 
 def _time_of(text: bytes) -> datetime:
     """Return a time of RFC 5280: years up to 2049 have two digits."""
-    return datetime.strptime(text.decode() if len(text) > 12 else f"20{text.decode()}", "%Y%m%d%H%M%S").replace(
-        tzinfo=UTC
-    )
+    year, rest = int(text[:-10]), (int(text[at : at + 2]) for at in range(len(text) - 10, len(text), 2))
+    return datetime(year if year > 99 else 2000 + year, *rest, tzinfo=UTC)
 
 
 def _content(path: Path) -> bytes:
