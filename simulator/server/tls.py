@@ -99,8 +99,9 @@ def validity_of(certificate: Path) -> Validity:
 
 def _time_of(text: bytes) -> datetime:
     """Return a time of RFC 5280: years up to 2049 have two digits."""
-    year, rest = int(text[:-10]), (int(text[at : at + 2]) for at in range(len(text) - 10, len(text), 2))
-    return datetime(year if year > 99 else 2000 + year, *rest, tzinfo=UTC)
+    year, rest = int(text[:-10]), text[-10:]
+    month, day, hour, minute, second = (int(rest[at : at + 2]) for at in range(0, len(rest), 2))
+    return datetime(year if year > 99 else 2000 + year, month, day, hour, minute, second, tzinfo=UTC)
 
 
 def _content(path: Path) -> bytes:
