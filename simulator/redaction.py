@@ -141,10 +141,9 @@ def _spellings(secret: str) -> set[bytes]:
     raw = plain.encode("utf-8", "surrogatepass")
     if len(plain) < (WORD_CHARS_MIN if raw.isalpha() or raw.isdigit() else FOUND_CHARS_MIN):
         return set()
-    percent = quote(raw, safe="")
-    in_lower_case = _PERCENT.sub(lambda code: code[0].lower(), percent)
-    forms = {raw, percent.encode(), in_lower_case.encode(), quote_plus(raw).encode(), *_in_base64(raw)}
-    return {form for form in forms if len(form) >= FOUND_CHARS_MIN}
+    encoded = [quote(raw, safe=""), quote_plus(raw)]
+    encoded += [_PERCENT.sub(lambda code: code[0].lower(), text) for text in encoded]
+    return {form for form in (raw, *map(str.encode, encoded), *_in_base64(raw)) if len(form) >= FOUND_CHARS_MIN}
 
 
 def _in_base64(raw: bytes) -> Iterator[bytes]:

@@ -284,7 +284,7 @@ def test_a_recorder_receives_no_secret() -> None:
     secret = "a-secret/that was+given"
     told = recorded(
         [secret],
-        Call(n=1, at=START, method="POST", path="/", status=200, query=b"a=1&b=a-secret%2Fthat+was%2bgiven&c&d="),
+        Call(n=1, at=START, method="POST", path="/", status=200, query=b"a=1&b=a-secret%2fthat+was%2bgiven&c&d="),
         Call(
             n=2,
             at=START,
@@ -304,14 +304,14 @@ def test_a_recorder_receives_no_secret() -> None:
     )
     assert "that" not in told
     assert (told.count("(not shown)"), told.count("not%20shown")) == (2, 2)
-    assert "a=1&b=%28not%20shown%29&c&d=" in told
+    assert "a=1&b=(not%20shown)&c&d=" in told
     assert '{"a": "(not shown)", "n":1.0}' in told
 
 
-def test_a_password_that_is_a_word_hides_no_status_and_no_product() -> None:
+def test_a_password_that_is_a_word_or_a_number_hides_nothing_else() -> None:
     body = b'{"product":"RELOADING","status":"Processing","account":"0123456789","remarks":"no 0123456789 here"}'
     told = recorded(["RELOADING", "Processing", "0123456789"], Call(n=1, at=START, method="POST", path="/", body=body))
-    assert '"RELOADING","status":"Processing","account":"0123456789","remarks":"no (not shown) here"' in told
+    assert body.decode() in told
 
 
 def test_a_recording_that_is_no_scenario_leaves_the_last_one_and_says_so(tmp_path: Path) -> None:
