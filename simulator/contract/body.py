@@ -75,8 +75,6 @@ def read_members(
         return members, problems, False
     checker = validator(name)
     has_more_colons = body.count(b":") != len(members)
-    if len(members) == _required_alone(name) and checker.is_valid(members):
-        return members, problems, not has_more_colons
     is_exact = not has_more_colons and parameter_names(name).issuperset(members)
     if _has_absent(members):
         members, is_exact = _without_absent(members, _optional_texts(name)), False
@@ -147,14 +145,6 @@ def _optional_texts(name: str) -> frozenset[str]:
     )
 
 
-@cache
-def _required_alone(name: str) -> int:
-    """The number of members of a valid body that has no optional ones, so that none of its members can be absent; -1
-    for a schema that requires objects."""
-    required, wanted = schema(name).get("required", ()), parameters(name)
-    return -1 if any("object" in wanted[one].get("type", "object") for one in required) else len(required)
-
-
 def _has_absent(members: Mapping[str, Any]) -> bool:
     for sent in members.values():  # a loop: this runs for every body, and any() takes three times as long
         if type(sent) is str:
@@ -193,9 +183,7 @@ def _number(text: str) -> Decimal:
     return Decimal(text)
 
 
-# A body of at most that length cannot have a number that is too long.
-_decode_short = msgspec.json.Decoder(float_hook=Decimal).decode
-_decode_long = msgspec.json.Decoder(float_hook=_number).decode
+_decode = msgspec.json.Decoder(float_hook=_number).decode
 
 
 def decode_object(body: bytes, reject_duplicates: bool = False, outline_max: int = OUTLINE_BYTES_MAX) -> dict[str, Any]:
@@ -220,7 +208,7 @@ def decode_any(body: bytes, outline_max: int = OUTLINE_BYTES_MAX) -> Any:
     if len(body) > outline_max and (start := outline(body, outline_max)) is not None:
         raise BadJson(_TOO_DEEP if opened(start) > DEPTH_MAX else _TOO_MUCH.format(outline_max))
     try:
-        value = _decode_short(body) if len(body) <= NUMBER_CHARS_MAX else _decode_long(body)
+        value = _decode(body)
     except msgspec.ValidationError:
         raise BadJson("the body has a number that is too long") from None
     except msgspec.DecodeError as error:
@@ -231,7 +219,7 @@ def decode_any(body: bytes, outline_max: int = OUTLINE_BYTES_MAX) -> Any:
         raise BadJson(_TOO_DEEP) from None
     except (_TooLong, InvalidOperation):
         raise BadJson("the body has a number that is too long") from None
-    if len(body) > 2 * DEPTH_MAX and _has_many_containers(body) and _is_deep(value):
+    if len(body) > 2 * DEPTH_MAX and _is_deep(value):
         raise BadJson(_TOO_DEEP)
     return value
 
@@ -247,11 +235,6 @@ def _encoded_otherwise(body: bytes) -> str:
     if body.startswith(b"[object "):
         return "the body is the text [object Object]; send the text of JSON.stringify"
     return "the body is Base64; send the JSON itself" if body.startswith((b"eyJ", b"ewo", b"ew0K")) else ""
-
-
-def _has_many_containers(body: bytes) -> bool:
-    """Whether it may be too deep. Counting in a long body takes longer than walking over what its outline allows."""
-    return len(body) > OUTLINE_BYTES_MAX or body.count(b"{") + body.count(b"[") > DEPTH_MAX
 
 
 def _reason(body: bytes, text: str) -> str:

@@ -20,7 +20,7 @@ from tests.support.control_queries import QUERIES
 from tests.support.played import METHODS, Exchange, Player, player
 from tests.support.stories import stories_with
 
-CACHES = (validate.validator, query.parameters, query.parameter_names, body._optional_texts, body._required_alone)
+CACHES = (validate.validator, query.parameters, query.parameter_names, body._optional_texts)
 NEVER = "never-sent"
 Way = tuple[str, ...]
 Change = tuple[str, Callable[[Schema], None]]
