@@ -1,8 +1,7 @@
 """One client connection, as uvicorn constructs it: it reads requests, answers them in order, and sets the deadlines.
 
-At the end of the event loop's turn the connection answers the requests that were read, oldest first, until one has to
-wait, and writes the answers together. The application's `answer_now` answers a plain and complete request; any other is
-answered in a task.
+At the end of the event loop's turn the connection answers the oldest request that was read. The application's
+`answer_now` answers a plain and complete request; any other is answered in a task.
 """
 
 import asyncio
@@ -23,9 +22,9 @@ from simulator.server.request_reader import (  # isort: skip
 )  # fmt: skip
 from simulator.server.answer_writer import AnswerWriter, Gate, GatedTransport
 from simulator.server.responder import BEGUN, AnswerNow, Application, ReadyAnswer, Responder, resume
-from simulator.server.response_batcher import SHARE, ClientDeadline, ResponseBatcher
+from simulator.server.response_batcher import ClientDeadline, ResponseBatcher
 
-HIGH_WATER_BYTES: Final = 65536  # of a body, or of answers, that are held before the other side has to take some
+HIGH_WATER_BYTES: Final = 65536  # of a body that are held before the application has to take some
 _LINGER_S: Final = 2.0  # how long a client may keep sending after its last answer
 
 
@@ -218,19 +217,18 @@ class HttpProtocol(asyncio.Protocol):
     # Answering
 
     def answer(self, now: float) -> None:
-        """Answer the requests that were read, oldest first, until one has to wait, and at most a `SHARE`: the others
-        follow in the next turn. The keep-alive time starts at `now`, a time of the loop's clock."""
-        reader, left = self.reader, SHARE
-        while reader.requests and self._running is None and not self.writer.is_stalled:
-            if not left:
-                self._batcher.add(self)
-                return
-            left -= 1
+        """Answer the oldest request that was read; the others follow in the next turns. The keep-alive time starts at
+        `now`, a time of the loop's clock."""
+        reader = self.reader
+        if reader.requests and self._running is None and not self.writer.is_stalled:
             request = reader.requests.popleft()
             if request.is_whole and request.is_plain:
                 self._answer_at_once(request)
             elif request.is_whole or reader.state is not CLOSED:
                 self._start(request, None)
+            if reader.requests and self._running is None and not self.writer.is_stalled:
+                self._batcher.add(self)
+                return
         if self._held or self._running is not None:
             self._settle()
         if reader.state is CLOSED:
@@ -258,10 +256,7 @@ class HttpProtocol(asyncio.Protocol):
             except StopIteration as done:
                 status, lines, body, ending = ready = done.value
                 if ending is None and status not in BODYLESS and request.method != "HEAD" and not writer.is_stalled:
-                    defaults = self._batcher.default_lines(self._server_state)
-                    writer.unsent += b"".join((STATUS_LINE[status], defaults, lines, b"\r\n", body))
-                    if len(writer.unsent) > HIGH_WATER_BYTES:
-                        writer.flush()
+                    writer.unsent += b"".join((STATUS_LINE[status], self.default_lines(), lines, b"\r\n", body))
                     return
             except Exception as error:  # logged and answered 500, as for any application
                 ready = error
@@ -349,7 +344,7 @@ class HttpProtocol(asyncio.Protocol):
         self.answer(self._loop.time())
         self.writer.flush()
         self.may_have_left.set()
-        while event is STOP and len(self.reader.requests) > SHARE:
+        while event is STOP and len(self.reader.requests) > 1:
             self.reader.requests.pop()  # pipelined by the hundred: a stopping server has no time for them
         unanswered = [*([] if self._running is None else [self._running.request]), *self.reader.requests]
         if unanswered:

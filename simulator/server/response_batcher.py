@@ -22,9 +22,6 @@ from simulator.server.answer_writer import AnswerWriter
 from simulator.server.http_limits import HttpLimits, HttpRefusal
 from simulator.server.message import HttpRequest, header_lines
 
-SHARE: Final = 1
-"""How many requests of a connection are answered in a turn. Usual clients send the next request after the answer."""
-
 CONNECTIONS_MAX: Final = 64
 """How many connections answer in a turn. The others are the first of the next one, after the loop has seen its timers
 and sockets, so that pipelined requests of some clients do not keep the others waiting."""

@@ -1,11 +1,11 @@
-"""Pipelined requests: each connection has a share of a turn, and reads no more while its queue is full."""
+"""Pipelined requests: a connection answers one in a turn, and reads no more while its queue is full."""
 
 import asyncio
 
 import pytest
 
 from simulator.server.request_reader import QUEUED_MAX, SLICE_BYTES
-from simulator.server.response_batcher import CONNECTIONS_MAX, SHARE
+from simulator.server.response_batcher import CONNECTIONS_MAX
 from tests.support.echo_server import Echo, request
 from tests.support.fed_connections import fed_server, turns
 
@@ -18,11 +18,11 @@ def test_a_packet_of_many_requests_is_answered_in_shares_and_the_neighbours_are_
         async with fed_server() as server:
             _, greedy = server.connect(ONE * MANY)
             await turns(1)
-            assert greedy.answers == SHARE
+            assert greedy.answers == 1
             _, neighbour = server.connect(ONE)
             await turns(1)
-            assert (neighbour.answers, greedy.answers) == (1, 2 * SHARE)
-            await turns(2 * MANY // SHARE)  # a share is smaller where a slice ends
+            assert (neighbour.answers, greedy.answers) == (1, 2)
+            await turns(2 * MANY)  # a share is smaller where a slice ends
             assert greedy.answers == MANY
 
     asyncio.run(main())
@@ -77,12 +77,12 @@ def test_a_turn_answers_a_bounded_number_of_connections_and_each_gets_its_part()
 
     async def main() -> None:
         async with fed_server() as server:
-            clients = [server.connect(ONE * 2 * SHARE)[1] for _ in range(count)]
+            clients = [server.connect(ONE * 2)[1] for _ in range(count)]
             for turn in range(1, 4):
                 await turns(1)
-                assert [client.answers for client in clients].count(SHARE) == turn * CONNECTIONS_MAX
+                assert [client.answers for client in clients].count(1) == turn * CONNECTIONS_MAX
             await turns(4)
-            assert {client.answers for client in clients} == {2 * SHARE}
+            assert {client.answers for client in clients} == {2}
 
     asyncio.run(main())
 
@@ -90,9 +90,9 @@ def test_a_turn_answers_a_bounded_number_of_connections_and_each_gets_its_part()
 def test_packets_of_a_turn_give_a_connection_no_second_share() -> None:
     async def main() -> None:
         async with fed_server() as server:
-            _, greedy = server.connect(*[ONE] * 3 * SHARE)
+            _, greedy = server.connect(*[ONE] * 3)
             await turns(1)
-            assert greedy.answers == SHARE
+            assert greedy.answers == 1
 
     asyncio.run(main())
 
@@ -128,7 +128,7 @@ def test_a_stopping_server_answers_a_part_of_what_is_pipelined_and_drops_the_res
             protocol.shutdown()
             await turns(10)
             assert greedy.is_closed
-            assert greedy.answers <= 2 * SHARE + 1
+            assert greedy.answers <= 2 + 1
             assert greedy.written.count(b"connection: close") == 1
 
     asyncio.run(main())
@@ -137,10 +137,10 @@ def test_a_stopping_server_answers_a_part_of_what_is_pipelined_and_drops_the_res
 def test_a_stopping_server_closes_after_the_last_answer_of_a_short_queue() -> None:
     async def main() -> None:
         async with fed_server() as server:
-            protocol, client = server.connect(ONE * 2 * SHARE)
+            protocol, client = server.connect(ONE * 2)
             protocol.shutdown()
             await turns(10)
-            assert (client.answers, client.is_closed) == (2 * SHARE, True)
+            assert (client.answers, client.is_closed) == (2, True)
             assert client.written.count(b"connection: close") == 1
 
     asyncio.run(main())
@@ -149,11 +149,11 @@ def test_a_stopping_server_closes_after_the_last_answer_of_a_short_queue() -> No
 def test_requests_that_came_before_their_client_left_are_executed_in_shares() -> None:
     async def main() -> None:
         async with fed_server() as server:
-            protocol, _ = server.connect(ONE * 3 * SHARE)
+            protocol, _ = server.connect(ONE * 3)
             protocol.connection_lost(None)
-            assert server.app.seen.count("/x") == SHARE
+            assert server.app.seen.count("/x") == 1
             await turns(5)
-            assert server.app.seen.count("/x") == 3 * SHARE
+            assert server.app.seen.count("/x") == 3
             assert server.open == 0
 
     asyncio.run(main())
