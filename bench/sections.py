@@ -9,12 +9,11 @@ from bench.refusals import measure_refusals
 from bench.results import Results
 from bench.rounds import Cell, Plan, measure_workload
 from bench.servers import Cores
-from bench.sharded import measure_sharded
 from bench.startup import measure_startup
 from bench.tail import measure_tail
 from bench.workloads import NAMED
 
-SECTIONS = (*NAMED, "refusals", "keeping", "sharded", "tail", "startup")
+SECTIONS = (*NAMED, "refusals", "keeping", "postgres", "tail", "startup")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +34,11 @@ def measure(sections: Sequence[str], extent: Extent, results: Results) -> None:
     def cells(measured: Callable[[], list[Cell]]) -> None:
         results.cells += measured()
 
+    def postgres() -> list[Cell]:
+        from bench.postgres import measure_postgres  # imports psycopg
+
+        return measure_postgres(plan, cores)
+
     def tail() -> None:
         results.tails += measure_tail(extent.tail_payments, cores, serve)
 
@@ -52,7 +56,7 @@ def measure(sections: Sequence[str], extent: Extent, results: Results) -> None:
         else:
             work: dict[str, Callable[[], None]] = {
                 "refusals": partial(cells, partial(measure_refusals, plan, cores, serve)),
-                "sharded": partial(cells, partial(measure_sharded, plan, serve)),
+                "postgres": partial(cells, postgres),
                 "tail": tail,
                 "startup": startup,
             }

@@ -16,7 +16,6 @@ RATIOS = {
     "network": ("GET /v2/networkstatus", 0.80),
     "catalog": ("GET /v2/catalog, 13 products", 0.70),
     "callbacks": ("topup, running clock, callbacks to a fast receiver", 0.25),
-    "sharded-two": ("two servers behind the proxy, against one behind it, where each has a core", 1.8),
     "kept-process": ("--data-dir, --durability process, against memory", 0.60),
 }
 BARE_START_S = 0.15  # the start of the bare server on the machine that the target of ours is for

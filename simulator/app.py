@@ -39,8 +39,10 @@ from simulator.server.sent_request import is_browser_at_root, use_host_of_target
 if TYPE_CHECKING:
     from simulator.control.access import Token
     from simulator.control.app import ControlApp
-    from simulator.persistence.data_folder import DataFolder
     from simulator.persistence.replay.rebuilding import Surroundings
+    from simulator.persistence.storage import OpenStore
+    from simulator.postgres.cluster import Cluster
+    from simulator.postgres.routing import Router
 
 SANDBOX_PREFIX = "/s/"
 
@@ -71,7 +73,8 @@ class App(Starlette):
         self.options = options
         self.scenario = scenario
         self.sandboxes = sandboxes
-        self._default = sandboxes.get(DEFAULT)
+        self._default = sandboxes.default
+        self._requests: Router | None = None  # of several servers
         self._sender = sender
         self.http: HttpSender | None = None  # closed at the end
         self.wall = wall
@@ -83,7 +86,7 @@ class App(Starlette):
         self._control: ControlApp | None = None
         self._is_started = False
         self.operations = Operations(REFUSED)
-        self.data_folder: DataFolder | None = None
+        self.data_folder: OpenStore | None = None
         self.tokens: tuple[Token, ...] = ()  # besides the control token
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -93,6 +96,9 @@ class App(Starlette):
                 self._start()
                 self.operations.not_ready = None
             scope = below_mount(scope, self._proxy_prefix)
+            if self._requests is not None:
+                await self._requests(scope, receive, send)
+                return
             if not self.user_middleware and not is_control(scope["path"]):
                 # Like the mounts, which would take a third of an answer.
                 await self._answer_reseller(scope, receive, send)
@@ -111,6 +117,8 @@ class App(Starlette):
         raw_path, _, query = whole.target.partition(b"?")
         path = self._proxy_prefix.below(raw_path.decode("ascii"))
         if is_control(path) or is_browser_at_root(whole.method, path, whole.by_name):
+            return None
+        if self._requests is not None and not self._requests.is_here(path, whole.by_name):
             return None
         request = Incoming(
             method=whole.method,
@@ -168,7 +176,7 @@ class App(Starlette):
                 rewinder,
                 self.operations,
                 folder,
-                self.options.shards,
+                self._requests,
             )
         use_host_of_target(scope)
         self._proxy_prefix.apply_to(scope)
@@ -201,7 +209,24 @@ class App(Starlette):
     def adopt(self, live: LiveSandbox) -> None:
         """Add a sandbox that was rebuilt from a tape, before this server starts."""
         self.sandboxes.adopt(live)
-        self._default = self.sandboxes.get(DEFAULT)
+        self.refresh_default()
+
+    def refresh_default(self) -> None:
+        """Answer for the default sandbox of now."""
+        self._default = self.sandboxes.default
+
+    def share(self, cluster: "Cluster") -> None:
+        """Pass requests for the sandboxes of other servers on."""
+        from simulator.postgres.routing import Router
+
+        self._requests = Router(cluster, self._answer_here)
+        self.operations.store_figures = self._requests.figures
+
+    async def _answer_here(self, scope: Any, receive: Any, send: Any) -> None:
+        if is_control(scope["path"]):
+            await self._answer_control(scope, receive, send)
+        else:
+            await self._answer_reseller(scope, receive, send)
 
     def surroundings(self) -> "Surroundings":
         """Return the parts of this server that a rebuilt sandbox needs."""
@@ -244,6 +269,8 @@ class App(Starlette):
         await self.sandboxes.close()
         if self.http is not None:
             await self.http.close()
+        if self._requests is not None:
+            await self._requests.close()
         if self.data_folder is not None:
             self.data_folder.close()
 
@@ -281,8 +308,6 @@ def build_app(
     sandboxes.hide([options.control_token] if options.control_token else [])
     sandboxes.quotas = quotas(*options.quotas)
     sandboxes.create(SandboxSpec(scenario, DEFAULT, options.seed, options.mode, options.rate, options.start))
-    if options.shards is not None:
-        sandboxes.is_ours = options.shards.is_ours
     app = App(options, scenario, sandboxes, sender, clock)
     app.http = http
     return app

@@ -2,10 +2,7 @@
 
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from simulator.shards.shards import Shards
+from typing import NamedTuple
 
 DEFAULT_PORT = 8080
 LOOPBACK = "127.0.0.1"
@@ -21,9 +18,9 @@ class Options(NamedTuple):
     that clients see. `keeps_coverage` preserves the figures of former sandboxes. `scenarios` is the folder of the files
     that clients may use to start sandboxes. `callbacks_ca` has more authorities for receivers' certificates. `callback`
     is the URL for the callbacks of all the scenario's resellers. `trusted_forwarders` are addresses and networks whose
-    forwarded headers are trusted; `root_path` is their prefix of our paths, such as `/sim`. `shards` are the servers
-    that share the sandboxes with this server. `quotas` of each sandbox are payments, bytes and requests a second;
-    `tapes_bytes_max` limits the tapes of all sandboxes, None for the default. `is_tls` when the server speaks TLS.
+    forwarded headers are trusted; `root_path` is their prefix of our paths, such as `/sim`. `quotas` of each sandbox
+    are payments, bytes and requests a second; `tapes_bytes_max` limits the tapes of all sandboxes, None for the
+    default. `is_tls` when the server speaks TLS.
     """
 
     scenario: str = "default"
@@ -43,7 +40,6 @@ class Options(NamedTuple):
     callback: str | None = None
     trusted_forwarders: tuple[str, ...] = ()
     root_path: str = ""
-    shards: "Shards | None" = None
     quotas: tuple[int | None, int | None, float | None] = (None, None, None)
     tapes_bytes_max: int | None = None
     is_tls: bool = False

@@ -1,4 +1,4 @@
-"""`reseller-sim data`: maintenance of the folders of `serve --data-dir`."""
+"""`reseller-sim data`: maintenance of data folders, and moving sandboxes between them and PostgreSQL."""
 
 import shutil
 import sys
@@ -17,16 +17,19 @@ from simulator.cli.usage import CannotStart, verb
 from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from simulator.api.request_replayer import RequestReplayer
     from simulator.persistence.reader import Reader
 
 
+INSTALL: Final = "pip install 'reseller-sim[postgres]'"
 ACTIONS: Final = ("check", "export", "import", "remove", "compact", "backup")
 
 
 @verb("data")
 @click.argument("action", metavar="|".join(ACTIONS), type=click.Choice(ACTIONS))
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("place", metavar="DIR|URL", type=click.Path())
 @click.argument("file", metavar="[FILE]", type=click.Path(path_type=Path), required=False)
 @own_option("--sandbox", metavar="ID", help="The sandbox that is exported or removed.  [default: default]")
 @own_option("--tape", is_flag=True, help="Export its tape, for `replay`.")
@@ -37,7 +40,7 @@ def data_command(
     ctx: click.Context,
     /,
     action: str,
-    folder: Path,
+    place: str,
     file: Path | None,
     sandbox: str | None,
     tape: bool,
@@ -47,7 +50,8 @@ def data_command(
     """Check, move, remove, compact or back up a data folder.
 
     DIR is a folder of `serve --data-dir`. `check`, `export` and `backup` do not change it, and may run while a
-    server has the folder open. The others need a folder that no server has open.
+    server has the folder open. The others need a folder that no server has open. `export` and `import` also take the
+    address of a PostgreSQL database of `serve --store`, whose servers may run.
 
     `check` reads everything and prints damage, with exit code 1. `export` writes the sandbox of --sandbox
     (`default`) into FILE or to stdout: with its state and secrets, for `import`, or with --tape as a tape, for
@@ -64,6 +68,7 @@ def data_command(
       reseller-sim data export data shop.tape --sandbox shop --tape
       reseller-sim data compact data
       reseller-sim data backup data backups/monday
+      reseller-sim data import postgresql://sim@db.example.com/sim shop.sandbox
     """
     if (action in ("check", "compact", "remove") and file) or (action in ("import", "backup") and file is None):
         wanted = "no FILE" if file else "a FILE to read from" if action == "import" else "a folder to copy into"
@@ -76,9 +81,14 @@ def data_command(
         raise click.UsageError("--sandbox belongs to data export and data remove", ctx)
     if sandbox is None and action == "remove":
         raise click.UsageError("data remove needs --sandbox ID", ctx)
+    folder, is_database = Path(place), place.startswith(("postgresql://", "postgres://"))
+    if is_database and action not in ("export", "import"):
+        raise click.UsageError(f"data {action} takes a folder; PostgreSQL has tools of its own", ctx)
     from simulator.persistence.errors import StoreError
 
     is_tape, other = tape or tape_secrets, file or Path()
+    if is_database:
+        return _move(action, place, file, sandbox or "default", is_tape=is_tape, shows=tape_secrets, replaces=replace)
     actions: dict[str, Callable[[], int | None]] = {
         "check": lambda: _check(folder),
         "compact": lambda: _compact(folder),
@@ -91,6 +101,34 @@ def data_command(
         return actions[action]() or 0
     except StoreError as error:
         raise CannotStart(whole_line(f"reseller-sim data {action}: {error}")) from None
+
+
+def _move(
+    action: str, address: str, file: Path | None, sandbox: str, *, is_tape: bool, shows: bool, replaces: bool
+) -> int:
+    """Export from PostgreSQL, or import to it."""
+    from simulator.persistence.errors import Damaged, StoreError
+
+    try:
+        from simulator.postgres.transfer import database_reader, export_from_database, import_to_database
+    except ImportError:
+        raise CannotStart(f"reseller-sim data {action}: psycopg is missing: {INSTALL}") from None
+    try:
+        if action == "import":
+            assert file is not None, "it was asked for"
+            _refuse_what_cannot_go_on(file)
+            echo(whole_line(f"imported {import_to_database(address, file, replaces=replaces)}"))
+            return 0
+        open_reader = partial(database_reader, address)
+        write = partial(export_from_database, address, sandbox, version=_version())
+        _export_to(file, partial(_make_export, open_reader, write, sandbox, is_tape=is_tape, shows_secrets=shows))
+    except Damaged as damaged:
+        raise CannotStart(whole_line(f"reseller-sim data {action}: {file}: {damaged}")) from None
+    except StoreError as error:
+        raise CannotStart(whole_line(f"reseller-sim data {action}: {error}")) from None
+    except OSError as error:
+        raise CannotStart(whole_line(f"reseller-sim data {action}: {file}: {error.strerror}")) from None
+    return 0
 
 
 def _check(folder: Path) -> int:
@@ -163,7 +201,16 @@ def _remove(folder: Path, sandbox: str) -> None:
 
 
 def _export(folder: Path, file: Path | None, sandbox: str, *, is_tape: bool, shows_secrets: bool) -> None:
-    """Write a sandbox or its tape to stdout, or into a new file, which gets its name when it is whole."""
+    from simulator.persistence.reader import folder_reader
+    from simulator.persistence.transfer import export_sandbox
+
+    write = partial(export_sandbox, folder, sandbox, version=_version())
+    make = partial(_make_export, partial(folder_reader, folder), write, sandbox, place=folder)
+    _export_to(file, partial(make, is_tape=is_tape, shows_secrets=shows_secrets))
+
+
+def _export_to(file: Path | None, make: Callable[[Path], None]) -> None:
+    """Write what `make` writes to stdout, or into a new file, which gets its name when it is whole."""
     if file is None and sys.stdout.isatty():
         raise CannotStart("reseller-sim data export: it is no text: name a FILE, or redirect stdout")
     if file is not None and file.exists():
@@ -174,7 +221,7 @@ def _export(folder: Path, file: Path | None, sandbox: str, *, is_tape: bool, sho
         raise CannotStart(whole_line(f"reseller-sim data export: {file}: {error.strerror}")) from None
     with scratch as name:
         made = Path(name) / "sandbox"
-        _make_export(folder, made, sandbox, is_tape=is_tape, shows_secrets=shows_secrets)
+        make(made)
         if file is not None:
             made.chmod(SECRET_MODE)
             made.rename(file)
@@ -183,23 +230,30 @@ def _export(folder: Path, file: Path | None, sandbox: str, *, is_tape: bool, sho
                 shutil.copyfileobj(content, sys.stdout.buffer)
 
 
-def _make_export(folder: Path, made: Path, sandbox: str, *, is_tape: bool, shows_secrets: bool) -> None:
-    from simulator.persistence.reader import folder_reader
-    from simulator.persistence.transfer import export_sandbox
-
-    with folder_reader(folder) as reader:
-        _refuse_unknown("export", [one.name for one in reader.sandboxes()], sandbox, folder)
+def _make_export(
+    open_reader: "Callable[[], AbstractContextManager[Reader]]",
+    write: Callable[[Path], None],
+    sandbox: str,
+    made: Path,
+    *,
+    place: object = "PostgreSQL",
+    is_tape: bool,
+    shows_secrets: bool,
+) -> None:
+    """Write a sandbox by `write`, or its tape."""
+    with open_reader() as reader:
+        _refuse_unknown("export", [one.name for one in reader.sandboxes()], sandbox, place)
         if not is_tape:
-            export_sandbox(folder, sandbox, made, version=_version())
+            write(made)
             return
         with made.open("wb") as target:
             target.writelines(_tape(reader, sandbox, shows_secrets=shows_secrets))
 
 
-def _refuse_unknown(action: str, names: Collection[str], sandbox: str, folder: Path) -> None:
+def _refuse_unknown(action: str, names: Collection[str], sandbox: str, place: object) -> None:
     if sandbox not in names:
         hint = f"it has {', '.join(names)}" if names else "it has no sandboxes"
-        raise CannotStart(whole_line(f"reseller-sim data {action}: {folder} has no sandbox {sandbox!r}; {hint}"))
+        raise CannotStart(whole_line(f"reseller-sim data {action}: {place} has no sandbox {sandbox!r}; {hint}"))
 
 
 def _tape(reader: "Reader", sandbox: str, *, shows_secrets: bool) -> Iterable[bytes]:

@@ -59,7 +59,6 @@ VERBS = {
     "prove": Verb(JUDGE, "explore", "Play a finding of explore against a command."),
     "replay": Verb(DATA, "replay", "Rebuild a sandbox from its tape, and print what differs."),
     "data": Verb(DATA, "data", "Check, move, remove, compact or back up a data folder."),
-    "shard-config": Verb(STAGING, "shard_config", "Print the configuration of HAProxy for several servers."),
     "audit": Verb(JUDGE, "audit", "Check a client's behaviour against what the service asks of it."),
     "conform": Verb(STAGING, "conform", "Check a deployment of the service against its contract."),
     "proxy": Verb(STAGING, "proxy", "Pass a client's requests to a deployment, and explain them."),
@@ -67,6 +66,11 @@ VERBS = {
     "assumptions": Verb(SCENARIOS, "contract", "Print what the specification leaves open, and what we chose."),
     "openapi": Verb(SCENARIOS, "contract", "Print the contract as one OpenAPI 3.1 document."),
     "completion": Verb(TEST, "completion", "Print the completion script of a shell."),
+}
+
+
+GONE = {
+    "shard-config": "Servers share sandboxes by `serve --store postgresql://...`, behind any proxy: see docs/scale.md."
 }
 
 
@@ -89,6 +93,8 @@ class Verbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a verb. Raises `UsageError`, which leads from the path of an endpoint to `call`."""
+        if args and args[0] in GONE:
+            raise click.UsageError(f"{args[0]!r} is gone. {GONE[args[0]]}", ctx)
         if args and args[0] not in VERBS:
             from simulator.contract.endpoints import endpoints
 

@@ -126,8 +126,9 @@ def list_all(json: bool, **running: Any) -> None:
     else:
         print_table(COLUMNS, [_row(one) for one in answer["sandboxes"]])
     for server in answer.get("servers", []):
-        for line in _lacking(server):
-            print_to_stderr(whole_line(f"{title()}: {line}"))
+        if not server["answered"]:
+            text = f"the sandboxes of {server['url']} are missing: it {server['reason']}"
+            print_to_stderr(whole_line(f"{title()}: {text}"))
 
 
 @verb("rm")
@@ -171,15 +172,6 @@ def _clock(mode: values.ClockMode | None, start: datetime | None) -> dict[str, A
     if start is not None:
         wanted["start"] = start.isoformat()
     return wanted or None
-
-
-def _lacking(server: dict[str, Any]) -> list[str]:
-    """Return the lines about sandboxes of a server that are missing from the list or misplaced."""
-    name = server["name"]
-    missing = [] if server["answered"] else [f"the sandboxes of {name} are missing: {server['reason']}"]
-    more = f" and {server['left_out']} more" if server["left_out"] else ""
-    wrong = [f"{name} has {', '.join(server['misplaced'])}{more}, which belong to others: see docs/scale.md"]
-    return missing + (wrong if server["misplaced"] else [])
 
 
 def _row(one: dict[str, Any]) -> tuple[object, ...]:

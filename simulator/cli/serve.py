@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.core import ParameterSource
 
+from simulator.cli import values
 from simulator.cli.control import NOT_READY, Control
 from simulator.cli.flags import json_flag, option, own_option, running_flags
 from simulator.cli.output import echo_value, give_up, print_line, print_to_stderr
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 
 DRAIN_MAX_S = 3600.0
+LEASE_MIN_S, LEASE_MAX_S, GRACE_MAX_S = 1.0, 600.0, 24 * 3600.0
 # Kubernetes sets such variables for each Service, which may be named `reseller-sim`.
 _OF_SERVICES: Final = re.compile(r"(\w+_)?(SERVICE_(HOST|PORT\w*)|PORT(_\d+_\w+)?)")
 PAUSE_S = 0.05
@@ -53,18 +55,37 @@ HEALTH, READY = "/health", "/ready"
     help="Survive a killed process, or a power cut as well.",
 )
 @option(
+    "--store",
+    metavar="URL",
+    help="Keep the sandboxes in PostgreSQL, and share them with other servers: postgresql://USER@HOST/DATABASE.",
+)
+@option(
+    "--lease",
+    type=Span(LEASE_MIN_S, LEASE_MAX_S),
+    default="15s",
+    help="With --store: after how long without a sign of life another server takes the sandboxes over.",
+)
+@option(
+    "--store-grace",
+    type=Span(0, GRACE_MAX_S),
+    default="60s",
+    help="With --store: how long /_sim shows what is in memory while PostgreSQL does not answer.",
+)
+@option(
+    "--advertise",
+    metavar="URL",
+    callback=values.server_address,
+    help="With --store: the address of this server for the others.  [default: the address that reaches PostgreSQL]",
+)
+@option(
     "--drain",
     type=Span(0, DRAIN_MAX_S),
     default=0.0,
     show_default=False,
     help="On SIGTERM or Ctrl-C, answer for so long still, but not to /_sim/ready; a second one stops at once.",
 )
-@option(
-    "--shards",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The list of the servers that share the sandboxes, as `shard-config` takes it.",
-)
-@option("--shard", metavar="NAME", help="The name of this server in the list.")
+@own_option("--shards", hidden=True, callback=values.gone_shards, expose_value=False)
+@own_option("--shard", hidden=True, callback=values.gone_shards, expose_value=False)
 @json_flag(help="Print one line of JSON when it is ready, and nothing else but what --log asks for, on stderr.")
 @option("--quiet", is_flag=True, help="Print no line for each request, status, callback and webhook.")
 @option(
@@ -88,6 +109,7 @@ def serve_command(
       reseller-sim serve mine.yaml --port 9000 --clock manual --start 2027-01-10T23:59:00+08:00
       reseller-sim serve mine.yaml --watch
       reseller-sim serve mine.yaml --data-dir data
+      reseller-sim serve --store postgresql://sim@db.example.com/sim
       reseller-sim serve --port 0 --json > ready.json
       reseller-sim serve --quiet
       reseller-sim serve --log json | jq 'select(.kind == "callback")'

@@ -4,7 +4,6 @@ import gc
 import secrets
 from collections.abc import Callable
 from ipaddress import ip_address
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -27,13 +26,15 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.operations import DRAINING, REBUILDING, STARTING, STOPPING, NotReady
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.reading.document import ScenarioError
-from simulator.server.serve import CannotListen, Server, make_server
+from simulator.server.serve import CannotListen, Server, host_for_clients, make_server
 from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
     from simulator.persistence.data_folder import DataFolder
+    from simulator.persistence.errors import StoreError
+    from simulator.persistence.store import Durability
     from simulator.persistence.tape.tape import TapeBudget
-    from simulator.shards.shards import Shards
+    from simulator.postgres.cluster import Cluster
 
 
 MIB = 1024 * 1024
@@ -44,7 +45,7 @@ class Running(msgspec.Struct, frozen=True):
 
     server: Server
     app: App
-    folder: "DataFolder | None" = None
+    folder: "DataFolder | Cluster | None" = None
     failures: list[str] = msgspec.field(default_factory=list)  # of its data folder, after which it stops
     certificate: str = ""  # the file that it speaks TLS with; also what a client may trust
 
@@ -66,7 +67,7 @@ class Running(msgspec.Struct, frozen=True):
     @property
     def sandbox(self) -> LiveSandbox:
         """The default sandbox."""
-        return self.app.sandboxes.get(DEFAULT)
+        return self.app.sandboxes.default
 
     def resellers(self) -> list[dict[str, Any]]:
         """The default sandbox's resellers, as the control API shows them."""
@@ -84,8 +85,8 @@ def prepare(
     """Load the scenario, unless one is given, and bind the port; `on_ready` is called once the server answers,
     `on_stop` when it is about to stop. Raises `CannotStart`."""
     try:
-        folder = _data_folder(flags, lambda: running)
-        options = options_of(flags)._replace(keeps_coverage=keeps_coverage, shards=_shards(flags))
+        folder = _store(flags, lambda: running)
+        options = options_of(flags)._replace(keeps_coverage=keeps_coverage)
         app = build_app(options, scenario=scenario, through=None if folder is None else folder.gated)
         app.use_tokens(options.control_token, tokens_of(flags))
         server = make_server(
@@ -99,6 +100,8 @@ def prepare(
             handshakes=handshakes_of(flags),
         )
         server.drain_s, server.on_drain = flags.drain, lambda: _not_ready(app, DRAINING)
+        if flags.store is not None:
+            _share(app, folder, flags, server)
         if folder is not None:
             _rebuild(server, app, folder, follows_scenario=flags.names_scenario)
     except ScenarioError as error:
@@ -116,14 +119,16 @@ def prepare(
 
 def note_foreign(app: App, text: str) -> None:
     """Note in `default` that a client spoke something else than HTTP/1.1, which no sandbox received."""
-    live = app.sandboxes.get(DEFAULT)
+    live = app.sandboxes.default
     live.events.note(Action("not_http", live.clock.now(), text))
 
 
-def _data_folder(flags: ServerFlags, running: "Callable[[], Running]") -> "DataFolder | None":
-    """The open folder that sandboxes are to be kept in, if any."""
-    if flags.data_dir is None:
+def _store(flags: ServerFlags, running: "Callable[[], Running]") -> "DataFolder | Cluster | None":
+    """Return the open folder or database that sandboxes are to be kept in, if any."""
+    if flags.data_dir is None and flags.store is None:
         return None
+    if flags.data_dir is not None and flags.store is not None:
+        raise CannotStart("reseller-sim: --data-dir and --store exclude each other")
     from simulator.persistence.data_folder import DataFolder
     from simulator.persistence.errors import StoreError
     from simulator.persistence.store import Durability
@@ -135,27 +140,35 @@ def _data_folder(flags: ServerFlags, running: "Callable[[], Running]") -> "DataF
 
     try:
         durability: Durability = "power" if flags.durability == "power" else "process"
-        return DataFolder(flags.data_dir, durability, on_failure, _tell)
+        if flags.data_dir is not None:
+            return DataFolder(flags.data_dir, durability, on_failure, _tell)
+        return _cluster(flags, durability, on_failure)
     except StoreError as error:
         raise CannotStart(whole_line(f"reseller-sim: {error}")) from None
 
 
-def _shards(flags: ServerFlags) -> "Shards | None":
-    """Return the servers of `--shards`; this server is `--shard`."""
-    if flags.shards is None and flags.shard is None:
-        return None
-    if flags.shards is None or flags.shard is None:
-        raise CannotStart("reseller-sim: --shards FILE and --shard NAME belong together")
+def _cluster(flags: ServerFlags, durability: "Durability", on_failure: "Callable[[StoreError], None]") -> "Cluster":
+    """Return the part of this server in a cluster. Raises `StoreError`."""
     if flags.tls_cert is not None:
-        text = "the servers of a list ask each other by http: TLS is for the proxy before them, not for --tls-cert"
+        text = "the servers of --store ask each other by http: TLS is for the proxy before them, not for --tls-cert"
         raise CannotStart(f"reseller-sim: {text}")
-    from simulator.shards.servers import BadServers, from_file
-    from simulator.shards.shards import Shards
-
     try:
-        return Shards(from_file(flags.shards), flags.shard)
-    except BadServers as error:
-        raise CannotStart(whole_line(f"reseller-sim: {error}")) from None
+        from simulator.postgres.cluster import Cluster
+    except ImportError as error:
+        if error.name not in ("psycopg", "psycopg_pool"):
+            raise
+        raise CannotStart("reseller-sim: --store needs psycopg: pip install 'reseller-sim[postgres]'") from None
+    times = {"lease_s": flags.lease, "grace_s": flags.store_grace}
+    return Cluster(str(flags.store), durability, on_failure, _tell, **times)
+
+
+def _share(app: App, folder: "DataFolder | Cluster | None", flags: ServerFlags, server: Server) -> None:
+    from simulator.postgres.cluster import Cluster
+
+    assert isinstance(folder, Cluster), "--store has made it"
+    host = folder.own_host if flags.host in WILDCARDS else flags.host
+    folder.url = flags.advertise or f"http://{host_for_clients(host)}:{server.port}"
+    app.share(folder)
 
 
 def _tell(line: str) -> None:
@@ -169,7 +182,7 @@ def _tell_of_full_tapes(budget: "TapeBudget") -> None:
     budget.on_passed = lambda: _tell(f"{text}; deleting or resetting others makes room")
 
 
-def _keep(app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
+def _keep(app: App, folder: "DataFolder | Cluster", *, follows_scenario: bool) -> None:
 
     from simulator.persistence.errors import StoreError
     from simulator.persistence.restoration import CannotResume
@@ -182,7 +195,7 @@ def _keep(app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
         _tell(line)
 
 
-def _rebuild(server: Server, app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
+def _rebuild(server: Server, app: App, folder: "DataFolder | Cluster", *, follows_scenario: bool) -> None:
     """Keep in the folder, once all that is in it was rebuilt, which may take long: meanwhile probes are answered."""
     _not_ready(app, REBUILDING)
     server.answer_early(early_answers(app.operations, app.options.root_path))
@@ -266,7 +279,7 @@ def token_for(host: str) -> str | None:
     return None if is_loopback else secrets.token_urlsafe(24)
 
 
-def ignored_flags(app: App, folder: Path, *, follows_scenario: bool) -> str:
+def ignored_flags(app: App, folder: object, *, follows_scenario: bool) -> str:
     """Return a line about the flags that differ from the existing sandbox; empty if all agree. If the sandbox follows
     its scenario, `--callback` is part of it."""
     flags = _ignored(app, follows_scenario=follows_scenario)

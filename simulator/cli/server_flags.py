@@ -51,8 +51,10 @@ class ServerFlags(NamedTuple):
     trusted_forwarders: tuple[str, ...] = ()
     root_path: str = ""
     drain: float = 0.0
-    shards: Path | None = None
-    shard: str | None = None
+    store: str | None = None
+    lease: float = 15.0
+    store_grace: float = 60.0
+    advertise: str | None = None
     quota_transactions: int | None = None
     quota_bytes: int | None = None
     quota_rate: float | None = None

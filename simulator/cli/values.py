@@ -30,6 +30,7 @@ TOKEN_CHARS_MAX = 4096
 WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with
 HOST_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}")
 AMOUNT_DIGITS_MAX = 15
+_SERVER = re.compile(r"http://(?:[A-Za-z0-9_][A-Za-z0-9._-]{0,252}|\[[0-9A-Fa-f:.]+\]):\d{1,5}")
 
 
 class Span(_Seconds):
@@ -130,6 +131,20 @@ def listening_address(ctx: click.Context, param: click.Parameter, text: str) -> 
     if colon and port.isdecimal() and (host.endswith("]") or ":" not in host):
         raise click.BadParameter(f"{text!r} has a port; write --host {host} --port {port}", ctx, param)
     return text[1:-1] if text.startswith("[") and text.endswith("]") else text
+
+
+def server_address(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+    """An address at which other servers reach this one, http://HOST:PORT."""
+    if text is not None and _SERVER.fullmatch(text) is None:
+        raise click.BadParameter(f"{shown(text)} is no address such as http://10.0.0.5:8080", ctx, param)
+    return text
+
+
+def gone_shards(ctx: click.Context, param: click.Parameter, text: str | None) -> None:
+    """Refuse the flags of servers that shared sandboxes by a list."""
+    if text is not None:
+        what = "is gone: servers share sandboxes by --store postgresql://..., without a list (docs/scale.md)"
+        raise click.BadParameter(what, ctx, param)
 
 
 def host_names(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:

@@ -40,6 +40,7 @@ from simulator.control import (
 from simulator.control.access import Forbidden, Guard, NotPermitted, admitted, on_not_permitted, still_allowed
 from simulator.control.http import error, on_domain_error, on_http_error, on_scenario_error, on_unexpected
 from simulator.control.masked_send import MaskedSend
+from simulator.control.servers import Servers
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.http_client.targets import BadTarget
@@ -52,7 +53,6 @@ from simulator.runtime.traces import caller, trace_of
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.reading.files import ScenarioFolder
-from simulator.shards.shards import Shards
 
 HEALTH_PATH = "/_sim/health"
 READY_PATH = "/_sim/ready"
@@ -164,7 +164,7 @@ class ControlApp:
     `scenarios` the folder whose files new sandboxes may name. `resend` sends a request of a journal to the reseller
     API; `judge_unsigned` returns the API's verdict on the credentials of a request without an API key. `again` replays
     the requests of a tape, and `rewinder` returns to moments of a tape. `operations` has the state of the server, and
-    `shards` the servers that share the sandboxes."""
+    `servers` are those that share the sandboxes."""
 
     def __init__(
         self,
@@ -177,7 +177,7 @@ class ControlApp:
         rewinder: Rewinder,
         operations: Operations,
         scenarios: Path | None = None,
-        shards: Shards | None = None,
+        servers: Servers | None = None,
     ) -> None:
         self.guard = guard
         self._answers = count(1)
@@ -204,7 +204,7 @@ class ControlApp:
         self._answered = operations.answered
         files = None if scenarios is None else ClientFiles(ScenarioFolder.of_scenarios(scenarios))
         self._app.state.client_files = files
-        self._app.state.shards = shards
+        self._app.state.servers = servers
 
     @property
     def default_scenario(self) -> Scenario:

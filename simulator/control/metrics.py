@@ -135,6 +135,12 @@ DEFINITIONS: Final = {
     f"{OWN}agenda_items": Definition(GAUGE, (), "Scheduled statuses, callbacks, retries and changes."),
     f"{OWN}journal_requests": Definition(GAUGE, (), "Requests in all journals."),
     f"{OWN}journal_bytes": Definition(GAUGE, (), "Estimated memory of all journals."),
+    f"{OWN}store_up": Definition(GAUGE, (), "With --store: 1 while PostgreSQL answers."),
+    f"{OWN}store_commits_total": Definition(COUNTER, (), "With --store: commits of this server."),
+    f"{OWN}store_outages_total": Definition(COUNTER, (), "With --store: how often PostgreSQL stopped answering."),
+    f"{OWN}leases_lost_total": Definition(COUNTER, (), "With --store: how often this server lost its lease."),
+    f"{OWN}takeovers_total": Definition(COUNTER, (), "With --store: sandboxes taken over from other servers."),
+    f"{OWN}forwarded_total": Definition(COUNTER, (), "With --store: requests forwarded to other servers."),
     "process_cpu_seconds_total": Definition(COUNTER, (), "Processor time of the process."),
     "process_open_fds": Definition(GAUGE, (), "Open files and connections of the process."),
     "process_max_fds": Definition(GAUGE, (), "The limit of open files and connections."),
@@ -165,7 +171,8 @@ async def show(request: Request) -> Response:
     operations.lag.look()
     held = await _held(sandboxes_of(request))
     metrics = [*_of_server(operations), *_of_traffic(sandboxes_of(request).served, held), *_of_sandboxes(held)]
-    return Response(exposition([*metrics, *_of_process(operations)], BOUNDS_S), media_type=MEDIA_TYPE)
+    metrics += [*_of_store(operations), *_of_process(operations)]
+    return Response(exposition(metrics, BOUNDS_S), media_type=MEDIA_TYPE)
 
 
 async def _held(sandboxes: Sandboxes) -> Counter[str]:
@@ -200,7 +207,7 @@ def _in_slices(counts: list[JobCounts]) -> Iterator[list[JobCounts]]:
 def _of_server(operations: Operations) -> Iterator[Metric]:
     version: Labels = (("version", __version__),)
     yield _metric(f"{OWN}build_info", {version: 1})
-    is_ready = int(operations.not_ready is None)
+    is_ready = int((operations.not_ready or operations.store_trouble) is None)
     yield _metric(f"{OWN}ready", {(): is_ready})
     lag: dict[Labels, list[float]] = {(): _in_seconds(operations.lag.lags)}
     yield _metric(f"{OWN}event_loop_lag_seconds", lag)
@@ -245,6 +252,12 @@ def _of_sandboxes(held: Mapping[str, int]) -> Iterator[Metric]:
     yield _metric(f"{OWN}agenda_items", {(): held["agenda"]})
     yield _metric(f"{OWN}journal_requests", {(): held["journaled"]})
     yield _metric(f"{OWN}journal_bytes", {(): held["journal_bytes"]})
+
+
+def _of_store(operations: Operations) -> Iterator[Metric]:
+    """Yield the metrics of PostgreSQL, if it is the store."""
+    for name, value in operations.store_figures().items():
+        yield _metric(f"{OWN}{name}", {(): value})
 
 
 def _of_process(operations: Operations) -> Iterator[Metric]:

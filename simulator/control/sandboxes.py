@@ -22,7 +22,7 @@ from simulator.control.http import (
     sandbox_of,
     sandboxes_of,
 )
-from simulator.control.sharding import Lists, created_elsewhere, shards_of
+from simulator.control.servers import Application, Lists, servers_of
 from simulator.control.tapes import MEDIA_TYPE, begin, fork
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.scenario import Scenario
@@ -41,22 +41,23 @@ LISTED_MAX = 20
 
 
 async def list_all(request: Request) -> Response:
-    """List the sandboxes that the token of the request permits; with `--shards`, of all servers."""
+    """List the sandboxes that the token of the request permits; with `--store`, of all servers."""
     url, access = base_url(request), access_of(request)
     found = (live for live in sandboxes_of(request) if access.sandbox in (None, live.id))
     rows = await in_slices([render.sandbox(live, url, shows_secrets=access.may_change)] for live in found)
-    shards = shards_of(request)
-    return reply({"sandboxes": rows} if shards is None else await Lists.joined(request, shards, rows))
+    servers = servers_of(request)
+    return reply({"sandboxes": rows} if servers is None else await Lists.joined(request, servers, rows))
 
 
-async def create(request: Request) -> Response:
+async def create(request: Request) -> Application:
     """Create a sandbox, ready for use, from JSON or from a scenario in YAML. Raises `Busy` when too many are being
     created."""
     raw = await bytes_of(request, TAPE_BYTES_MAX if is_tape(request) else BODY_BYTES_MAX)
     with place(len(raw)):
         wanted = await _wanted(request, raw)
         _refuse_others(request, wanted)
-        if answer := await created_elsewhere(request, raw, wanted):
+        servers = request.app.state.servers
+        if servers is not None and (answer := await servers.place(request, raw, wanted)) is not None:
             return answer
         if is_tape(request):
             live = await begin(request, raw, wanted, wanted.get("id"), "")

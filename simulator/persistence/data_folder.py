@@ -14,10 +14,12 @@ from simulator.persistence.replay.player import Again
 from simulator.persistence.replay.rebuilding import Surroundings, return_to_life
 from simulator.persistence.restoration import CannotResume, Restorer
 from simulator.persistence.snapshot_schedule import SnapshotSchedule
+from simulator.persistence.storage import OpenStore
 from simulator.persistence.store import Durability, Store
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.operations import Operations
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 
 
@@ -27,14 +29,19 @@ class Application(Protocol):
     sandboxes: Sandboxes
     scenario: Scenario
     wall: Wall
-    data_folder: "DataFolder | None"
+    data_folder: OpenStore | None
 
     @property
     def again(self) -> Again: ...
 
     def surroundings(self) -> Surroundings: ...
 
+    @property
+    def operations(self) -> Operations: ...
+
     def adopt(self, live: LiveSandbox) -> None: ...
+
+    def refresh_default(self) -> None: ...
 
     async def load(self, scenario: Scenario) -> tuple[str, ...]: ...
 
@@ -95,21 +102,7 @@ class DataFolder:
         if self._schedule is not None:
             self._schedule.start()
         if self._app is not None and DEFAULT in self.sandboxes and self._followed:
-            await self._follow(self._app)
-
-    async def _follow(self, app: Application) -> None:
-        """Load the scenario into the default sandbox if it has a different scenario."""
-        scenario, live = app.scenario, app.sandboxes.get(DEFAULT)
-        if scenario.document == live.spec.scenario.document:
-            return
-        try:
-            deferred = await app.load(scenario)
-        except DomainError as error:
-            self._tell(f"{self._followed}: not loaded; the previous scenario stays active: {error.message}")
-            return
-        self._tell(f"{self._followed}: loaded, since it is not what {self.path} has")
-        for line in deferred:
-            self._tell(f"{self._followed}: {line}")
+            await follow_scenario(self._app, self._followed, self.path, self._tell)
 
     async def rest(self) -> None:
         """Take the last snapshots while the sandboxes still exist."""
@@ -124,3 +117,18 @@ class DataFolder:
     def gated(self, sender: Sender) -> Sender:
         """Return a sender that waits for the gate."""
         return GatedSender(sender, self.gate)
+
+
+async def follow_scenario(app: Application, name: str, place: object, tell: Callable[[str], None]) -> None:
+    """Load the scenario of this name into the default sandbox of a store if it has a different scenario."""
+    scenario, live = app.scenario, app.sandboxes.get(DEFAULT)
+    if scenario.document == live.spec.scenario.document:
+        return
+    try:
+        deferred = await app.load(scenario)
+    except DomainError as error:
+        tell(f"{name}: not loaded; the previous scenario stays active: {error.message}")
+        return
+    tell(f"{name}: loaded, since it is not what {place} has")
+    for line in deferred:
+        tell(f"{name}: {line}")

@@ -1,4 +1,4 @@
-"""Errors of a data folder. The message is a single line: what is wrong, where, and what to do.
+"""Errors of a data folder or of PostgreSQL. The message is a single line: what is wrong, where, and what to do.
 
 StoreError
  ├─ InUse           another process owns the folder
@@ -6,6 +6,7 @@ StoreError
  ├─ Newer           a newer reseller-sim wrote it
  ├─ Damaged         its data was lost or changed
  ├─ WriteFailed     a commit failed; it is rolled back, and no other commit follows
+ ├─ LeaseLost       another server owns the sandboxes now
  ├─ Closed          the store was closed
  ├─ NoSandbox       it has no sandbox of this name, or not the requested entries or snapshot
  └─ SandboxExists   it has a sandbox of this name already
@@ -46,6 +47,10 @@ class WriteFailed(StoreError):
     """The disk is full or failed, or the files were removed."""
 
 
+class LeaseLost(StoreError):
+    """The lease of this server has ended, and another server may own its sandboxes."""
+
+
 class Closed(StoreError):
     """The store accepts no more writes."""
 
@@ -73,7 +78,7 @@ def writing_error(error: BaseException, path: Path) -> WriteFailed:
 
 
 @contextmanager
-def reading_errors(path: Path) -> Iterator[None]:
+def reading_errors(path: object) -> Iterator[None]:
     """Raise errors of SQLite, of the system and of foreign values as errors of the store."""
     try:
         yield

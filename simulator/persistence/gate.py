@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 
 from simulator.domain.model.effects import AttemptResult, Outgoing
-from simulator.persistence.errors import StoreError, WriteFailed
-from simulator.persistence.store import Store
+from simulator.persistence.errors import LeaseLost, StoreError, WriteFailed
+from simulator.persistence.storage import Storage
 from simulator.runtime.courier import Sender
 
 Act = Callable[[], None]
@@ -22,10 +22,11 @@ class Gate:
     """Commits all writes to a store, at the latest at the end of the turn, and reports when all are durable.
 
     `on_failure` is called once, in the event loop: from then on the gate stays closed, since outgoing data would not be
-    durable. The gate fails when the disk fails, or when a change that is already in memory could not be written.
+    durable. The gate fails when the disk fails, or when a change that is already in memory could not be written. When
+    the lease of the server is lost, waiting answers are refused, until the gate begins again.
     """
 
-    def __init__(self, store: Store, on_failure: Callable[[StoreError], None]) -> None:
+    def __init__(self, store: Storage, on_failure: Callable[[StoreError], None]) -> None:
         self._store = store
         store.writer.on_pending = self.note
         self._on_failure = on_failure
@@ -33,7 +34,7 @@ class Gate:
         self._thread = threading.get_ident()
         self._has_new = False
         self._requested = self._durable = 0  # commits, counted
-        self._waiting: deque[tuple[int, Act]] = deque()
+        self._waiting: deque[tuple[int, Act, Act]] = deque()
         self.failure: StoreError | None = None
         self._is_closed = False
 
@@ -63,14 +64,23 @@ class Gate:
         self._has_new = True  # prevents further commits
         self._is_closed = True
 
-    def is_open(self, act: Act) -> bool:
+    def is_open(self, act: Act, refuse: Act = lambda: None) -> bool:
         """Return whether everything is durable; otherwise call `act` when everything written so far is. After a failure
-        `act` is never called."""
+        `act` is never called; `refuse` is called when the lease was lost."""
         self.commit()
         if self._durable == self._requested and self.failure is None:
             return True
-        self._waiting.append((self._requested, act))
+        if isinstance(self.failure, LeaseLost) and self._loop is not None:
+            self._loop.call_soon(refuse)
+        else:
+            self._waiting.append((self._requested, act, refuse))
         return False
+
+    def begin_again(self) -> None:
+        """Open after a lost lease, for a store that begins again."""
+        self._requested = self._durable = 0
+        self._has_new = False
+        self.failure = None
 
     async def passed(self) -> None:
         """Wait until everything written so far is durable."""
@@ -90,7 +100,7 @@ class Gate:
         """Close the gate for good after a failed write, and return the error to raise. Later writes are dropped, since
         they might depend on the failed write."""
         if self.failure is None:
-            text = f"{self._store.path}: what happened cannot be kept ({type(error).__name__}: {error})"
+            text = f"{self._store.place}: what happened cannot be kept ({type(error).__name__}: {error})"
             self.failure = error if isinstance(error, StoreError) else WriteFailed(text)
             self._store.give_up(self.failure)
             if self._loop is not None:
@@ -105,17 +115,30 @@ class Gate:
 
     def _settle(self, error: StoreError | None) -> None:
         if error is not None:
-            if self.failure is None:
-                self.failure = error
-                self._on_failure(error)
+            self.close_for(error)
             return
         self._durable += 1
         while self._waiting and self._waiting[0][0] <= self._durable:
-            _, act = self._waiting.popleft()
-            try:
-                act()
-            except Exception:  # must not block the other callbacks
-                _LOG.exception("A task that waited for a commit failed")
+            _call(self._waiting.popleft()[1])
+
+    def close_for(self, error: StoreError) -> None:
+        """Close after an error of the store, in the event loop."""
+        if self.failure is not None:
+            return
+        self.failure = error
+        if isinstance(error, LeaseLost):
+            waiting, self._waiting = self._waiting, deque()
+            for _, _, refuse in waiting:
+                _call(refuse)
+        self._on_failure(error)
+
+
+def _call(act: Act) -> None:
+    """Call a function whose errors must not block the others."""
+    try:
+        act()
+    except Exception:
+        _LOG.exception("A task that waited for a commit failed")
 
 
 class GatedSender:

@@ -21,7 +21,7 @@ from simulator.persistence.gate import Gate
 from simulator.persistence.replay.codec import ANSWERED, BadTape, Numbers, answered_line, entry_line, written_line
 from simulator.persistence.replay.head import head_of
 from simulator.persistence.replay.tape_writer import entry_lines
-from simulator.persistence.store import Store
+from simulator.persistence.storage import Storage
 from simulator.persistence.tape.entries import Entry, Recorded, RequestBegan
 from simulator.persistence.tape.tape import Tape
 from simulator.persistence.writer import Life, Writer
@@ -63,7 +63,7 @@ class _Prepared:
 class StoreKeeper(Keeper[LiveSandbox]):
     """A `Keeper` with a store. Its `gate` closes when something cannot be stored."""
 
-    def __init__(self, store: Store, gate: Gate) -> None:
+    def __init__(self, store: Storage, gate: Gate) -> None:
         self._store = store
         self._gate = gate
         self._tracked: dict[LiveSandbox, _Tracked] = {}
@@ -84,7 +84,7 @@ class StoreKeeper(Keeper[LiveSandbox]):
     def follow(self, live: LiveSandbox, last_serial: int = 0, tape: Tape | None = None) -> "Recorder":
         """Record the later entries of a sandbox's tape, after the entries in the store; `last_serial` is the number of
         its latest mark."""
-        self._leave(live)
+        self.leave(live)
         life, own = self._store.writer.life_of(live.id), live.tape if tape is None else tape
         tracked = _Tracked(life, own, last_serial)
         self._tracked[live] = tracked
@@ -136,7 +136,7 @@ class StoreKeeper(Keeper[LiveSandbox]):
     def forget(self, live: LiveSandbox) -> None:
         """See `Keeper`."""
         with self._gate.whole():
-            self._leave(live)
+            self.leave(live)
             self._store.writer.forget(live.id)
 
     def mark(self, live: LiveSandbox, mark: Mark) -> None:
@@ -162,7 +162,7 @@ class StoreKeeper(Keeper[LiveSandbox]):
         note = msgspec.json.encode(StoredMark(mark, tracked.last_serial))
         self._store.writer.put_mark(tracked.life, mark.name, line, note)
 
-    def _leave(self, live: LiveSandbox) -> None:
+    def leave(self, live: LiveSandbox) -> None:
         """Stop recording the tape of a former life."""
         before = self._tracked.pop(live, None)
         if before is not None:

@@ -1,35 +1,31 @@
 """Reads committed data in slices, so that readers neither hold back the checkpoint of the log nor take much memory.
 
-Callable in any thread. Data may be removed while it is read, with its sandbox or by retention: `NoSandbox`.
+Callable in any thread. Data may be removed while it is read, with its sandbox or by retention: `NoSandbox`. The
+statements are valid in SQLite and in PostgreSQL.
 """
 
-import sqlite3
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from simulator.persistence.database import reading_connection
 from simulator.persistence.errors import RESTORE, Damaged, NoSandbox, StoreError, reading_errors
-from simulator.persistence.schema import (
-    DATABASE,
-    ENTRY_SUM,
-    LAST_ENTRY,
-    LIFE_SUM,
-    PART_SUM,
-    SNAPSHOT_SUM,
-    entry_keys,
-    part_keys,
-)
+from simulator.persistence.retention import SnapshotSize
+from simulator.persistence.schema import DATABASE, LAST_ENTRY, checksum, entry_keys, part_keys
+from simulator.persistence.writer import Life
 
 SLICE_ROWS: Final = 512
 SLICE_BYTES: Final = 4 * 1024 * 1024
 _ENTRIES: Final = f"""
-SELECT id & {LAST_ENTRY}, at_us, data, crc IS {ENTRY_SUM} FROM entries WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?
+SELECT id & {LAST_ENTRY}, at_us, bytes_up_to, data, crc FROM entries WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?
 """
-_LIFE: Final = f"SELECT id, floor, head, crc IS {LIFE_SUM} FROM lives WHERE sandbox = ?"
-_SNAPSHOTS: Final = f"""
-SELECT id, n, parts, crc IS {SNAPSHOT_SUM} FROM snapshots WHERE life = ? ORDER BY n, id
+_LIFE: Final = "SELECT id, sandbox, floor, floor_bytes, head, crc FROM lives WHERE sandbox = ?"
+_MARKS: Final = "SELECT name, n, note, crc FROM marks WHERE life = ? ORDER BY n, name"
+_SNAPSHOTS: Final = "SELECT id, n, bytes_up_to, size, parts, crc FROM snapshots WHERE life = ? ORDER BY n, id"
+_PARTS: Final = "SELECT name, data, crc FROM parts WHERE id BETWEEN ? AND ? ORDER BY id"
+_LAST: Final = f"""
+SELECT id & {LAST_ENTRY}, bytes_up_to FROM entries WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1
 """
 _NEXT_ENTRY: Final = """
 SELECT id FROM entries WHERE id BETWEEN ? AND ? AND substr(data, 1, ?) <> ? ORDER BY id LIMIT 1 OFFSET ?
@@ -62,30 +58,62 @@ class StoredSnapshot(NamedTuple):
     parts: int
 
 
-class Reader:
-    """Reads one database."""
+class Rows(Protocol):
+    """The rows that a statement selects, read one by one."""
 
-    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+    def __iter__(self) -> Iterator[Any]: ...
+    def close(self) -> object: ...
+
+
+class Database(Protocol):
+    """A connection to SQLite or PostgreSQL; the parameters of a statement are question marks."""
+
+    def execute(self, statement: str, values: Sequence[Any], /) -> Rows: ...
+
+
+class Reader:
+    """Reads one database, which messages call `place`."""
+
+    def __init__(self, db: Database, place: object) -> None:
         self._db = db
-        self._path = path
+        self._place = place
+
+    def lives(self, sandbox: str | None = None) -> list[Life]:
+        """Return what a writer knows of all lives, or of one, oldest first. Raises `Damaged`."""
+        names = [sandbox] if sandbox is not None else [name for (name,) in self.rows("SELECT sandbox FROM lives")]
+        rows = [row for name in names for row in self.rows(_LIFE, name)]
+        return [self._life(*row) for row in sorted(rows)]
+
+    def _life(self, key: int, sandbox: str, floor: int, floor_bytes: int, head: bytes, crc: int) -> Life:
+        if crc != checksum(sandbox, floor, floor_bytes, head):
+            raise self._damaged(f"{sandbox!r} of the table lives")
+        last = next(iter(self.rows(_LAST, *entry_keys(key))), (0, 0))
+        life = Life(key, sandbox, head, floor, floor_bytes, *max(tuple(last), (floor, floor_bytes)))
+        for name, n, note, found in self.rows(_MARKS, key):
+            if found != checksum(name, n, note):
+                raise self._damaged(f"{name!r} of the table marks")
+            life.marks[name] = n
+        for snapshot, *row, found in self.rows(_SNAPSHOTS, key):
+            if found != checksum(*row):
+                raise self._damaged(f"{snapshot!r} of the table snapshots")
+            life.snapshots.append(SnapshotSize(snapshot, *row[:3]))
+        return life
 
     def sandboxes(self) -> list[Sandbox]:
         """Return all sandboxes, by name. Raises `Damaged`."""
-        return [self.sandbox(name) for (name,) in self._rows("SELECT sandbox FROM lives ORDER BY sandbox")]
+        return [self.sandbox(name) for (name,) in self.rows("SELECT sandbox FROM lives ORDER BY sandbox")]
 
     def sandbox(self, name: str, life: int | None = None) -> Sandbox:
         """Return a sandbox, which must have this `life` if given. Raises `NoSandbox` or `Damaged`."""
-        rows = self._rows(_LIFE, name)
+        rows = self.rows(_LIFE, name)
         if not rows:
             raise NoSandbox(f"the store has no sandbox {name!r}")
-        key, floor, head, is_whole = rows[0]
+        key, _, floor, floor_bytes, head, crc = rows[0]
         if life not in (None, key):
             raise NoSandbox(f"the sandbox {name!r} was reset")
-        if not is_whole:
+        if crc != checksum(name, floor, floor_bytes, head):
             raise self._damaged(f"the head of sandbox {name!r}")
-        ((last,),) = self._rows(
-            f"SELECT max(id) & {LAST_ENTRY} FROM entries WHERE id BETWEEN ? AND ?", *entry_keys(key)
-        )
+        ((last,),) = self.rows(f"SELECT max(id) & {LAST_ENTRY} FROM entries WHERE id BETWEEN ? AND ?", *entry_keys(key))
         return Sandbox(name, key, head, floor, max(floor, last or 0))
 
     def entries(self, sandbox: str, n: int = 1, life: int | None = None) -> Iterator[StoredEntry]:
@@ -94,10 +122,10 @@ class Reader:
         if n <= found.floor:
             raise NoSandbox(f"the entries of sandbox {sandbox!r} up to {found.floor} are not kept any more")
         while rows := self._slice(*entry_keys(found.life, n)):
-            for number, at_us, data, is_whole in rows:
+            for number, at_us, bytes_up_to, data, crc in rows:
                 if number != n:
                     raise self._gap(sandbox, found.life, n)
-                if not is_whole:
+                if crc != checksum(number, at_us, bytes_up_to, data):
                     raise self._damaged(f"entry {n} of sandbox {sandbox!r}")
                 yield StoredEntry(n, at_us, data)
                 n += 1
@@ -109,9 +137,9 @@ class Reader:
         if found.floor:
             raise NoSandbox(f"the first entries of sandbox {sandbox!r} are not kept any more")
         keys = entry_keys(found.life, last=found.n)  # without what is committed meanwhile
-        following = self._rows(_NEXT_ENTRY, *keys, len(apart), apart, count)
+        following = self.rows(_NEXT_ENTRY, *keys, len(apart), apart, count)
         n = (following[0][0] & LAST_ENTRY) - 1 if following else found.n
-        rows = self._rows("SELECT bytes_up_to FROM entries WHERE id = ?", entry_keys(found.life, n)[0])
+        rows = self.rows("SELECT bytes_up_to FROM entries WHERE id = ?", entry_keys(found.life, n)[0])
         if n and not rows:
             raise self._gap(sandbox, found.life, n)
         return n, rows[0][0] if n else 0
@@ -119,55 +147,55 @@ class Reader:
     def marks(self, sandbox: str) -> list[tuple[str, int, bytes]]:
         """Return name, entry and note of each mark, in the order of the entries. Raises `NoSandbox`."""
         key = self.sandbox(sandbox).life
-        return self._rows("SELECT name, n, note FROM marks WHERE life = ? ORDER BY n, name", key)
+        return [(name, n, note) for name, n, note, _ in self.rows(_MARKS, key)]
 
     def snapshots(self, sandbox: str) -> list[StoredSnapshot]:
         """Return the complete snapshots, oldest first. Raises `NoSandbox` and `Damaged`."""
-        rows = self._rows(_SNAPSHOTS, self.sandbox(sandbox).life)
-        if not all(is_whole for *_, is_whole in rows):
+        rows = self.rows(_SNAPSHOTS, self.sandbox(sandbox).life)
+        if any(crc != checksum(*row) for _, *row, crc in rows):
             raise self._damaged(f"a snapshot of sandbox {sandbox!r}")
-        return [StoredSnapshot(*row) for *row, _ in rows]
+        return [StoredSnapshot(key, n, parts) for key, n, _, _, parts, _ in rows]
 
     def parts(self, snapshot: StoredSnapshot) -> Iterator[tuple[str, bytes]]:
         """Yield name and data of each part of a snapshot. Raises `Damaged`, also when parts are missing."""
         count = 0
-        statement = f"SELECT name, data, crc IS {PART_SUM} FROM parts WHERE id BETWEEN ? AND ? ORDER BY id"
-        for name, data, is_whole in self._stepped(statement, *part_keys(snapshot.key)):
-            if not is_whole:
+        for name, data, crc in self._stepped(_PARTS, *part_keys(snapshot.key)):
+            if crc != checksum(name, data):
                 raise self._damaged(f"the part {name!r} of a snapshot")
             count += 1
             yield name, data
         if count != snapshot.parts:
-            raise Damaged(f"{self._path}: a snapshot has {count} of {snapshot.parts} parts: {RESTORE}")
+            raise Damaged(f"{self._place}: a snapshot has {count} of {snapshot.parts} parts: {RESTORE}")
 
     def _slice(self, low: int, high: int) -> list[Any]:
         rows, size = [], 0
         with closing(self._stepped(_ENTRIES, low, high, SLICE_ROWS)) as found:
             for row in found:
                 rows.append(row)
-                size += len(row[2])
+                size += len(row[3])
                 if size > SLICE_BYTES:
                     break
         return rows
 
-    def _rows(self, statement: str, *values: object) -> list[Any]:
+    def rows(self, statement: str, *values: object) -> list[Any]:
+        """Return the rows of a statement. Raises `StoreError`."""
         return list(self._stepped(statement, *values))
 
     def _stepped(self, statement: str, *values: object) -> Generator[Any, None, None]:
         """Yield rows as they are read. The caller must read all of them, since an unfinished read holds back the
         checkpoint."""
-        with reading_errors(self._path), closing(self._db.execute(statement, values)) as cursor:
+        with reading_errors(self._place), closing(self._db.execute(statement, values)) as cursor:
             yield from cursor
 
     def _gap(self, sandbox: str, life: int, n: int) -> StoreError:
         """Return the error for a missing entry `n`: it was removed, or it is lost."""
-        rows = self._rows("SELECT floor FROM lives WHERE id = ?", life)
+        rows = self.rows("SELECT floor FROM lives WHERE id = ?", life)
         if not rows or n <= rows[0][0]:
             return NoSandbox(f"entry {n} of sandbox {sandbox!r} is not kept any more")
-        return Damaged(f"{self._path}: entry {n} of sandbox {sandbox!r} is missing: {RESTORE}")
+        return Damaged(f"{self._place}: entry {n} of sandbox {sandbox!r} is missing: {RESTORE}")
 
     def _damaged(self, what: str) -> Damaged:
-        return Damaged(f"{self._path}: {what} is damaged: {RESTORE}")
+        return Damaged(f"{self._place}: {what} is damaged: {RESTORE}")
 
 
 @contextmanager

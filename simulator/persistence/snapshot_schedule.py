@@ -14,7 +14,7 @@ from simulator.persistence.gate import Gate
 from simulator.persistence.snapshot.capture import parts_of, refuse_not_now
 from simulator.persistence.snapshot.document import NotNow
 from simulator.persistence.snapshot.forked_writer import pieces_apart
-from simulator.persistence.store import Store
+from simulator.persistence.storage import Storage
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.operations import report
 from simulator.runtime.sandboxes import Sandboxes
@@ -40,7 +40,7 @@ END_S: Final = 5.0
 class SnapshotSchedule:
     """Takes the snapshots of all sandboxes of a server, one after the other."""
 
-    def __init__(self, store: Store, gate: Gate, sandboxes: Sandboxes) -> None:
+    def __init__(self, store: Storage, gate: Gate, sandboxes: Sandboxes) -> None:
         self._store = store
         self._gate = gate
         self._sandboxes = sandboxes

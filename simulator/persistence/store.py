@@ -13,7 +13,7 @@ parallel with commits, the rest between two commits, after which the log restart
 import logging
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from itertools import groupby
@@ -28,11 +28,11 @@ from simulator.persistence.database import Ownership, create, format_of, make_fo
 from simulator.persistence.errors import RESTORE, Closed, Damaged, StoreError, reading_errors, writing_error
 from simulator.persistence.reader import Reader
 from simulator.persistence.retention import Retention
-from simulator.persistence.schema import DATABASE, connect
-from simulator.persistence.writer import Statement, Writer
+from simulator.persistence.schema import DATABASE, LIFE_SHIFT, SNAPSHOT_SHIFT, connect
+from simulator.persistence.storage import Done
+from simulator.persistence.writer import Keys, Statement, Writer
 
 Durability = Literal["process", "power"]
-Done = Callable[[StoreError | None], object]
 LOG_BYTES: Final = 16 * 1024 * 1024
 _SYNCHRONOUS: Final = {"process": "NORMAL", "power": "FULL"}
 _SWEPT_ROWS: Final = {"entries": 256, "parts": 16}
@@ -56,6 +56,7 @@ class Store:
         Raises `InUse`, `Unusable`, `Newer` or `Damaged`, without any change."""
         self.folder = Path(folder)
         self.path = self.folder / DATABASE
+        self.place = str(self.path)
         self._log = self.path.with_name(f"{DATABASE}-wal")
         self._log_bytes = self._log_due = log_bytes
         self._lock = Lock()
@@ -75,7 +76,7 @@ class Store:
             with reading_errors(self.path):
                 self._db = self._connection(_SYNCHRONOUS[durability])
                 self.reader = Reader(self._connection(), self.path)
-                self.writer = Writer(self._db, self.path, retention or Retention())
+                self.writer = Writer(self.reader.lives(), _last_keys(self._db), retention or Retention())
                 # Proves that the database is writable, and removes the unfinished work of a killed process.
                 self._db.execute("INSERT OR REPLACE INTO meta VALUES ('written_by', ?)", (version,))
                 self._db.execute("UPDATE garbage SET is_due = 1")
@@ -143,7 +144,8 @@ class Store:
             yield
         finally:
             self._db.execute("DETACH source")
-            self.writer.load(self._db, self.path)
+            self.writer.lives = {life.sandbox: life for life in self.reader.lives()}
+            self.writer.keys = _last_keys(self._db)
 
     def close(self) -> None:
         """Commit the queue, checkpoint the log, and release the folder. Raises `StoreError`.
@@ -246,6 +248,20 @@ def _prepare(path: Path, ownership: Ownership, version: str) -> None:
         create(path, version)
     elif found == 1:
         convert_format_1(path, version)
+
+
+def _last_keys(db: sqlite3.Connection) -> Keys:
+    """Return the highest keys of lives and snapshots in use in the database. Raises `sqlite3.Error`."""
+    return Keys(_last_key(db, "lives", "entries", LIFE_SHIFT), _last_key(db, "snapshots", "parts", SNAPSHOT_SHIFT))
+
+
+def _last_key(db: sqlite3.Connection, owners: str, rows: str, shift: int) -> int:
+    found = (
+        db.execute(f"SELECT coalesce(max(id), 0) FROM {owners}"),
+        db.execute(f"SELECT coalesce(max(id), 0) >> ? FROM {rows}", (shift,)),
+        db.execute("SELECT coalesce(max(first), 0) >> ? FROM garbage WHERE kind = ?", (shift, rows)),
+    )
+    return max(int(cursor.fetchone()[0]) for cursor in found)
 
 
 def _call(done: Done, error: StoreError | None) -> None:

@@ -79,7 +79,7 @@ def import_sandbox(store: Store, file: Path, *, replaces: bool = False) -> str:
             hint = "give --replace to replace it, or import into another folder"
             raise SandboxExists(f"{store.folder}: has a sandbox {found.name!r} already: {hint}")
         writer.forget(found.name)
-    values = _values(found, writer.last_life + 1, writer.last_snapshot)
+    values = _values(found, writer.keys.next_life(), writer.keys.last_snapshot)
     with store.attached(file):
         writer.write((statement, values) for statement in _COPY)
         store.commit()

@@ -1,41 +1,29 @@
 """A queue of statements for the next commit; it never touches the disk.
 
-All calls are made in the thread of the owner.
+All calls are made in the thread of the owner. The statements are valid in SQLite and in PostgreSQL.
 """
 
-import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
-from simulator.persistence.errors import RESTORE, Damaged, NoSandbox
+from simulator.persistence.errors import NoSandbox
 from simulator.persistence.retention import Retention, SnapshotSize, what_is_kept
-from simulator.persistence.schema import (
-    LAST_ENTRY,
-    LIFE_SHIFT,
-    LIFE_SUM,
-    MARK_SUM,
-    SNAPSHOT_SHIFT,
-    SNAPSHOT_SUM,
-    checksum,
-    entry_keys,
-    part_keys,
-)
+from simulator.persistence.schema import LIFE_SHIFT, checksum, entry_keys, part_keys
 
 Statement = tuple[str, Any]
 
 _INSERT_ENTRY: Final = "INSERT INTO entries VALUES (?, ?, ?, ?, ?)"
-_PUT_MARK: Final = "INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?, ?)"
-_GARBAGE: Final = "INSERT OR REPLACE INTO garbage VALUES (?, ?, ?, ?)"
-_NO_GARBAGE: Final = "DELETE FROM garbage WHERE kind = ? AND first = ?"
-_RAISE_FLOOR: Final = """
-UPDATE lives SET floor = ?2, floor_bytes = ?3, crc = checksum(sandbox, ?2, ?3, head) WHERE id = ?1
+_PUT_MARK: Final = """
+INSERT INTO marks VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (life, name) DO UPDATE SET n = excluded.n, crc = excluded.crc, note = excluded.note
 """
-
-
-_SUMS: Final = (("lives", "sandbox", LIFE_SUM), ("marks", "name", MARK_SUM), ("snapshots", "id", SNAPSHOT_SUM))
-_LAST: Final = "SELECT id & ?, bytes_up_to FROM entries WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1"
+_GARBAGE: Final = """
+INSERT INTO garbage VALUES (?, ?, ?, ?)
+ON CONFLICT (kind, first) DO UPDATE SET last = excluded.last, is_due = excluded.is_due
+"""
+_NO_GARBAGE: Final = "DELETE FROM garbage WHERE kind = ? AND first = ?"
+_RAISE_FLOOR: Final = "UPDATE lives SET floor = ?, floor_bytes = ?, crc = ? WHERE id = ?"
 
 
 @dataclass(slots=True, eq=False)
@@ -55,24 +43,33 @@ class Life:
     open_snapshot: int = 0
 
 
-class Writer:
-    """The lives of a store, and the statements of its next commit. `on_pending` is called by the first statement after
-    a `take`, so that writers need not request commits."""
+class Keys:
+    """The keys of new lives and snapshots: those after the last ones."""
 
-    def __init__(self, db: sqlite3.Connection, path: Path, retention: Retention) -> None:
-        """Raises `Damaged` and `sqlite3.Error`."""
+    def __init__(self, last_life: int = 0, last_snapshot: int = 0) -> None:
+        self.last_life, self.last_snapshot = last_life, last_snapshot
+
+    def next_life(self) -> int:
+        """Return the key of a new life."""
+        self.last_life += 1
+        return self.last_life
+
+    def next_snapshot(self) -> int:
+        """Return the key of a new snapshot."""
+        self.last_snapshot += 1
+        return self.last_snapshot
+
+
+class Writer:
+    """The `lives` of a store, and the statements of its next commit. `on_pending` is called by the first statement
+    after a `take`, so that writers need not request commits."""
+
+    def __init__(self, lives: Iterable[Life], keys: Keys, retention: Retention) -> None:
         self.on_pending: Callable[[], object] = lambda: None
-        self.lives: dict[str, Life] = {}
-        self.last_life = self.last_snapshot = 0  # keys
+        self.lives = {life.sandbox: life for life in lives}
+        self.keys = keys
         self._retention = retention
         self._pending: list[Statement] = []
-        self.load(db, path)
-
-    def load(self, db: sqlite3.Connection, path: Path) -> None:
-        """Read the lives of a store. Raises `Damaged` and `sqlite3.Error`."""
-        self.lives = {life.sandbox: life for life in _lives_of(db, path)}
-        self.last_life = max(self.last_life, _last_key(db, "lives", "entries", LIFE_SHIFT))
-        self.last_snapshot = max(self.last_snapshot, _last_key(db, "snapshots", "parts", SNAPSHOT_SHIFT))
 
     def take(self) -> list[Statement]:
         """Return the pending statements, which the caller commits."""
@@ -93,8 +90,7 @@ class Writer:
 
     def begin_life(self, sandbox: str, head: bytes) -> Life:
         """Begin a life that is invisible until `keep_life`."""
-        self.last_life += 1
-        life = Life(self.last_life, sandbox, head)
+        life = Life(self.keys.next_life(), sandbox, head)
         self._write(_GARBAGE, "entries", *entry_keys(life.key), False)
         return life
 
@@ -160,8 +156,7 @@ class Writer:
         """Begin a snapshot after the last entry, discarding an unfinished snapshot. Raises `NoSandbox`."""
         life = self.life_of(sandbox)
         self._close_snapshot(life)
-        self.last_snapshot += 1
-        life.open_snapshot = self.last_snapshot
+        life.open_snapshot = self.keys.next_snapshot()
         self._write(_GARBAGE, "parts", *part_keys(life.open_snapshot), False)
         return SnapshotWriter(self, life)
 
@@ -185,7 +180,8 @@ class Writer:
         self._drop_snapshots(life, [one for one in life.snapshots if one.key not in kept.snapshots])
         if kept.floor.n > life.floor:
             life.floor, life.floor_bytes = kept.floor.n, kept.floor.bytes_up_to
-            self._write(_RAISE_FLOOR, life.key, life.floor, life.floor_bytes)
+            floor = life.floor, life.floor_bytes
+            self._write(_RAISE_FLOOR, *floor, checksum(life.sandbox, *floor, life.head), life.key)
             self._write(_GARBAGE, "entries", *entry_keys(life.key, last=life.floor), True)
 
     def write_part(self, key: int, name: str, data: bytes) -> None:
@@ -251,29 +247,3 @@ class SnapshotWriter:
 
     def _is_open(self) -> bool:
         return self._life.open_snapshot == self._key
-
-
-def _last_key(db: sqlite3.Connection, owners: str, rows: str, shift: int) -> int:
-    """Return the highest key of lives or snapshots in use in the database."""
-    found = (
-        db.execute(f"SELECT coalesce(max(id), 0) FROM {owners}"),
-        db.execute(f"SELECT coalesce(max(id), 0) >> ? FROM {rows}", (shift,)),
-        db.execute("SELECT coalesce(max(first), 0) >> ? FROM garbage WHERE kind = ?", (shift, rows)),
-    )
-    return max(int(cursor.fetchone()[0]) for cursor in found)
-
-
-def _lives_of(db: sqlite3.Connection, path: Path) -> list[Life]:
-    """Read the lives of a database. Raises `Damaged` and `sqlite3.Error`."""
-    for table, name, crc in _SUMS:
-        wrong = db.execute(f"SELECT {name} FROM {table} WHERE crc IS NOT {crc}").fetchone()
-        if wrong:
-            raise Damaged(f"{path}: {wrong[0]!r} of the table {table} is damaged: {RESTORE}")
-    lives = [Life(*row) for row in db.execute("SELECT id, sandbox, head, floor, floor_bytes FROM lives ORDER BY id")]
-    for life in lives:
-        last = db.execute(_LAST, (LAST_ENTRY, *entry_keys(life.key))).fetchone() or (0, 0)
-        life.n, life.bytes_up_to = max(last, (life.floor, life.floor_bytes))
-        life.marks = dict(db.execute("SELECT name, n FROM marks WHERE life = ?", (life.key,)))
-        rows = db.execute("SELECT id, n, bytes_up_to, size FROM snapshots WHERE life = ? ORDER BY n, id", (life.key,))
-        life.snapshots = [SnapshotSize(*row) for row in rows]
-    return lives

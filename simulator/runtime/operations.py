@@ -7,7 +7,7 @@ import os
 import time
 import traceback
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -118,11 +118,13 @@ STOPPING: Final = NotReady("stopping", "the server is being stopped")
 class Operations:
     """The operational state. `not_ready` says why the server is not ready, None when it is. `answered` counts the
     answers of the control API by status; `refused` counts requests that the server refused before routing, by code.
-    `certificate_ends_s` is the Unix time when the first of its certificates expires, None without TLS. `wall_steps`
-    counts how often the machine's clock was set."""
+    `store_trouble` says that its store does not answer. `certificate_ends_s` is the Unix time when the first of its
+    certificates expires, None without TLS. `wall_steps` counts how often the machine's clock was set."""
 
     def __init__(self, refused: Mapping[str, int]) -> None:
         self.not_ready: NotReady | None = STARTING
+        self.store_trouble: NotReady | None = None
+        self.store_figures: Callable[[], Mapping[str, float]] = dict  # of PostgreSQL, by metric
         self.answered: dict[int, int] = {}
         self.refused = refused
         self.lag = LoopLag()

@@ -29,13 +29,17 @@ from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, SERVER_WAITERS_MAX, W
 
 DEFAULT = "default"
 SANDBOXES_MAX = 10_000
-DRAWS_MAX = 100_000  # a hundred for each of the most servers that there can be
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 def is_sandbox_id(text: str) -> bool:
     """Return whether a sandbox may have this id."""
     return _ID.fullmatch(text) is not None
+
+
+def drawn_id() -> str:
+    """Return a random id for a new sandbox."""
+    return f"sb-{secrets.token_hex(5)}"
 
 
 class Sandboxes:
@@ -58,9 +62,9 @@ class Sandboxes:
         self._ttl_s = ttl_s
         self._past = Coverage() if keeps_coverage else None
         self.on_ended: Callable[[LiveSandbox, Ending], None] = lambda sandbox, ending: None
-        self.is_ours: Callable[[str], bool] = lambda sandbox_id: True  # not another server's, of several
         self.keeper: Keeper[LiveSandbox] = NO_KEEPER
         self._by_id: dict[str, LiveSandbox] = {}
+        self._stand_in: LiveSandbox | None = None
         self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
         self._unique_users: dict[str, LiveSandbox] = {}
         self.server_secrets = ServerSecrets()
@@ -105,9 +109,14 @@ class Sandboxes:
         if sandbox is None:
             meant = f"; did you mean {DEFAULT}?" if nearest(sandbox_id, [DEFAULT]) else ""
             text = f"there is no sandbox {sandbox_id!r}{meant or '; GET /_sim/sandboxes lists them'}"
-            where = "" if self.is_ours(sandbox_id) else ". By the list of --shards it would be another server's"
-            raise Unknown("unknown_sandbox", text + where)
+            raise Unknown("unknown_sandbox", text)
         return sandbox
+
+    @property
+    def default(self) -> LiveSandbox:
+        """Return the default sandbox; while another server owns it, a sandbox that stands in for it and does not
+        run."""
+        return self._by_id.get(DEFAULT) or self._stand_in or self.get(DEFAULT)
 
     def with_unique_key(self, api_key: str) -> LiveSandbox | None:
         """Return the sandbox of a key that `credentials: unique` created, if any."""
@@ -140,36 +149,32 @@ class Sandboxes:
             raise Conflict("stopping", "the server stops, and begins nothing any more; ask again when it is back")
         if len(self._by_id) >= SANDBOXES_MAX:
             raise Conflict("too_many_sandboxes", f"there are {SANDBOXES_MAX} sandboxes; delete some first")
-        sandbox_id = wanted if wanted is not None else self._drawn_id()
+        sandbox_id = wanted if wanted is not None else drawn_id()
         if not is_sandbox_id(sandbox_id):
             text = "an id is 1 to 64 letters, digits, - and _, and begins with a letter or digit"
             raise Unacceptable("bad_sandbox_id", text, "id")
         if sandbox_id in self._by_id:
             raise Conflict("sandbox_exists", f"there is a sandbox {sandbox_id!r} already", "id")
-        if not self.is_ours(sandbox_id):
-            text = f"{sandbox_id!r} is an id of another server; leave it out, or choose another id"
-            raise Conflict("belongs_elsewhere", text, "id")
         return sandbox_id
 
-    def _drawn_id(self) -> str:
-        """Draw a new id that belongs to this server; of several shards, each owns a share of all ids."""
-        drawn = (f"sb-{secrets.token_hex(5)}" for _ in range(DRAWS_MAX))
-        return next(filter(self.is_ours, drawn), f"sb-{secrets.token_hex(5)}")
-
     def _add(self, sandbox_id: str, spec: SandboxSpec, first: FirstState) -> LiveSandbox:
-        sandbox = LiveSandbox(sandbox_id, spec, first, self._wall, self._sender, self.budgets)
+        sandbox = self._made(sandbox_id, spec, first)
         self._admit(sandbox)
         sandbox.events.note(Action("created", sandbox.clock.now(), sandbox.scenario.name))
         return sandbox
 
-    def _admit(self, sandbox: LiveSandbox) -> None:
+    def _made(self, sandbox_id: str, spec: SandboxSpec, first: FirstState) -> LiveSandbox:
+        return LiveSandbox(sandbox_id, spec, first, self._wall, self._sender, self.budgets)
+
+    def _admit(self, sandbox: LiveSandbox, *, is_stored: bool = False) -> None:
         sandbox.on_ending = self._remember
         sandbox.waiting = WaitingRoom(SANDBOX_WAITERS_MAX, self._waiting)
         sandbox.server_secrets = self.server_secrets
         sandbox.former_secrets = self.former_secrets
         sandbox.served = sandbox.counters.served = sandbox.courier.served = self.served
         sandbox.keeper = self.keeper
-        self.keeper.begin(sandbox)
+        if not is_stored:
+            self.keeper.begin(sandbox)
         sandbox.events.join(self.events)
         self._by_id[sandbox.id] = sandbox
         self.learn_keys(sandbox)
@@ -191,6 +196,29 @@ class Sandboxes:
         live.events.begin_anew()
         self._admit(live)
         live.events.note(Action("forked", live.clock.now(), original))
+
+    def take_over(self, live: LiveSandbox) -> None:
+        """Add a sandbox that was rebuilt from the store, where another server left it, and start it."""
+        live.join(self.budgets)
+        live.events.begin_anew()
+        self._admit(live, is_stored=True)
+        live.events.note(Action("created", live.clock.now(), live.scenario.name))
+        live.start()
+
+    def stand_in(self, spec: SandboxSpec) -> None:
+        """Let a new sandbox stand in for the default one, which another server owns."""
+        self._by_id.pop(DEFAULT, None)
+        self._stand_in = self._made(DEFAULT, spec, first_state(DEFAULT, spec, self._wall))
+
+    async def give_up(self, sandbox: LiveSandbox) -> None:
+        """Remove a sandbox that another server may own now; what is stored of it stays."""
+        sandbox.keeper = NO_KEEPER
+        sandbox.tape.recorder = None
+        sandbox.is_deleted = True
+        sandbox.events.end(sandbox)
+        sandbox.stop()
+        self._remove(sandbox)
+        await sandbox.close()
 
     def learn_keys(self, sandbox: LiveSandbox) -> None:
         """Index keys and usernames that are unique to this sandbox, so that they select it at the root."""
@@ -216,8 +244,11 @@ class Sandboxes:
         sandbox.events.note(Action("deleted", sandbox.clock.now()))
         sandbox.events.end(sandbox)
         sandbox.stop()
-        del self._by_id[sandbox.id]
+        self._remove(sandbox)
         dispose(sandbox.core.state, sandbox.life_tape)
+
+    def _remove(self, sandbox: LiveSandbox) -> None:
+        del self._by_id[sandbox.id]
         self.unique_keys = {key: owner for key, owner in self.unique_keys.items() if owner is not sandbox}
         self._unique_users = {name: owner for name, owner in self._unique_users.items() if owner is not sandbox}
 

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from simulator.server.http_limits import RequestMemoryBudget
 
@@ -14,13 +14,26 @@ Act = Callable[[], None]
 class Gate(Protocol):
     """Whether bytes may leave now."""
 
-    def is_open(self, act: Act) -> bool:
-        """True when they may; else `act` is called when they may, or never, if that cannot be."""
+    def is_open(self, act: Act, refuse: Act = ..., /) -> bool:
+        """True when they may; else `act` is called when they may, or `refuse` if that cannot be, or neither."""
         ...
 
 
+_HEAD: Final = b"HTTP/1.1 "
+_REFUSAL_BODY: Final = (
+    b'{"error":"lease_lost","message":"this server has lost its lease, and nothing was stored; send the request again",'
+    b'"path":""}'
+)
+REFUSAL: Final = (
+    b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\nconnection: close\r\n"
+    b"content-length: %d\r\n\r\n%b" % (len(_REFUSAL_BODY), _REFUSAL_BODY)
+)
+"""The answer instead of one that must not leave, since what it says was not stored."""
+
+
 class GatedTransport:
-    """A transport that writes and closes, in the order of the calls, when its gate is open."""
+    """A transport that writes and closes, in the order of the calls, when its gate is open. With `is_free` set, the
+    next bytes need no gate."""
 
     def __init__(self, transport: asyncio.Transport, gate: Gate) -> None:
         self._transport = transport
@@ -28,13 +41,16 @@ class GatedTransport:
         self._held: deque[Act] = deque()
         self._held_bytes = 0
         self._is_closing = False
+        self._first = b""  # of what is held
+        self.is_free = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
 
     def write(self, data: bytes) -> None:
         """Write when the gate is open; nothing to a client that has left by then."""
-        if self._held or not self._gate.is_open(self._release):
+        if self._held or not (self.is_free or self._gate.is_open(self._release, self._refuse)):
+            self._first = self._first if self._held else data
             self._held_bytes += len(data)
             self._held.append(partial(self._transport.write, data))
         else:
@@ -69,6 +85,16 @@ class GatedTransport:
             self._held.append(act)
         else:
             act()
+
+    def _refuse(self) -> None:
+        """Refuse instead of sending what is held; in the middle of an answer, close alone."""
+        if self._held and self._first.startswith(_HEAD) and not self._transport.is_closing():
+            self._transport.write(REFUSAL)
+            self._transport.close()
+        elif self._held:
+            self._transport.abort()
+        self._held.clear()
+        self._held_bytes = 0
 
     def _release(self) -> None:
         held, self._held, self._held_bytes = self._held, deque(), 0

@@ -15,7 +15,7 @@ from types import coroutine
 from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
-from simulator.server.answer_writer import AnswerWriter
+from simulator.server.answer_writer import AnswerWriter, GatedTransport
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest, header_lines, sized, without_framing
 from simulator.server.request_reader import RequestReader
 
@@ -159,6 +159,12 @@ class Responder:
         self._waiting = asyncio.current_task()
         if self.stage is OVER:
             self.lose()
+
+    def leave_gate(self, *, is_free: bool) -> None:
+        """Let the answer leave while the gate is closed, or not any longer. Answers that wait for it leave first."""
+        transport: object = self._connection.writer.transport
+        if isinstance(transport, GatedTransport):
+            transport.is_free = is_free
 
     # ASGI
 

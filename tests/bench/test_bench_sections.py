@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bench import sharded
 from bench.__main__ import main
 from bench.refusals import REFUSALS
 from bench.tail import BARE_NAME, OUR_NAME
-from tests.support.programs import program
 
 pytestmark = pytest.mark.slow
 
@@ -28,22 +26,13 @@ def test_rows_are_measured_beside_a_bare_app_that_answers_as_many_bytes(tmp_path
     assert "## Rows" in page.read_text()
 
 
-@pytest.mark.needs("haproxy")
-def test_two_proxied_servers_are_measured_beside_one_proxied_server_and_one_alone(tmp_path: Path) -> None:
-    program("haproxy")
+@pytest.mark.needs("initdb")
+def test_payments_in_postgresql_are_measured_beside_a_folder_and_memory(tmp_path: Path) -> None:
     out = tmp_path / "figures.json"
-    assert main([*SHORT, "--json", str(out), "--only", "sharded"]) == 0
+    assert main([*SHORT, "--json", str(out), "--only", "postgres"]) == 0
     rows = json.loads(out.read_text())["Rows"]
-    assert [row["row"].partition(" behind")[0] for row in rows] == ["creates, one server", "creates, two servers"]
+    assert [row["row"] for row in rows] == ["creates, --store to memory", "creates, --store to --data-dir"]
     assert all(float(row["ratio"]) > 0 for row in rows)
-
-
-def test_a_missing_proxy_is_reported_with_the_measurements_that_it_prevents(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sharded, "_haproxy", lambda: None)
-    assert main([*SHORT, "--json", str(tmp_path / "figures.json"), "--only", "sharded"]) == 0
-    assert sharded.MISSING in capsys.readouterr().err
 
 
 def test_the_tail_is_measured_by_turns_over_all_payments(tmp_path: Path) -> None:

@@ -340,15 +340,6 @@ def test_replay_escapes_what_is_on_a_tape(tmp_path: Path) -> None:
         assert_harmless(done.stdout + done.stderr)
 
 
-@pytest.mark.parametrize(
-    "word", [f"{UNSAFE}=http://h:1", f"a=http://{UNSAFE}", f"a=http://h/{UNSAFE}", f"{UNSAFE}.yaml"]
-)
-def test_a_list_of_servers_is_refused_in_harmless_words(word: str) -> None:
-    done = invoke("shard-config", word.replace("\0", ""))
-    assert done.exit_code == 1
-    assert_harmless(done.stdout + done.stderr)
-
-
 def test_a_simulator_for_an_assistant_is_named_in_harmless_words() -> None:
     given = UNSAFE.replace("\0", "")
     for flags, code in (

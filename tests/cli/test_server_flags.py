@@ -28,6 +28,8 @@ def variables() -> dict[str, str]:
     context = Context(serve_command, auto_envvar_prefix=VARIABLES)
     found = {}
     for parameter in serve_command.params:
+        if isinstance(parameter, Option) and parameter.hidden:
+            continue
         given = parameter.envvar or (
             parameter.allow_from_autoenv and isinstance(parameter, Option) and f"{VARIABLES}_{parameter.name}".upper()
         )
@@ -80,8 +82,10 @@ def test_all_of_them_reach_the_server(tmp_path: Path, monkeypatch: pytest.Monkey
         "QUOTA_RATE": "50",
         "TAPE_BUDGET": "64",
         "DRAIN": "5s",
-        "SHARDS": str(tmp_path / "shards.yaml"),
-        "SHARD": "a",
+        "STORE": "postgresql://db/sim",
+        "LEASE": "5s",
+        "STORE_GRACE": "10s",
+        "ADVERTISE": "http://10.0.0.5:9000",
         "WATCH": "0",
         "UNTIL_STDIN_ENDS": "0",
         "JSON": "1",
@@ -112,7 +116,8 @@ def test_all_of_them_reach_the_server(tmp_path: Path, monkeypatch: pytest.Monkey
     assert flags.control_tokens == tmp_path / "tokens"
     assert (flags.quota_transactions, flags.quota_bytes, flags.quota_rate) == (100, 1_000_000, 50.0)
     assert (flags.tape_budget, flags.drain) == (64, 5.0)
-    assert (flags.shards, flags.shard) == (tmp_path / "shards.yaml", "a")
+    assert (flags.store, flags.lease, flags.store_grace) == ("postgresql://db/sim", 5.0, 10.0)
+    assert flags.advertise == "http://10.0.0.5:9000"
     assert (flags.data_dir, flags.durability, flags.names_scenario) == (tmp_path / "data", "power", True)
 
 
@@ -144,8 +149,10 @@ BAD = {
     "QUOTA_RATE": ("fast", "'fast' is not a valid number"),
     "TAPE_BUDGET": ("1GiB", "'1GiB' is not a valid whole number"),
     "DRAIN": ("2h", "'2h' is not at least 0 s and at most 3600 s: write a duration"),
-    "SHARDS": ("/none", "--shards FILE and --shard NAME belong together"),
-    "SHARD": ("a", "--shards FILE and --shard NAME belong together"),
+    "STORE": ("mysql://db/sim", "--store: is no address such as postgresql://host:5432/database"),
+    "LEASE": ("0s", "'0s' is not at least 1 s and at most 600 s: write a duration"),
+    "STORE_GRACE": ("soon", "'soon' is no length of time: write a duration"),
+    "ADVERTISE": ("10.0.0.5", "'10.0.0.5' is no address such as http://10.0.0.5:8080"),
     "WATCH": ("maybe", "'maybe' is not a valid boolean"),
     "UNTIL_STDIN_ENDS": ("maybe", "'maybe' is not a valid boolean"),
     "JSON": ("maybe", "'maybe' is not a valid boolean"),
@@ -326,3 +333,11 @@ def test_the_server_says_it_and_starts() -> None:
     told = invoke("serve", "bad-dya", RESELLER_SIM_PROT="9000").stderr.splitlines()
     assert told[0] == "reseller-sim serve: unknown environment variables, ignored: RESELLER_SIM_PROT"
     assert "bad-dya" in told[1], "the start went on"
+
+
+@pytest.mark.parametrize(
+    "words", [("serve", "--shards", "list.yaml"), ("serve", "--shard", "a"), ("shard-config", "list.yaml")]
+)
+def test_servers_that_share_by_a_list_are_refused_with_the_new_way(words: tuple[str, ...]) -> None:
+    result = invoke(*words)
+    assert "--store postgresql://..." in refusal(result, 2)

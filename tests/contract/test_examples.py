@@ -19,7 +19,7 @@ JSON = "application/json"
 STRAY = "stray_member"
 
 # No story plays an internal error, since none is known, or several servers.
-NOT_PLAYED = {"Unexpected", "ShardDown"}
+NOT_PLAYED = {"Unexpected", "Unavailable"}
 
 # Members whose own members the contract does not name: parameters, codes of products, what a client or sender chose.
 OPEN_OBJECTS = {"errors", "params", "extras", "query", "json", "products", "chosen", "CustomField"}

@@ -177,7 +177,7 @@ def test_a_place_lists_no_entry_that_is_committed_during_the_search(
         for text in (b"a", b"b", b"-b"):
             store.writer.append("shop", 0, text)
         store.commit()
-        reading, asked = store.reader, store.reader._rows
+        reading, asked = store.reader, store.reader.rows
 
         def beside(statement: str, *values: object) -> object:
             found = asked(statement, *values)
@@ -186,5 +186,5 @@ def test_a_place_lists_no_entry_that_is_committed_during_the_search(
                 store.commit()
             return found
 
-        monkeypatch.setattr(reading, "_rows", beside)
+        monkeypatch.setattr(reading, "rows", beside)
         assert reading.place("shop", 2, b"-") == (3, 4)

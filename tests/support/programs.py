@@ -42,6 +42,7 @@ PROGRAMS = {
     "node": Program(("node", "nodejs"), "nodejs"),
     "npm": Program(("npm",), "npm"),
     "nsenter": Program(("nsenter",), "util-linux"),
+    "initdb": Program(("initdb", *(f"/usr/lib/postgresql/{n}/bin/initdb" for n in range(18, 12, -1))), "postgresql"),
     "openssl": Program(("openssl",), "openssl"),
     "php": Program(("php",), "php-cli"),
     "prometheus": Program(("prometheus",), "prometheus"),

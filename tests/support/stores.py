@@ -69,7 +69,7 @@ def put_mark(store: Store, sandbox: str, name: str, n: int | None = None, note: 
 
 def rows(store: Store, statement: str) -> list[Any]:
     """Return the rows that a statement selects from the database of a store."""
-    return store.reader._rows(statement)
+    return store.reader.rows(statement)
 
 
 def put_head(store: Store, sandbox: str, head: bytes) -> None:

@@ -41,7 +41,7 @@ CA or a self-signed certificate, set its file in `RESELLER_SIM_CA`.
 """
 _DETAILS = {
     "serve": "[Time](time.md) explains clocks, [a team's server](shared-staging.md) tokens, TLS and quotas, "
-    "[the data folder](data.md) `--data-dir`, and [many machines](scale.md) `--shards`.",
+    "[the data folder](data.md) `--data-dir`, and [many machines](scale.md) `--store`.",
     "exec": "[Run it in CI](run-it-in-ci.md) shows it at work.",
     "explore": "[Explore](explore.md) shows it at work.",
     "tail": "See [watching.md](watching.md).",
@@ -60,7 +60,6 @@ _DETAILS = {
     "prove": "See [prove a change](explore.md#prove-a-change).",
     "replay": "See [the tape](tape.md#replay-it).",
     "data": "See [the data folder](data.md).",
-    "shard-config": "See [many machines](scale.md).",
     "audit": "See [the audit](audit.md).",
     "conform": "See [conform.md](conform.md).",
     "proxy": "See [proxy.md](proxy.md).",

@@ -1,1 +1,0 @@
-"""Sharding: assigns sandboxes to servers, configures the proxy in front, and forwards requests between servers."""
