@@ -31,9 +31,8 @@ Judge = Callable[[Traffic], Iterator[Occasion]]
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """An obligation of the SPEC. `severity` is `error` when money or correctness is at stake. `title` states the
-    obligation in a sentence, and `advice` says what to do. `log` names the log that the evidence numbers refer to.
-    `judge` yields every occasion; an obligation without an occasion was not exercised."""
+    """An obligation, from `contracts/obligations.yaml`. `judge` yields every occasion; an obligation without an
+    occasion was not exercised."""
 
     id: str
     section: str
@@ -44,20 +43,13 @@ class Clause:
     judge: Judge
 
 
-CLAUSES: dict[str, Clause] = {}
+JUDGES: dict[str, Judge] = {}
 
 
-def obligation(
-    id_: str, section: str, severity: Severity, title: str, advice: str, log: Log = "requests"
-) -> Callable[[Judge], Judge]:
-    """Register an obligation."""
-
-    def register(judge: Judge) -> Judge:
-        assert id_ not in CLAUSES, id_
-        CLAUSES[id_] = Clause(id_, section, severity, title, advice, log, judge)
-        return judge
-
-    return register
+def obligation(judge: Judge) -> Judge:
+    """Register the judge of the obligation of this name."""
+    JUDGES[judge.__name__.replace("_", "-")] = judge
+    return judge
 
 
 State = Literal["met", "violated", "not_exercised"]

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from simulator.audit.clauses import CLAUSES
+from simulator.audit.clauses import JUDGES
 from simulator.audit.obligations import ORDER, all_clauses, audited
 from simulator.wire.traffic import Call
 from tests.support.audited import (
@@ -72,7 +72,7 @@ def test_a_client_that_does_not_sin_has_met_the_obligation(id_: str) -> None:
 
 
 def test_every_obligation_is_reported_and_played() -> None:
-    assert sorted(IDS) == sorted(CLAUSES) == sorted(PLAYED)
+    assert sorted(IDS) == sorted(JUDGES) == sorted(PLAYED)
     assert {clause.judge.__module__ for clause in all_clauses()} == {module.__name__ for module in ORDER}
     assert len(IDS) >= 25
 

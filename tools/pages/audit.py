@@ -5,7 +5,7 @@ from simulator.audit.obligations import ORDER, all_clauses
 from tools.pages.service import anchors, written
 
 _INTRODUCTION = f"""\
-<!-- Generated from simulator/audit/obligations by `make docs`; change it there. -->
+<!-- Generated from contracts/obligations.yaml by `make docs`; change it there. -->
 
 # Does your client do what the service asks of it?
 

@@ -2,18 +2,32 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import cache
 
-from simulator.audit.clauses import CLAUSES, Clause, Obligation, judged
+from simulator.audit.clauses import JUDGES, Clause, Obligation, judged
 from simulator.audit.client_traffic import SPEC_RATE, Rate, Traffic
 from simulator.audit.obligations import catalog_use, credentials, deprecations, lists, orders, pace, receivers
+from simulator.contract.files import yaml_document
 from simulator.wire.traffic import Call, Notification
 
 ORDER = (credentials, orders, pace, catalog_use, lists, receivers, deprecations)
 
 
-def all_clauses() -> list[Clause]:
+@cache
+def all_clauses() -> tuple[Clause, ...]:
     """Return every obligation in report order."""
-    return [clause for module in ORDER for clause in CLAUSES.values() if clause.judge.__module__ == module.__name__]
+    return tuple(
+        Clause(
+            id=row["id"],
+            section=row["section"],
+            severity=row["severity"],
+            title=row["obligation"],
+            advice=row["advice"],
+            log=row.get("log", "requests"),
+            judge=JUDGES[row["id"]],
+        )
+        for row in yaml_document("obligations")
+    )
 
 
 def audited(

@@ -18,13 +18,7 @@ _OF_A_CODE = re.compile("unknown|option code", re.IGNORECASE)
 PLAN_CODE_FAILURE = 44
 
 
-@obligation(
-    "denomination-is-paid",
-    "4.11",
-    "error",
-    "The amount of an option is its denomination, and not its price.",
-    "Send the option's denomination as amount; price.amount is what you charge.",
-)
+@obligation
 def denomination_is_paid(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the options that the client read before it paid."""
     for one in traffic.orders:
@@ -44,13 +38,7 @@ def denomination_is_paid(traffic: Traffic) -> Iterator[Occasion]:
             yield None
 
 
-@obligation(
-    "plan-code-sent",
-    "4.11",
-    "error",
-    "A payment whose amount several plans share says which one, in extras.subproduct_code.",
-    "Send the code of the option that the user chose as extras.subproduct_code.",
-)
+@obligation
 def plan_code_sent(traffic: Traffic) -> Iterator[Occasion]:
     """Report a payment without a plan code that was refused with 44. Refusals are excused if the amount identifies the
     plan, or if they are about a code that was not sent."""
@@ -61,13 +49,7 @@ def plan_code_sent(traffic: Traffic) -> Iterator[Occasion]:
             yield None
 
 
-@obligation(
-    "plan-code-exact",
-    "4.11",
-    "error",
-    "A plan code is sent exactly as the options spell it, in the same case.",
-    "Keep the code as a text, unchanged; do not put it in upper or lower case, nor trim it.",
-)
+@obligation
 def plan_code_exact(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the codes that the client has read at any time."""
     for one in traffic.orders:
@@ -80,13 +62,7 @@ def plan_code_exact(traffic: Traffic) -> Iterator[Occasion]:
             yield Finding((one.n,), f"request {one.n} sends {shown(one.code)} for {shown(min(codes))}")
 
 
-@obligation(
-    "coming-option-shape",
-    "9",
-    "warning",
-    "Plans are read in the shape that is the default from 2027-01-11: with their denomination.",
-    "Send X-API-Version: 2026-09-16 with GET /v2/catalog and GET /v2/options, and read the denomination.",
-)
+@obligation
 def coming_option_shape(traffic: Traffic) -> Iterator[Occasion]:
     """Report a payment of a plan that was last listed without its denomination."""
     for one in traffic.orders:
@@ -104,13 +80,7 @@ def coming_option_shape(traffic: Traffic) -> Iterator[Occasion]:
 INVALID_ACCOUNT, _ = ERRORS[BillError.ACCOUNT]
 
 
-@obligation(
-    "invalid-account-not-paid",
-    "4.10",
-    "error",
-    "An account whose look-up says 'Invalid account no' is not paid.",
-    "Show error_message and stop; every other text of a look-up allows the payment.",
-)
+@obligation
 def invalid_account_not_paid(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the last look-up of the product and account before the payment."""
     looked_up: dict[tuple[str, ...], list[tuple[int, bool]]] = {}
@@ -129,13 +99,7 @@ def invalid_account_not_paid(traffic: Traffic) -> Iterator[Occasion]:
         yield Finding((n, one.n), f"request {one.n} pays the account that {n} told is invalid") if is_invalid else None
 
 
-@obligation(
-    "amount-in-range",
-    "2.2",
-    "error",
-    "An amount is within the limits of its biller, or else of its product, as the client was shown them.",
-    "Check min_amount and max_amount of the chosen biller, which go before the product's min and max.",
-)
+@obligation
 def amount_in_range(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the latest catalog, options and billers that the client read before the payment."""
     for one in traffic.orders:
@@ -150,13 +114,7 @@ def amount_in_range(traffic: Traffic) -> Iterator[Occasion]:
             )
 
 
-@obligation(
-    "identity-without-dashes",
-    "4.11",
-    "error",
-    "An identity number is sent without dashes.",
-    "Remove dashes and blanks from the number that the user typed before you send it as extras.ic_number.",
-)
+@obligation
 def identity_without_dashes(traffic: Traffic) -> Iterator[Occasion]:
     """Judge every payment that has an identity number."""
     for one in traffic.orders:
@@ -164,13 +122,7 @@ def identity_without_dashes(traffic: Traffic) -> Iterator[Occasion]:
             yield Finding((one.n,), f"request {one.n} sends an ic_number with a dash") if "-" in one.identity else None
 
 
-@obligation(
-    "billers-without-product-code",
-    "4.6",
-    "warning",
-    "The list of billers is asked for without product_code.",
-    "Leave product_code out; filter by biller_code or suggested_category.",
-)
+@obligation
 def billers_without_product_code(traffic: Traffic) -> Iterator[Occasion]:
     """Judge every request for billers."""
     for call in traffic.to("GET", BILLERS):
@@ -178,13 +130,7 @@ def billers_without_product_code(traffic: Traffic) -> Iterator[Occasion]:
         yield Finding((call.n,), f"request {call.n} sends product_code") if has_it else None
 
 
-@obligation(
-    "page-with-limit",
-    "4.6",
-    "warning",
-    "A page of billers is asked for together with a limit.",
-    "Send limit with page; without both you get the whole list.",
-)
+@obligation
 def page_with_limit(traffic: Traffic) -> Iterator[Occasion]:
     """Judge every request for billers that has `page` or `limit`."""
     for call in traffic.to("GET", BILLERS):
@@ -201,13 +147,7 @@ FETCHES_MAX = 30
 FETCHES_WITHIN = timedelta(minutes=5)
 
 
-@obligation(
-    "all-pages-read",
-    "4.5",
-    "error",
-    "Options are read until current_page equals last_page.",
-    "Ask for the next page, with fresh authentication headers, until meta.current_page is meta.last_page.",
-)
+@obligation
 def all_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     """Compare requests whose queries differ only in `page` and `limit`. A list that was read whole with any page length
     is read."""
@@ -233,13 +173,7 @@ def _missing(pages: list[OptionsPage]) -> int | None:
     return missing if missing <= max(page.last for page in pages) else None
 
 
-@obligation(
-    "catalog-cached",
-    "2.1",
-    "warning",
-    "The catalog is kept while its last_updated stands, and not fetched again and again.",
-    "Keep the catalog, compare last_updated every few minutes, and listen to catalog events.",
-)
+@obligation
 def catalog_cached(traffic: Traffic) -> Iterator[Occasion]:
     """Report more than 30 requests in five minutes. Requests at the same time of the service's clock count once."""
     same: dict[tuple[object, ...], list[Fetch]] = defaultdict(list)

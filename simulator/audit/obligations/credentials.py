@@ -27,13 +27,7 @@ _CREDENTIAL = re.compile(
 )
 
 
-@obligation(
-    "unique-nonces",
-    "5.1",
-    "error",
-    "Every request, a repeated one too, has a nonce of its own, which was not used in the last ten minutes.",
-    "Draw a new random nonce for every attempt, inside the code that signs; sign again before you send again.",
-)
+@obligation
 def unique_nonces(traffic: Traffic) -> Iterator[Occasion]:
     """Compare nonces by API key. Refused requests count as well."""
     used: dict[tuple[bytes, bytes], Call] = {}
@@ -49,13 +43,7 @@ def unique_nonces(traffic: Traffic) -> Iterator[Occasion]:
             yield None
 
 
-@obligation(
-    "well-formed-headers",
-    "5.1",
-    "error",
-    "X-Timestamp is Unix time in seconds, X-Nonce 16 to 128 letters, digits, - and _, X-Signature v1= and Base64.",
-    "Send seconds, not milliseconds, a nonce such as a UUID, and v1= before the Base64 signature.",
-)
+@obligation
 def well_formed_headers(traffic: Traffic) -> Iterator[Occasion]:
     """Judge every request that has an API key."""
     for call in traffic.calls:
@@ -75,13 +63,7 @@ def _forms(call: Call) -> Iterator[tuple[str, bool]]:
     yield "X-Signature is missing or does not begin with v1=", signature.startswith(b"v1=")
 
 
-@obligation(
-    "clock-in-step",
-    "5.1",
-    "warning",
-    "The client's clock is within 60 seconds of the service's; beyond five minutes requests are refused.",
-    "Let NTP set the clock, and take the timestamp when you sign, not when the request was queued.",
-)
+@obligation
 def clock_in_step(traffic: Traffic) -> Iterator[Occasion]:
     """Judge the timestamps that are numbers of seconds."""
     for call in traffic.calls:
@@ -96,13 +78,7 @@ def clock_in_step(traffic: Traffic) -> Iterator[Occasion]:
             yield None
 
 
-@obligation(
-    "no-credentials-in-query",
-    "5.1",
-    "error",
-    "Keys, secrets, passwords and tokens are sent in headers or bodies, and never in a query, which logs keep.",
-    "Send the API key as X-Api-Key, and a username and password in the body of POST /v2/token.",
-)
+@obligation
 def no_credentials_in_query(traffic: Traffic) -> Iterator[Occasion]:
     """Report credentials by the names of parameters, and the API key by its value."""
     for call in traffic.calls:
@@ -118,13 +94,7 @@ def no_credentials_in_query(traffic: Traffic) -> Iterator[Occasion]:
             yield None
 
 
-@obligation(
-    "refused-key-not-retried",
-    "5.2",
-    "warning",
-    "A request that was refused for its API key is not sent again with the same key.",
-    "Treat invalid_api_key and hmac_not_configured as a matter of configuration: stop, and raise an alert.",
-)
+@obligation
 def refused_key_not_retried(traffic: Traffic) -> Iterator[Occasion]:
     """Report a request that the client repeats after its refusal arrived and that is refused for the same reason."""
     refused: dict[tuple[bytes, str, str, bytes, bytes], tuple[Call, str]] = {}
@@ -145,13 +115,7 @@ def refused_key_not_retried(traffic: Traffic) -> Iterator[Occasion]:
             yield None
 
 
-@obligation(
-    "refused-login-not-retried",
-    "4.2",
-    "error",
-    "A username and password that were refused are not tried again.",
-    "Stop after a 401 of POST /v2/token until the credentials were changed.",
-)
+@obligation
 def refused_login_not_retried(traffic: Traffic) -> Iterator[Occasion]:
     """Report a user name and password that the client sends again after their refusal arrived."""
     refused: dict[tuple[str, str], Call] = {}

@@ -14,13 +14,7 @@ TOKEN_PATHS = ("/v2/token", "/v2/token/refresh")
 ACCESS = "access"
 
 
-@obligation(
-    "id-token-only",
-    "4.2",
-    "error",
-    "Only the IdToken is a bearer token; the AccessToken is not accepted.",
-    "Send Authorization: Bearer with the IdToken, or better, sign with an API key.",
-)
+@obligation
 def id_token_only(traffic: Traffic) -> Iterator[Occasion]:
     """Judge tokens by how they were issued, and by their claim of use."""
     issued = {
@@ -53,13 +47,7 @@ def _use(token: bytes) -> str:
     return text(members(claims), "token_use")
 
 
-@obligation(
-    "no-deprecated-endpoints",
-    "9",
-    "warning",
-    "Deprecated endpoints are not used: the product list, the sub-products, the tokens.",
-    "Use GET /v2/catalog, GET /v2/options and an API key with HMAC.",
-)
+@obligation
 def no_deprecated_endpoints(traffic: Traffic) -> Iterator[Occasion]:
     """Judge every request. The evidence is the first request to each deprecated endpoint."""
     found = set()
@@ -82,13 +70,7 @@ def _deprecated() -> frozenset[tuple[str, str]]:
     )
 
 
-@obligation(
-    "signed-not-bearer",
-    "5.4",
-    "warning",
-    "Requests are signed with an API key; bearer tokens are deprecated.",
-    "Generate an API key in the console, and sign every request with its secret.",
-)
+@obligation
 def signed_not_bearer(traffic: Traffic) -> Iterator[Occasion]:
     """Report the first request that has a bearer token and no API key."""
     is_found = False

@@ -58,13 +58,7 @@ class ListPart(NamedTuple):
         return max(told, self.start + len(self.answer.data) if self.answer.data else 0)
 
 
-@obligation(
-    "history-pages-read",
-    "4.14",
-    "error",
-    "A history that is read page by page is read without a gap.",
-    "Ask again for a page that did not come; continue until offset reaches meta.transaction_count.",
-)
+@obligation
 def history_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     """Compare requests whose queries differ only in `offset` and `limit`."""
 
@@ -74,13 +68,7 @@ def history_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     yield from _judged(_lists(traffic, HISTORY, ("offset", "limit"), place), "the history")
 
 
-@obligation(
-    "statement-pages-read",
-    "4.17",
-    "error",
-    "A statement that is read page by page is read without a gap.",
-    "Ask again for a page that did not come; continue until meta.current_page is meta.last_page.",
-)
+@obligation
 def statement_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     """Compare requests whose queries differ only in `page` and `limit`."""
 
@@ -91,13 +79,7 @@ def statement_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     yield from _judged(_lists(traffic, STATEMENT, ("page", "limit"), place), "the statement")
 
 
-@obligation(
-    "biller-pages-read",
-    "4.6",
-    "error",
-    "A list of billers that is read page by page is read without a gap.",
-    "Ask again for a page that did not come, or for the whole list, without page and limit.",
-)
+@obligation
 def biller_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     """Compare requests whose queries differ only in `page` and `limit`. Without a limit the answer is the whole
     list."""
@@ -109,13 +91,7 @@ def biller_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     yield from _judged(_lists(traffic, BILLERS, ("page", "limit"), place), "the list of billers")
 
 
-@obligation(
-    "delivery-pages-read",
-    "4.20",
-    "error",
-    "A page of deliveries that was asked for with a cursor is asked for until it comes.",
-    "Ask again with the same cursor; continue until hasMore is false.",
-)
+@obligation
 def delivery_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     """Judge each cursor. A client that starts over and reads to the end has read all pages."""
     asked: dict[str, dict[str, list[ListPart]]] = defaultdict(lambda: defaultdict(list))

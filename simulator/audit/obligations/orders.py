@@ -12,13 +12,7 @@ from simulator.audit.payment_requests import Order, PaymentOutcome, PaymentReque
 from simulator.audit.reading import form, shown, text
 
 
-@obligation(
-    "refid-keeps-its-order",
-    "4.11",
-    "error",
-    "A refid that may have created a payment is never sent with another product, account, amount or extras.",
-    "Store the whole order with its refid before you send it, and send it from there; a new order has a new refid.",
-)
+@obligation
 def refid_keeps_its_order(traffic: Traffic) -> Iterator[Occasion]:
     """A refused order (400) does not exist, so the client may correct it."""
     for (_, refid), asked in traffic.by_refid.items():
@@ -39,13 +33,7 @@ def _difference(before: PaymentRequest, after: PaymentRequest) -> str:
     return f"another {' and '.join(changed)} in request {after.n}"
 
 
-@obligation(
-    "new-refid-after-failure",
-    "4.11",
-    "error",
-    "A refid whose payment has failed is consumed: the next attempt has a new one.",
-    "On HTTP 200 with Failed, store the failure, and draw a new refid for the next attempt.",
-)
+@obligation
 def new_refid_after_failure(traffic: Traffic) -> Iterator[Occasion]:
     """Report a refid that the client sends again after Failed. A re-query after a later callback is allowed (SPEC
     5.5)."""
@@ -66,13 +54,7 @@ def new_refid_after_failure(traffic: Traffic) -> Iterator[Occasion]:
             yield None
 
 
-@obligation(
-    "refusal-not-repeated",
-    "4.11",
-    "warning",
-    "A payment that was refused with 400 is corrected before it is sent again.",
-    "Read remarks, correct the order, and send it with the same refid; only Insufficient_Balance may pass by itself.",
-)
+@obligation
 def refusal_not_repeated(traffic: Traffic) -> Iterator[Occasion]:
     """Report the same order, refused again for the same reason. `Insufficient_Balance` is excused, since a deposit may
     fix it."""
@@ -103,13 +85,7 @@ INELIGIBLE = 62
 CASE_PATHS = ("/v2/transactions/check", "/v2/transactions/void")
 
 
-@obligation(
-    "no-double-payment",
-    "4.11",
-    "error",
-    "A payment whose outcome is unknown is asked about with its own refid, and not paid again with a new one.",
-    "After a timeout, a closed connection or a 5xx send the same refid again until the status is final.",
-)
+@obligation
 def no_double_payment(traffic: Traffic) -> Iterator[Occasion]:
     """Report an order that equals an earlier order of the last hour whose outcome the client did not know and stopped
     asking for.
@@ -151,13 +127,7 @@ def _was_known(traffic: Traffic, one: PaymentRequest, at: datetime) -> bool:
     return not traffic.sees_callbacks or traffic.is_told(one.refid, by=None if one.outcome.is_open else at)
 
 
-@obligation(
-    "ineligible-not-retried",
-    "7.3",
-    "error",
-    "A payment that failed with 62, an identity number that is not eligible, is final and never made again.",
-    "Tell the user, and ask for another identity number; do not queue the payment again, under any refid.",
-)
+@obligation
 def ineligible_not_retried(traffic: Traffic) -> Iterator[Occasion]:
     """Report a payment with the same product, account, biller and identity number under another refid."""
     refused: dict[tuple[str, ...], PaymentRequest] = {}
@@ -171,13 +141,7 @@ def ineligible_not_retried(traffic: Traffic) -> Iterator[Occasion]:
             yield None
 
 
-@obligation(
-    "cases-after-success",
-    "4.12",
-    "warning",
-    "Only a payment that has succeeded is disputed or voided.",
-    "Wait until the status is Succesful before you send a dispute or a void.",
-)
+@obligation
 def cases_after_success(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the status that the client knew when it sent the request."""
     for path in CASE_PATHS:
@@ -196,14 +160,7 @@ def cases_after_success(traffic: Traffic) -> Iterator[Occasion]:
                 yield Finding((known[-1].n, call.n), f"request {call.n} is about {shown(refid)}, which was {status}")
 
 
-@obligation(
-    "final-status-learned",
-    "6.1",
-    "error",
-    "A final status whose callback the receiver did not accept is learned by a re-query.",
-    "Re-query every payment that has no final status yet, whether or not you receive callbacks.",
-    log="notifications",
-)
+@obligation
 def final_status_learned(traffic: Traffic) -> Iterator[Occasion]:
     """Judge a payment when the service makes no more attempts to deliver its final callback."""
     for one in traffic.deliveries:

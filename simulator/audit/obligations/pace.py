@@ -18,13 +18,7 @@ RETRIES_MIN = 3
 GROWTH_MIN = 1.5
 
 
-@obligation(
-    "below-rate-limit",
-    "8",
-    "warning",
-    "An address stays well below 30,000 requests in five minutes; above that it is blocked for four hours.",
-    "Poll less often, keep the catalog, and spread batches; stay below 80% of the limit.",
-)
+@obligation
 def below_rate_limit(traffic: Traffic) -> Iterator[Occasion]:
     """Judge each address. If the log has lost its beginning, judge the pace of the requests that it still has."""
     by_client: dict[str, list[Call]] = defaultdict(list)
@@ -60,13 +54,7 @@ def _near(calls: list[Call], rate: Rate) -> Occasion:
     return None
 
 
-@obligation(
-    "back-off-on-503",
-    "5.2",
-    "warning",
-    "After a 503 a request is retried with exponential backoff.",
-    "Double the wait after each 503, with some randomness, and begin with what Retry-After says.",
-)
+@obligation
 def back_off_on_503(traffic: Traffic) -> Iterator[Occasion]:
     """Report three or more retries of a request that all got 503 at constant intervals of the service's time."""
     runs: dict[tuple[str, str, bytes, bytes], list[Call]] = defaultdict(list)
@@ -96,13 +84,7 @@ GIVEN_UP_AFTER = timedelta(minutes=5)
 """After this time the service retries no callback any more."""
 
 
-@obligation(
-    "polling-pace",
-    "3.1",
-    "error",
-    "A payment that is Processing is asked about every 5 to 10 seconds, and not faster.",
-    "Wait at least five seconds after each answer that is not final.",
-)
+@obligation
 def polling_pace(traffic: Traffic) -> Iterator[Occasion]:
     """Measure the pace by the service's time. Requests at the same time, such as under a manual clock, are not judged.
     The first re-query may follow the creation at once."""
@@ -119,13 +101,7 @@ def polling_pace(traffic: Traffic) -> Iterator[Occasion]:
                 yield None
 
 
-@obligation(
-    "polling-to-the-end",
-    "3.1",
-    "error",
-    "A payment is asked about until it is final, also when an answer was lost.",
-    "Keep every payment without a final status in a list, and work through it until the list is empty.",
-)
+@obligation
 def polling_to_the_end(traffic: Traffic) -> Iterator[Occasion]:
     """Report a payment without a final status if the client has not asked about it for five minutes and no callback has
     reported a final status."""

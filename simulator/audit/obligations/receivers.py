@@ -13,14 +13,7 @@ TIMEOUT_US = 30_000_000
 _TIMED_OUT = re.compile(r"\bwithin [0-9]|time[d-]? ?out", re.IGNORECASE)
 
 
-@obligation(
-    "receiver-in-time",
-    "6.1",
-    "error",
-    "A receiver answers a callback or webhook within 30 seconds.",
-    "Store what came and answer at once; do the work afterwards.",
-    log="notifications",
-)
+@obligation
 def receiver_in_time(traffic: Traffic) -> Iterator[Occasion]:
     """Judge every attempt. Under a manual clock the simulator has a shorter timeout."""
     for one in (each for delivery in traffic.received for each in delivery.attempts):
@@ -31,14 +24,7 @@ def receiver_in_time(traffic: Traffic) -> Iterator[Occasion]:
             yield None
 
 
-@obligation(
-    "receiver-without-redirect",
-    "6.1",
-    "error",
-    "A receiver answers itself; a redirect is not followed.",
-    "Configure the final address, with https and every slash, as the callback or webhook URL.",
-    log="notifications",
-)
+@obligation
 def receiver_without_redirect(traffic: Traffic) -> Iterator[Occasion]:
     """Judge every attempt that was answered."""
     for one in (each for delivery in traffic.received for each in delivery.attempts):
@@ -47,14 +33,7 @@ def receiver_without_redirect(traffic: Traffic) -> Iterator[Occasion]:
             yield Finding((one.n,), f"{_named(one)} was answered {one.status}") if is_redirect else None
 
 
-@obligation(
-    "receiver-accepts",
-    "6.1",
-    "error",
-    "A receiver answers 2xx once it has accepted a valid callback or webhook.",
-    "Answer 200 for what is valid, known or repeated; 5xx only when the service should try again.",
-    log="notifications",
-)
+@obligation
 def receiver_accepts(traffic: Traffic) -> Iterator[Occasion]:
     """Report a callback that no attempt delivered. Other obligations report redirects and timeouts."""
     for delivery in traffic.received:
@@ -66,14 +45,7 @@ def receiver_accepts(traffic: Traffic) -> Iterator[Occasion]:
             yield Finding(delivery.numbers, f"{_named(last)} got {answer}, and was never accepted")
 
 
-@obligation(
-    "forgeries-refused",
-    "5.5",
-    "error",
-    "A receiver rejects what the service did not send: unknown payments, wrong amounts, wrong or missing signatures.",
-    "Match refid, product, account and amount, or re-query; verify the signature and the timestamp of webhooks.",
-    log="notifications",
-)
+@obligation
 def forgeries_refused(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the probes that were sent."""
     for one in _probes(traffic):
@@ -81,14 +53,7 @@ def forgeries_refused(traffic: Traffic) -> Iterator[Occasion]:
             yield Finding((one.n,), f"the forgery {one.probe} was answered {one.status}") if is_accepted(one) else None
 
 
-@obligation(
-    "repetitions-accepted",
-    "5.5",
-    "warning",
-    "A receiver accepts a callback or webhook that comes again or late, and processes it once.",
-    "Answer 2xx to what you know already, without doing anything.",
-    log="notifications",
-)
+@obligation
 def repetitions_accepted(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the probes that were sent."""
     for one in _probes(traffic):
