@@ -21,7 +21,7 @@ from simulator.domain.commands import AddRule, RemoveRule
 from simulator.domain.model.rules import Origin, Rule, RuleCount, SourceLine
 from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.scenario.build import COMPILER, PreparedRule, prepared_rule
+from simulator.scenario.build import COMPILER
 from simulator.scenario.lint.linter import NEVER_MATCHES, rule_findings
 from simulator.scenario.reading.document import Problem, ScenarioError
 from simulator.scenario.reading.files import bundled_path, is_path
@@ -68,27 +68,25 @@ async def add(request: Request) -> Response:
     raw = await bytes_of(request)
     if len(raw) <= AT_ONCE_BYTES_MAX:
         wanted = decoded(raw, "rule-request")
-        prepared, findings = _prepare(live, wanted)
+        findings = _prepare(live, wanted)
     else:
         with place(len(raw)):
             wanted = await in_background(decoded, raw, "rule-request")
-            prepared, findings = await in_background(_prepare, live, wanted)
+            findings = await in_background(_prepare, live, wanted)
         refuse_lost_sandbox(request)
     if never := [problem for problem in findings if problem.code in NEVER_MATCHES]:
         raise ScenarioError(never)
-    COMPILER.remember_rule(prepared)
     rule: Rule[Any] = await live.submit(AddRule(wanted["section"], wanted["rule"]))
     return reply({"id": rule.id, "warnings": [f"{one.path}: {one.message}" for one in findings]}, 201)
 
 
-def _prepare(live: LiveSandbox, wanted: dict[str, Any]) -> tuple[PreparedRule, list[Problem]]:
-    """Compile a rule for the command that will add it; return it with the problems that `check` finds. Raises
+def _prepare(live: LiveSandbox, wanted: dict[str, Any]) -> list[Problem]:
+    """Compile a rule for the command that will add it, and return the problems that `check` finds. Raises
     `ScenarioError`."""
     section, document, state = wanted["section"], wanted["rule"], live.core.state
-    known = frozenset(state.catalog.products), frozenset(state.resellers), state.scenario.timelines
-    prepared = prepared_rule(section, document, *known)
+    COMPILER.prepare_rule(section, document, state.catalog.products, state.resellers, state.scenario.timelines)
     is_manual, timeout = not live.clock.runs, live.scenario.limits.integration_timeout
-    return prepared, rule_findings(section, document, is_manual=is_manual, timeout=timeout)
+    return rule_findings(section, document, is_manual=is_manual, timeout=timeout)
 
 
 async def remove(request: Request) -> Response:

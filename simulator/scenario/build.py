@@ -169,16 +169,33 @@ def build_reseller(
 
 REMEMBERED_MAX = 16
 
+Dependencies = tuple[str, frozenset[str], frozenset[str], Timelines]
+"""The section, products, resellers and timelines that a compiled rule depends on."""
+
 _ENCODER = msgspec.json.Encoder(decimal_format="number", order="deterministic")
 
 
 class ScenarioCompiler:
-    """A `Compiler` that caches scenarios, so that sandboxes with the same document share their
-    catalogs."""
+    """A `Compiler` that caches scenarios, so that sandboxes with the same document share their catalogs, and rules that
+    were compiled before their commands, outside the event loop."""
 
     def __init__(self) -> None:
         self._built: OrderedDict[tuple[str, bytes], Scenario] = OrderedDict()
-        self._prepared: OrderedDict[bytes, PreparedRule] = OrderedDict()
+        self._prepared: OrderedDict[bytes, tuple[Dependencies, Rule[Any]]] = OrderedDict()
+
+    def prepare_rule(
+        self,
+        section: str,
+        document: Mapping[str, Any],
+        products: Collection[str],
+        resellers: Collection[str],
+        timelines: Timelines,
+    ) -> None:
+        """Compile a rule for the next command with its document. Raises `ScenarioError`."""
+        rule = build_rule(section, document, "prepared", products, resellers, timelines)
+        self._prepared[_digest(document)] = (section, frozenset(products), frozenset(resellers), timelines), rule
+        if len(self._prepared) > REMEMBERED_MAX:
+            self._prepared.popitem(last=False)
 
     def rule(
         self,
@@ -190,16 +207,10 @@ class ScenarioCompiler:
         timelines: Timelines,
     ) -> Rule[Any]:
         """Return a rule built from an object. Raises `ScenarioError`."""
-        found = self._prepared.pop(_digest(document), None) if self._prepared else None
-        if found is None or found.depends_on != (section, frozenset(products), frozenset(resellers), timelines):
+        depends_on, rule = self._prepared.pop(_digest(document), (None, None)) if self._prepared else (None, None)
+        if rule is None or depends_on != (section, frozenset(products), frozenset(resellers), timelines):
             return build_rule(section, document, rule_id, products, resellers, timelines)
-        return found.rule if "id" in document else found.rule.with_id(rule_id)
-
-    def remember_rule(self, prepared: "PreparedRule") -> None:
-        """Use this rule for the next command with its document."""
-        self._prepared[prepared.digest] = prepared
-        if len(self._prepared) > REMEMBERED_MAX:
-            self._prepared.popitem(last=False)
+        return rule if "id" in document else rule.with_id(rule_id)
 
     def scenario(self, document: Mapping[str, Any], name: str) -> Scenario:
         """Return a scenario built from its complete document, within the limits of a file. Raises `ScenarioError`."""
@@ -219,27 +230,6 @@ class ScenarioCompiler:
         self._built.move_to_end(key)
         if len(self._built) > REMEMBERED_MAX:
             self._built.popitem(last=False)
-
-
-class PreparedRule(msgspec.Struct, frozen=True):
-    """A rule that was compiled before its command, outside the event loop. It is valid while the section, products,
-    resellers and timelines that it depends on are unchanged."""
-
-    digest: bytes
-    depends_on: tuple[str, frozenset[str], frozenset[str], Timelines]
-    rule: Rule[Any]
-
-
-def prepared_rule(
-    section: str,
-    document: Mapping[str, Any],
-    products: frozenset[str],
-    resellers: frozenset[str],
-    timelines: Timelines,
-) -> PreparedRule:
-    """Compile a rule for `ScenarioCompiler.remember_rule`. Raises `ScenarioError`."""
-    rule = build_rule(section, document, "prepared", products, resellers, timelines)
-    return PreparedRule(_digest(document), (section, products, resellers, timelines), rule)
 
 
 def encoded(document: object) -> bytes:

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final
 
-from simulator.domain.model.draw import Spread
+from simulator.domain.model.draw import Delay, Spread
 from simulator.domain.model.faults import FaultThen
-from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import Limits, Scenario
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections.schedule import added_rules
+from simulator.scenario.sections.scripted_answers import fault
+from simulator.scenario.sections.times import delay
 from simulator.scenario.sections.variants import branches
 
 NONE: Final = timedelta(0)
@@ -39,75 +40,59 @@ def _faults(root: Reader) -> Iterator[Reader]:
 def lint_fault_waits(item: Reader, timeout: timedelta | None) -> None:
     """Report the long waits of a fault under a manual clock."""
     for branch in branches(item["then"]):
-        _lint_delay(branch.then["delay"], timeout)
-        _lint_pace(branch.then["drip"]["bytes_per_second"])
+        if not branch.then.is_valid:
+            continue
+        entry, pace = branch.then["delay"], branch.then["drip"]["bytes_per_second"]
+        waited = _waited(fault(branch.then), timeout)
+        if waited > SHORT:
+            virtual = "[…]" if entry.is_list or entry.is_mapping else entry.text()
+            text = f"each request waits {_up_to(entry)}{waited.total_seconds():g} s {ALTHOUGH}"
+            entry.problem("real_wait", f"{text}; write {{ virtual: {virtual} }} to wait none")
+        bytes_per_second = float(pace.optional_amount() or 0)
+        if bytes_per_second and BODY_BYTES / bytes_per_second > SHORT.total_seconds():
+            text = f"each {BODY_BYTES} bytes of a body take {BODY_BYTES / bytes_per_second:g} s {ALTHOUGH}"
+            pace.problem("real_wait", f"{text}; write {BODY_BYTES / SHORT.total_seconds():g} or more")
 
 
-def _lint_delay(delay: Reader, timeout: timedelta | None) -> None:
-    if not delay.is_given or delay["virtual"].is_given or not delay.is_valid:
-        return
-    waited = _bounded(_longest(delay), timeout)
-    if waited > SHORT:
-        virtual = "[…]" if delay.is_list or delay.is_mapping else delay.text()
-        text = f"each request waits {_up_to(delay)}{waited.total_seconds():g} s {ALTHOUGH}"
-        delay.problem("real_wait", f"{text}; write {{ virtual: {virtual} }} to wait none")
+def _waited(then: FaultThen, timeout: timedelta | None) -> timedelta:
+    """Return the longest wait of a fault."""
+    if then.delay is None or then.is_delay_virtual:
+        return NONE
+    longest = then.delay.p99 if isinstance(then.delay, Spread) else then.delay[1]
+    return longest if timeout is None else min(longest, timeout)
 
 
-def _longest(delay: Reader) -> timedelta:
-    if delay.is_mapping:
-        return delay["p99"].duration()
-    return max(item.duration() for item in delay.items()) if delay.is_list else delay.duration()
+def _up_to(entry: Reader) -> str:
+    return "up to " if entry.is_mapping else ""
 
 
-def _bounded(span: timedelta, timeout: timedelta | None) -> timedelta:
-    return span if timeout is None else min(span, timeout)
-
-
-def _up_to(delay: Reader) -> str:
-    return "up to " if delay.is_mapping else ""
-
-
-def _lint_pace(pace: Reader) -> None:
-    bytes_per_second = float(pace.optional_amount() or 0)
-    if bytes_per_second and BODY_BYTES / bytes_per_second > SHORT.total_seconds():
-        text = f"each {BODY_BYTES} bytes of a body take {BODY_BYTES / bytes_per_second:g} s {ALTHOUGH}"
-        pace.problem("real_wait", f"{text}; write {BODY_BYTES / SHORT.total_seconds():g} or more")
-
-
-def _lint_reply(delay: Reader, timeout: timedelta) -> None:
-    if not delay.is_given or not delay.is_valid:
-        return
-    longest = _longest(delay)
-    waited = min(longest, timeout)
-    if waited >= SHORT:
-        text = f"each message waits {_up_to(delay)}{waited.total_seconds():g} s {ALTHOUGH}"
+def _lint_reply(entry: Reader, timeout: timedelta) -> None:
+    longest = _longest(delay(entry)) if entry.is_valid else NONE
+    if min(longest, timeout) >= SHORT:
+        text = f"each message waits {_up_to(entry)}{min(longest, timeout).total_seconds():g} s {ALTHOUGH}"
         end = "; then the attempt fails, as it does at once with `disconnect: true`" if longest >= timeout else ""
-        delay.problem("real_wait", f"{text}{end or '; write a shorter delay'}")
+        entry.problem("real_wait", f"{text}{end or '; write a shorter delay'}")
+
+
+def _longest(waits: Delay) -> timedelta:
+    return waits.p99 if isinstance(waits, Spread) else waits
 
 
 def real_waits(scenario: Scenario) -> list[str]:
     """Return a sentence about each fault and each inbox that makes others wait long, for a sandbox whose clock is
     manual."""
-    spans = ((rule, _bounded(_longest_of(rule), scenario.limits.integration_timeout)) for rule in scenario.faults)
-    found = [
-        f"each request that meets the fault {rule.label!r} waits up to {span.total_seconds():g} s {ALTHOUGH}; write "
-        "delay: { virtual: … } to wait none"
-        for rule, span in spans
-        if span > SHORT
-    ]
+    timeout = scenario.limits.integration_timeout
+    found = []
+    for rule in scenario.faults:
+        thens = (rule.then, *(variant.then for _, variant in rule.variants))
+        span = max(_waited(then, timeout) for then in thens)
+        if span > SHORT:
+            text = f"each request that meets the fault {rule.label!r} waits up to {span.total_seconds():g} s {ALTHOUGH}"
+            found.append(f"{text}; write delay: {{ virtual: … }} to wait none")
     for name, program in scenario.inboxes.items():
         replies = (*program.replies, *(timed.reply for timed in program.during))
-        longest = max((one.delay.p99 if isinstance(one.delay, Spread) else one.delay for one in replies), default=NONE)
+        longest = max((_longest(one.delay) for one in replies), default=NONE)
         span = min(longest, scenario.limits.callback_timeout_manual)
         if span >= SHORT:
             found.append(f"messages to the inbox {name!r} wait up to {span.total_seconds():g} s {ALTHOUGH}")
     return found
-
-
-def _longest_of(rule: Rule[FaultThen]) -> timedelta:
-    """Return the longest wait of a fault and its variants."""
-    spans = [timedelta(0)]
-    for then in (rule.then, *(variant.then for _, variant in rule.variants)):
-        if then.delay is not None and not then.is_delay_virtual:
-            spans.append(then.delay.p99 if isinstance(then.delay, Spread) else then.delay[1])
-    return max(spans)
