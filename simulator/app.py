@@ -13,10 +13,10 @@ from starlette.routing import Route
 from simulator.api import refusals
 from simulator.api.call import EncodedReply, Incoming
 from simulator.api.clients import ROOT_KEY, ClientResolver, ProxyPrefix
-from simulator.api.credentials import names_owner, owner_at_root
 from simulator.api.pipeline import Pipeline
 from simulator.api.request_replayer import RequestReplayer
 from simulator.api.routes import PathTable, UnsignedJudge, routes
+from simulator.api.token_credentials import names_owner, owner_at_root
 from simulator.asgi import AsgiEndpoint, below_mount, deliver, incoming, is_control, mounted
 from simulator.domain.model.scenario import Scenario
 from simulator.http_client.addresses import AddressPolicy

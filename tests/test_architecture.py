@@ -100,7 +100,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("model",),
-    ("commands", "compiler", "due"),
+    ("agenda", "commands", "compiler"),
     ("state",),
     ("queries",),
     ("handlers", "reports"),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from weakref import WeakKeyDictionary
 
-from simulator.api.call import Call, Reply
+from simulator.api.call import ApiCall, Reply
 from simulator.api.clients import is_listed_address
 from simulator.api.refusals import address_blocked, address_not_allowed
 from simulator.auth import headers as names
@@ -48,7 +48,7 @@ class RequestPace:
 
 _paces: WeakKeyDictionary[LiveSandbox, RequestPace] = WeakKeyDictionary()
 
-Refuse = Callable[[Call], Reply]
+Refuse = Callable[[ApiCall], Reply]
 
 
 def refusal_ahead(sandbox: LiveSandbox, quotas: Quotas, wall: datetime) -> Refuse | None:
@@ -66,7 +66,7 @@ def refusal_ahead(sandbox: LiveSandbox, quotas: Quotas, wall: datetime) -> Refus
     return None
 
 
-def refuse_payment(call: Call, refid: str) -> Reply | None:
+def refuse_payment(call: ApiCall, refid: str) -> Reply | None:
     """Refuse a new payment above the sandbox's quota; existing payments are still found."""
     quotas, state = call.sandbox.spec.quotas, call.sandbox.core.state
     if quotas.transactions is None or len(state.transactions) < quotas.transactions:
@@ -77,14 +77,14 @@ def refuse_payment(call: Call, refid: str) -> Reply | None:
     return _refuse(call, TRANSACTIONS, f"{quotas.transactions} payments", text)
 
 
-def _refuse(call: Call, code: str, shown: str, text: str) -> Reply:
+def _refuse(call: ApiCall, code: str, shown: str, text: str) -> Reply:
     call.exchange.error = code
     whence = "POST /_sim/sandboxes and the flags of `serve` set it"
     call.exchange.diagnosis = f"the quota of this sandbox is {shown}; {whence}"  # a fork says the same
     return Reply(403, error_bodies.coded(code, f"This sandbox has a quota of {shown}. {text}"))
 
 
-def refuse_blocked(call: Call) -> Reply | None:
+def refuse_blocked(call: ApiCall) -> Reply | None:
     """Return 403 for an address that exceeded the request rate; counts this request (SPEC 8)."""
     client = call.exchange.client
     if not call.sandbox.apply(CountRequest(client), call.now):
@@ -99,7 +99,7 @@ def refuse_blocked(call: Call) -> Reply | None:
     return address_blocked(client)
 
 
-def refuse_address(call: Call) -> Reply | None:
+def refuse_address(call: ApiCall) -> Reply | None:
     """Return 403 when the API key's reseller has an allowlist that excludes this client.
 
     A revoked key is rejected as revoked, from any address (SPEC 5.2).
@@ -113,7 +113,7 @@ def refuse_address(call: Call) -> Reply | None:
     return refuse_address_of(call, named[0])
 
 
-def refuse_address_of(call: Call, reseller: Reseller) -> Reply | None:
+def refuse_address_of(call: ApiCall, reseller: Reseller) -> Reply | None:
     """Return 403 when the reseller's allowlist excludes this client.
 
     The answer names neither the reseller nor the list: a key alone proves nothing.

@@ -5,18 +5,18 @@ from functools import cache
 from itertools import chain
 
 from simulator.api.admission import refuse_address_of
-from simulator.api.call import Access, Bearer, Call, Endpoint, Reply
-from simulator.api.credentials import closed_to_token, holder_of
+from simulator.api.call import Access, ApiCall, ApiEndpoint, Bearer, Reply
 from simulator.api.refusals import (
     deny,
     key_required_for_topup,
     nonce_service_down,
 )
+from simulator.api.token_credentials import closed_to_token, holder_of
 from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules
 from simulator.auth.signature import Claim, Denied, check_headers, verify
 from simulator.domain.commands import ReturnNonce, SpendNonce
-from simulator.domain.model.faults import FaultThen, InternalError, NonceServiceDown
+from simulator.domain.model.fault_kinds import FaultThen, InternalError, NonceServiceDown
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.runtime.journal import Exchange
@@ -51,7 +51,7 @@ def _query_rules(repeated_keys: str, empty_values: str) -> QueryRules:
     return QueryRules(repeated_keys, empty_values)
 
 
-def identify(call: Call) -> Reply | None:
+def identify(call: ApiCall) -> Reply | None:
     """Validate the identity in the headers, as far as possible without the body; store it in `call.claim`.
 
     An API key takes precedence over a bearer token; an empty key counts as absent.
@@ -71,13 +71,13 @@ def identify(call: Call) -> Reply | None:
     return None
 
 
-def note_token(call: Call) -> None:
+def note_token(call: ApiCall) -> None:
     """Mark the answer as deprecated when it precedes the validation of the request's token (SPEC 9)."""
     if names.AUTHORIZATION in call.headers and not call.headers.get(names.API_KEY):
         call.is_deprecated = True
 
 
-def _identify_bearer(call: Call, endpoint: Endpoint) -> Reply | None:
+def _identify_bearer(call: ApiCall, endpoint: ApiEndpoint) -> Reply | None:
     """Identify the caller by the IdToken of a request without an API key (SPEC 5.4)."""
     call.is_unsigned = call.is_deprecated = True
     reseller = holder_of(call.sandbox, endpoint.access, call.headers.get(names.AUTHORIZATION), call.now)
@@ -92,7 +92,7 @@ def _identify_bearer(call: Call, endpoint: Endpoint) -> Reply | None:
     return None
 
 
-def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: FaultThen | None) -> Reply | None:
+def authenticate(call: ApiCall, endpoint: ApiEndpoint, claim: Claim | Bearer, fault: FaultThen | None) -> Reply | None:
     """Verify the signature and spend the nonce; return None on success."""
     if type(claim) is Bearer:
         return _accept_bearer(call, endpoint, claim, fault)
@@ -121,7 +121,7 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
     return None
 
 
-def _judged(call: Call, claim: Claim) -> Denied | None:
+def _judged(call: ApiCall, claim: Claim) -> Denied | None:
     """Return the refusal of the signature, or None when it is valid."""
     exchange = call.exchange
     rules = query_rules(call.sandbox) if exchange.query else DEFAULT_RULES
@@ -136,7 +136,7 @@ def _judged(call: Call, claim: Claim) -> Denied | None:
     return Denied(refusal.code, reason)
 
 
-def _accept_bearer(call: Call, endpoint: Endpoint, bearer: Bearer, fault: FaultThen | None) -> Reply | None:
+def _accept_bearer(call: ApiCall, endpoint: ApiEndpoint, bearer: Bearer, fault: FaultThen | None) -> Reply | None:
     """Admit a caller without signature, unless a fault of the scenario denies authentication."""
     call.reseller = bearer.reseller
     if fault is not None and (reply := refused_by(fault, call, endpoint)):
@@ -146,7 +146,7 @@ def _accept_bearer(call: Call, endpoint: Endpoint, bearer: Bearer, fault: FaultT
     return None
 
 
-def _nonce_reused(call: Call, claim: Claim) -> Denied:
+def _nonce_reused(call: ApiCall, claim: Claim) -> Denied:
     """Return the refusal of a nonce, with the request that spent it if the journal has it."""
     window_s = call.sandbox.scenario.limits.nonce_window.total_seconds()
     again = f"{window_s:g} s of the sandbox's time after its use, and with a later X-Timestamp, it is accepted again"
@@ -164,7 +164,7 @@ def _nonce_reused(call: Call, claim: Claim) -> Denied:
     return Denied("nonce_reused", text)
 
 
-def _spender(call: Call, claim: Claim) -> Exchange | None:
+def _spender(call: ApiCall, claim: Claim) -> Exchange | None:
     """Return the latest request that spent this nonce. Unanswered requests are searched first, then the journal."""
     assert call.named is not None, "who claims something names a key that is known"
     for exchange in chain(reversed(call.sandbox.unanswered), reversed(call.sandbox.journal)):
@@ -178,7 +178,7 @@ def _spender(call: Call, claim: Claim) -> Exchange | None:
     return None
 
 
-def refused_by(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None:
+def refused_by(fault: FaultThen, call: ApiCall, endpoint: ApiEndpoint) -> Reply | None:
     """Return the refusal of an authentication fault, if any; unsigned requests have no nonce that could fail."""
     match fault.denial:
         case NonceServiceDown() if not call.is_unsigned:
@@ -190,7 +190,7 @@ def refused_by(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None
     return None
 
 
-def refuse_late(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None:
+def refuse_late(fault: FaultThen, call: ApiCall, endpoint: ApiEndpoint) -> Reply | None:
     """Return the refusal of a fault found after the nonce was spent. Release the nonce, and remove the caller from the
     journal entry."""
     reply = refused_by(fault, call, endpoint)

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from simulator.auth.signature import Claim, Denied
-from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.fault_kinds import FaultThen
 from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.domain.model.rules import Rule
@@ -57,7 +57,7 @@ HeaderPairs = tuple[tuple[bytes, bytes], ...]
 Receive = Callable[[], Awaitable[Any]]
 
 
-class Source(Protocol):
+class ClientConnection(Protocol):
     """The connection's own record of a request: sets `has_left` and calls `on_left` when its client leaves before the
     answer."""
 
@@ -80,17 +80,17 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     receive: Receive | None = None
     target: bytes = b""
     replay_of: int = 0
-    verdict: "Verdict | None" = None
+    verdict: "SignatureVerdict | None" = None
     is_again: bool = False
     scheme: str = ""
-    source: "Source | None" = None
+    source: "ClientConnection | None" = None
 
 
 # A reply as the server sends it: status, header lines with line ends, body, ending.
 EncodedReply = tuple[int, bytes, bytes, Ending | None]
 
 
-class Verdict(msgspec.Struct, frozen=True, gc=False):
+class SignatureVerdict(msgspec.Struct, frozen=True, gc=False):
     """The recorded result of a signature check that cannot be repeated: its refusal, or None if it was valid."""
 
     refusal: Denied | None
@@ -136,7 +136,7 @@ class Bearer(msgspec.Struct, frozen=True, gc=False):
     reseller: Reseller | None = None
 
 
-class Call(msgspec.Struct, kw_only=True, gc=False):
+class ApiCall(msgspec.Struct, kw_only=True, gc=False):
     """One request in the pipeline. `now` is the sandbox's time, derived from `wall`, which is read once; `named` is the
     API key in the headers and its owner, `reseller` is set by authentication; `fields` are the decoded and validated
     body or query; `is_exact` unless a part of the body may be ignored; `is_unsigned` when no API key authenticated it;
@@ -153,7 +153,7 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     named: tuple[Reseller, ApiKey] | None = None
     reseller: Reseller | None = None
     path_parameters: Mapping[str, str] = {}
-    endpoint: "Endpoint" = None  # type: ignore[assignment]  # set before it is read
+    endpoint: "ApiEndpoint" = None  # type: ignore[assignment]  # set before it is read
     claim: Claim | Bearer = None  # type: ignore[assignment]  # the same
     fault: ChosenFault | None = None
     core: Sandbox | None = None
@@ -165,8 +165,8 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     has_body: bool = False
     prefix: str = ""
     tape: Tape | None = None
-    verdict: Verdict | None = None
-    source: Source | None = None
+    verdict: SignatureVerdict | None = None
+    source: ClientConnection | None = None
 
     @property
     def is_lost(self) -> bool:
@@ -219,7 +219,7 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
 Problems = Mapping[str, list[str]]
 
 
-class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
+class ApiEndpoint(msgspec.Struct, frozen=True, kw_only=True):
     """A method of a path. `source` is where `schema` finds its input: `body` (JSON), `form` (a JSON or form body),
     `query`, or none.
 
@@ -227,8 +227,8 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     `may_want_key`: a reseller may close it to bearer tokens (SPEC 5.3). `is_deprecated`: its answers have the header.
     """
 
-    handle: Callable[[Call], Reply]
-    invalid: Callable[[Call, Problems], Reply]
+    handle: Callable[[ApiCall], Reply]
+    invalid: Callable[[ApiCall, Problems], Reply]
     denied: Callable[[Denied], Reply]
     schema: str = ""
     source: str = ""

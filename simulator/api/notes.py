@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from itertools import islice
 
-from simulator.api.call import Call, Problems
+from simulator.api.call import ApiCall, Problems
 from simulator.contract.query import admits_several, flag, parameters
 from simulator.domain.model.catalog import OptionList, Product
 from simulator.domain.model.details import NAMES_MAX, Detail
@@ -14,7 +14,7 @@ from simulator.runtime.journal import Exchange
 from simulator.wire.diagnoses import sentence, shown
 
 
-def note(call: Call, text: str, told: str = "") -> None:
+def note(call: ApiCall, text: str, told: str = "") -> None:
     """Add a sentence to a request's diagnosis, unless already present. The header has `told` instead, if set: for a
     caller who has not proved their identity."""
     exchange = call.exchange
@@ -44,13 +44,13 @@ def diagnosis_for_client(exchange: Exchange, others: Iterable[Secrets]) -> str:
     return redact(told, others) if told else ""
 
 
-def note_problems(call: Call, problems: Problems) -> None:
+def note_problems(call: ApiCall, problems: Problems) -> None:
     """Note the problems of a refused request's parameters, with the value that was probably meant."""
     for name, texts in problems.items():
         note(call, f"{name or 'the request'} {' and '.join(texts)}{_of_values(call, name)}")
 
 
-def _of_values(call: Call, name: str) -> str:
+def _of_values(call: ApiCall, name: str) -> str:
     """Suggest values for a parameter that has several values in one text, or a value like a listed one."""
     wanted, sent = parameters(call.endpoint.schema).get(name), call.fields.get(name)
     if wanted is None or not isinstance(sent, str):
@@ -61,7 +61,7 @@ def _of_values(call: Call, name: str) -> str:
     return hint(sent, map(str, listed))
 
 
-def note_some(call: Call, said: Iterable[str], count: int, what: str) -> None:
+def note_some(call: ApiCall, said: Iterable[str], count: int, what: str) -> None:
     """Note the first of `count` lazily generated sentences, and the number of the others; `what` is what they have in
     common."""
     for text in islice(said, NAMES_MAX):
@@ -80,7 +80,7 @@ def suggestion(likely: str, sent: Collection[str] = ()) -> str:
     return f"; did you mean {likely}?" if likely and likely not in sent else ""
 
 
-def explain(call: Call, detail: Detail | None, rule: str = "") -> None:
+def explain(call: ApiCall, detail: Detail | None, rule: str = "") -> None:
     """Note the domain's detail; without a detail, the name of the rule that refused, if any."""
     if detail is not None:
         note(call, sentence(detail))
@@ -88,12 +88,12 @@ def explain(call: Call, detail: Detail | None, rule: str = "") -> None:
         note(call, f"the rule {shown(rule)} refused it")
 
 
-def no_product(call: Call, code: str) -> str:
+def no_product(call: ApiCall, code: str) -> str:
     """Return a sentence that no product has this code, with the code that was probably meant."""
     return sentence(not_on_sale(call.sandbox.core.state, None, code))
 
 
-def not_listed(call: Call, code: str, product: Product | None) -> str:
+def not_listed(call: ApiCall, code: str, product: Product | None) -> str:
     """Return why an endpoint does not show a product, and which of the endpoint's parameters would show it."""
     if product is None:
         return no_product(call, code)
@@ -116,7 +116,7 @@ def no_biller(code: str, every: OptionList, listed: OptionList) -> str:
     return f"biller {code} is {'active, and is_active=false was asked for' if biller.is_active else 'inactive'}"
 
 
-def no_delivery(call: Call, job: str) -> str:
+def no_delivery(call: ApiCall, job: str) -> str:
     """Return why this reseller has no delivery with this id."""
     log, owner = call.sandbox.core.state.deliveries, call.owner.code
     if found := log.find(job):

@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from datetime import UTC, date
 from typing import NamedTuple
 
-from simulator.api.call import Call
+from simulator.api.call import ApiCall
 from simulator.api.notes import note
 from simulator.contract.body import BadJson, decode_any
 from simulator.contract.query import whole
@@ -23,7 +23,7 @@ PAGE_MAX = 1000
 EMPTY_DAY = date(1970, 1, 1)  # before any sandbox's clock
 
 
-def days_of(call: Call) -> tuple[tuple[date, date], dict[str, list[str]]]:
+def days_of(call: ApiCall) -> tuple[tuple[date, date], dict[str, list[str]]]:
     """Return the first and the last day that a request asks for, and the errors of these parameters."""
     try:
         first, last = day_range(call.fields["date"])
@@ -37,7 +37,7 @@ def days_of(call: Call) -> tuple[tuple[date, date], dict[str, list[str]]]:
     return (first, last), {"date": ["must not end before it begins"]}
 
 
-def note_empty(call: Call, days: tuple[date, date], total: int, offset: int, what: str) -> None:
+def note_empty(call: ApiCall, days: tuple[date, date], total: int, offset: int, what: str) -> None:
     """Note why a page is empty although records exist: its days exclude today, or it begins after the end."""
     if total:
         if offset >= total:
@@ -52,13 +52,13 @@ def note_empty(call: Call, days: tuple[date, date], total: int, offset: int, wha
     note(call, f"no {what} of {asked}: days are in GMT+8, where it is {today}{utc}")
 
 
-def note_page_behind(call: Call, number: int, last: int, total: int, what: str) -> None:
+def note_page_behind(call: ApiCall, number: int, last: int, total: int, what: str) -> None:
     """Note that a page is empty because it comes after the last page."""
     if number > last:
         note(call, f"page {number} begins after the end: there are {total} {what}, page {last} is the last")
 
 
-def page_size(call: Call, parameter: str, maximum: int, assumption: str) -> tuple[int, dict[str, list[str]]]:
+def page_size(call: ApiCall, parameter: str, maximum: int, assumption: str) -> tuple[int, dict[str, list[str]]]:
     """Return the size of a page, at most `maximum`, and the errors of the parameter. Too large a size is reduced and
     noted, or is an error when `assumption` of the register says `reject`."""
     size = whole(call.fields, parameter, LIMIT_DEFAULT)
@@ -86,13 +86,13 @@ class PageEnd(NamedTuple):
     filters: dict[str, str]
 
 
-def encode_cursor(call: Call, place: PageEnd) -> str:
+def encode_cursor(call: ApiCall, place: PageEnd) -> str:
     """Encode a place as a cursor."""
     text = encode([place.n, place.job, place.filters])
     return urlsafe_b64encode(_tag(call, text) + text).decode().rstrip("=")
 
 
-def decode_cursor(call: Call, cursor: str) -> PageEnd:
+def decode_cursor(call: ApiCall, cursor: str) -> PageEnd:
     """Decode and verify a cursor. Raise `BadCursor`."""
     try:
         whole = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
@@ -107,7 +107,7 @@ def decode_cursor(call: Call, cursor: str) -> PageEnd:
         raise AssertionError("we made what carries our tag") from bad
 
 
-def _tag(call: Call, text: bytes) -> bytes:
+def _tag(call: ApiCall, text: bytes) -> bytes:
     drawn_for = call.sandbox.spec.drawn_for or call.sandbox.id  # a fork issues its original's cursors
     key = draw.secret(call.sandbox.seed, "cursor", drawn_for, call.owner.code)
     return hmac.digest(key, text, "sha256")[:TAG_BYTES]

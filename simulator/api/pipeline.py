@@ -4,7 +4,7 @@
 
 admit -> find the endpoint -> claim -> read -> check -> execute
 
-A scenario's fault is chosen in `claim`, or in `check` when that is not possible yet (`api/faults`).
+A scenario's fault is chosen in `claim`, or in `check` when that is not possible yet (`api/fault_effects`).
 
 The pipeline awaits only the rest of a body, a fault's delay, and overdue work that exceeds one turn's share. All other
 requests are answered without suspending, so the server can answer them at once.
@@ -24,15 +24,15 @@ from simulator.api.authentication import (
     note_token,
     refuse_late,
 )
-from simulator.api.call import GONE, Call, EncodedReply, Incoming, Reply
+from simulator.api.call import GONE, ApiCall, EncodedReply, Incoming, Reply
 from simulator.api.clients import DIRECT, ClientResolver
-from simulator.api.faults import NO_REPLY, choose_fault, with_failures
+from simulator.api.fault_effects import NO_REPLY, choose_fault, with_failures
 from simulator.api.notes import diagnosis_for_client, hide_secrets
 from simulator.api.routes import PathTable, Routes
 from simulator.api.suspended import ClientGone, keep_unread, read, record, wait
 from simulator.api.validation import check_fields, note_ignored_members
 from simulator.domain.model.domain_events import StatusChanged
-from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.fault_kinds import FaultThen
 from simulator.runtime.journal import Exchange, decode_rule_names, packed, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import NO_QUOTAS
@@ -55,7 +55,7 @@ class Pipeline:
         request: Incoming,
         prefix: str = "",
         anonymous: LiveSandbox | None = None,
-        refusal: Callable[[Call], Reply] | None = None,
+        refusal: Callable[[ApiCall], Reply] | None = None,
     ) -> EncodedReply:
         """Answer a request. `path` is the part after `prefix`, which named the sandbox.
 
@@ -89,7 +89,7 @@ class Pipeline:
 
     def _read_head(
         self, sandbox: LiveSandbox, path: str, request: Incoming, prefix: str, now: datetime, wall: datetime
-    ) -> Call:
+    ) -> ApiCall:
         """Read the client and the subject of a request."""
         pairs, headers = request.headers, request.by_name
         if len(headers) < len(pairs):
@@ -109,7 +109,7 @@ class Pipeline:
             is_awaited=request.body is None,
             scheme=request.scheme or scheme,
         )
-        return Call(
+        return ApiCall(
             sandbox=sandbox,
             now=now,
             wall=wall,
@@ -122,7 +122,7 @@ class Pipeline:
         )
 
     async def _reply(
-        self, call: Call, request: Incoming, refusal: Callable[[Call], Reply] | None, needs_body: bool
+        self, call: ApiCall, request: Incoming, refusal: Callable[[ApiCall], Reply] | None, needs_body: bool
     ) -> tuple[Reply, bytes]:
         """Return the reply and its encoded body; a mistake of ours has a reply, too."""
         try:
@@ -137,7 +137,7 @@ class Pipeline:
             content = encode(reply.body)
         return with_deprecation(call, reply) if call.is_deprecated else reply, content
 
-    async def _run_steps(self, call: Call, request: Incoming) -> Reply:
+    async def _run_steps(self, call: ApiCall, request: Incoming) -> Reply:
         """Run the steps of every call, in order. Each returns the reply that ends the call, or None to continue.
 
         Only a fault, or a body that is still arriving, makes a call wait.
@@ -155,7 +155,7 @@ class Pipeline:
             note_ignored_members(call)
         return reply if call.fault is None else await with_failures(call, reply)
 
-    def _admit(self, call: Call) -> Reply | None:
+    def _admit(self, call: ApiCall) -> Reply | None:
         """Count the request against its address's rate limit, if any (SPEC 8)."""
         refusal = None
         if call.sandbox.is_closed:
@@ -166,7 +166,7 @@ class Pipeline:
             self._note_deprecation(call)
         return refusal
 
-    def _find_endpoint(self, call: Call) -> Reply | None:
+    def _find_endpoint(self, call: ApiCall) -> Reply | None:
         exchange, paths = call.exchange, self._paths
         methods = paths.exact.get(exchange.path)
         if methods is None:
@@ -183,14 +183,14 @@ class Pipeline:
             call.is_deprecated = True
         return None
 
-    def _note_deprecation(self, call: Call) -> None:
+    def _note_deprecation(self, call: ApiCall) -> None:
         """Mark an answer as deprecated that is given before the endpoint is found, or without an endpoint."""
         note_token(call)
         if any(endpoint.is_deprecated for endpoint in self._paths.exact.get(call.exchange.path, {}).values()):
             call.is_deprecated = True
 
 
-def claim(call: Call) -> Reply | None:
+def claim(call: ApiCall) -> Reply | None:
     """Find the fault that replaces everything else, and the identity that the headers claim (SPEC 5.2)."""
     if b"x-sim-rule" in call.headers and (refusal := _check_selected_rule(call)):
         return refusal
@@ -204,7 +204,7 @@ def claim(call: Call) -> Reply | None:
     return identify(call)
 
 
-def _check_selected_rule(call: Call) -> Reply | None:
+def _check_selected_rule(call: ApiCall) -> Reply | None:
     if not call.headers[b"x-sim-rule"].strip():
         return None
     spellings = decode_rule_names(call.headers[b"x-sim-rule"])
@@ -217,7 +217,7 @@ def _check_selected_rule(call: Call) -> Reply | None:
     return None
 
 
-def check(call: Call, request: Incoming) -> Reply | None:
+def check(call: ApiCall, request: Incoming) -> Reply | None:
     """Verify the signature, spend the nonce, and validate the input against the contract. Find the fault that matches
     now that everything is known, unless already found."""
     if request.body is not None:
@@ -233,11 +233,11 @@ def check(call: Call, request: Incoming) -> Reply | None:
     return None if call.fault is None else _refuse_by_fault(call, call.fault.rule.then)
 
 
-def _refuse_by_fault(call: Call, fault: FaultThen) -> Reply | None:
+def _refuse_by_fault(call: ApiCall, fault: FaultThen) -> Reply | None:
     return refuse_late(fault, call, call.endpoint) or (NO_REPLY if fault.prevents_execution else None)
 
 
-def execute(call: Call) -> Reply:
+def execute(call: ApiCall) -> Reply:
     """Execute a call at once. A request with a trace context gives it to the payments and deliveries that it caused."""
     if b"traceparent" not in call.headers:
         return call.endpoint.handle(call)
@@ -248,7 +248,7 @@ def execute(call: Call) -> Reply:
         _trace(call, serial)
 
 
-async def execute_late(call: Call) -> Reply:
+async def execute_late(call: ApiCall) -> Reply:
     """Execute a call after its fault's delay. Its events are published at once."""
     assert call.fault is not None, "without a fault the call is executed at once"
     if not call.fault.rule.then.after_commit and (refusal := await wait(call)):
@@ -260,7 +260,7 @@ async def execute_late(call: Call) -> Reply:
     return reply
 
 
-def _trace(call: Call, serial: int) -> None:
+def _trace(call: ApiCall, serial: int) -> None:
     """Assign the payments that got a status, and the deliveries after `serial`, to the trace of the request."""
     trace = trace_of(call.exchange.headers)
     if trace is None:
@@ -273,7 +273,7 @@ def _trace(call: Call, serial: int) -> None:
         sandbox.courier.traces.note(delivery.id, trace)
 
 
-def _complete(call: Call, reply: Reply, content: bytes, anonymous: LiveSandbox | None) -> str:
+def _complete(call: ApiCall, reply: Reply, content: bytes, anonymous: LiveSandbox | None) -> str:
     """Complete the record of a call with its reply. Return the diagnosis for its client, without any secrets; the
     record has no secrets of the call's own sandbox."""
     exchange, sandbox = call.exchange, call.sandbox
@@ -296,7 +296,7 @@ def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     return headers
 
 
-def with_deprecation(call: Call, reply: Reply) -> Reply:
+def with_deprecation(call: ApiCall, reply: Reply) -> Reply:
     """Return the reply with the header, unless the scenario suppresses it."""
     form = call.sandbox.scenario.assume.get("deprecation-header", "rfc9745")
     if form == "none":

@@ -3,8 +3,8 @@
 import re
 
 from simulator.api.call import (
-    Call,
-    Endpoint,
+    ApiCall,
+    ApiEndpoint,
     Problems,
     Reply,
 )
@@ -27,7 +27,7 @@ ENCODED = "cannot be read: the service does not support Content-Encoding; send p
 UNKNOWN_PRODUCT = "must be a product of the catalog"
 
 
-def deny(call: Call, endpoint: Endpoint, refusal: Denied) -> Reply:
+def deny(call: ApiCall, endpoint: ApiEndpoint, refusal: Denied) -> Reply:
     """Return the endpoint's answer to failed authentication, with its reason in the journal."""
     call.exchange.error = refusal.code
     call.exchange.diagnosis, call.exchange.told = refusal.diagnosis, refusal.told
@@ -44,13 +44,13 @@ def denied_at_catalog(refusal: Denied) -> Reply:
     return Reply(401, error_bodies.catalog_unauthorized(refusal.code, refusal.message))
 
 
-def invalid_input(call: Call, endpoint: Endpoint, problems: Problems) -> Reply:
+def invalid_input(call: ApiCall, endpoint: ApiEndpoint, problems: Problems) -> Reply:
     """Return the endpoint's refusal of input that violates the contract; note the problems."""
     note_problems(call, problems)
     return endpoint.invalid(call, problems)
 
 
-def invalid_parameters(call: Call, problems: Problems) -> Reply:
+def invalid_parameters(call: ApiCall, problems: Problems) -> Reply:
     """Return 400 `{message, errors}` (SPEC 7.1), repeated in the diagnosis."""
     note_problems(call, problems)
     return refuse_parameters(problems)
@@ -85,7 +85,7 @@ def address_not_allowed(address: str) -> Reply:
     )
 
 
-def unknown_path(call: Call, known: list[str]) -> Reply:
+def unknown_path(call: ApiCall, known: list[str]) -> Reply:
     """Return 404 for a path that the service does not have."""
     if repeated := _repeated_prefix(call):
         note(call, repeated)
@@ -100,7 +100,7 @@ def unknown_path(call: Call, known: list[str]) -> Reply:
     return Reply(404, error_bodies.parameters(f"There is no such path.{hint}", {}))
 
 
-def _repeated_prefix(call: Call) -> str:
+def _repeated_prefix(call: ApiCall) -> str:
     """Return the error of a path that repeats a sandbox's prefix; empty for any other path."""
     found = _PREFIX.match(call.exchange.path)
     if not call.prefix or found is None:
@@ -121,7 +121,7 @@ def _unversioned(path: str) -> str:
     return _VERSION.sub("", path.lower())
 
 
-def wrong_method(call: Call, allowed: list[str]) -> Reply:
+def wrong_method(call: ApiCall, allowed: list[str]) -> Reply:
     """Return 405 with the path's allowed methods."""
     text = ", ".join(sorted(allowed))
     note(call, f"the path has another method; use {text}")
@@ -129,7 +129,7 @@ def wrong_method(call: Call, allowed: list[str]) -> Reply:
     return Reply(405, body, ((b"allow", text.encode()),))
 
 
-def unknown_sandbox(sandbox_id: str, call: Call) -> Reply:
+def unknown_sandbox(sandbox_id: str, call: ApiCall) -> Reply:
     """Return 404 for the URL of a sandbox that does not exist."""
     call.exchange.error = "unknown_sandbox"
     note(call, f"there is no sandbox {_shown(sandbox_id)}; GET /_sim/sandboxes lists them")
@@ -138,7 +138,7 @@ def unknown_sandbox(sandbox_id: str, call: Call) -> Reply:
     )
 
 
-def lost_sandbox(call: Call) -> Reply:
+def lost_sandbox(call: ApiCall) -> Reply:
     """Return 404 for a request whose sandbox was deleted before execution, 409 if it was reset or rewound."""
     if call.sandbox.is_deleted:
         text = f"The sandbox {_shown(call.sandbox.id)} was deleted before this request was carried out."
@@ -148,7 +148,7 @@ def lost_sandbox(call: Call) -> Reply:
     return Reply(409, error_bodies.coded("sandbox_reset", f"The {event} before this request was carried out."))
 
 
-def failed(call: Call, error: Exception) -> Reply:
+def failed(call: ApiCall, error: Exception) -> Reply:
     """Return 500 for an unexpected exception, and log it."""
     exchange = call.exchange
     exchange.error = "unexpected"
@@ -157,7 +157,7 @@ def failed(call: Call, error: Exception) -> Reply:
     return Reply(500, error_bodies.coded("unexpected", text))
 
 
-def unknown_rule(call: Call, name: str) -> Reply:
+def unknown_rule(call: ApiCall, name: str) -> Reply:
     """Return 400 for a request that selects a rule that does not exist."""
     note(call, f"no rule {shown(name)}{hint(name, call.sandbox.core.state.rule_names())}")
     text = f"X-Sim-Rule names {_shown(name)}, but the sandbox has no rule of that name."

@@ -6,7 +6,7 @@ from typing import Any
 
 from simulator.api import refusals
 from simulator.api.admission import AHEAD, Refuse
-from simulator.api.call import Call, EncodedReply, Incoming, Reply, Verdict
+from simulator.api.call import ApiCall, EncodedReply, Incoming, Reply, SignatureVerdict
 from simulator.api.pipeline import Pipeline
 from simulator.api.suspended import BodyTooLarge
 from simulator.auth.signature import Denied
@@ -91,13 +91,13 @@ class RequestReplayer:
         return status, lines
 
 
-def _verdict(recorded: Exchange) -> Verdict:
+def _verdict(recorded: Exchange) -> SignatureVerdict:
     if recorded.error not in BY_SECRET:
-        return Verdict(None)
-    return Verdict(Denied(recorded.error, recorded.diagnosis, recorded.told))
+        return SignatureVerdict(None)
+    return SignatureVerdict(Denied(recorded.error, recorded.diagnosis, recorded.told))
 
 
-def _refuse_as_before(recorded: Exchange, call: Call) -> Reply:
+def _refuse_as_before(recorded: Exchange, call: ApiCall) -> Reply:
     """Return the recorded refusal of a request that was refused before it was read."""
     call.exchange.error, call.exchange.diagnosis = recorded.error, recorded.diagnosis
     return Reply(recorded.status, recorded.content)

@@ -3,12 +3,19 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from simulator.api import account, catalog, credentials, deliveries, history, payments
-from simulator.api.call import Access, Call, Endpoint, Problems, Reply
-from simulator.api.credentials import closed_to_token, denied_at_token, holder_of
-from simulator.api.options import BillersEndpoint, OptionsEndpoint
+from simulator.api import (
+    account_endpoints,
+    catalog_endpoints,
+    delivery_endpoints,
+    history_endpoints,
+    payment_endpoints,
+    token_credentials,
+)
+from simulator.api.call import Access, ApiCall, ApiEndpoint, Problems, Reply
+from simulator.api.option_endpoints import BillersEndpoint, OptionsEndpoint
 from simulator.api.refusals import denied as denied_as_usual
 from simulator.api.refusals import denied_at_catalog, invalid_parameters
+from simulator.api.token_credentials import closed_to_token, denied_at_token, holder_of
 from simulator.auth import headers as names
 from simulator.auth.signature import Denied
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -16,71 +23,85 @@ from simulator.wire.tokens import PATH, REFRESH_PATH
 
 OPEN, LEGACY = Access.OPEN, Access.LEGACY
 
-Methods = Mapping[str, Endpoint]
+Methods = Mapping[str, ApiEndpoint]
 Routes = Mapping[str, Methods]
 
 
 def endpoint(
-    handle: Callable[[Call], Reply],
+    handle: Callable[[ApiCall], Reply],
     *,
     query: str = "",
     body: str = "",
     form: str = "",
-    invalid: Callable[[Call, Problems], Reply] = invalid_parameters,
+    invalid: Callable[[ApiCall, Problems], Reply] = invalid_parameters,
     denied: Callable[[Denied], Reply] = denied_as_usual,
     **more: Any,
-) -> Endpoint:
+) -> ApiEndpoint:
     """Return an endpoint with the usual refusals; `query`, `body` or `form` is the schema of its input."""
     source = "query" if query else "body" if body else "form" if form else ""
-    return Endpoint(handle=handle, invalid=invalid, denied=denied, schema=query or body or form, source=source, **more)
+    return ApiEndpoint(
+        handle=handle, invalid=invalid, denied=denied, schema=query or body or form, source=source, **more
+    )
 
 
 def routes() -> Routes:
     """Return endpoints by path, then by method; built per application, since some have caches."""
-    show_catalog = endpoint(catalog.CatalogEndpoint(), query="catalog-query", denied=denied_at_catalog)
+    show_catalog = endpoint(catalog_endpoints.CatalogEndpoint(), query="catalog-query", denied=denied_at_catalog)
     token: Any = {"denied": denied_at_token, "access": OPEN, "is_deprecated": True}
     legacy: Any = {"access": LEGACY, "is_deprecated": True}
     topup = endpoint(
-        payments.topup, body="topup-request", invalid=payments.invalid_topup, access=LEGACY, may_want_key=True
+        payment_endpoints.topup,
+        body="topup-request",
+        invalid=payment_endpoints.invalid_topup,
+        access=LEGACY,
+        may_want_key=True,
     )
     return {
-        PATH: {"POST": endpoint(credentials.token, form="token-request", **token)},
-        REFRESH_PATH: {"POST": endpoint(credentials.refresh, form="token-refresh-request", **token)},
-        "/v2/product-list": {"GET": endpoint(catalog.product_list, **legacy)},
-        "/v2/subproducts": {"GET": endpoint(catalog.subproducts, query="subproducts-query", **legacy)},
+        PATH: {"POST": endpoint(token_credentials.token, form="token-request", **token)},
+        REFRESH_PATH: {"POST": endpoint(token_credentials.refresh, form="token-refresh-request", **token)},
+        "/v2/product-list": {"GET": endpoint(catalog_endpoints.product_list, **legacy)},
+        "/v2/subproducts": {"GET": endpoint(catalog_endpoints.subproducts, query="subproducts-query", **legacy)},
         "/v2/catalog": {"GET": show_catalog},
         "/v2/options": {"GET": endpoint(OptionsEndpoint(), query="options-query")},
         "/v1/interbank/billers": {"GET": endpoint(BillersEndpoint(), query="billers-query", access=LEGACY)},
         "/v2/topup": {"POST": topup},
         "/v2/transactions/check": {
-            "POST": endpoint(payments.check, body="check-request", invalid=payments.invalid_case)
+            "POST": endpoint(payment_endpoints.check, body="check-request", invalid=payment_endpoints.invalid_case)
         },
-        "/v2/transactions/void": {"POST": endpoint(payments.void, body="void-request", invalid=payments.invalid_case)},
-        "/v2/networkstatus": {"GET": endpoint(payments.show_network, query="networkstatus-query")},
+        "/v2/transactions/void": {
+            "POST": endpoint(payment_endpoints.void, body="void-request", invalid=payment_endpoints.invalid_case)
+        },
+        "/v2/networkstatus": {"GET": endpoint(payment_endpoints.show_network, query="networkstatus-query")},
         "/v2/bill-presentment": {
-            "GET": endpoint(payments.show_bill, query="bill-query", invalid=payments.invalid_bill)
+            "GET": endpoint(payment_endpoints.show_bill, query="bill-query", invalid=payment_endpoints.invalid_bill)
         },
-        "/v2/transactions": {"GET": endpoint(history.transactions, query="transactions-query")},
-        "/v2/balance-statement": {"GET": endpoint(history.balance_statement, query="balance-statement-query")},
-        "/v2/balance": {"GET": endpoint(account.balance)},
-        "/v2/low-balance-threshold": {"POST": endpoint(account.set_threshold, query="low-balance-threshold-query")},
+        "/v2/transactions": {"GET": endpoint(history_endpoints.transactions, query="transactions-query")},
+        "/v2/balance-statement": {
+            "GET": endpoint(history_endpoints.balance_statement, query="balance-statement-query")
+        },
+        "/v2/balance": {"GET": endpoint(account_endpoints.balance)},
+        "/v2/low-balance-threshold": {
+            "POST": endpoint(account_endpoints.set_threshold, query="low-balance-threshold-query")
+        },
         "/v2/callback-url": {
-            "GET": endpoint(account.read_url),
-            "POST": endpoint(account.set_url, query="callback-url-query"),
+            "GET": endpoint(account_endpoints.read_url),
+            "POST": endpoint(account_endpoints.set_url, query="callback-url-query"),
         },
         "/v2/balance-webhook": {
-            "GET": endpoint(account.read_webhook),
-            "PUT": endpoint(account.put_webhook, body="webhook-request"),
-            "DELETE": endpoint(account.remove_webhook),
+            "GET": endpoint(account_endpoints.read_webhook),
+            "PUT": endpoint(account_endpoints.put_webhook, body="webhook-request"),
+            "DELETE": endpoint(account_endpoints.remove_webhook),
         },
-        "/v2/balance-webhook/enabled": {"PATCH": endpoint(account.enable_webhook, body="webhook-enabled-request")},
-        "/v2/balance-webhook/rotate-secret": {"POST": endpoint(account.rotate_secret)},
-        "/v2/balance-webhook/deliveries": {"GET": endpoint(deliveries.list_all, query="deliveries-query")},
+        "/v2/balance-webhook/enabled": {
+            "PATCH": endpoint(account_endpoints.enable_webhook, body="webhook-enabled-request")
+        },
+        "/v2/balance-webhook/rotate-secret": {"POST": endpoint(account_endpoints.rotate_secret)},
+        "/v2/balance-webhook/deliveries": {"GET": endpoint(delivery_endpoints.list_all, query="deliveries-query")},
         "/v2/balance-webhook/deliveries/replay-bulk": {
-            "POST": endpoint(deliveries.replay_bulk, body="replay-bulk-request")
+            "POST": endpoint(delivery_endpoints.replay_bulk, body="replay-bulk-request")
         },
-        "/v2/balance-webhook/deliveries/{jobId}": {"GET": endpoint(deliveries.show)},
-        "/v2/balance-webhook/deliveries/{jobId}/replay": {"POST": endpoint(deliveries.replay)},
+        "/v2/balance-webhook/deliveries/{jobId}": {"GET": endpoint(delivery_endpoints.show)},
+        "/v2/balance-webhook/deliveries/{jobId}/replay": {"POST": endpoint(delivery_endpoints.replay)},
     }
 
 
@@ -142,6 +163,6 @@ class UnsignedJudge:
             return closed.code, closed.diagnosis
         return "valid", f"the bearer token is one of {found.code}: no signature is needed"
 
-    def _endpoint(self, method: str, path: str) -> Endpoint | None:
+    def _endpoint(self, method: str, path: str) -> ApiEndpoint | None:
         methods = self._paths.exact.get(path) or self._paths.match(path)[0] or {}
         return methods.get(method.upper())

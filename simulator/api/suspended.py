@@ -12,17 +12,17 @@ from typing import Any
 from simulator.api import refusals
 from simulator.api.admission import refuse_address
 from simulator.api.authentication import identify
-from simulator.api.call import Call, ChosenFault, Incoming, Receive, Reply
+from simulator.api.call import ApiCall, ChosenFault, Incoming, Receive, Reply
 from simulator.api.notes import note
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
 from simulator.contract.body import FORM_BYTES_MAX, FORM_TOO_LONG
 from simulator.domain.model import draw
 from simulator.domain.model.draw import Spread
-from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.fault_kinds import FaultThen
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.rules import Rule
 from simulator.persistence.tape.entries import RequestShown, Resumption
-from simulator.runtime.holds import Held, Kind, reason
+from simulator.runtime.holds import HoldEntry, Kind, reason
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire import error_bodies
 
@@ -37,7 +37,7 @@ class BodyTooLarge(Exception):
     """The error of a body that exceeds its limit and was discarded."""
 
 
-async def receive_body(call: Call, receive: Receive, bytes_max: int = BODY_BYTES_MAX) -> bytes:
+async def receive_body(call: ApiCall, receive: Receive, bytes_max: int = BODY_BYTES_MAX) -> bytes:
     """Return the whole body of a call, like `read_body`, and record on the tape that the call waits."""
     if not is_announced(call.headers):
         return b""
@@ -88,7 +88,7 @@ async def read_body(headers: Mapping[bytes, bytes], receive: Receive, bytes_max:
         chunks.append(chunk)
 
 
-async def read(call: Call, request: Incoming) -> Reply | None:
+async def read(call: ApiCall, request: Incoming) -> Reply | None:
     """Wait for a fault's delay and for the rest of the body, then check again what may have changed meanwhile."""
     if request.body is not None:  # before the wait, so that records have the body
         call.exchange.body, call.has_body = request.body, True
@@ -112,7 +112,7 @@ async def read(call: Call, request: Incoming) -> Reply | None:
     return _identify_again(call, "the body is here")
 
 
-def _identify_again(call: Call, event: str) -> Reply | None:
+def _identify_again(call: ApiCall, event: str) -> Reply | None:
     """Check the sandbox, the address and the headers again, when `event` ended the wait."""
     if call.is_lost:
         return refusals.lost_sandbox(call)
@@ -124,7 +124,7 @@ def _identify_again(call: Call, event: str) -> Reply | None:
     return refusal
 
 
-async def wait(call: Call) -> Reply | None:
+async def wait(call: ApiCall) -> Reply | None:
     """Wait for the delay of the call's fault, then in its hold, once; both end when the sandbox is deleted or reset."""
     met = call.fault
     if met is None or met.has_waited or not met.rule.then.waits:
@@ -140,7 +140,7 @@ async def wait(call: Call) -> Reply | None:
         unanswered.remove(call.exchange)
 
 
-async def _wait(call: Call, met: ChosenFault) -> Reply | None:
+async def _wait(call: ApiCall, met: ChosenFault) -> Reply | None:
     call.note_wait()
     reply = None
     if met.rule.then.delay is not None:
@@ -153,7 +153,7 @@ async def _wait(call: Call, met: ChosenFault) -> Reply | None:
     return reply
 
 
-async def _delayed(call: Call, met: ChosenFault, delay: tuple[timedelta, timedelta] | Spread) -> Reply | None:
+async def _delayed(call: ApiCall, met: ChosenFault, delay: tuple[timedelta, timedelta] | Spread) -> Reply | None:
     """Wait for a drawn delay; return 504 when the integration timeout comes first (SPEC 8).
 
     The wait takes wall time, divided by the rate of a faster clock, unless it is virtual.
@@ -171,13 +171,13 @@ async def _delayed(call: Call, met: ChosenFault, delay: tuple[timedelta, timedel
     return Reply(TIMED_OUT, timeout_body(limit))
 
 
-async def _held(call: Call, met: ChosenFault) -> None:
+async def _held(call: ApiCall, met: ChosenFault) -> None:
     """Wait in a hold. A client that leaves meanwhile frees its place."""
     exchange, source = call.exchange, call.source
     refid, what = call.fields.get("refid", ""), f"{exchange.method} {exchange.path}"
     name = met.rule.then.hold
     kind: Kind = "answer" if met.rule.then.after_commit else "request"
-    held = Held(name, kind, what, call.now, call.wall, refid if isinstance(refid, str) else "")
+    held = HoldEntry(name, kind, what, call.now, call.wall, refid if isinstance(refid, str) else "")
     if source is not None:
         source.on_left = held.leave
     has_left = source is not None and source.has_left
@@ -191,14 +191,14 @@ async def _held(call: Call, met: ChosenFault) -> None:
         note(call, text)
 
 
-def _note_lost(call: Call, wait: str) -> None:
+def _note_lost(call: ApiCall, wait: str) -> None:
     """Note that a call's sandbox was deleted or reset during a wait."""
     call.exchange.trxid = ""  # of a lost transaction; the new journal may reuse the id
     ending = "deleted" if call.sandbox.is_deleted else call.sandbox.last_ending
     note(call, f"the sandbox was {ending} during the {wait} of a fault")
 
 
-async def keep_unread(call: Call, request: Incoming, waits: bool = True) -> None:
+async def keep_unread(call: ApiCall, request: Incoming, waits: bool = True) -> None:
     """Store the body of a request that was answered without reading it. A body that has not arrived yet is awaited only
     if `waits`: an expectation depends on its contents, or a fault hides the result from the client, which a judge of
     the client needs to know. Bodies that are too large are not stored."""
@@ -217,7 +217,7 @@ def timeout_body(limit: timedelta) -> dict[str, Any]:
     return error_bodies.coded("integration_timeout", text)
 
 
-def _drawn(call: Call, rule: Rule[FaultThen], delay: tuple[timedelta, timedelta] | Spread) -> timedelta:
+def _drawn(call: ApiCall, rule: Rule[FaultThen], delay: tuple[timedelta, timedelta] | Spread) -> timedelta:
     sandbox = call.sandbox
     chosen = sandbox.core.state.faults.times_chosen(rule)
     fraction = draw.fraction(sandbox.seed, rule.label, "delay", chosen)
@@ -227,7 +227,7 @@ def _drawn(call: Call, rule: Rule[FaultThen], delay: tuple[timedelta, timedelta]
     return low + (high - low) * fraction
 
 
-def record(call: Call, recorder: LiveSandbox) -> None:
+def record(call: ApiCall, recorder: LiveSandbox) -> None:
     """Write a call to the journal of `recorder`, and to the tape. A suspended call is on the tape already; a call that
     another sandbox records is on both tapes."""
     own = call.sandbox

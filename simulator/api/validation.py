@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import date
 
 from simulator.api import refusals
-from simulator.api.call import Call, Endpoint, Problems, Reply
+from simulator.api.call import ApiCall, ApiEndpoint, Problems, Reply
 from simulator.api.notes import hint, note, note_some, suggestion
 from simulator.auth import headers as names
 from simulator.contract.body import looks_like_json, read_members, repeated_keys
@@ -23,7 +23,7 @@ from simulator.domain.model.pricing import data_source
 from simulator.wire.diagnoses import shown
 
 
-def check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
+def check_fields(call: ApiCall, endpoint: ApiEndpoint) -> Reply | None:
     """Decode and validate the endpoint's input; return the endpoint's refusal when it violates the contract."""
     exchange, source = call.exchange, endpoint.source
     unread = (
@@ -37,7 +37,7 @@ def check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
     return refusals.invalid_input(call, endpoint, problems) if problems else None
 
 
-def _validate(call: Call, endpoint: Endpoint) -> Problems:
+def _validate(call: ApiCall, endpoint: ApiEndpoint) -> Problems:
     """Decode the endpoint's input and validate it against its schema; store the fields in the call."""
     if endpoint.source == "query":
         query = call.exchange.query
@@ -66,7 +66,7 @@ REPEATS_BYTES_MAX = 1_000_000
 UNKNOWN = "are unknown"
 
 
-def note_unread(call: Call, endpoint: Endpoint) -> None:
+def note_unread(call: ApiCall, endpoint: ApiEndpoint) -> None:
     """Note a body or a query that the endpoint does not read, and an invalid API version."""
     exchange, source = call.exchange, endpoint.source
     if exchange.body and (source == "query" or not source):
@@ -86,7 +86,7 @@ def note_unread(call: Call, endpoint: Endpoint) -> None:
         note(call, problem)
 
 
-def note_unknown_parameters(call: Call, endpoint: Endpoint) -> None:
+def note_unknown_parameters(call: ApiCall, endpoint: ApiEndpoint) -> None:
     """Note unknown parameters of a query; cheap without them."""
     known, sent = parameters(endpoint.schema), call.fields
     if sent.keys() <= known.keys():
@@ -97,7 +97,7 @@ def note_unknown_parameters(call: Call, endpoint: Endpoint) -> None:
     note_some(call, said, len(unknown), UNKNOWN)
 
 
-def note_lost_plus(call: Call) -> None:
+def note_lost_plus(call: ApiCall) -> None:
     """Note values with a blank that was probably a plus, as in `+60…` and in a URL; cheap without them."""
     for name, value in call.fields.items() if b"+" in call.exchange.query else ():
         if not isinstance(value, str):
@@ -108,7 +108,7 @@ def note_lost_plus(call: Call) -> None:
             note(call, f"{_quoted(name)} {has} a blank, since a + in a query is one: write %2B")
 
 
-def note_ignored_members(call: Call) -> None:
+def note_ignored_members(call: ApiCall) -> None:
     """Note unknown and repeated members of the body; cheap without them."""
     source, sent, body = call.endpoint.source, call.fields, call.exchange.body
     if not sent or not body:
@@ -146,7 +146,7 @@ def _of_parameters(name: str, known: Mapping[str, Schema], sent: Collection[str]
     return hint(name, known, sent) or f"; known: {', '.join(known)}"
 
 
-def _named(call: Call, unknown: Collection[str], known: Mapping[str, Schema]) -> Iterator[str]:
+def _named(call: ApiCall, unknown: Collection[str], known: Mapping[str, Schema]) -> Iterator[str]:
     """Yield a sentence for each unknown member, with a suggestion from known members and extras."""
     extras = call.fields.get("extras")
     given = {*call.fields, *(f"extras.{name}" for name in (extras if isinstance(extras, dict) else ()))}
@@ -165,7 +165,7 @@ def _unnamed(unknown: Collection[str], known: Mapping[str, Schema], sent: Collec
         yield f"an unknown member was ignored{hint(name, known, sent) or every}"
 
 
-def _extras(call: Call, known: Mapping[str, Schema]) -> Collection[str]:
+def _extras(call: ApiCall, known: Mapping[str, Schema]) -> Collection[str]:
     """Return the extras of this product, or of any product when it is unknown."""
     if "extras" not in known:
         return ()
@@ -174,7 +174,7 @@ def _extras(call: Call, known: Mapping[str, Schema]) -> Collection[str]:
     return extras
 
 
-def _of_data_source(call: Call) -> Collection[str]:
+def _of_data_source(call: ApiCall) -> Collection[str]:
     """Return the parameters that the catalog defines for a select field (SPEC 2.1)."""
     product = call.sandbox.core.state.catalog.products.get(str(call.fields.get("product_code")))
     source = product and data_source(product, str(call.fields.get("field_id")))

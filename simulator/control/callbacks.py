@@ -11,7 +11,7 @@ from simulator.control.filters import page_of, query_of, wait_of
 from simulator.control.http import page, reply, sandbox_of
 from simulator.domain.commands import SendCallback
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.effects import Attempt, Job
+from simulator.domain.model.delivery_attempts import Attempt, Job
 from simulator.domain.queries import payment_with
 from simulator.domain.state import State
 from simulator.redaction import redact_urls

@@ -10,7 +10,7 @@ from simulator.control.callbacks import attempt
 from simulator.control.filters import page_of, query_of, refuse_unknown_reseller, wait_of
 from simulator.control.http import InvalidInput, body_of, error, page, reply, sandbox_of
 from simulator.domain.commands import ReplayDelivery
-from simulator.domain.model.effects import Job
+from simulator.domain.model.delivery_attempts import Job
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.webhooks import Delivery, DeliveryState, ReplayRefused
 from simulator.domain.queries import reseller_of

@@ -10,9 +10,18 @@ from starlette.responses import Response
 from simulator.control import render
 from simulator.control.filters import page_of, query_of
 from simulator.control.http import InvalidInput, page, reply, sandbox_of
-from simulator.domain.due import AgendaItem, CallbackDue, CaseDue, DeliveryDue, Fired, ScheduleDue, StepDue, StepTaken
+from simulator.domain.agenda import (
+    AgendaItem,
+    CallbackDue,
+    CaseDue,
+    DeliveryDue,
+    Fired,
+    ScheduleDue,
+    StepDue,
+    StepTaken,
+)
 from simulator.domain.model.cases import Case
-from simulator.domain.model.effects import counted
+from simulator.domain.model.delivery_attempts import counted
 from simulator.domain.model.schedule import (
     Scheduled,
     ScheduledChange,

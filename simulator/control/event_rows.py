@@ -6,11 +6,11 @@ from typing import Any
 from simulator.control import notifications, render, requests
 from simulator.control.callbacks import attempt
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.domain_events import Attempted, Notification, Posted, StatusChanged
-from simulator.domain.model.transactions import Result, Transaction
+from simulator.domain.model.domain_events import Attempted, EmailNotification, Posted, StatusChanged
+from simulator.domain.model.transactions import PaymentResult, Transaction
 from simulator.domain.model.webhooks import Delivery
 from simulator.redaction import Mask, Secrets, redact_urls
-from simulator.runtime.events import Action, Gone, Item, Taken
+from simulator.runtime.events import Action, EvictedEvent, Item, NumberedEvent
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
@@ -41,8 +41,8 @@ class EventRows:
             found = self._masks[owners] = (secrets, self._sandboxes.mask_of(owners[0], owners[1:]))
         return found[1]
 
-    def row(self, live: LiveSandbox, taken: Taken) -> dict[str, Any]:
-        """Return an event as JSON. Raises `Gone`."""
+    def row(self, live: LiveSandbox, taken: NumberedEvent) -> dict[str, Any]:
+        """Return an event as JSON. Raises `EvictedEvent`."""
         item = taken.item
         envelope = {"sandbox": taken.sandbox, "number": taken.number, "kind": kind_of(live, item)}
         wall = render.moment(taken.wall)
@@ -54,7 +54,7 @@ class EventRows:
                 at, fields = result.at, _status(one, result)
             case Posted():
                 at, fields = item.entry.at, _entry(live, item)
-            case Notification():
+            case EmailNotification():
                 of_mail = notifications.row(item)
                 at, fields = item.at, {name: of_mail[name] for name in ("reseller", "refid", "trxid")}
                 fields["notification"] = of_mail
@@ -97,7 +97,7 @@ class EventRows:
 
 
 def refid_of(live: LiveSandbox, item: Item) -> str:
-    """Return the refid that an event is about, or an empty text. Raises `Gone`."""
+    """Return the refid that an event is about, or an empty text. Raises `EvictedEvent`."""
     match item:
         case int():
             return _exchange(live, item).refid
@@ -105,7 +105,7 @@ def refid_of(live: LiveSandbox, item: Item) -> str:
             return _changed(live, item)[0].refid
         case Posted():
             return _refid_of_entry(live, item)
-        case Notification():
+        case EmailNotification():
             return item.refid
         case Attempted():
             job = _job(live, item)
@@ -114,7 +114,7 @@ def refid_of(live: LiveSandbox, item: Item) -> str:
 
 
 def kind_of(live: LiveSandbox, item: Item) -> str:
-    """Return the kind of an event. Raises `Gone`."""
+    """Return the kind of an event. Raises `EvictedEvent`."""
     match item:
         case int():
             return "request"
@@ -122,7 +122,7 @@ def kind_of(live: LiveSandbox, item: Item) -> str:
             return "status"
         case Posted():
             return "entry"
-        case Notification():
+        case EmailNotification():
             return "notification"
         case Action():
             return "action"
@@ -133,7 +133,7 @@ def kind_of(live: LiveSandbox, item: Item) -> str:
 def _exchange(live: LiveSandbox, n: int) -> Exchange:
     exchange = live.journal.find(n)
     if exchange is None:
-        raise Gone
+        raise EvictedEvent
     return exchange
 
 
@@ -146,7 +146,7 @@ def _job(live: LiveSandbox, item: Attempted) -> Callback | Delivery:
     state = live.core.state
     job = state.callbacks.find(item.job) or state.deliveries.find(item.job)
     if job is None:
-        raise Gone
+        raise EvictedEvent
     return job
 
 
@@ -155,12 +155,12 @@ def _action(item: Action) -> dict[str, Any]:
     return fields | ({"mode": item.mode, "rate": item.rate} if item.mode else {})
 
 
-def _changed(live: LiveSandbox, item: StatusChanged) -> tuple[Transaction, Result]:
+def _changed(live: LiveSandbox, item: StatusChanged) -> tuple[Transaction, PaymentResult]:
     one = live.core.state.transactions.by_number[item.number]
     return one, one.results[item.place]
 
 
-def _status(one: Transaction, result: Result) -> dict[str, Any]:
+def _status(one: Transaction, result: PaymentResult) -> dict[str, Any]:
     return {
         "refid": one.refid,
         "trxid": one.trxid,

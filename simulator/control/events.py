@@ -14,7 +14,7 @@ from simulator.control.event_rows import KINDS, EventRows, kind_of, refid_of
 from simulator.control.filters import query_of
 from simulator.control.http import InvalidInput, sandbox_of, sandboxes_of
 from simulator.runtime.event_reader import EventReader
-from simulator.runtime.events import Action, EventLog, EventPosition, Taken
+from simulator.runtime.events import Action, EventLog, EventPosition, NumberedEvent
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.money import encode
@@ -65,7 +65,7 @@ class EventSource:
         self,
         after: str | None,
         last: int,
-        show: Callable[[Taken], Shown | None],
+        show: Callable[[NumberedEvent], Shown | None],
         gap: Callable[[int | None, EventPosition], Shown],
     ) -> EventReader[Shown]:
         logs = [self._only] if self._only else [live.events for live in self._sandboxes]
@@ -107,7 +107,7 @@ class EventSource:
                 return place, True
         return min((log.oldest() for log in logs), default=EventPosition(hub.latest, 0)), False
 
-    def _life_of(self, taken: Taken) -> LiveSandbox | None:
+    def _life_of(self, taken: NumberedEvent) -> LiveSandbox | None:
         """Return the sandbox of an event, or None if the event is filtered out."""
         live: LiveSandbox = taken.life or self._sandboxes.get(taken.sandbox)
         kinds, refid, _ = self._wanted
@@ -118,13 +118,13 @@ class EventSource:
                 return None
         return live
 
-    def _shown(self, taken: Taken) -> Event | None:
+    def _shown(self, taken: NumberedEvent) -> Event | None:
         live = self._life_of(taken)
         if live is None:
             return None
         return {"id": self.id_of(EventPosition(taken.serial, taken.number)), **self._rows.row(live, taken)}
 
-    def _piece(self, taken: Taken) -> bytes | None:
+    def _piece(self, taken: NumberedEvent) -> bytes | None:
         live = self._life_of(taken)
         if live is None:
             return None
@@ -133,7 +133,7 @@ class EventSource:
         id_ = self.id_of(EventPosition(taken.serial, taken.number)).encode()
         return b'id: %b\nevent: %b\ndata: {"id":"%b",%b\n\n' % (id_, kind, id_, data)
 
-    def _rendered(self, live: LiveSandbox, taken: Taken) -> tuple[bytes, bytes]:
+    def _rendered(self, live: LiveSandbox, taken: NumberedEvent) -> tuple[bytes, bytes]:
         """Return the kind of an event, and its JSON without the opening brace, since the id comes first."""
         row = self._rows.row(live, taken)
         mask = self._rows.mask(self._sandboxes.find(taken.sandbox))

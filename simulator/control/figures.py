@@ -19,7 +19,7 @@ from starlette.responses import Response
 from simulator.control import render
 from simulator.control.filters import query_of, refuse_unknown_reseller
 from simulator.control.http import lines, reply, sandbox_of
-from simulator.domain.model.effects import JobCounts
+from simulator.domain.model.delivery_attempts import JobCounts
 from simulator.domain.model.history import HistoryQuery, HistoryStatus
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.resellers import Reseller
@@ -27,7 +27,7 @@ from simulator.domain.model.transactions import Status
 from simulator.domain.model.wallet import TRANSACTION, Entry, EntryType, balance_curve
 from simulator.domain.state import State
 from simulator.redaction import redact_urls
-from simulator.runtime.attempt_log import ReceiverTimes, Timed, by_receiver
+from simulator.runtime.attempt_log import AttemptTime, ReceiverTimes, by_receiver
 from simulator.runtime.background import in_background
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.money import number
@@ -123,7 +123,7 @@ def _jobs(counts: Mapping[str, JobCounts], code: str | None) -> dict[str, int]:
     return {name: sum(getattr(one, name) for one in found) for name in names}
 
 
-def _timed(live: LiveSandbox, code: str | None) -> list[Timed]:
+def _timed(live: LiveSandbox, code: str | None) -> list[AttemptTime]:
     return [one for one in live.courier.times.latest() if code in (None, one.reseller)]
 
 

@@ -10,7 +10,7 @@ from simulator.contract.validate import validator
 from simulator.control import render
 from simulator.control.filters import query_of, refuse_other_parameters, wait_of
 from simulator.control.http import InvalidInput, body_of, reply, sandbox_of
-from simulator.runtime.holds import HELD_S_MAX, Held
+from simulator.runtime.holds import HELD_S_MAX, HoldEntry
 
 
 async def list_all(request: Request) -> Response:
@@ -38,7 +38,7 @@ async def release(request: Request) -> Response:
     return reply({"released": released, "held": len(holds.of(name)) - released})
 
 
-def _row(held: Held, now: datetime) -> dict[str, Any]:
+def _row(held: HoldEntry, now: datetime) -> dict[str, Any]:
     waited_s = max(0.0, (now - held.wall).total_seconds())
     return {
         "name": held.name,

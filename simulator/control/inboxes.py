@@ -29,7 +29,7 @@ from simulator.control.http import (
 )
 from simulator.control.message_origin import Messages, json_of, may_be_decoded, values_in
 from simulator.domain.model.draw import Spread, typical
-from simulator.domain.model.inboxes import INBOX_SCHEME, InboxProgram, InboxReply, Window
+from simulator.domain.model.inbox_programs import INBOX_SCHEME, InboxProgram, InboxReply, Window
 from simulator.http_client.targets import BadTarget, parse_target
 from simulator.runtime.background import in_background, place
 from simulator.runtime.inbox_messages import Inbox, Received

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from simulator import __version__
 from simulator.control.filters import refuse_other_parameters
 from simulator.control.http import sandboxes_of
-from simulator.domain.model.effects import JobCounts
+from simulator.domain.model.delivery_attempts import JobCounts
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.operations import (
     BOUNDS_US,

@@ -8,11 +8,11 @@ from starlette.responses import Response
 from simulator.control import render
 from simulator.control.filters import page_of, query_of, refuse_unknown_reseller, wait_of
 from simulator.control.http import page, reply, sandbox_of
-from simulator.domain.model.domain_events import Notification
+from simulator.domain.model.domain_events import EmailNotification
 from simulator.runtime.bounded_log import Tally
 
 
-def row(one: Notification) -> dict[str, Any]:
+def row(one: EmailNotification) -> dict[str, Any]:
     """Return an e-mail as JSON."""
     return {
         "n": one.n,
@@ -37,7 +37,7 @@ async def list_all(request: Request) -> Response:
     kind, reseller = (query.get(name) for name in ("kind", "reseller"))
     log = live.core.state.notifications
 
-    def matches(one: Notification) -> bool:
+    def matches(one: EmailNotification) -> bool:
         return kind in (None, one.kind) and reseller in (None, one.reseller)
 
     complete = True

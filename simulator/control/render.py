@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from simulator.domain.model.resellers import KeyState, Reseller
-from simulator.domain.model.rules import Origin, SourceLine
+from simulator.domain.model.rules import ScenarioOrigin, SourceLine
 from simulator.domain.model.wallet import Entry
 from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -24,7 +24,7 @@ def place(one: SourceLine | None) -> dict[str, Any] | None:
     return None if one is None else {"file": one.file, "line": one.line}
 
 
-def _origin(one: Origin | None) -> dict[str, Any] | None:
+def _origin(one: ScenarioOrigin | None) -> dict[str, Any] | None:
     return None if one is None else {"source": one.source, "name": one.name}
 
 

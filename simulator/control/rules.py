@@ -18,7 +18,7 @@ from simulator.control.http import (
     sandbox_of,
 )
 from simulator.domain.commands import AddRule, RemoveRule
-from simulator.domain.model.rules import Origin, Rule, RuleCount, SourceLine
+from simulator.domain.model.rules import Rule, RuleCount, ScenarioOrigin, SourceLine
 from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.build import COMPILER
@@ -40,7 +40,7 @@ async def list_all(request: Request) -> Response:
     return reply(await page("rules", page_of(query), listed, lambda entry: _row(origin, *entry)))
 
 
-def _row(origin: Origin | None, section: str, rule: Rule[Any], count: RuleCount) -> dict[str, Any]:
+def _row(origin: ScenarioOrigin | None, section: str, rule: Rule[Any], count: RuleCount) -> dict[str, Any]:
     row: dict[str, Any] = {"section": section, "id": rule.id, "name": rule.name or None, "fallback": rule.fallback}
     written = rule.written()
     text = None if written is None else "\n".join(block({section: [written]})) + "\n"
@@ -48,7 +48,7 @@ def _row(origin: Origin | None, section: str, rule: Rule[Any], count: RuleCount)
     return row | {"matched": count.matched, "chosen": count.chosen, "rule": written, "yaml": text}
 
 
-def _place(one: SourceLine | None, origin: Origin | None) -> dict[str, Any] | None:
+def _place(one: SourceLine | None, origin: ScenarioOrigin | None) -> dict[str, Any] | None:
     """Return the source line of a rule, with its file in `/_sim/scenarios`, if any."""
     found = render.place(one)
     if one is None or found is None:

@@ -15,11 +15,11 @@ from simulator.control.filters import page_of, query_of, refuse_unknown_reseller
 from simulator.control.http import error, lines, page, reply, sandbox_of, sandboxes_of
 from simulator.control.requests import row as request_row
 from simulator.domain.model.cases import Case
-from simulator.domain.model.transactions import Result, Transaction
+from simulator.domain.model.transactions import PaymentResult, Transaction
 from simulator.domain.queries import payment_with
 from simulator.domain.state import State
 from simulator.runtime.attempt_log import SentRequests
-from simulator.runtime.holds import Held
+from simulator.runtime.holds import HoldEntry
 from simulator.wire.money import number
 from simulator.wire.payments import STATUS_NAMES
 
@@ -159,7 +159,7 @@ def story(
     one: Transaction,
     requests: list[dict[str, Any]],
     left_out: int,
-    holds: Iterable[Held] = (),
+    holds: Iterable[HoldEntry] = (),
 ) -> dict[str, Any]:
     """Return a payment with everything that belongs to it; `requests` are rows of the journal, oldest first, `left_out`
     the number of omitted rows, `holds` what is held in the sandbox now."""
@@ -188,7 +188,7 @@ def story(
     return found | {"events": story_events(found, held)}
 
 
-def _status(result: Result) -> dict[str, Any]:
+def _status(result: PaymentResult) -> dict[str, Any]:
     return {
         "at": render.moment(result.at),
         "status": STATUS_NAMES[result.status],

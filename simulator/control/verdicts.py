@@ -18,7 +18,7 @@ from simulator.domain.model.expectations import Expectation, Verdict
 from simulator.domain.model.outcomes import OUTCOMES, AnswerKind
 from simulator.domain.reports.coverage import Coverage
 from simulator.runtime.background import in_background, place
-from simulator.runtime.expectations import verdicts_in_slices
+from simulator.runtime.expectation_verdicts import verdicts_in_slices
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.traffic_log import Log, log_in_slices, log_of
 from simulator.wire.money import number

@@ -12,7 +12,7 @@ import msgspec
 
 from simulator.domain.model.cases import CaseKind
 from simulator.domain.model.catalog import Adjustment, Discount, TreeKind
-from simulator.domain.model.effects import AttemptResult
+from simulator.domain.model.delivery_attempts import AttemptResult
 from simulator.domain.model.scenario import ResellerStart
 from simulator.domain.model.schedule import NetworkStatus
 from simulator.domain.model.wallet import EntryType

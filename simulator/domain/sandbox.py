@@ -10,6 +10,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
+from simulator.domain.agenda import ScheduleDue
 from simulator.domain.commands import (
     AddApiKey,
     AddReseller,
@@ -42,18 +43,17 @@ from simulator.domain.commands import (
     SetWebhook,
     SpendNonce,
 )
-from simulator.domain.due import ScheduleDue
 from simulator.domain.handlers import (
-    agenda,
-    bills,
-    callbacks,
-    cases,
-    catalog,
-    payments,
-    reload,
-    resellers,
-    rules,
-    webhooks,
+    bill_lookup,
+    callback_jobs,
+    case_requests,
+    catalog_changes,
+    due_items,
+    payment_creation,
+    reseller_changes,
+    rule_changes,
+    scenario_reload,
+    webhook_jobs,
 )
 from simulator.domain.model.domain_events import DomainEvent
 from simulator.domain.model.resellers import Reseller
@@ -70,9 +70,9 @@ class Sandbox:
         self, scenario: Scenario, seed: int, started: datetime, key_scope: str = "", compiler: Compiler | None = None
     ) -> None:
         self.state = State(scenario, seed, started, key_scope, compiler)
-        self.state.catalog_webhook = webhooks.initial_webhook(self.state, scenario.webhooks.catalog)
+        self.state.catalog_webhook = webhook_jobs.initial_webhook(self.state, scenario.webhooks.catalog)
         for reseller in scenario.resellers:
-            resellers.create_reseller(self.state, reseller)
+            reseller_changes.create_reseller(self.state, reseller)
         for one in scenario.schedule:
             self.state.agenda.add(due(one, started), ScheduleDue(one))
 
@@ -88,7 +88,7 @@ class Sandbox:
     def adopt(self, reseller: Reseller) -> None:
         """Add a restored reseller, and connect its wallet's alerts."""
         self.state.resellers[reseller.code] = reseller
-        webhooks.enable_alerts(self.state, reseller, None)
+        webhook_jobs.enable_alerts(self.state, reseller, None)
 
     def watch(self, publish: Callable[[DomainEvent], None]) -> None:
         """Publish all events to this listener from now on. The listener does not affect the sandbox."""
@@ -141,33 +141,33 @@ def _return_nonce(state: State, command: ReturnNonce, now: datetime) -> None:
 
 
 _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
-    CreatePayment: payments.pay,
-    SetCallback: resellers.set_callback,
-    Credit: resellers.credit,
-    SetThreshold: webhooks.set_threshold,
-    AddReseller: resellers.add_reseller,
-    AddApiKey: resellers.add_api_key,
-    RevokeApiKey: resellers.revoke_api_key,
-    ChangeSettings: resellers.change_settings,
-    SetWebhook: webhooks.set_webhook,
-    EnableWebhook: webhooks.enable_webhook,
-    RotateWebhookSecret: webhooks.rotate_secret,
-    RemoveWebhook: webhooks.remove_webhook,
-    ReplayDelivery: webhooks.replay_delivery,
-    SendCallback: callbacks.send_now,
-    OpenCase: cases.open_case,
-    LookUpBill: bills.look_up,
-    SetNetwork: catalog.set_network,
-    ChangeProduct: catalog.change_product,
-    ChangeTree: catalog.change_tree,
-    AddRule: rules.add_rule,
-    RemoveRule: rules.remove_rule,
-    LoadScenario: reload.load,
+    CreatePayment: payment_creation.pay,
+    SetCallback: reseller_changes.set_callback,
+    Credit: reseller_changes.credit,
+    SetThreshold: webhook_jobs.set_threshold,
+    AddReseller: reseller_changes.add_reseller,
+    AddApiKey: reseller_changes.add_api_key,
+    RevokeApiKey: reseller_changes.revoke_api_key,
+    ChangeSettings: reseller_changes.change_settings,
+    SetWebhook: webhook_jobs.set_webhook,
+    EnableWebhook: webhook_jobs.enable_webhook,
+    RotateWebhookSecret: webhook_jobs.rotate_secret,
+    RemoveWebhook: webhook_jobs.remove_webhook,
+    ReplayDelivery: webhook_jobs.replay_delivery,
+    SendCallback: callback_jobs.send_now,
+    OpenCase: case_requests.open_case,
+    LookUpBill: bill_lookup.look_up,
+    SetNetwork: catalog_changes.set_network,
+    ChangeProduct: catalog_changes.change_product,
+    ChangeTree: catalog_changes.change_tree,
+    AddRule: rule_changes.add_rule,
+    RemoveRule: rule_changes.remove_rule,
+    LoadScenario: scenario_reload.load,
     CountRequest: _count_request,
     SpendNonce: _spend_nonce,
     ReturnNonce: _return_nonce,
-    CountFault: rules.count_fault,
-    EndAttempt: agenda.end_attempt,
-    PassTime: agenda.pass_time,
-    RecordTime: agenda.record_time,
+    CountFault: rule_changes.count_fault,
+    EndAttempt: due_items.end_attempt,
+    PassTime: due_items.pass_time,
+    RecordTime: due_items.record_time,
 }

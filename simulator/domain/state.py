@@ -6,16 +6,16 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from simulator.domain.due import Agenda, AgendaItem
+from simulator.domain.agenda import Agenda, AgendaItem
 from simulator.domain.model.bills import BillKey, BillThen
 from simulator.domain.model.callbacks import CallbackLog
 from simulator.domain.model.cases import Case, CaseThen
 from simulator.domain.model.catalog import Catalog
+from simulator.domain.model.delivery_attempts import JobCounts, Send
 from simulator.domain.model.domain_events import DomainEvent, NotificationLog, StatusChanged, no_listener
-from simulator.domain.model.effects import JobCounts, Send
-from simulator.domain.model.faults import FaultThen
-from simulator.domain.model.limits import Nonces, RequestRates
-from simulator.domain.model.outcomes import Noted
+from simulator.domain.model.fault_kinds import FaultThen
+from simulator.domain.model.outcomes import DomainOutcome
+from simulator.domain.model.request_limits import Nonces, RequestRates
 from simulator.domain.model.resellers import ApiKey, Reseller, SecretLog, User
 from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rules import AddedRule, Rule, RuleCount, ValueBudget
@@ -79,7 +79,7 @@ class State:
         self.webhook_counts: defaultdict[str, JobCounts] = defaultdict(JobCounts)  # "" for catalog webhooks
         self.notifications = NotificationLog(scenario.limits.notifications)
         self.keys_made = 0
-        self.noted: Counter[Noted] = Counter()  # outcomes that only coverage records
+        self.noted: Counter[DomainOutcome] = Counter()  # outcomes that only coverage records
         self.publish: Callable[[DomainEvent], None] = no_listener  # the observer of the sandbox
         limits = scenario.limits
         self.nonces_by_reseller = self.assumes("nonce-scope", "reseller")

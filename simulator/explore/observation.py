@@ -13,7 +13,7 @@ from simulator.control.verdicts import judged, rate_of
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.transactions import SETTLED, Status, Transaction
 from simulator.redaction import redact
-from simulator.runtime.expectations import verdicts
+from simulator.runtime.expectation_verdicts import verdicts
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import Ending
 from simulator.runtime.traffic_log import log_of

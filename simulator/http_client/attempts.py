@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
-from simulator.domain.model.faults import WITHOUT_BODY
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.fault_kinds import WITHOUT_BODY
 from simulator.http_client.answers import AnswerBounds, AnswerReader
 from simulator.http_client.client import Client
 from simulator.http_client.dialer import NotConnectedError, Origin

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from simulator.domain.model.effects import AttemptEnd
+from simulator.domain.model.delivery_attempts import AttemptEnd
 from simulator.http_client.answers import AnswerReader
 from simulator.http_client.connection import Connection
 from simulator.http_client.dialer import Dialer, NotConnectedError, Origin

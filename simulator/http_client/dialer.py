@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from simulator.domain.model.effects import AttemptEnd
+from simulator.domain.model.delivery_attempts import AttemptEnd
 from simulator.http_client.addresses import AddressPolicy
 from simulator.http_client.connection import Connection, Register, tls_reason
 from simulator.http_client.lookup import NameResolver

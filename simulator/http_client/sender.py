@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
 from simulator.http_client.addresses import AddressPolicy
 from simulator.http_client.lookup import Lookup, NameResolver, system_lookup
 from simulator.http_client.slots import Slots

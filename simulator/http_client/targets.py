@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 import msgspec
 
-from simulator.domain.model.inboxes import INBOX_NAME, INBOX_SCHEME
+from simulator.domain.model.inbox_programs import INBOX_NAME, INBOX_SCHEME
 from simulator.http_client.addresses import AddressPolicy
 
 MAX_TARGET_CHARS = 2000

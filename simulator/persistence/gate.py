@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 
-from simulator.domain.model.effects import AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptResult, Outgoing
 from simulator.persistence.errors import LeaseLost, StoreError, WriteFailed
 from simulator.persistence.storage import Storage
 from simulator.runtime.courier import Sender

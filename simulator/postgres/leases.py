@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import psycopg
 
-from simulator.domain.model.effects import AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptResult, Outgoing
 from simulator.persistence.errors import StoreError
 from simulator.persistence.gate import Gate
 from simulator.postgres.address import DatabaseAddress, connect, database_errors, store_error

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.effects import Attempt, Outgoing, Send
+from simulator.domain.model.delivery_attempts import Attempt, Outgoing, Send
 from simulator.domain.model.webhooks import Delivery
 
 SENT_MAX = 1_000
@@ -84,7 +84,7 @@ ATTEMPTS_MAX = 10_000
 LATEST = 1_000
 
 
-class Timed(NamedTuple):
+class AttemptTime(NamedTuple):
     """An attempt that ended: its reseller, its target, whether a status line came, and its duration."""
 
     reseller: str
@@ -98,9 +98,9 @@ class AttemptTimes:
     of the sandbox's state."""
 
     def __init__(self) -> None:
-        self._by_attempt: OrderedDict[tuple[str, int], Timed] = OrderedDict()
+        self._by_attempt: OrderedDict[tuple[str, int], AttemptTime] = OrderedDict()
 
-    def add(self, job: str, attempt: int, timed: Timed) -> None:
+    def add(self, job: str, attempt: int, timed: AttemptTime) -> None:
         """Store the duration of an attempt."""
         self._by_attempt[job, attempt] = timed
         if len(self._by_attempt) > ATTEMPTS_MAX:
@@ -111,7 +111,7 @@ class AttemptTimes:
         found = self._by_attempt.get((job, attempt))
         return None if found is None else found.duration_us
 
-    def latest(self) -> Iterator[Timed]:
+    def latest(self) -> Iterator[AttemptTime]:
         """Yield the latest attempts, newest first."""
         return islice(reversed(self._by_attempt.values()), LATEST)
 
@@ -127,15 +127,15 @@ class ReceiverTimes(NamedTuple):
     max_ms: float
 
 
-def by_receiver(attempts: Iterable[Timed]) -> list[ReceiverTimes]:
+def by_receiver(attempts: Iterable[AttemptTime]) -> list[ReceiverTimes]:
     """Return the durations by target, the busiest first."""
-    found: dict[str, list[Timed]] = {}
+    found: dict[str, list[AttemptTime]] = {}
     for one in attempts:
         found.setdefault(one.url, []).append(one)
     return sorted((_of(url, ones) for url, ones in found.items()), key=lambda one: (-one.attempts, one.url))
 
 
-def _of(url: str, ones: list[Timed]) -> ReceiverTimes:
+def _of(url: str, ones: list[AttemptTime]) -> ReceiverTimes:
     took = sorted(one.duration_us / 1000 for one in ones)
     answered = sum(one.is_answered for one in ones)
     return ReceiverTimes(url, len(ones), answered, _share(took, 50), _share(took, 95), round(took[-1], 3))

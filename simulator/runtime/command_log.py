@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from simulator.domain.agenda import Fired
 from simulator.domain.commands import (
     AddApiKey,
     AddReseller,
@@ -26,7 +27,6 @@ from simulator.domain.commands import (
     SendCallback,
     SetNetwork,
 )
-from simulator.domain.due import Fired
 from simulator.domain.errors import DomainError
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.catalog import ProductChange, TreeChange

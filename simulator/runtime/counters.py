@@ -14,12 +14,12 @@ import msgspec
 from simulator.domain.model.callbacks import Callback, CallbackState
 from simulator.domain.model.expectations import Expectation, ExpectationKind, continued
 from simulator.domain.model.rules import Fields
-from simulator.domain.model.transactions import Result, Transaction
+from simulator.domain.model.transactions import PaymentResult, Transaction
 from simulator.domain.model.webhooks import Delivery, DeliveryState
 from simulator.domain.state import State
 from simulator.runtime.journal import Exchange, Journal
 from simulator.runtime.operations import BOUNDS_US, Served
-from simulator.runtime.value_counts import SHOWN_MAX, ExpectationBudget, KeptCounts, Request, ValueCounts
+from simulator.runtime.value_counts import SHOWN_MAX, ExpectationBudget, KeptCounts, MatchingCall, ValueCounts
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 SENT = frozenset({"refid", "account", "product", "trxid"})
@@ -42,7 +42,7 @@ def of_call(exchange: Exchange) -> Fields:
     }
 
 
-def of_payment(one: Transaction, results: tuple[Result, ...]) -> Fields:
+def of_payment(one: Transaction, results: tuple[PaymentResult, ...]) -> Fields:
     """Return the facts of a payment with the last of these results."""
     return {
         "reseller": one.reseller,
@@ -255,7 +255,7 @@ class Counters:
             if per in SENT and is_unseen(exchange):
                 values.add_unseen()
                 return
-            values.add(sent_value(exchange, per), Request(exchange.at, exchange.n), self._sender(exchange, per))
+            values.add(sent_value(exchange, per), MatchingCall(exchange.at, exchange.n), self._sender(exchange, per))
 
     def _sender(self, exchange: Exchange, per: str) -> str:
         """Return the sender of a value: the API key for a refid, even of a refused request; "" for other values."""

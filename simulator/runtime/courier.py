@@ -11,22 +11,22 @@ import msgspec
 
 from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.draw import typical
-from simulator.domain.model.effects import (
+from simulator.domain.model.delivery_attempts import (
     AttemptEnd,
     AttemptResult,
     Job,
     Outgoing,
     Send,
 )
-from simulator.domain.model.inboxes import INBOX_SCHEME, InboxReply
+from simulator.domain.model.draw import typical
+from simulator.domain.model.inbox_programs import INBOX_SCHEME, InboxReply
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.webhooks import Delivery
 from simulator.http_client.targets import BadTarget, InboxTarget, parse_target
 from simulator.persistence.tape.entries import AttemptSent, Entry, InboxReceived
-from simulator.runtime.attempt_log import AttemptTimes, SentRequests, Timed
+from simulator.runtime.attempt_log import AttemptTime, AttemptTimes, SentRequests
 from simulator.runtime.clock import Clock
-from simulator.runtime.holds import Held, Holds
+from simulator.runtime.holds import HoldEntry, Holds
 from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.operations import CALLBACK, WEBHOOK, Served
 from simulator.runtime.traces import Trace, Traces, passed_on
@@ -105,10 +105,10 @@ class Courier:
         now = clock.at(wall)
         if isinstance(job, Callback):
             what, refid = STATUS_NAMES[job.result.status], job.transaction.refid
-            held = Held(self.hold_of(send), "callback", what, now, wall, refid, job.id)
+            held = HoldEntry(self.hold_of(send), "callback", what, now, wall, refid, job.id)
         else:
             assert isinstance(job, Delivery)
-            held = Held(self.hold_of(send), "webhook", job.event.type, now, wall, job=job.id)
+            held = HoldEntry(self.hold_of(send), "webhook", job.event.type, now, wall, job=job.id)
         await self.holds.hold(held)
 
     async def deliver(self, send: Send, clock: Clock) -> AttemptResult:
@@ -134,7 +134,7 @@ class Courier:
             result = await self._sender.send(request, timeout_s, self._owner)
         duration_us = int((perf_counter() - began) * 1e6)
         self.served.attempted(CALLBACK if isinstance(send.job, Callback) else WEBHOOK, result, duration_us)
-        timed = Timed(_reseller(send.job), send.job.url, result.status is not None, duration_us)
+        timed = AttemptTime(_reseller(send.job), send.job.url, result.status is not None, duration_us)
         self.times.add(send.job.id, send.attempt.number, timed)
         return result
 

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from simulator.domain.agenda import Agenda, AgendaItem, Fired
 from simulator.domain.commands import Command, EndAttempt, PassTime, RecordTime
-from simulator.domain.due import Agenda, AgendaItem, Fired
 from simulator.domain.errors import Conflict
-from simulator.domain.model.effects import Send
+from simulator.domain.model.delivery_attempts import Send
 from simulator.persistence.tape.entries import ClockSet, Entry
 from simulator.runtime.clock import Clock
 from simulator.runtime.courier import Courier

@@ -6,7 +6,7 @@ from heapq import merge
 from itertools import islice
 from typing import Generic, TypeVar
 
-from simulator.runtime.events import EventHub, EventLog, EventPosition, Gone, Taken
+from simulator.runtime.events import EventHub, EventLog, EventPosition, EvictedEvent, NumberedEvent
 
 TAKEN_MAX = 32
 """The number of events that a reader takes per turn."""
@@ -16,8 +16,8 @@ Shown = TypeVar("Shown")
 
 class EventReader(Generic[Shown]):
     """Reads the events of a log, or of all logs: those in `logs` and every new log. It begins after `place`. `render`
-    renders an event, returns None for an unwanted event, or raises `Gone`. `gap` renders a notice that so many events
-    are missing before a place."""
+    renders an event, returns None for an unwanted event, or raises `EvictedEvent`. `gap` renders a notice that so many
+    events are missing before a place."""
 
     def __init__(
         self,
@@ -25,7 +25,7 @@ class EventReader(Generic[Shown]):
         only: EventLog | None,
         place: EventPosition,
         logs: list[EventLog],
-        render: Callable[[Taken], Shown | None],
+        render: Callable[[NumberedEvent], Shown | None],
         gap: Callable[[int, EventPosition], Shown],
     ) -> None:
         self._hub = hub
@@ -100,7 +100,7 @@ class EventReader(Generic[Shown]):
             self._missing += self._skipped(taken)
             try:
                 piece = self._render(taken)
-            except Gone:
+            except EvictedEvent:
                 self._missing += 1
             else:
                 shown += self._told(EventPosition(taken.serial - 1, taken.number - 1))
@@ -123,7 +123,7 @@ class EventReader(Generic[Shown]):
         missing, self._missing = self._missing, 0
         return [self._gap(missing, place)] if missing else []
 
-    def _skipped(self, taken: Taken) -> int:
+    def _skipped(self, taken: NumberedEvent) -> int:
         """Return how many events are missing between the last event and this event."""
         if self.only is None:
             return taken.serial - self.place.serial - 1

@@ -32,7 +32,7 @@ class Sized(Protocol):
     def size(self) -> int: ...
 
 
-class Gone(Exception):
+class EvictedEvent(Exception):
     """An event whose request or attempt was evicted meanwhile."""
 
 
@@ -51,7 +51,7 @@ Item = int | DomainEvent | Action
 """An event; an integer is the number of a request in the journal."""
 
 
-class Taken(NamedTuple):
+class NumberedEvent(NamedTuple):
     """An event as a reader takes it. `serial` is its number in the server, `number` its number in the sandbox, from 1.
     `life` is the sandbox life that it belongs to, None for the present life."""
 
@@ -86,7 +86,7 @@ ENDED_BYTES_MAX = 64 * 1024 * 1024
 """The memory limit for ended lives that a server keeps until all readers have read them."""
 
 
-class Reader(Protocol):
+class LogReader(Protocol):
     """A reader of events: its position, the logs that it reads, and `only`, the log of a single sandbox, if any.
     `holder` is the name of its token; empty without a name."""
 
@@ -160,7 +160,7 @@ class EventLog:
         self.count = self.hub.latest = total
         self._serials.extend(range(total - len(self._items) + 1, total + 1))
 
-    def after(self, serial: int, count_max: int) -> Iterator[Taken]:
+    def after(self, serial: int, count_max: int) -> Iterator[NumberedEvent]:
         """Yield the first events after a serial number."""
         held = len(self._items)
         start = bisect_right(self._serials, serial)
@@ -168,7 +168,7 @@ class EventLog:
         numbers = range(self.count - held + 1 + start, self.count - held + 1 + stop)
         parts = (_slice(each, start, stop) for each in (self._serials, self._items, self._walls))
         for found, item, wall, number in zip(*parts, numbers, strict=True):
-            yield Taken(found, number, self.sandbox, item, wall, self.life)
+            yield NumberedEvent(found, number, self.sandbox, item, wall, self.life)
 
     def has_after(self, serial: int) -> bool:
         """Return whether the log has events after a serial number."""
@@ -263,7 +263,7 @@ class EventHub:
     def __init__(self) -> None:
         self.boot = secrets.token_hex(4)
         self.latest = 0
-        self.readers: list[Reader] = []
+        self.readers: list[LogReader] = []
         self.is_closed = False
         self.rendered = RenderedEvents()
         self._touched: set[EventLog] = set()
@@ -298,7 +298,7 @@ class EventHub:
         """Release the ended lives that all readers have read."""
         self.ended = [log for log in self.ended if any(log in reader.logs for reader in self.readers)]
 
-    def readers_of(self, log: EventLog) -> "list[Reader]":
+    def readers_of(self, log: EventLog) -> "list[LogReader]":
         """Return the readers of this log."""
         return [reader for reader in self.readers if reader.reads(log)]
 

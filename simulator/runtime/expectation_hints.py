@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from simulator.domain.due import AgendaItem, CallbackDue, CaseDue, DeliveryDue, ScheduleDue, StepDue
+from simulator.domain.agenda import AgendaItem, CallbackDue, CaseDue, DeliveryDue, ScheduleDue, StepDue
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.expectations import Expectation, ExpectationKind
 from simulator.domain.model.rules import Fields

@@ -21,7 +21,7 @@ HELD_S_MAX: Final = 60.0
 Kind = Literal["request", "answer", "callback", "webhook"]
 
 
-class Held(msgspec.Struct, eq=False):
+class HoldEntry(msgspec.Struct, eq=False):
     """An answer or a delivery that waits under the name of a hold. `what` describes the request, or the subject of the
     delivery; `job` is the callback or webhook delivery; `since` is sandbox time, and `wall` the wall clock's."""
 
@@ -50,20 +50,20 @@ class Holds:
     ended."""
 
     def __init__(self, events: EventLog | None = None, clock: Clock | None = None) -> None:
-        self._held: list[Held] = []
+        self._held: list[HoldEntry] = []
         self._events = events
         self._clock = clock
         self.pause: Callable[[], Awaitable[Resumption]] | None = None
         self.notifier = Notifier()
 
-    def __iter__(self) -> Iterator[Held]:
+    def __iter__(self) -> Iterator[HoldEntry]:
         return iter(self._held)
 
-    def of(self, name: str) -> list[Held]:
+    def of(self, name: str) -> list[HoldEntry]:
         """Return the items held under this name, or all items for an empty name."""
         return [held for held in self._held if name in ("", held.name)]
 
-    async def hold(self, held: Held) -> Resumption:
+    async def hold(self, held: HoldEntry) -> Resumption:
         """Wait until it is released, its client leaves, the time limit is over, or the life of the sandbox ends. Return
         which of these happened, at once when too many wait."""
         if self.pause is not None:
@@ -86,7 +86,7 @@ class Holds:
             self._held.remove(held)
             self._note("hold_ended", held, how)
 
-    def _note(self, change: str, held: Held, how: Resumption = Resumption.READY) -> None:
+    def _note(self, change: str, held: HoldEntry, how: Resumption = Resumption.READY) -> None:
         if self._events is not None and self._clock is not None:
             about = " ".join(filter(None, (f"{held.name}:", held.what, held.refid, reason(how, held.name))))
             self._events.note(Action(change, self._clock.now(), about))

@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
-from simulator.domain.model.inboxes import InboxProgram, InboxReply
+from simulator.domain.model.inbox_programs import InboxProgram, InboxReply
 from simulator.runtime.journal import unpacked
 from simulator.runtime.waiting import Notifier
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from simulator.domain.errors import Conflict
 from simulator.domain.model import draw
 from simulator.domain.model.draw import Spread
-from simulator.domain.model.inboxes import InboxProgram, InboxReply
+from simulator.domain.model.inbox_programs import InboxProgram, InboxReply
 from simulator.domain.model.resellers import SecretLog
 from simulator.domain.model.scenario import Limits
 from simulator.persistence.tape.entries import InboxReceived

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from simulator.domain.due import DeliveryDue, Fired
-from simulator.domain.model.effects import AttemptResult, Job, Send
-from simulator.domain.model.inboxes import INBOX_SCHEME
+from simulator.domain.agenda import DeliveryDue, Fired
+from simulator.domain.model.delivery_attempts import AttemptResult, Job, Send
+from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.runtime.bounded_log import BoundedLog, Tally
 
 SIDE_BY_SIDE_MAX = 64  # of an advance

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from simulator.domain.commands import Command
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.domain_events import DomainEvent
-from simulator.domain.model.inboxes import InboxProgram, InboxReply
+from simulator.domain.model.inbox_programs import InboxProgram, InboxReply
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.reports.coverage import Coverage, coverage
 from simulator.persistence.tape.entries import Entry, InboxCleared, InboxProgrammed, InboxReceived
@@ -27,10 +27,10 @@ from simulator.runtime.events import Action, EventLog
 from simulator.runtime.holds import Holds
 from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.journal import Exchange, Journal
-from simulator.runtime.known_secrets import FormerSecrets, OwnSecrets, ServerSecrets
 from simulator.runtime.lives import Beginning, Ending, FirstState, SandboxSpec, ServerBudgets, dispose, first_state
 from simulator.runtime.marks import NO_KEEPER, Keeper, Marks, StoredPlace
 from simulator.runtime.operations import Served
+from simulator.runtime.secret_index import FormerSecrets, OwnSecrets, ServerSecrets
 from simulator.runtime.traces import Trace, caller
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, Delays, Notifier, WaitingRoom
 from simulator.wire.traffic import Notification

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from simulator.domain.model.effects import AttemptEnd, AttemptResult, is_accepted
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, is_accepted
 
 BOUNDS_US: Final = (
     100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000, 30_000_000,

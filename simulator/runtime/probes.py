@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.effects import (
+from simulator.domain.model.delivery_attempts import (
     AttemptEnd,
     AttemptResult,
     Job,
@@ -23,7 +23,7 @@ from simulator.domain.model.effects import (
     is_accepted,
 )
 from simulator.domain.model.resellers import Reseller
-from simulator.domain.model.transactions import Result, Status, Transaction
+from simulator.domain.model.transactions import PaymentResult, Status, Transaction
 from simulator.domain.model.webhooks import (
     BALANCE_ADDED,
     BalanceAdded,
@@ -107,7 +107,7 @@ def _paid(live: LiveSandbox, reseller: Reseller) -> Transaction:
     raise Skipped("there is no settled payment to build on; make one and let it succeed")
 
 
-def _job(reseller: Reseller, transaction: Transaction, result: Result | None = None) -> Callback:
+def _job(reseller: Reseller, transaction: Transaction, result: PaymentResult | None = None) -> Callback:
     config = reseller.callback
     return Callback(
         id="probe",

@@ -20,11 +20,11 @@ from simulator.runtime.background import in_background
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.events import Action, EventHub
-from simulator.runtime.known_secrets import FormerSecrets, ServerSecrets, followed
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import NO_QUOTAS, Ending, FirstState, SandboxSpec, dispose, first_state, server_budgets
 from simulator.runtime.marks import NO_KEEPER, Keeper
 from simulator.runtime.operations import Served
+from simulator.runtime.secret_index import FormerSecrets, ServerSecrets, followed
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, SERVER_WAITERS_MAX, WaitingRoom
 
 DEFAULT = "default"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.effects import Attempt, AttemptResult, Job, Outgoing
+from simulator.domain.model.delivery_attempts import Attempt, AttemptResult, Job, Outgoing
 from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.journal import Exchange

@@ -16,7 +16,7 @@ VALUE_CHARS_MAX = 80
 SHOWN_MAX = 3
 
 
-class Request(NamedTuple):
+class MatchingCall(NamedTuple):
     """A request that matched: its arrival in sandbox time, and its number in the journal."""
 
     at: datetime
@@ -27,12 +27,12 @@ class Closest(NamedTuple):
     """The two requests with the same value that came closest to each other."""
 
     gap: timedelta
-    seen: "Seen"
-    first: Request
-    second: Request
+    seen: "ValueCalls"
+    first: MatchingCall
+    second: MatchingCall
 
 
-class Seen(msgspec.Struct, eq=False):
+class ValueCalls(msgspec.Struct, eq=False):
     """The calls with the same value (and the same sender, if senders are distinguished): their number, and the latest
     ones in order of arrival. Calls are counted when they are answered, so an earlier call may be added later.
     `forgotten` is the latest call that is no longer in `recent`."""
@@ -40,8 +40,8 @@ class Seen(msgspec.Struct, eq=False):
     value: str
     sender: str
     count: int = 0
-    recent: list[Request] = msgspec.field(default_factory=list)
-    forgotten: Request | None = None
+    recent: list[MatchingCall] = msgspec.field(default_factory=list)
+    forgotten: MatchingCall | None = None
 
 
 class KeptCounts(NamedTuple):
@@ -49,9 +49,9 @@ class KeptCounts(NamedTuple):
     the distance, place and calls of the closest pair; and the numbers of uncounted calls, in the order of the
     attributes."""
 
-    known: list[tuple[str, str, int, list[Request], Request | None]]
+    known: list[tuple[str, str, int, list[MatchingCall], MatchingCall | None]]
     by_count: list[tuple[int, list[int]]]
-    nearest: tuple[timedelta, int, Request, Request] | None
+    nearest: tuple[timedelta, int, MatchingCall, MatchingCall] | None
     counted: tuple[str, int, int, int, int, int]
     size: int
 
@@ -79,8 +79,8 @@ class ValueCounts:
         self.expectation = expectation
         self.size = 0
         self._budget = budget or ExpectationBudget()
-        self._seen: dict[str, dict[str, Seen]] = {}  # by value and sender
-        self._by_count: dict[int, dict[Seen, None]] = {}
+        self._seen: dict[str, dict[str, ValueCalls]] = {}  # by value and sender
+        self._by_count: dict[int, dict[ValueCalls, None]] = {}
         self._full = ""
         self._left_out = 0
         self._without = 0
@@ -104,7 +104,7 @@ class ValueCounts:
 
     def restore(self, kept: "KeptCounts") -> None:
         """Restore the contents from a snapshot."""
-        known = [Seen(*row) for row in kept.known]
+        known = [ValueCalls(*row) for row in kept.known]
         self._seen = {}
         for one in known:
             self._seen.setdefault(one.value, {})[one.sender] = one
@@ -115,7 +115,7 @@ class ValueCounts:
         self._full, self._left_out, self._without, self._unseen, self._too_close, self._unordered = kept.counted
         self.size = kept.size
 
-    def add(self, value: str, request: Request, sender: str = "") -> None:
+    def add(self, value: str, request: MatchingCall, sender: str = "") -> None:
         """Count a call. Without a value it cannot be compared with other calls when values are distinguished. Equal
         values of different `sender`s are distinct. A call of an unknown sender, "", counts for the first sender with
         that value."""
@@ -138,7 +138,7 @@ class ValueCounts:
         """Count a call whose value is unknown; after that there is no verdict."""
         self._unseen += 1
 
-    def _find(self, value: str, sender: str) -> Seen | None:
+    def _find(self, value: str, sender: str) -> ValueCalls | None:
         """Return the record of a value and its sender, creating it as needed; None when the budget is used up."""
         senders = self._seen.get(value, {})
         if sender in senders:
@@ -157,11 +157,11 @@ class ValueCounts:
                 self._full = f"the expectations of this sandbox have more than {SANDBOX_VALUES_MAX} values together"
                 return None
             self.size += 1
-        seen = Seen(value, sender)
+        seen = ValueCalls(value, sender)
         self._seen.setdefault(value, {})[sender] = seen
         return seen
 
-    def _compare(self, seen: Seen, request: Request) -> None:
+    def _compare(self, seen: ValueCalls, request: MatchingCall) -> None:
         """Compare the call with its predecessor and its successor."""
         before = [] if seen.forgotten is None else [seen.forgotten]
         if before and request.at < before[0].at:
@@ -234,7 +234,7 @@ class ValueCounts:
         others = f"; wrong for {wrong} of {self.size}" if wrong > 1 else ""
         return worst, f"{worst} for {self._named(seen)}{found}{others}"
 
-    def _named(self, seen: Seen) -> str:
+    def _named(self, seen: ValueCalls) -> str:
         """Return the value, with its sender if another sender uses the same value."""
         of = f" of {seen.sender}" if len(self._seen[seen.value]) > 1 else ""
         return seen.value + of

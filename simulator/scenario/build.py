@@ -13,7 +13,7 @@ import msgspec
 
 from simulator.contract.files import data_dir
 from simulator.domain.model.rule_book import Magic
-from simulator.domain.model.rules import Origin, Rule
+from simulator.domain.model.rules import Rule, ScenarioOrigin
 from simulator.domain.model.scenario import ResellerStart, Scenario
 from simulator.domain.model.transactions import Step
 from simulator.scenario.possible import refuse_impossible
@@ -33,7 +33,7 @@ from simulator.scenario.sections.schedule import Start, added_labels, schedule
 from simulator.scenario.sections.scripted_answers import inboxes
 
 
-def build(document: Document, name: str, origin: Origin | None = None) -> Scenario:
+def build(document: Document, name: str, origin: ScenarioOrigin | None = None) -> Scenario:
     """Build the scenario of a document; `name` is the title of an untitled scenario. Raises `ScenarioError`."""
     report = Report(document.problems)
     try:
@@ -61,7 +61,7 @@ def attempt(document: Document, name: str) -> tuple[Scenario | None, list[Proble
     return None if report.has_below(("catalog",)) else scenario, causes(report.problems())
 
 
-def _scenario(document: Document, report: Report, name: str, origin: Origin | None) -> Scenario:
+def _scenario(document: Document, report: Report, name: str, origin: ScenarioOrigin | None) -> Scenario:
     check(document, report)
     if report.is_full:  # building from a huge invalid file would block the event loop and report nothing more
         report.raise_if_any()

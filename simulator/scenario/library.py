@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from simulator.domain.model.callbacks import CallbackConfig
-from simulator.domain.model.rules import Origin
+from simulator.domain.model.rules import ScenarioOrigin
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import attempt, build, encoded
 from simulator.scenario.client_files import ClientFiles
@@ -107,7 +107,7 @@ def load_scenario(wanted: str | FilePath, *, needs_resellers: bool = False) -> S
         return _bundled(str(wanted), fingerprint())
     path = _file(wanted, "there is no bundled scenario and no file")
     document = read_file(path)
-    scenario = build(document, path.stem, Origin("file", path.name if is_path(path.name) else f"./{path.name}"))
+    scenario = build(document, path.stem, ScenarioOrigin("file", path.name if is_path(path.name) else f"./{path.name}"))
     if needs_resellers and (lacking := lack(document)) is not None:
         raise ScenarioError([lacking])
     return scenario
@@ -144,7 +144,7 @@ def scenario_in(files: ClientFiles, name: str) -> Scenario:
     `Unreadable` for a file that cannot be read."""
 
     def load(folder: ScenarioFolder) -> Scenario:
-        return build(read_in(folder, name), FilePath(name).stem, Origin("folder", name))
+        return build(read_in(folder, name), FilePath(name).stem, ScenarioOrigin("folder", name))
 
     return files.scenario(b"file " + name.encode("utf-8", "surrogatepass"), load)
 
@@ -183,7 +183,7 @@ def _file(wanted: str | FilePath, absent: str) -> FilePath:
 
 @lru_cache(maxsize=64)
 def _bundled(name: str, current: Fingerprint) -> Scenario:
-    return build(read_bundled(name), name, Origin("bundled", name))
+    return build(read_bundled(name), name, ScenarioOrigin("bundled", name))
 
 
 METHOD = "POST"

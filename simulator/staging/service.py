@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from simulator.auth.canonical import canonical_query
 from simulator.contract.body import BadJson, decode_any
-from simulator.domain.model.effects import Outgoing
+from simulator.domain.model.delivery_attempts import Outgoing
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.http_client.answers import AnswerBounds, AnswerReader
 from simulator.http_client.attempts import NotAllowedError, Route, request_bytes

@@ -4,7 +4,7 @@ from datetime import datetime
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.effects import Outgoing
+from simulator.domain.model.delivery_attempts import Outgoing
 from simulator.domain.model.webhooks import Delivery, Event, Signature
 from simulator.wire import payments, webhooks
 from simulator.wire.money import encode, number

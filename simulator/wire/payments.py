@@ -9,7 +9,7 @@ from simulator.domain.model.cases import CaseAnswer
 from simulator.domain.model.catalog import Product
 from simulator.domain.model.money import ZERO, parse_number
 from simulator.domain.model.schedule import NetworkStatus
-from simulator.domain.model.transactions import PaymentAnswer, PaymentRefused, Result, Status, Transaction
+from simulator.domain.model.transactions import PaymentAnswer, PaymentRefused, PaymentResult, Status, Transaction
 from simulator.wire.money import known_number, number
 from simulator.wire.timestamps import day_first, year_first, year_first_ms
 
@@ -60,17 +60,17 @@ def refusal(refused: PaymentRefused, request: Mapping[str, Any], now: datetime) 
     }
 
 
-def callback(transaction: Transaction, result: Result) -> dict[str, Any]:
+def callback(transaction: Transaction, result: PaymentResult) -> dict[str, Any]:
     """The body of a POST callback. `balance` is the result's: the wallet after this transaction (SPEC 2.3)."""
     return {"data": _callback_fields(transaction, result, year_first(result.at))}
 
 
-def callback_message(transaction: Transaction, result: Result) -> dict[str, Any]:
+def callback_message(transaction: Transaction, result: PaymentResult) -> dict[str, Any]:
     """The `message` of a GET callback: without wrapper, its timestamp with milliseconds."""
     return _callback_fields(transaction, result, year_first_ms(result.at))
 
 
-def _callback_fields(transaction: Transaction, result: Result, timestamp: str) -> dict[str, Any]:
+def _callback_fields(transaction: Transaction, result: PaymentResult, timestamp: str) -> dict[str, Any]:
     return _fields(transaction, result, CALLBACK_STATUS_NAMES[result.status], result.balance, timestamp)
 
 
@@ -79,7 +79,9 @@ def _text(request: Mapping[str, Any], name: str) -> str:
     return value[:ECHO_CHARS_MAX] if isinstance(value, str) else ""
 
 
-def _fields(transaction: Transaction, result: Result, status: str, balance: Decimal, timestamp: str) -> dict[str, Any]:
+def _fields(
+    transaction: Transaction, result: PaymentResult, status: str, balance: Decimal, timestamp: str
+) -> dict[str, Any]:
     return {
         "statusCode": result.code,
         "status": status,

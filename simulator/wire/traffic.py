@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from simulator.domain.model.faults import WITHOUT_BODY
+from simulator.domain.model.fault_kinds import WITHOUT_BODY
 
 Headers = tuple[tuple[bytes, bytes], ...]
 

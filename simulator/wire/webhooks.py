@@ -3,7 +3,7 @@
 from typing import Any
 
 from simulator.domain.model.catalog import Option, Product
-from simulator.domain.model.effects import AttemptEnd, counted
+from simulator.domain.model.delivery_attempts import AttemptEnd, counted
 from simulator.domain.model.webhooks import (
     REPLAYS_MAX,
     BalanceAdded,

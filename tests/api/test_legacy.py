@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from simulator.api.credentials import realm_of
+from simulator.api.token_credentials import realm_of
 from simulator.auth.tokens import TokenHolder, Use, issue
 from tests.support.client import Client, Response, running
 from tests.support.tokens import CREDENTIALS, PASSWORD, USER, get, login, pay_by_token, post, refresh

@@ -3,7 +3,7 @@ api-key-only, key-rotation."""
 
 import pytest
 
-from simulator.domain.model.faults import DrippingAnswer
+from simulator.domain.model.fault_kinds import DrippingAnswer
 from tests.support.client import running
 from tests.support.play import (
     balance,

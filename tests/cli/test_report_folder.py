@@ -15,7 +15,7 @@ from simulator.cli.reports.judge import Judge
 from simulator.cli.reports.verdicts import expectation_cases
 from simulator.cli.server import Running
 from simulator.control.verdicts import answer_of
-from simulator.runtime.expectations import verdicts
+from simulator.runtime.expectation_verdicts import verdicts
 from tests.support.client import Client, running
 
 EXPECT: list[Any] = [{"payments": {"refid": "<script>alert(1)</script>"}}, {"calls": {"status": 500}}]

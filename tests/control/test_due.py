@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from simulator.control import due
+from simulator.domain.agenda import Agenda
 from simulator.domain.commands import CreatePayment
-from simulator.domain.due import Agenda
 from tests.support.client import Client, running
 
 PATH = "/sandboxes/default/due"

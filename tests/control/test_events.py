@@ -12,7 +12,7 @@ from simulator.control.event_rows import EventRows
 from simulator.control.events import EventQuery, EventSource
 from simulator.redaction import MASKED
 from simulator.runtime import event_reader, events
-from simulator.runtime.events import Taken
+from simulator.runtime.events import NumberedEvent
 from simulator.runtime.live_sandbox import LiveSandbox
 from tests.support.client import Client, running
 from tests.support.following import Following, told_in
@@ -353,7 +353,7 @@ def test_two_streams_render_an_event_once(client: Client, monkeypatch: pytest.Mo
     rendered: list[int] = []
     row = EventRows.row
 
-    def counted(rows: EventRows, live: LiveSandbox, taken: Taken) -> dict[str, Any]:
+    def counted(rows: EventRows, live: LiveSandbox, taken: NumberedEvent) -> dict[str, Any]:
         rendered.append(taken.number)
         return row(rows, live, taken)
 
@@ -370,7 +370,7 @@ def test_readers_that_do_not_read_cost_a_reset_nothing_and_miss_nothing(
     rendered: list[int] = []
     row = EventRows.row
 
-    def counted(rows: EventRows, live: LiveSandbox, taken: Taken) -> dict[str, Any]:
+    def counted(rows: EventRows, live: LiveSandbox, taken: NumberedEvent) -> dict[str, Any]:
         rendered.append(taken.number)
         return row(rows, live, taken)
 

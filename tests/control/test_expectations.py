@@ -352,7 +352,7 @@ def test_unknown_parameters_are_refused(path: str, status: int) -> None:
 
 
 def test_others_have_their_turn_while_many_records_are_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.runtime.expectations.SLICE", 2)
+    monkeypatch.setattr("simulator.runtime.expectation_verdicts.SLICE", 2)
     with running({"expect": [{"payments": {"status": "Accepted"}, "count": 7}]}) as client:
         for number in range(7):
             client.pay(f"r{number}")
@@ -366,12 +366,12 @@ def test_others_have_their_turn_while_many_records_are_scanned(monkeypatch: pyte
             return turns
 
         scanning = client.run(turns_of_another())
-        monkeypatch.setattr("simulator.runtime.expectations.SLICE", 100)
+        monkeypatch.setattr("simulator.runtime.expectation_verdicts.SLICE", 100)
         assert scanning == client.run(turns_of_another()) + 7 // 2
 
 
 def test_the_latest_that_match_are_shown_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.runtime.expectations.SLICE", 2)
+    monkeypatch.setattr("simulator.runtime.expectation_verdicts.SLICE", 2)
     expect: list[Any] = [{"payments": {}, "count": 0}, {"calls": {}, "count": {"max": 2}}]
     with running({"expect": expect}) as client:
         for number in range(7):

@@ -9,7 +9,7 @@ import pytest
 from simulator.domain.model.callbacks import CallbackLog
 from simulator.domain.model.transactions import Transactions
 from simulator.domain.reports import invariants
-from simulator.runtime import expectations
+from simulator.runtime import expectation_verdicts
 from tests.support.client import Client, Response, running
 
 ONE = "/sandboxes/default"
@@ -52,7 +52,7 @@ def test_payments_continue_while_the_invariants_are_checked(monkeypatch: pytest.
 
 
 def test_payments_continue_uncounted_while_expectations_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expectations, "SLICE", 1)
+    monkeypatch.setattr(expectation_verdicts, "SLICE", 1)
     with running(PAID | EXPECTED) as client:
         paid(client, 20)
         answer, made = client.run(while_paying(client, "/expectations"))
@@ -62,10 +62,10 @@ def test_payments_continue_uncounted_while_expectations_are_counted(monkeypatch:
 
 
 def test_expectations_test_a_bounded_number_of_records_per_slice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expectations, "SLICE", 6)
+    monkeypatch.setattr(expectation_verdicts, "SLICE", 6)
     with running(PAID | EXPECTED) as client:
         paid(client, 20)
-        parts = [len(part) for part in expectations.verdicts_in_slices(client.live)]
+        parts = [len(part) for part in expectation_verdicts.verdicts_in_slices(client.live)]
         assert parts == [0, 0, 0, 3], "20 payments in 4 slices, and no callbacks"
 
 

@@ -15,9 +15,9 @@ from simulator.domain.commands import Credit, OpenCase
 from simulator.domain.model.bills import BillKey
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import CaseKind, CaseThen, NoSuchTransaction
-from simulator.domain.model.effects import AttemptEnd, AttemptResult, Send
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Send
 from simulator.domain.model.money import SERVICE_ZONE
-from simulator.domain.model.outcomes import Noted
+from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.rules import Fields, Rule
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.transactions import (
@@ -99,7 +99,7 @@ def next_soon(one: Transaction) -> datetime:
     return first + timedelta(days=max(0, (one.created - first) // timedelta(days=1) + 1))
 
 
-def outcomes_of(one: Transaction, now: datetime) -> set[Noted]:
+def outcomes_of(one: Transaction, now: datetime) -> set[DomainOutcome]:
     """Return the outcomes of a payment as its records show them: its statuses and its pending items."""
     statuses = [result.status for result in one.results]
     pairs = set(itertools.pairwise(statuses))
@@ -110,14 +110,14 @@ def outcomes_of(one: Transaction, now: datetime) -> set[Noted]:
         for step in one.steps
     )
     tests = {
-        Noted.SUCCESSFUL_AFTER_PROCESSING: {(A, P), (P, S)} <= pairs,
-        Noted.SUCCESSFUL_AT_ONCE: statuses[0] is S,
-        Noted.FAILED_AFTER_ACCEPTED: (A, F) in pairs,
-        Noted.FAILED_AFTER_PROCESSING: (P, F) in pairs,
-        Noted.FAILED_AT_ONCE: statuses[0] is F,
-        Noted.REFUNDED: statuses[-1] is Status.REFUNDED,
-        Noted.STUCK: not one.is_settled and not is_waiting,
-        Noted.REQUERIED: one.requeries > 0,
+        DomainOutcome.SUCCESSFUL_AFTER_PROCESSING: {(A, P), (P, S)} <= pairs,
+        DomainOutcome.SUCCESSFUL_AT_ONCE: statuses[0] is S,
+        DomainOutcome.FAILED_AFTER_ACCEPTED: (A, F) in pairs,
+        DomainOutcome.FAILED_AFTER_PROCESSING: (P, F) in pairs,
+        DomainOutcome.FAILED_AT_ONCE: statuses[0] is F,
+        DomainOutcome.REFUNDED: statuses[-1] is Status.REFUNDED,
+        DomainOutcome.STUCK: not one.is_settled and not is_waiting,
+        DomainOutcome.REQUERIED: one.requeries > 0,
     }
     return {outcome for outcome, is_met in tests.items() if is_met}
 

@@ -16,7 +16,7 @@ from simulator.domain.commands import (
     RotateWebhookSecret,
     SetWebhook,
 )
-from simulator.domain.model.effects import AttemptEnd, AttemptResult, Send
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Send
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import Delivery, DeliveryState, ReplayRefused

@@ -5,7 +5,7 @@ import gzip
 
 import pytest
 
-from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
 from tests.support.broken_receivers import (
     OK,
     RUNNERS,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from simulator.domain.model.effects import AttemptEnd
+from simulator.domain.model.delivery_attempts import AttemptEnd
 from simulator.http_client.lookup import MAX_LOOKUPS, system_lookup
 from tests.support.broken_receivers import (
     OK,

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from simulator.domain.model.effects import AttemptEnd, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, Outgoing
 from simulator.http_client import client as client_module
 from simulator.http_client import dialer
 from tests.support.broken_receivers import (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
 from simulator.http_client.sender import HttpSender
 from tests.support.broken_receivers import (
     OK,
@@ -404,7 +404,7 @@ def test_no_connection_stays_open_or_silent_at_the_end() -> None:
     program = """
         import asyncio
         from simulator.http_client.sender import HttpSender
-        from simulator.domain.model.effects import Outgoing
+        from simulator.domain.model.delivery_attempts import Outgoing
 
         def lookup(host):
             raise OSError("no such name")

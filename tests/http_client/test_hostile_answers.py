@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
 from simulator.http_client.answers import INTERIM_MAX
 from simulator.http_client.attempts import BODY_BYTES, BOUNDS
 from tests.support.broken_receivers import OK, RUNNERS, Answer, Exchange, Receiver, Run, post, proof, sender

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator.domain.model.effects import Outgoing
+from simulator.domain.model.delivery_attempts import Outgoing
 from simulator.http_client.attempts import NotAllowedError, request_bytes, route
 from simulator.http_client.dialer import Origin
 from simulator.http_client.targets import HttpTarget, parse_target

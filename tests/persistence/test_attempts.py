@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
 from simulator.http_client.sender import HttpSender
 from simulator.persistence.tape.entries import AttemptSent
 from tests.support.client import Client

@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
 from simulator.persistence.errors import StoreError, WriteFailed
 from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.store import Store

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from simulator.domain.model import limits
+from simulator.domain.model import request_limits
 from simulator.persistence import snapshot_schedule
 from simulator.persistence.snapshot import document
 from simulator.persistence.snapshot.capture import parts_of
@@ -24,7 +24,7 @@ from tests.support.wall import Wall
 SECRET = "c2VjcmV0LW9mLWEtcmVzZWxsZXItd2l0aC1lbm91Z2g="
 KEYS = [f"key-{code}-{number}" for code in ("RA", "RB") for number in (1, 2)]
 SMALL: list[tuple[Any, str, float]] = [
-    (document, "SIZE", 4), (limits, "EXPIRED_AT_ONCE", 5), (snapshot_schedule, "LOOK_S", 1_000.0),
+    (document, "SIZE", 4), (request_limits, "EXPIRED_AT_ONCE", 5), (snapshot_schedule, "LOOK_S", 1_000.0),
 ]  # fmt: skip
 
 
@@ -40,12 +40,12 @@ def scenario(count_max: int, window_s: int, tolerance_s: int, scope: str) -> dic
          "api_keys": [{"key": key, "secret": SECRET} for key in KEYS if code in key]}
         for code in ("RA", "RB")
     ]  # fmt: skip
-    limits = {"nonces": count_max, "nonce_window": f"{window_s}s", "timestamp_tolerance": f"{tolerance_s}s"}
+    request_limits = {"nonces": count_max, "nonce_window": f"{window_s}s", "timestamp_tolerance": f"{tolerance_s}s"}
     return {
         "extends": "default",
         "clock": {"mode": "manual", "start": "2026-11-21T04:00:00Z"},
         "resellers": resellers,
-        "limits": limits | {"requests_per_interval": None},
+        "limits": request_limits | {"requests_per_interval": None},
         "assume": {"nonce-scope": scope},
     }
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from simulator.domain.errors import Conflict
-from simulator.domain.model.inboxes import InboxProgram, InboxReply
+from simulator.domain.model.inbox_programs import InboxProgram, InboxReply
 from simulator.domain.model.resellers import SecretLog
 from simulator.domain.model.scenario import Limits
 from simulator.persistence.tape.entries import InboxReceived

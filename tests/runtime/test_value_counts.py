@@ -7,7 +7,7 @@ import pytest
 from simulator.domain.model.expectations import ANY_COUNT, Count, Expectation, ExpectationKind
 from simulator.runtime.counters import Counters
 from simulator.runtime.journal import Exchange, packed
-from simulator.runtime.value_counts import RECENT_MAX, ExpectationBudget, Request, ValueCounts
+from simulator.runtime.value_counts import RECENT_MAX, ExpectationBudget, MatchingCall, ValueCounts
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -19,7 +19,7 @@ def counts(per: str = "refid") -> ValueCounts:
 
 def add(into: ValueCounts, value: str, *arrivals: float) -> None:
     for n, seconds in enumerate(arrivals, 1):
-        into.add(value, Request(START + timedelta(seconds=seconds), n))
+        into.add(value, MatchingCall(START + timedelta(seconds=seconds), n))
 
 
 def test_a_call_that_is_answered_late_is_compared_with_the_calls_around_it() -> None:
@@ -72,7 +72,7 @@ def once(budget: ExpectationBudget | None = None) -> ValueCounts:
 def test_the_worst_count_is_found_however_the_counts_came_about() -> None:
     found = once()
     for n, value in enumerate("abcabbc", 1):
-        found.add(value, Request(START, n))
+        found.add(value, MatchingCall(START, n))
     assert found.verdict().message == (
         "it: expected 1 for each refid, got 3 for b in requests 2, 5, 6; wrong for 3 of 3"
     )
@@ -81,7 +81,7 @@ def test_the_worst_count_is_found_however_the_counts_came_about() -> None:
 def test_a_verdict_on_many_values_looks_at_few_of_them() -> None:
     found = once()
     for n in range(2_000):
-        found.add(str(n), Request(START, n))
+        found.add(str(n), MatchingCall(START, n))
     assert len(found._judged()) == 1
 
 
@@ -90,8 +90,8 @@ def test_all_expectations_share_the_memory_for_values(monkeypatch: pytest.Monkey
     budget = ExpectationBudget()
     first, second = once(budget), once(budget)
     for value in ("a", "b"):
-        first.add(value, Request(START, 1))
-        second.add(value, Request(START, 1))
+        first.add(value, MatchingCall(START, 1))
+        second.add(value, MatchingCall(START, 1))
     assert first.verdict().ok
     assert not second.verdict().ok
     assert "got no verdict: the expectations of this sandbox have more than 3 values" in second.verdict().message

@@ -9,7 +9,7 @@ import pytest
 from simulator.domain.model.callbacks import CallbackConfig, RetryPolicy
 from simulator.domain.model.catalog import Adjustment, Discount, Money, Overlay, Source, TreeKind
 from simulator.domain.model.draw import Spread
-from simulator.domain.model.faults import (
+from simulator.domain.model.fault_kinds import (
     CutAnswer,
     DrippingAnswer,
     ExtraHeaders,

@@ -9,7 +9,7 @@ from functools import cache
 from types import FunctionType, MappingProxyType
 from typing import Any
 
-from simulator.domain.model.limits import Nonces
+from simulator.domain.model.request_limits import Nonces
 
 PLAIN = (str, bytes, int, float, Decimal, date, time, timedelta, Enum, type(None))
 

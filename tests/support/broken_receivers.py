@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import pytest
 
-from simulator.domain.model.effects import AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptResult, Outgoing
 from simulator.http_client.addresses import AddressPolicy
 from simulator.http_client.lookup import Lookup, system_lookup
 from simulator.http_client.sender import HttpSender

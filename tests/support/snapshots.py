@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from simulator.app import App
-from simulator.domain.due import StepDue
-from simulator.domain.model.rules import Origin, SourceLine
+from simulator.domain.agenda import StepDue
+from simulator.domain.model.rules import ScenarioOrigin, SourceLine
 from simulator.persistence.replay.head import beginning_of
 from simulator.persistence.replay.player import Player
 from simulator.persistence.replay.proof import player_for
@@ -48,7 +48,7 @@ def insides(live: LiveSandbox) -> Any:
     around += [of_same_names, counts, owners, waiting, sorted(state.added.items()), of_payments]
     around += [_about(live)]
     everything = [state, *around, counters, values, logs, clock, budget, live.tape.bytes, len(live.tape)]
-    return anatomy(everything, left_out, told=(SourceLine, Origin), values_apart=True)
+    return anatomy(everything, left_out, told=(SourceLine, ScenarioOrigin), values_apart=True)
 
 
 def _about(live: LiveSandbox) -> list[Any]:

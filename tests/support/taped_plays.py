@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from simulator.domain.model.rules import Origin, SourceLine
+from simulator.domain.model.rules import ScenarioOrigin, SourceLine
 from simulator.domain.sandbox import Sandbox
 from simulator.scenario.library import scenario_from_object
 from tests.support import day_tape
@@ -192,7 +192,7 @@ PLAYS: list[Callable[[Client], None]] = [
 def parts(box: Sandbox) -> tuple[Any, Any]:
     """Return the state and its scenario as separate values. Earlier compilations determine whether they share objects,
     and so do the caches of the catalog. The place of a rule is left out, since it is only shown to people."""
-    told = (SourceLine, Origin)
+    told = (SourceLine, ScenarioOrigin)
     return anatomy(box.state, left_out=("compiler", "scenario", "publish", "categories"), told=told), anatomy(
         box.state.scenario, left_out=("catalog",), told=told
     )

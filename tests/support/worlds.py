@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from simulator.domain.agenda import Fired
 from simulator.domain.commands import CreatePayment, EndAttempt, PassTime
-from simulator.domain.due import Fired
 from simulator.domain.model.bills import BillField, BillProfile, NamePool, PersonPools
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import (
@@ -20,7 +20,7 @@ from simulator.domain.model.catalog import (
     Receipt,
     Source,
 )
-from simulator.domain.model.effects import AttemptResult, Send
+from simulator.domain.model.delivery_attempts import AttemptResult, Send
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import ResellerStart, Scenario
 from simulator.domain.model.transactions import Distortion, PaymentAnswer, PaymentRefused, PaymentThen, Status, Step

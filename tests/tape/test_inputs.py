@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from simulator.domain import commands as c
 from simulator.domain.model.cases import CaseKind
 from simulator.domain.model.catalog import Adjustment, Discount, Overlay, TreeKind
-from simulator.domain.model.effects import AttemptEnd, AttemptResult
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult
 from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import KeyStart, ResellerStart
 from simulator.domain.model.schedule import NetworkStatus

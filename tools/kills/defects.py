@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 
 from simulator.cli.main import main
-from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
 from simulator.http_client.sender import HttpSender
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.gate import Act, Gate

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from simulator.domain.model.effects import Outgoing
+from simulator.domain.model.delivery_attempts import Outgoing
 from simulator.domain.model.webhooks import DeliveryState
 from simulator.runtime.live_sandbox import LiveSandbox
 from tools.worlds.clients import Answered, Asked

@@ -18,7 +18,7 @@ from typing import Any, cast
 from unittest.mock import patch
 
 from simulator.app import build_app
-from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
 from simulator.options import Options
 from simulator.persistence import keeper, reader, rewinding, snapshot_schedule
 from simulator.persistence.data_folder import DataFolder

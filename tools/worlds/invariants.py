@@ -7,12 +7,12 @@ from collections import Counter
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from simulator.domain.due import CallbackDue, CaseDue, DeliveryDue, StepDue
+from simulator.domain.agenda import CallbackDue, CaseDue, DeliveryDue, StepDue
 from simulator.domain.model.callbacks import Callback, CallbackState, is_retried
 from simulator.domain.model.cases import CaseState
+from simulator.domain.model.delivery_attempts import AttemptEnd, is_accepted
 from simulator.domain.model.domain_events import Attempted, StatusChanged
 from simulator.domain.model.draw import typical
-from simulator.domain.model.effects import AttemptEnd, is_accepted
 from simulator.domain.model.transactions import SETTLED, Status, may_follow
 from simulator.domain.model.wallet import Entry, EntryType
 from simulator.domain.model.webhooks import Delivery, DeliveryState

@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from simulator.domain.due import CallbackDue, DeliveryDue
+from simulator.domain.agenda import CallbackDue, DeliveryDue
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.journal import Journal

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlsplit
 
-from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.live_sandbox import LiveSandbox
 

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.effects import AttemptResult
+from simulator.domain.model.delivery_attempts import AttemptResult
 from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.live_sandbox import LiveSandbox
 

@@ -147,7 +147,7 @@ class Lives:
 
     def add(self, live: "LiveSandbox", label: str) -> "list[Verdict]":
         """Judge the present state of a sandbox that has expectations, and return the verdicts."""
-        from simulator.runtime.expectations import verdicts
+        from simulator.runtime.expectation_verdicts import verdicts
 
         found = verdicts(live) if live.counters.expected else []
         self.add_cases(live, label, expectation_cases(found, live.secrets))

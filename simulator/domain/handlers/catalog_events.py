@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from simulator.domain.handlers import webhooks
+from simulator.domain.handlers import webhook_jobs
 from simulator.domain.model import pricing
 from simulator.domain.model.catalog import Catalog, Category, Group, Option, Overlay, Product, tree_of
 from simulator.domain.model.resellers import Reseller
@@ -129,7 +129,7 @@ def _send(state: State, found: list[Change], reseller: str, now: datetime) -> No
         if change.product is not None and not is_new:
             entry = msgspec.structs.replace(entry, resource=_without_options(older(state, change.product)))
         identity = (*change.key, *whose, state.catalog_changes)
-        webhooks.emit(state, state.catalog_webhook, "", change.type, entry, now, *identity)
+        webhook_jobs.emit(state, state.catalog_webhook, "", change.type, entry, now, *identity)
 
 
 def _has_whole_tree(state: State) -> bool:

@@ -11,20 +11,20 @@ from typing import Any
 
 import msgspec
 
-from simulator.domain.due import StepDue, StepTaken
-from simulator.domain.handlers import callbacks
+from simulator.domain.agenda import StepDue, StepTaken
+from simulator.domain.handlers import callback_jobs
 from simulator.domain.model import draw
 from simulator.domain.model.domain_events import Posted
 from simulator.domain.model.draw import drawn
 from simulator.domain.model.instants import next_time_of_day
 from simulator.domain.model.money import SERVICE_ZONE, ZERO
-from simulator.domain.model.outcomes import SETTLED_COURSES, Noted
+from simulator.domain.model.outcomes import SETTLED_COURSES, DomainOutcome
 from simulator.domain.model.rules import Fields, Text
 from simulator.domain.model.transactions import (
     FAILED,
     SETTLED,
     SUCCESSFUL,
-    Result,
+    PaymentResult,
     Status,
     Step,
     Transaction,
@@ -89,7 +89,7 @@ def _schedule_next(state: State, transaction: Transaction, place: int) -> None:
         return
     transaction.ticket = None
     if not transaction.is_settled and _last_requery(steps) <= transaction.requeries:
-        state.noted[Noted.STUCK] += 1
+        state.noted[DomainOutcome.STUCK] += 1
 
 
 def _planned(transaction: Transaction, place: int) -> datetime:
@@ -126,14 +126,14 @@ def requery(state: State, transaction: Transaction, now: datetime) -> None:
         return
     transaction.requeries += 1
     if transaction.requeries == 1:
-        state.noted[Noted.REQUERIED] += 1
+        state.noted[DomainOutcome.REQUERIED] += 1
     for step in transaction.steps:
         if step.requery == transaction.requeries and may_follow(transaction.result.status, step.status):
             _enter_status(state, transaction, step, now, "requery")
             if transaction.is_settled:
                 return
     if transaction.ticket is None and _last_requery(transaction.steps) == transaction.requeries:
-        state.noted[Noted.STUCK] += 1
+        state.noted[DomainOutcome.STUCK] += 1
 
 
 def _enter_status(state: State, transaction: Transaction, step: Step, now: datetime, cause: str) -> None:
@@ -149,7 +149,7 @@ def _enter_status(state: State, transaction: Transaction, step: Step, now: datet
             cost = ZERO
     code = state.codes[status] if step.code is None else step.code
     balance = results[-1].balance if results and status is not FAILED else wallet.balance
-    result = Result(
+    result = PaymentResult(
         at=now, status=status, code=code, cost=cost, balance=balance, cause=cause, remarks=transaction.remarks
     )
     if step.texts or step.expiry or status is SUCCESSFUL:
@@ -165,7 +165,7 @@ def _enter_status(state: State, transaction: Transaction, step: Step, now: datet
 def propagate_change(state: State, transaction: Transaction, now: datetime) -> None:
     """Apply the consequences of any status change after the creation."""
     state.resellers[transaction.reseller].history.change_status(transaction)
-    callbacks.schedule(state, transaction, now)
+    callback_jobs.schedule(state, transaction, now)
 
 
 def _settle(state: State, transaction: Transaction) -> None:
@@ -180,7 +180,7 @@ def _settle(state: State, transaction: Transaction) -> None:
     transaction.ticket = None
 
 
-def _with_details(state: State, transaction: Transaction, step: Step, result: Result) -> Result:
+def _with_details(state: State, transaction: Transaction, step: Step, result: PaymentResult) -> PaymentResult:
     """Return the result with the fields that the step and the product add."""
     expiry = step.expiry or _expiry(state, transaction, step, result.at)
     texts: dict[str, Any] = _texts(state, transaction, step)

@@ -8,8 +8,8 @@ from enum import StrEnum
 import msgspec
 from msgspec.structs import replace
 
-from simulator.domain.model.effects import Attempt, AttemptEnd, AttemptResult
-from simulator.domain.model.transactions import Result, Transaction
+from simulator.domain.model.delivery_attempts import Attempt, AttemptEnd, AttemptResult
+from simulator.domain.model.transactions import PaymentResult, Transaction
 
 _TEMPORARY = frozenset({408, 429})
 
@@ -37,7 +37,7 @@ class Callback(msgspec.Struct, eq=False, gc=False, kw_only=True):  # no cycle le
 
     id: str
     transaction: Transaction
-    result: Result
+    result: PaymentResult
     url: str
     method: str
     copy: int = 0

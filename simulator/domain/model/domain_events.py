@@ -18,7 +18,7 @@ class NotificationKind(StrEnum):
     VOID = "void"
 
 
-class Notification(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class EmailNotification(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """An e-mail. `n` counts from 1 within the sandbox; `trxid` and `refid` are empty without a transaction."""
 
     n: int
@@ -36,13 +36,13 @@ class NotificationLog:
     """The latest notifications of a sandbox in order; `left_out` counts the evicted notifications."""
 
     def __init__(self, count_max: int) -> None:
-        self._kept: deque[Notification] = deque(maxlen=count_max)
+        self._kept: deque[EmailNotification] = deque(maxlen=count_max)
         self._count = 0
 
-    def __iter__(self) -> Iterator[Notification]:
+    def __iter__(self) -> Iterator[EmailNotification]:
         return iter(self._kept)
 
-    def __reversed__(self) -> Iterator[Notification]:
+    def __reversed__(self) -> Iterator[EmailNotification]:
         return reversed(self._kept)
 
     def __len__(self) -> int:
@@ -53,7 +53,7 @@ class NotificationLog:
         """Return the number of evicted notifications."""
         return self._count - len(self._kept)
 
-    def restore(self, kept: Iterable[Notification], left_out: int) -> None:
+    def restore(self, kept: Iterable[EmailNotification], left_out: int) -> None:
         """Replace all notifications; `left_out` counts earlier evictions."""
         self._kept = deque(kept, maxlen=self._kept.maxlen)
         self._count = left_out + len(self._kept)
@@ -69,10 +69,10 @@ class NotificationLog:
         text: str,
         trxid: str = "",
         refid: str = "",
-    ) -> Notification:
+    ) -> EmailNotification:
         """Record an e-mail to all of `to`."""
         self._count += 1
-        notification = Notification(
+        notification = EmailNotification(
             n=self._count,
             at=at,
             kind=kind,
@@ -111,7 +111,7 @@ class Attempted(msgspec.Struct, frozen=True, gc=False):
     next_due: datetime | None
 
 
-DomainEvent = StatusChanged | Posted | Attempted | Notification
+DomainEvent = StatusChanged | Posted | Attempted | EmailNotification
 
 
 def no_listener(event: DomainEvent) -> None:

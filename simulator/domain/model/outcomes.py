@@ -26,7 +26,7 @@ class ConnectionEnd(StrEnum):
     GONE = "gone"  # the client had left
 
 
-class Noted(StrEnum):
+class DomainOutcome(StrEnum):
     """Outcomes that the domain counts as they happen; the value is the outcome's id. A payment counts once for each of
     its outcomes."""
 
@@ -61,14 +61,14 @@ class Noted(StrEnum):
 
 
 # The outcome of a settled payment, from all of its statuses.
-SETTLED_COURSES: Mapping[tuple[Status, ...], Noted] = MappingProxyType(
+SETTLED_COURSES: Mapping[tuple[Status, ...], DomainOutcome] = MappingProxyType(
     {
-        (Status.SUCCESSFUL,): Noted.SUCCESSFUL_AT_ONCE,
-        (Status.ACCEPTED, Status.PROCESSING, Status.SUCCESSFUL): Noted.SUCCESSFUL_AFTER_PROCESSING,
-        (Status.FAILED,): Noted.FAILED_AT_ONCE,
-        (Status.ACCEPTED, Status.FAILED): Noted.FAILED_AFTER_ACCEPTED,
-        (Status.PROCESSING, Status.FAILED): Noted.FAILED_AFTER_PROCESSING,
-        (Status.ACCEPTED, Status.PROCESSING, Status.FAILED): Noted.FAILED_AFTER_PROCESSING,
+        (Status.SUCCESSFUL,): DomainOutcome.SUCCESSFUL_AT_ONCE,
+        (Status.ACCEPTED, Status.PROCESSING, Status.SUCCESSFUL): DomainOutcome.SUCCESSFUL_AFTER_PROCESSING,
+        (Status.FAILED,): DomainOutcome.FAILED_AT_ONCE,
+        (Status.ACCEPTED, Status.FAILED): DomainOutcome.FAILED_AFTER_ACCEPTED,
+        (Status.PROCESSING, Status.FAILED): DomainOutcome.FAILED_AFTER_PROCESSING,
+        (Status.ACCEPTED, Status.PROCESSING, Status.FAILED): DomainOutcome.FAILED_AFTER_PROCESSING,
     }
 )
 
@@ -119,14 +119,14 @@ _CALLBACKS, _REFUSALS, _CASES = "callbacks", "refused payments", "voids and disp
 _AUTH, _LIMITS = "authentication", "limits"
 
 OUTCOMES: tuple[KnownOutcome, ...] = (
-    KnownOutcome(Noted.SUCCESSFUL_AFTER_PROCESSING, _PAYMENTS, "Accepted, Processing, then success"),
-    KnownOutcome(Noted.SUCCESSFUL_AT_ONCE, _PAYMENTS, "success in the first answer"),
-    KnownOutcome(Noted.FAILED_AFTER_ACCEPTED, _PAYMENTS, "Failed after Accepted"),
-    KnownOutcome(Noted.FAILED_AFTER_PROCESSING, _PAYMENTS, "Failed after Processing"),
-    KnownOutcome(Noted.FAILED_AT_ONCE, _PAYMENTS, "Failed in the first answer"),
-    KnownOutcome(Noted.REFUNDED, _PAYMENTS, "Refund after a success"),
-    KnownOutcome(Noted.STUCK, _PAYMENTS, "Processing (or Accepted) for ever"),
-    KnownOutcome(Noted.REQUERIED, _PAYMENTS, "asked for again before it was settled"),
+    KnownOutcome(DomainOutcome.SUCCESSFUL_AFTER_PROCESSING, _PAYMENTS, "Accepted, Processing, then success"),
+    KnownOutcome(DomainOutcome.SUCCESSFUL_AT_ONCE, _PAYMENTS, "success in the first answer"),
+    KnownOutcome(DomainOutcome.FAILED_AFTER_ACCEPTED, _PAYMENTS, "Failed after Accepted"),
+    KnownOutcome(DomainOutcome.FAILED_AFTER_PROCESSING, _PAYMENTS, "Failed after Processing"),
+    KnownOutcome(DomainOutcome.FAILED_AT_ONCE, _PAYMENTS, "Failed in the first answer"),
+    KnownOutcome(DomainOutcome.REFUNDED, _PAYMENTS, "Refund after a success"),
+    KnownOutcome(DomainOutcome.STUCK, _PAYMENTS, "Processing (or Accepted) for ever"),
+    KnownOutcome(DomainOutcome.REQUERIED, _PAYMENTS, "asked for again before it was settled"),
     _answer("insufficient-balance", _REFUSALS, "Insufficient_Balance", _has_error(Reason.BALANCE)),
     _answer("invalid-product", _REFUSALS, "Invalid_Product", _has_error(Reason.PRODUCT)),
     _answer("invalid-account", _REFUSALS, "Invalid_Account", _has_error(Reason.ACCOUNT)),
@@ -134,27 +134,27 @@ OUTCOMES: tuple[KnownOutcome, ...] = (
     _answer("invalid-denomination", _REFUSALS, "Invalid_Denomination", _has_error(Reason.DENOMINATION)),
     _answer("invalid-request", _REFUSALS, "Invalid_Request", _has_error(Reason.REQUEST)),
     _answer("invalid-plan-code", _REFUSALS, "a plan code that does not fit", _has_error(*PLAN_REASONS)),
-    KnownOutcome(Noted.VOID_TAKEN, _CASES, "a void that was taken"),
-    KnownOutcome(Noted.VOID_REFUSED, _CASES, "a refused void"),
-    KnownOutcome(Noted.VOID_REFUSED_LATER, _CASES, "a void that was taken and refused by the biller after all"),
-    KnownOutcome(Noted.DISPUTE_TAKEN, _CASES, "a dispute that was taken"),
-    KnownOutcome(Noted.DISPUTE_REFUSED, _CASES, "a refused dispute"),
+    KnownOutcome(DomainOutcome.VOID_TAKEN, _CASES, "a void that was taken"),
+    KnownOutcome(DomainOutcome.VOID_REFUSED, _CASES, "a refused void"),
+    KnownOutcome(DomainOutcome.VOID_REFUSED_LATER, _CASES, "a void that was taken and refused by the biller after all"),
+    KnownOutcome(DomainOutcome.DISPUTE_TAKEN, _CASES, "a dispute that was taken"),
+    KnownOutcome(DomainOutcome.DISPUTE_REFUSED, _CASES, "a refused dispute"),
     _answer("case-of-unknown-transaction", _CASES, "400 for an unknown transaction", _has_error("unknown_transaction")),
     _answer("bill-found", "bills", "a bill", _bill(200)),
     _answer("bill-refused", "bills", "a bill that cannot be looked up", _bill(400)),
-    KnownOutcome(Noted.CALLBACK_DELIVERED, _CALLBACKS, "a callback that was delivered"),
-    KnownOutcome(Noted.CALLBACK_RETRIED, _CALLBACKS, "a callback that was tried again"),
-    KnownOutcome(Noted.CALLBACK_DELIVERED_LATE, _CALLBACKS, "a callback that was delivered by a retry"),
-    KnownOutcome(Noted.CALLBACK_FAILED, _CALLBACKS, "a callback that failed for good"),
-    KnownOutcome(Noted.CALLBACK_DUPLICATED, _CALLBACKS, "duplicate callbacks"),
-    KnownOutcome(Noted.CALLBACK_DROPPED, _CALLBACKS, "a callback that never came"),
-    KnownOutcome(Noted.CALLBACKS_REVERSED, _CALLBACKS, "callbacks in reverse order"),
-    KnownOutcome(Noted.CALLBACK_STALE, _CALLBACKS, "an earlier status sent again after a later status"),
-    KnownOutcome(Noted.WEBHOOK_DELIVERED, "webhooks", "a webhook that was delivered"),
-    KnownOutcome(Noted.WEBHOOK_RETRIED, "webhooks", "a webhook that was tried again"),
-    KnownOutcome(Noted.WEBHOOK_FAILED, "webhooks", "a webhook that failed for good"),
-    KnownOutcome(Noted.WEBHOOK_REPLAYED, "webhooks", "a replay"),
-    KnownOutcome(Noted.REPLAY_REFUSED, "webhooks", "a refused replay"),
+    KnownOutcome(DomainOutcome.CALLBACK_DELIVERED, _CALLBACKS, "a callback that was delivered"),
+    KnownOutcome(DomainOutcome.CALLBACK_RETRIED, _CALLBACKS, "a callback that was tried again"),
+    KnownOutcome(DomainOutcome.CALLBACK_DELIVERED_LATE, _CALLBACKS, "a callback that was delivered by a retry"),
+    KnownOutcome(DomainOutcome.CALLBACK_FAILED, _CALLBACKS, "a callback that failed for good"),
+    KnownOutcome(DomainOutcome.CALLBACK_DUPLICATED, _CALLBACKS, "duplicate callbacks"),
+    KnownOutcome(DomainOutcome.CALLBACK_DROPPED, _CALLBACKS, "a callback that never came"),
+    KnownOutcome(DomainOutcome.CALLBACKS_REVERSED, _CALLBACKS, "callbacks in reverse order"),
+    KnownOutcome(DomainOutcome.CALLBACK_STALE, _CALLBACKS, "an earlier status sent again after a later status"),
+    KnownOutcome(DomainOutcome.WEBHOOK_DELIVERED, "webhooks", "a webhook that was delivered"),
+    KnownOutcome(DomainOutcome.WEBHOOK_RETRIED, "webhooks", "a webhook that was tried again"),
+    KnownOutcome(DomainOutcome.WEBHOOK_FAILED, "webhooks", "a webhook that failed for good"),
+    KnownOutcome(DomainOutcome.WEBHOOK_REPLAYED, "webhooks", "a replay"),
+    KnownOutcome(DomainOutcome.REPLAY_REFUSED, "webhooks", "a refused replay"),
     _answer("invalid-signature", _AUTH, "401 invalid_signature", _has_error("invalid_signature")),
     _answer("invalid-api-key", _AUTH, "401 invalid_api_key", _has_error("invalid_api_key")),
     _answer("timestamp-expired", _AUTH, "401 timestamp_expired", _has_error("timestamp_expired")),

@@ -23,7 +23,7 @@ class SourceLine(msgspec.Struct, frozen=True):
         return f"{self.file}:{self.line}"
 
 
-class Origin(msgspec.Struct, frozen=True):
+class ScenarioOrigin(msgspec.Struct, frozen=True):
     """The source of a scenario, as another file names it in `extends`: a bundled scenario, a file in the folder of
     `--scenarios` (by its path in the folder), or any other file (by its name, relative to the extending file)."""
 

@@ -15,11 +15,11 @@ from simulator.domain.model.callbacks import CallbackConfig, RetryPolicy
 from simulator.domain.model.cases import CaseThen
 from simulator.domain.model.catalog import Catalog, Overlay
 from simulator.domain.model.expectations import Expectation
-from simulator.domain.model.faults import FaultThen
-from simulator.domain.model.inboxes import InboxProgram
+from simulator.domain.model.fault_kinds import FaultThen
+from simulator.domain.model.inbox_programs import InboxProgram
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.rule_book import NO_MAGIC, Magic
-from simulator.domain.model.rules import Origin, Rule
+from simulator.domain.model.rules import Rule, ScenarioOrigin
 from simulator.domain.model.schedule import NetworkTimeline, Scheduled
 from simulator.domain.model.transactions import PaymentThen, Step
 from simulator.domain.model.webhooks import WebhookPolicy, WebhookStart
@@ -130,7 +130,7 @@ class Scenario:
     assume: Mapping[str, object] = field(default_factory=dict)
     expect: tuple[Expectation, ...] = ()
     written: Callable[[], Mapping[str, Any]] = field(default=dict, compare=False, repr=False)
-    origin: Origin | None = field(default=None, compare=False, repr=False)
+    origin: ScenarioOrigin | None = field(default=None, compare=False, repr=False)
 
     @property
     def document(self) -> Mapping[str, Any]:

@@ -145,7 +145,7 @@ class PaymentThen(msgspec.Struct, frozen=True):
     refusal: Refusal | None = None
 
 
-class Result(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class PaymentResult(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """The state of a transaction from `at` on: the variable half of SPEC 2.3.
 
     `cost` is 0 after a refund; `balance` is the wallet's after this transaction's latest entry so far, unaffected by
@@ -191,7 +191,7 @@ class Transaction(msgspec.Struct, eq=False, gc=False):  # not part of any refere
     currency: str
     face: Decimal
     entry_ids: tuple[int, ...] = ()
-    results: tuple[Result, ...] = ()
+    results: tuple[PaymentResult, ...] = ()
     steps: tuple[Step, ...] = ()
     ticket: int | None = None
     requeries: int = 0
@@ -200,7 +200,7 @@ class Transaction(msgspec.Struct, eq=False, gc=False):  # not part of any refere
     bill: BillKey | None = None
 
     @property
-    def result(self) -> Result:
+    def result(self) -> PaymentResult:
         """Return the current result."""
         return self.results[-1]
 
@@ -267,7 +267,7 @@ class PaymentAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     adjustments to the request, `ignored` its ignored extras."""
 
     transaction: Transaction
-    result: Result
+    result: PaymentResult
     balance: Decimal
     created: bool
     rule: str

@@ -14,7 +14,7 @@ from itertools import takewhile
 import msgspec
 
 from simulator.domain.model.catalog import Category, Group, Option, Product
-from simulator.domain.model.effects import Attempt
+from simulator.domain.model.delivery_attempts import Attempt
 
 BALANCE_ADDED = "balance.added"
 REPLAYS_MAX = 3

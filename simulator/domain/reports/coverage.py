@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from simulator.domain.model.outcomes import OUTCOMES, AnswerKind, Noted
+from simulator.domain.model.outcomes import OUTCOMES, AnswerKind, DomainOutcome
 from simulator.domain.model.rules import RuleCount
 from simulator.domain.state import State
 
@@ -96,7 +96,7 @@ def _outcomes(state: State, answers: Counter[AnswerKind]) -> Counter[str]:
         if outcome.of_answer is not None:
             count = sum(times for answered, times in answers.items() if outcome.of_answer(answered))
         else:
-            count = state.noted[Noted(outcome.id)]
+            count = state.noted[DomainOutcome(outcome.id)]
         if count:
             found[outcome.id] = count
     return found

@@ -15,7 +15,7 @@ from decimal import Decimal
 from itertools import chain, islice
 
 from simulator.domain.model.cases import CaseState
-from simulator.domain.model.effects import counted
+from simulator.domain.model.delivery_attempts import counted
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import (
     SETTLED,

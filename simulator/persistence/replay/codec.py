@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import msgspec
 
-from simulator.domain.model.effects import Outgoing
+from simulator.domain.model.delivery_attempts import Outgoing
 from simulator.persistence.tape.entries import (
     AttemptSent,
     Entry,

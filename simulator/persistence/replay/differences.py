@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import msgspec
 
+from simulator.domain.agenda import Fired
 from simulator.domain.commands import Command, EndAttempt
-from simulator.domain.due import Fired
-from simulator.domain.model.effects import Outgoing
+from simulator.domain.model.delivery_attempts import Outgoing
 from simulator.persistence.tape.entries import AttemptSent, CommandApplied, Due, Entry
 from simulator.runtime.command_log import due_of
 from simulator.runtime.journal import Exchange

@@ -12,7 +12,7 @@ import msgspec
 
 from simulator.domain.commands import EndAttempt, LoadScenario, PassTime
 from simulator.domain.errors import DomainError
-from simulator.domain.model.inboxes import INBOX_SCHEME
+from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.instants import EARLIEST, LATEST
 from simulator.persistence.replay.differences import (
     Difference,

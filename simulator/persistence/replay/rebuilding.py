@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from simulator.domain.commands import EndAttempt
-from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
 from simulator.domain.sandbox import Sandbox
 from simulator.persistence.replay.player import Again, Player, TapeClock
 from simulator.persistence.tape.entries import ClockSet

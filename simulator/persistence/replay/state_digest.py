@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any, Final
 
-from simulator.domain.model.effects import Attempt, JobCounts
+from simulator.domain.model.delivery_attempts import Attempt, JobCounts
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.state import State

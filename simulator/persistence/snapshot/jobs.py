@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
-from simulator.domain.due import AgendaItem, CallbackDue, CaseDue, DeliveryDue, Due, ScheduleDue, StepDue
+from simulator.domain.agenda import AgendaItem, CallbackDue, CaseDue, DeliveryDue, Due, ScheduleDue, StepDue
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
 from simulator.domain.model.catalog import Category, Group, Option, Product

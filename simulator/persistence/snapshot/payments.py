@@ -9,7 +9,7 @@ import msgspec
 
 from simulator.domain.model.bills import BillKey
 from simulator.domain.model.catalog import Category
-from simulator.domain.model.transactions import Distortion, Result, Step, Transaction
+from simulator.domain.model.transactions import Distortion, PaymentResult, Step, Transaction
 from simulator.domain.model.wallet import Entry
 from simulator.domain.state import State
 from simulator.persistence.snapshot.document import plain
@@ -45,7 +45,7 @@ class PaymentRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     sender: str
     face: Decimal | None
     entry_ids: tuple[int, ...]
-    results: tuple[Result, ...]
+    results: tuple[PaymentResult, ...]
     requeries: int = 0
     bill: BillKey | None = None
     steps: int | None = None
@@ -171,9 +171,9 @@ def _transaction(
     )
 
 
-def _result(one: Result, first: Entry, cost: Decimal, remarks: str, texts: _Texts) -> Result:
+def _result(one: PaymentResult, first: Entry, cost: Decimal, remarks: str, texts: _Texts) -> PaymentResult:
     """Return the same result with the values of its payment and its first entry, so that each is in memory once."""
-    return Result(
+    return PaymentResult(
         first.at if one.at == first.at else one.at,
         one.status,
         one.code,

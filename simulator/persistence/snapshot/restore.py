@@ -12,9 +12,9 @@ from typing import Any
 
 from simulator.domain.commands import AddRule, LoadScenario
 from simulator.domain.model.catalog import Catalog
-from simulator.domain.model.domain_events import Notification, Posted, StatusChanged
-from simulator.domain.model.effects import Outgoing, Send
-from simulator.domain.model.limits import Spent
+from simulator.domain.model.delivery_attempts import Outgoing, Send
+from simulator.domain.model.domain_events import EmailNotification, Posted, StatusChanged
+from simulator.domain.model.request_limits import Spent
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.rules import AddedRule, Rule
 from simulator.domain.model.scenario import Scenario
@@ -231,7 +231,7 @@ class _Restore:
         live.courier.sent.restore_begun(rest.begun)
         live.probed.extend(rest.probed)
 
-    def _event(self, row: EventRow, emails: Mapping[int, Notification]) -> Item:
+    def _event(self, row: EventRow, emails: Mapping[int, EmailNotification]) -> Item:
         match row.kind:
             case "request":
                 return row.number
@@ -241,7 +241,7 @@ class _Restore:
                 return Posted(row.reseller, self._state.resellers[row.reseller].wallet.entry(row.number))
         found = row.attempted or row.action or row.notification
         assert found is not None, "an event is about something"
-        return emails.get(found.n, found) if isinstance(found, Notification) else found
+        return emails.get(found.n, found) if isinstance(found, EmailNotification) else found
 
 
 def _inbox(home: Inboxes, row: InboxRow) -> Inbox:

@@ -9,11 +9,11 @@ import msgspec
 from simulator.domain.model.bills import BillKey
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import Group, Overlay, Product
-from simulator.domain.model.domain_events import Attempted, Notification
-from simulator.domain.model.effects import JobCounts
-from simulator.domain.model.inboxes import InboxProgram
-from simulator.domain.model.limits import Spent
-from simulator.domain.model.outcomes import Noted
+from simulator.domain.model.delivery_attempts import JobCounts
+from simulator.domain.model.domain_events import Attempted, EmailNotification
+from simulator.domain.model.inbox_programs import InboxProgram
+from simulator.domain.model.outcomes import DomainOutcome
+from simulator.domain.model.request_limits import Spent
 from simulator.domain.model.resellers import ApiKey, DelayedSwitch, Settings, User
 from simulator.domain.model.rules import RuleCount
 from simulator.domain.model.schedule import NetworkStatus
@@ -43,7 +43,7 @@ class EventRow(msgspec.Struct, frozen=True, array_like=True):
     reseller: str = ""
     attempted: Attempted | None = None
     action: Action | None = None
-    notification: Notification | None = None
+    notification: EmailNotification | None = None
 
 
 class ResellerRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,14 +138,14 @@ class Rest(msgspec.Struct, frozen=True, kw_only=True):
     deliveries_last: tuple[int, int]
     deliveries_left_out: int
     counts: dict[str, int]
-    noted: dict[Noted, int]
+    noted: dict[DomainOutcome, int]
     bills_paid: list[tuple[BillKey, Decimal]]
     callback_counts: dict[str, JobCounts]
     webhook_counts: dict[str, JobCounts]
     network: dict[str, NetworkStatus]
     nonces: tuple[datetime, Spent | None]
     rates: tuple[list[tuple[str, datetime, int]], list[tuple[str, datetime]]]
-    notifications: list[Notification]
+    notifications: list[EmailNotification]
     notifications_left_out: int
     inboxes: list[InboxRow]
     inboxes_gone: tuple[int, int]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from simulator.domain.commands import Command
-from simulator.domain.model.effects import Outgoing
+from simulator.domain.model.delivery_attempts import Outgoing
 
 Time = Annotated[datetime, msgspec.Meta(tz=True)]
 if TYPE_CHECKING:

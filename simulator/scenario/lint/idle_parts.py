@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
-from simulator.domain.model.faults import WITHOUT_BODY
-from simulator.domain.model.inboxes import INBOX_SCHEME
+from simulator.domain.model.fault_kinds import WITHOUT_BODY
+from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.transactions import STATUS_CODES, Status, may_follow
 from simulator.scenario.lint.conditions import count, lint_conditions, window_of
 from simulator.scenario.reading.check import suggestion

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Final
 
 from simulator.domain.model.draw import Delay, Spread
-from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.fault_kinds import FaultThen
 from simulator.domain.model.scenario import Limits, Scenario
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections.schedule import added_rules

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from reseller_sim.formats import duration
-from simulator.domain.model.inboxes import INBOX_SCHEME
+from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.instants import iso_day
 from simulator.domain.model.money import DIGITS_AFTER_MAX, DIGITS_BEFORE_MAX, is_bounded
 from simulator.scenario.reading.check import check, suggestion

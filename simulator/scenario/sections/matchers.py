@@ -10,7 +10,7 @@ from decimal import Decimal
 
 import msgspec
 
-from simulator.domain.model.inboxes import Window
+from simulator.domain.model.inbox_programs import Window
 from simulator.domain.model.money import CENT, is_whole_cents, parse_amount
 from simulator.domain.model.rules import INDEXED, Fields, matches_all
 from simulator.scenario.reading import patterns

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import Overlay
-from simulator.domain.model.inboxes import INBOX_SCHEME
+from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.scenario import KeyStart, ResellerStart

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from simulator.contract.body import BadJson, decode_any
 from simulator.domain.model.draw import Spread
-from simulator.domain.model.faults import (
+from simulator.domain.model.fault_kinds import (
     JSON,
     WITHOUT_BODY,
     CutAnswer,
@@ -22,7 +22,7 @@ from simulator.domain.model.faults import (
     NonceServiceDown,
     ScriptedAnswer,
 )
-from simulator.domain.model.inboxes import INBOX_NAME, InboxProgram, InboxReply, TimedReply
+from simulator.domain.model.inbox_programs import INBOX_NAME, InboxProgram, InboxReply, TimedReply
 from simulator.scenario.reading.document import shown
 from simulator.scenario.reading.reader import Reader, read_object
 from simulator.scenario.sections.times import WINDOW_KEYS, delay, read_window, spread

@@ -7,7 +7,7 @@ from typing import Any
 
 from reseller_sim.formats import duration
 from simulator.domain.model.draw import Delay, Spread
-from simulator.domain.model.inboxes import TimeOfDay, Window
+from simulator.domain.model.inbox_programs import TimeOfDay, Window
 from simulator.scenario.reading.reader import Reader
 
 WINDOW_KEYS = ("time", "weekday", "since", "until")

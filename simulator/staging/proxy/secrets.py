@@ -16,7 +16,7 @@ from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import MESSAGES, Denied, check_headers, verify
 from simulator.redaction import MASKED_IN_URL, Mask, Secrets, members_in, redact, redact_strings
-from simulator.runtime.known_secrets import FormerSecrets
+from simulator.runtime.secret_index import FormerSecrets
 from simulator.staging.proxy.departures import members
 from simulator.staging.proxy.messages import PassedExchange
 from simulator.wire.traffic import Call, Headers, Notification

@@ -11,7 +11,7 @@ import pytest
 from simulator.contract.validate import validator
 from simulator.domain.commands import ChangeProduct
 from simulator.domain.handlers.catalog_events import changes, publish
-from simulator.domain.handlers.webhooks import emit
+from simulator.domain.handlers.webhook_jobs import emit
 from simulator.domain.model.catalog import (
     Adjustment,
     Catalog,

@@ -5,10 +5,10 @@ from datetime import datetime, time, timedelta
 
 import pytest
 
+from simulator.domain.agenda import StepTaken
 from simulator.domain.commands import PassTime, RecordTime
-from simulator.domain.due import StepTaken
 from simulator.domain.model.catalog import Catalog
-from simulator.domain.model.outcomes import Noted
+from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import TRANSITIONS, PaymentThen, Status, Step, may_follow
 from simulator.domain.sandbox import Sandbox
@@ -183,24 +183,30 @@ def test_no_step_leaves_failure_or_refund_and_only_a_void_leaves_success() -> No
 @pytest.mark.parametrize(
     ("steps", "requeries", "noted"),
     [
-        ((ACCEPTED,), 0, {Noted.STUCK: 1}),
-        ((ACCEPTED,), 2, {Noted.STUCK: 1, Noted.REQUERIED: 1}),
-        ((ACCEPTED, Step(Status.SUCCESSFUL, requery=2)), 1, {Noted.REQUERIED: 1}),
+        ((ACCEPTED,), 0, {DomainOutcome.STUCK: 1}),
+        ((ACCEPTED,), 2, {DomainOutcome.STUCK: 1, DomainOutcome.REQUERIED: 1}),
+        ((ACCEPTED, Step(Status.SUCCESSFUL, requery=2)), 1, {DomainOutcome.REQUERIED: 1}),
         ((ACCEPTED, Step(Status.PROCESSING, requery=1)), 0, {}),
-        ((ACCEPTED, Step(Status.PROCESSING, requery=1)), 3, {Noted.STUCK: 1, Noted.REQUERIED: 1}),
-        ((ACCEPTED, after(1, Status.PROCESSING)), 0, {Noted.STUCK: 1}),
-        ((after(0, Status.SUCCESSFUL),), 1, {Noted.SUCCESSFUL_AT_ONCE: 1}),
-        ((after(0, Status.FAILED),), 0, {Noted.FAILED_AT_ONCE: 1}),
-        ((ACCEPTED, after(1, Status.FAILED)), 0, {Noted.FAILED_AFTER_ACCEPTED: 1}),
-        ((ACCEPTED, after(1, Status.PROCESSING), after(2, Status.FAILED)), 0, {Noted.FAILED_AFTER_PROCESSING: 1}),
+        ((ACCEPTED, Step(Status.PROCESSING, requery=1)), 3, {DomainOutcome.STUCK: 1, DomainOutcome.REQUERIED: 1}),
+        ((ACCEPTED, after(1, Status.PROCESSING)), 0, {DomainOutcome.STUCK: 1}),
+        ((after(0, Status.SUCCESSFUL),), 1, {DomainOutcome.SUCCESSFUL_AT_ONCE: 1}),
+        ((after(0, Status.FAILED),), 0, {DomainOutcome.FAILED_AT_ONCE: 1}),
+        ((ACCEPTED, after(1, Status.FAILED)), 0, {DomainOutcome.FAILED_AFTER_ACCEPTED: 1}),
+        (
+            (ACCEPTED, after(1, Status.PROCESSING), after(2, Status.FAILED)),
+            0,
+            {DomainOutcome.FAILED_AFTER_PROCESSING: 1},
+        ),
         (
             (ACCEPTED, after(1, Status.PROCESSING), after(2, Status.SUCCESSFUL)),
             0,
-            {Noted.SUCCESSFUL_AFTER_PROCESSING: 1},
+            {DomainOutcome.SUCCESSFUL_AFTER_PROCESSING: 1},
         ),
     ],
 )
-def test_the_course_of_a_payment_is_noted(steps: tuple[Step, ...], requeries: int, noted: dict[Noted, int]) -> None:
+def test_the_course_of_a_payment_is_noted(
+    steps: tuple[Step, ...], requeries: int, noted: dict[DomainOutcome, int]
+) -> None:
     box = sandbox(rule(*steps), url="")
     pay(box)
     for _ in range(requeries):

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from simulator.domain.model.effects import Attempt, AttemptEnd, AttemptResult
+from simulator.domain.model.delivery_attempts import Attempt, AttemptEnd, AttemptResult
 from simulator.domain.model.webhooks import BalanceAdded, Delivery, DeliveryLog, DeliveryState, Event, Webhook
 from tests.support.worlds import START, seconds
 

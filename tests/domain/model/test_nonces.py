@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.domain.model import limits as module
-from simulator.domain.model.limits import Nonces
+from simulator.domain.model import request_limits as module
+from simulator.domain.model.request_limits import Nonces
 from tests.support.worlds import seconds
 
 TEN_MINUTES = timedelta(minutes=10)

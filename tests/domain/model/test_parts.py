@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulator.domain.agenda import Agenda
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey, SetWebhook
-from simulator.domain.due import Agenda
 from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model import draw, pricing
 from simulator.domain.model.catalog import Adjustment, Discount, Product

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.domain.model.inboxes import TimeOfDay, Window
+from simulator.domain.model.inbox_programs import TimeOfDay, Window
 from simulator.domain.model.money import SERVICE_ZONE
 
 START = datetime(2027, 1, 10, 3, 50, tzinfo=UTC)  # a Sunday, 11:50 in the service's zone

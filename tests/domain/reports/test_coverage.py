@@ -8,8 +8,8 @@ import pytest
 
 from simulator.domain.commands import Credit, OpenCase, PassTime, ReplayDelivery, SetWebhook
 from simulator.domain.model.cases import CaseKind, CaseThen
-from simulator.domain.model.effects import AttemptEnd, AttemptResult
-from simulator.domain.model.outcomes import IDS, OUTCOMES, Noted
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult
+from simulator.domain.model.outcomes import IDS, OUTCOMES, DomainOutcome
 from simulator.domain.model.rules import Rule, RuleCount
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.transactions import Distortion, Status, Step
@@ -85,22 +85,22 @@ def test_a_re_query_counts_while_the_payment_is_not_settled() -> None:
 @pytest.mark.parametrize(
     ("plan", "endings", "expected"),
     [
-        (Distortion(), [OK], {Noted.CALLBACK_DELIVERED}),
+        (Distortion(), [OK], {DomainOutcome.CALLBACK_DELIVERED}),
         (
             Distortion(),
             [BUSY, OK],
-            {Noted.CALLBACK_RETRIED, Noted.CALLBACK_DELIVERED, Noted.CALLBACK_DELIVERED_LATE},
+            {DomainOutcome.CALLBACK_RETRIED, DomainOutcome.CALLBACK_DELIVERED, DomainOutcome.CALLBACK_DELIVERED_LATE},
         ),
-        (Distortion(), [BUSY], {Noted.CALLBACK_RETRIED, Noted.CALLBACK_FAILED}),
-        (Distortion(), [NO], {Noted.CALLBACK_FAILED}),
-        (Distortion(duplicates=2), [OK], {Noted.CALLBACK_DELIVERED, Noted.CALLBACK_DUPLICATED}),
-        (Distortion(drop=True), [OK], {Noted.CALLBACK_DROPPED}),
+        (Distortion(), [BUSY], {DomainOutcome.CALLBACK_RETRIED, DomainOutcome.CALLBACK_FAILED}),
+        (Distortion(), [NO], {DomainOutcome.CALLBACK_FAILED}),
+        (Distortion(duplicates=2), [OK], {DomainOutcome.CALLBACK_DELIVERED, DomainOutcome.CALLBACK_DUPLICATED}),
+        (Distortion(drop=True), [OK], {DomainOutcome.CALLBACK_DROPPED}),
         (
             Distortion(again_after=timedelta(seconds=1)),
             [OK],
-            {Noted.CALLBACK_DELIVERED, Noted.CALLBACK_DUPLICATED},
+            {DomainOutcome.CALLBACK_DELIVERED, DomainOutcome.CALLBACK_DUPLICATED},
         ),
-        (Distortion(reverse=True), [OK], {Noted.CALLBACK_DELIVERED, Noted.CALLBACKS_REVERSED}),
+        (Distortion(reverse=True), [OK], {DomainOutcome.CALLBACK_DELIVERED, DomainOutcome.CALLBACKS_REVERSED}),
     ],
 )
 def test_results_of_callbacks_are_counted(plan: Distortion, endings: list[AttemptResult], expected: set[str]) -> None:
@@ -117,7 +117,7 @@ def test_a_repeated_callback_is_stale_after_a_later_status() -> None:
     pay(box)
     run(box, OK)
     outcomes = coverage(box.state, {}).outcomes
-    assert (outcomes[Noted.CALLBACK_STALE], outcomes[Noted.CALLBACK_DUPLICATED]) == (1, 1)
+    assert (outcomes[DomainOutcome.CALLBACK_STALE], outcomes[DomainOutcome.CALLBACK_DUPLICATED]) == (1, 1)
 
 
 def test_a_repeated_callback_of_a_payment_that_was_voided_meanwhile_is_stale() -> None:
@@ -128,7 +128,7 @@ def test_a_repeated_callback_of_a_payment_that_was_voided_meanwhile_is_stale() -
     box.apply(OpenCase(CaseKind.VOID, "R1", "ref-1"), seconds(5))
     run(box, OK)
     outcomes = coverage(box.state, {}).outcomes
-    assert (outcomes[Noted.CALLBACK_STALE], outcomes[Noted.CALLBACK_DUPLICATED]) == (1, 1)
+    assert (outcomes[DomainOutcome.CALLBACK_STALE], outcomes[DomainOutcome.CALLBACK_DUPLICATED]) == (1, 1)
 
 
 def test_counts_are_kept_when_the_callbacks_are_evicted() -> None:
@@ -137,7 +137,7 @@ def test_counts_are_kept_when_the_callbacks_are_evicted() -> None:
         pay(box, order(f"ref-{number}"))
     run(box, OK)
     assert len(box.state.callbacks) == 1
-    assert coverage(box.state, {}).outcomes[Noted.CALLBACK_DELIVERED] == 5
+    assert coverage(box.state, {}).outcomes[DomainOutcome.CALLBACK_DELIVERED] == 5
 
 
 def case(box: Sandbox, kind: CaseKind) -> None:
@@ -147,11 +147,15 @@ def case(box: Sandbox, kind: CaseKind) -> None:
 @pytest.mark.parametrize(
     ("kind", "then", "expected"),
     [
-        (CaseKind.VOID, CaseThen(True, refund_after=timedelta(0)), {Noted.VOID_TAKEN, "payment-refunded"}),
-        (CaseKind.VOID, CaseThen(True, refused_after=timedelta(0)), {Noted.VOID_TAKEN, Noted.VOID_REFUSED_LATER}),
-        (CaseKind.VOID, CaseThen(False), {Noted.VOID_REFUSED}),
-        (CaseKind.DISPUTE, CaseThen(True), {Noted.DISPUTE_TAKEN}),
-        (CaseKind.DISPUTE, CaseThen(False), {Noted.DISPUTE_REFUSED}),
+        (CaseKind.VOID, CaseThen(True, refund_after=timedelta(0)), {DomainOutcome.VOID_TAKEN, "payment-refunded"}),
+        (
+            CaseKind.VOID,
+            CaseThen(True, refused_after=timedelta(0)),
+            {DomainOutcome.VOID_TAKEN, DomainOutcome.VOID_REFUSED_LATER},
+        ),
+        (CaseKind.VOID, CaseThen(False), {DomainOutcome.VOID_REFUSED}),
+        (CaseKind.DISPUTE, CaseThen(True), {DomainOutcome.DISPUTE_TAKEN}),
+        (CaseKind.DISPUTE, CaseThen(False), {DomainOutcome.DISPUTE_REFUSED}),
     ],
 )
 def test_results_of_cases_are_counted(kind: CaseKind, then: CaseThen, expected: set[str]) -> None:
@@ -169,7 +173,7 @@ def test_a_request_that_the_rules_never_saw_is_refused_too() -> None:
     pay(box)
     case(box, CaseKind.VOID)
     case(box, CaseKind.DISPUTE)
-    assert {Noted.VOID_REFUSED, Noted.DISPUTE_REFUSED} < met(box)
+    assert {DomainOutcome.VOID_REFUSED, DomainOutcome.DISPUTE_REFUSED} < met(box)
 
 
 def test_results_of_webhook_deliveries_are_counted() -> None:
@@ -178,11 +182,11 @@ def test_results_of_webhook_deliveries_are_counted() -> None:
     box.apply(Credit("R1", Decimal(10), "one"), seconds(0))
     run(box, BUSY)
     [job] = box.state.deliveries.ended()
-    assert met(box) == {Noted.WEBHOOK_RETRIED, Noted.WEBHOOK_FAILED}
+    assert met(box) == {DomainOutcome.WEBHOOK_RETRIED, DomainOutcome.WEBHOOK_FAILED}
     box.apply(ReplayDelivery(reseller="R1", job=job.id), seconds(200_000))
     box.apply(ReplayDelivery(reseller="R1", job="nothing"), seconds(200_000))
     run(box, OK, until=300_000)
-    assert met(box) >= {Noted.WEBHOOK_REPLAYED, Noted.WEBHOOK_DELIVERED, Noted.REPLAY_REFUSED}
+    assert met(box) >= {DomainOutcome.WEBHOOK_REPLAYED, DomainOutcome.WEBHOOK_DELIVERED, DomainOutcome.REPLAY_REFUSED}
 
 
 @pytest.mark.parametrize(
@@ -235,4 +239,4 @@ def test_figures_add_up() -> None:
 def test_the_catalogue_names_each_outcome_once_and_all_that_is_noted() -> None:
     assert len(IDS) == len(OUTCOMES)
     untested = {one.id for one in OUTCOMES if one.of_answer is None}
-    assert untested == set(Noted)
+    assert untested == set(DomainOutcome)

@@ -10,7 +10,7 @@ import pytest
 
 from simulator.domain.commands import Credit, OpenCase, SetWebhook
 from simulator.domain.model.cases import CaseKind, CaseThen
-from simulator.domain.model.effects import Attempt
+from simulator.domain.model.delivery_attempts import Attempt
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import Status, Transaction
 from simulator.domain.reports import invariants

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from simulator.domain.model import limits
+from simulator.domain.model import request_limits
 from simulator.domain.model.callbacks import RetryPolicy
-from simulator.domain.model.limits import RequestRates
+from simulator.domain.model.request_limits import RequestRates
 from simulator.domain.model.scenario import ClockStart, Limits
 from tests.support.worlds import seconds
 
@@ -68,7 +68,7 @@ def test_a_block_is_forgotten_at_its_end() -> None:
 
 
 def test_memory_is_bounded_by_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "ADDRESSES_MAX", 10)
+    monkeypatch.setattr(request_limits, "ADDRESSES_MAX", 10)
     kept = rates(1)
     for number in range(50):
         assert kept.allow(str(number), seconds(number))
@@ -106,7 +106,7 @@ def test_an_interval_that_ends_takes_no_other_with_it() -> None:
 
 
 def test_the_oldest_address_is_evicted_and_the_others_keep_their_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "ADDRESSES_MAX", 2)
+    monkeypatch.setattr(request_limits, "ADDRESSES_MAX", 2)
     limiter = rates(1)
     assert [limiter.allow(address, seconds(0)) for address in "abcb"] == [True, True, True, False]
 

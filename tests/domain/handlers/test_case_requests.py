@@ -11,7 +11,7 @@ from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import CaseAnswer, CaseKind, CaseState, CaseThen, NoSuchTransaction
 from simulator.domain.model.catalog import Catalog, Fulfillment, Source
 from simulator.domain.model.details import Detail, DetailKind, detail
-from simulator.domain.model.outcomes import Noted
+from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import Distortion, Status, Step, Transaction
 from simulator.domain.sandbox import Sandbox
@@ -332,14 +332,19 @@ def test_a_void_causes_one_callback_after_all_others(plan: Distortion, expected:
 @pytest.mark.parametrize(
     ("kind", "is_accepted", "message", "outcome"),
     [
-        (DISPUTE, True, "The case was created.", Noted.DISPUTE_TAKEN),
-        (DISPUTE, False, "The dispute was refused.", Noted.DISPUTE_REFUSED),
-        (VOID, True, "The request was submitted; the refund follows when the biller approves.", Noted.VOID_TAKEN),
-        (VOID, False, "The biller refused the void.", Noted.VOID_REFUSED),
+        (DISPUTE, True, "The case was created.", DomainOutcome.DISPUTE_TAKEN),
+        (DISPUTE, False, "The dispute was refused.", DomainOutcome.DISPUTE_REFUSED),
+        (
+            VOID,
+            True,
+            "The request was submitted; the refund follows when the biller approves.",
+            DomainOutcome.VOID_TAKEN,
+        ),
+        (VOID, False, "The biller refused the void.", DomainOutcome.VOID_REFUSED),
     ],
 )
 def test_an_answer_has_the_words_of_its_outcome_which_is_counted(
-    kind: CaseKind, is_accepted: bool, message: str, outcome: Noted
+    kind: CaseKind, is_accepted: bool, message: str, outcome: DomainOutcome
 ) -> None:
     then = CaseThen(is_accepted=is_accepted)
     box, _ = paid(voids=(case_rule(then),), disputes=(case_rule(then, "d1"),))
@@ -349,7 +354,12 @@ def test_an_answer_has_the_words_of_its_outcome_which_is_counted(
     assert sum(box.state.noted[one] for one in CASE_OUTCOMES) == 2
 
 
-CASE_OUTCOMES = (Noted.DISPUTE_TAKEN, Noted.DISPUTE_REFUSED, Noted.VOID_TAKEN, Noted.VOID_REFUSED)
+CASE_OUTCOMES = (
+    DomainOutcome.DISPUTE_TAKEN,
+    DomainOutcome.DISPUTE_REFUSED,
+    DomainOutcome.VOID_TAKEN,
+    DomainOutcome.VOID_REFUSED,
+)
 
 
 def test_a_void_that_ends_later_is_counted_once_more() -> None:
@@ -359,7 +369,7 @@ def test_a_void_that_ends_later_is_counted_once_more() -> None:
     fire_due(box, seconds(5))
     ask(box, at=5)
     fire_due(box, seconds(65))
-    outcomes = (Noted.VOID_TAKEN, Noted.VOID_REFUSED_LATER, Noted.REFUNDED)
+    outcomes = (DomainOutcome.VOID_TAKEN, DomainOutcome.VOID_REFUSED_LATER, DomainOutcome.REFUNDED)
     assert [box.state.noted[one] for one in outcomes] == [2, 1, 1]
 
 

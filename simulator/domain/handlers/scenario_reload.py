@@ -12,12 +12,18 @@ from datetime import datetime
 
 import msgspec
 
+from simulator.domain.agenda import ScheduleDue
 from simulator.domain.commands import ChangeSettings, LoadScenario
-from simulator.domain.due import ScheduleDue
 from simulator.domain.errors import refuse_more
-from simulator.domain.handlers import catalog, catalog_events, webhooks
-from simulator.domain.handlers.resellers import add_key, add_passwords, change_settings, create_reseller, refuse_foreign
-from simulator.domain.handlers.rules import replace_rules
+from simulator.domain.handlers import catalog_changes, catalog_events, webhook_jobs
+from simulator.domain.handlers.reseller_changes import (
+    add_key,
+    add_passwords,
+    change_settings,
+    create_reseller,
+    refuse_foreign,
+)
+from simulator.domain.handlers.rule_changes import replace_rules
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.resellers import Reseller
@@ -61,7 +67,7 @@ def load(state: State, command: LoadScenario, now: datetime) -> tuple[str, ...]:
     _catalog(state, old, new, now)
     deferred += _schedule(state, old, new, now)
     if old.webhooks.catalog != new.webhooks.catalog:
-        state.catalog_webhook = webhooks.initial_webhook(state, new.webhooks.catalog)
+        state.catalog_webhook = webhook_jobs.initial_webhook(state, new.webhooks.catalog)
     deferred += _resellers(state, old, new, now)
     return tuple(deferred)
 
@@ -99,7 +105,7 @@ def _catalog(state: State, old: Scenario, new: Scenario, now: datetime) -> None:
     """Install the new catalog. If the file's catalog is unchanged, keep the current one with its changes."""
     if (old.catalog.groups, old.catalog.products) == (new.catalog.groups, new.catalog.products):
         return
-    catalog.put_catalog(state, new.catalog, now)
+    catalog_changes.put_catalog(state, new.catalog, now)
 
 
 def _schedule(state: State, old: Scenario, new: Scenario, now: datetime) -> Iterator[str]:
@@ -187,7 +193,7 @@ def _webhook(state: State, reseller: Reseller, start: WebhookStart | None, now: 
         webhook.enabled, webhook.url = False, ""
     elif not webhook.url:
         state.secrets.add("", replaced=webhook.secret)
-        reseller.webhook = webhooks.initial_webhook(state, start, reseller.code)
+        reseller.webhook = webhook_jobs.initial_webhook(state, start, reseller.code)
     else:
         webhook.url, webhook.enabled, webhook.updated = start.url, start.enabled, now
         state.secrets.add(start.secret, replaced=webhook.secret if start.secret else "")

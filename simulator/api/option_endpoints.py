@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from simulator.api.call import Call, Reply
+from simulator.api.call import ApiCall, Reply
 from simulator.api.notes import hint, no_biller, not_listed, note
 from simulator.api.paging import BodyCache, note_page_behind, page_size
 from simulator.api.refusals import invalid_parameters
@@ -33,7 +33,7 @@ class OptionsEndpoint:
     def __init__(self) -> None:
         self._cache = BodyCache()
 
-    def __call__(self, call: Call) -> Reply:
+    def __call__(self, call: ApiCall) -> Reply:
         """Return 200 with a page; 400 for missing parameters; 404 when the product has no such select field."""
         fields, state = call.fields, call.sandbox.core.state
         code, field_id = fields["product_code"], fields["field_id"]
@@ -52,7 +52,7 @@ class OptionsEndpoint:
             return invalid_parameters(call, problems)
         return self._page(call, product, limit)
 
-    def _page(self, call: Call, product: Product, limit: int) -> Reply:
+    def _page(self, call: ApiCall, product: Product, limit: int) -> Reply:
         fields, state = call.fields, call.sandbox.core.state
         field_id, newer = fields["field_id"], wants_denominations(call)
         found = _filtered(call, product)
@@ -82,7 +82,7 @@ def _is_resolved(product: Product, fields: dict[str, str]) -> bool:
     return is_shown and (not product.is_hidden or bool(flag(fields, "include_hidden")))
 
 
-def _why_unknown(call: Call, product: Product | None) -> str:
+def _why_unknown(call: ApiCall, product: Product | None) -> str:
     """Explain why the field has no options, and which field has some."""
     code, field_id = call.fields["product_code"], call.fields["field_id"]
     if product is not None and field_id not in product.options:
@@ -92,7 +92,7 @@ def _why_unknown(call: Call, product: Product | None) -> str:
     return not_listed(call, code, product)
 
 
-def _note_ignored(call: Call, product: Product) -> None:
+def _note_ignored(call: ApiCall, product: Product) -> None:
     """Note parameters without meaning for this field."""
     fields, field_id = call.fields, call.fields["field_id"]
     if "per_page" in fields and "limit" in fields:
@@ -136,7 +136,7 @@ def account_problem(state: State, product: Product, field_id: str, fields: dict[
     return f"is not a value that the field {source!r} accepts"
 
 
-def _filtered(call: Call, product: Product) -> OptionList:
+def _filtered(call: ApiCall, product: Product) -> OptionList:
     """Return the options filtered by active status (static options only) and biller."""
     state, fields, field_id = call.sandbox.core.state, call.fields, call.fields["field_id"]
     every = found = offered(state.seed, product, field_id, fields.get("account_number", ""))
@@ -164,7 +164,7 @@ class BillersEndpoint:
     def __init__(self) -> None:
         self._cache = BodyCache()
 
-    def __call__(self, call: Call) -> Reply:
+    def __call__(self, call: ApiCall) -> Reply:
         """Return 200 with the active billers; 400 for a page without a limit."""
         fields, state = call.fields, call.sandbox.core.state
         if "page" in fields and "limit" not in fields:
@@ -191,7 +191,7 @@ class BillersEndpoint:
         return Reply(200, body)
 
 
-def _billers(call: Call) -> tuple[Product | None, OptionList]:
+def _billers(call: ApiCall) -> tuple[Product | None, OptionList]:
     """Return the product that is paid to billers and its active billers, if this reseller sells it."""
     state = call.sandbox.core.state
     product = biller_product(state.catalog)
@@ -203,7 +203,7 @@ def _billers(call: Call) -> tuple[Product | None, OptionList]:
     return product, offered(state.seed, product, field_id).active
 
 
-def _note_no_biller(call: Call, product: Product, found: OptionList) -> None:
+def _note_no_biller(call: ApiCall, product: Product, found: OptionList) -> None:
     """Note why no biller passes the filters."""
     code, category = call.fields.get("biller_code"), call.fields.get("suggested_category")
     if code and code not in found.by_code:
@@ -235,7 +235,7 @@ def by_denomination(header: bytes | None, now: datetime, switch: datetime = SWIT
     return (version is not None and version >= NEW_VERSION) or now >= switch
 
 
-def wants_denominations(call: Call) -> bool:
+def wants_denominations(call: ApiCall) -> bool:
     """Return whether a call's response has the shapes of 2026-09-16; a scenario may serve them to all requests."""
     state = call.sandbox.core.state
     if has_newest_shape(state):

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey, SetCallback
 from simulator.domain.errors import Conflict, Unacceptable, Unknown, refuse_more
-from simulator.domain.handlers import webhooks
+from simulator.domain.handlers import webhook_jobs
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.domain_events import Posted
 from simulator.domain.model.money import (
@@ -51,13 +51,13 @@ def create_reseller(state: State, start: ResellerStart) -> Reseller:
         keys=[],
         users=start.users,
         callback=start.callback,
-        webhook=webhooks.initial_webhook(state, start.webhook, start.code),
+        webhook=webhook_jobs.initial_webhook(state, start.webhook, start.code),
         settings=Settings(start.require_api_key_for_topup, start.ip_allowlist),
         closed_to_tokens=DelayedSwitch(start.require_api_key_for_topup),
         overlay=start.overlay,
         created=state.now,
     )
-    webhooks.enable_alerts(state, reseller, start.low_balance_threshold)
+    webhook_jobs.enable_alerts(state, reseller, start.low_balance_threshold)
     state.resellers[start.code] = reseller
     for key in start.keys:
         add_key(state, reseller, key)
@@ -95,7 +95,7 @@ def credit(state: State, command: Credit, now: datetime) -> Entry:
         raise Unacceptable("invalid_amount", f"a balance has at most {DIGITS_BEFORE_MAX} digits", "amount")
     entry = reseller.wallet.post(command.type, amount.quantize(CENT), now, command.description)
     state.publish(Posted(reseller.code, entry))
-    webhooks.publish_credit(state, reseller, entry, now)
+    webhook_jobs.publish_credit(state, reseller, entry, now)
     return entry
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from typing import Any
 
-from simulator.api.call import Call, Reply
+from simulator.api.call import ApiCall, Reply
 from simulator.api.notes import no_delivery, note, note_some
 from simulator.api.paging import BadCursor, PageEnd, decode_cursor, encode_cursor
 from simulator.api.refusals import invalid_parameters, refuse_parameters
@@ -21,7 +21,7 @@ FILTERS = ("status", "from", "to", "search")
 DEFAULTS = {"status": "all", "search": ""}
 
 
-def list_all(call: Call) -> Reply:
+def list_all(call: ApiCall) -> Reply:
     """Return 200 with a page of ended deliveries, latest first; 400 for an invalid time or cursor."""
     filters = {name: call.fields[name] for name in FILTERS if call.fields.get(name)}
     limit = int(call.fields.get("limit") or PAGE_DEFAULT)
@@ -52,7 +52,7 @@ def list_all(call: Call) -> Reply:
     )
 
 
-def show(call: Call) -> Reply:
+def show(call: ApiCall) -> Reply:
     """Return 200 with a record; 404 when this reseller has no delivery with this id."""
     found = call.sandbox.core.state.deliveries.find(call.path_parameters["jobId"])
     if found is None or found.reseller != call.owner.code:
@@ -61,7 +61,7 @@ def show(call: Call) -> Reply:
     return Reply(200, _record(call, found))
 
 
-def replay(call: Call) -> Reply:
+def replay(call: ApiCall) -> Reply:
     """Return 200 with the new job; 404, 400 or 429 when the delivery is not replayed."""
     job = call.path_parameters["jobId"]
     outcome = _replayed(call, job)
@@ -78,7 +78,7 @@ def replay(call: Call) -> Reply:
     return refuse_parameters({"jobId": [webhooks.REPLAY_REFUSALS[outcome]]})
 
 
-def replay_bulk(call: Call) -> Reply:
+def replay_bulk(call: ApiCall) -> Reply:
     """Return 200 with one result per job, in order; each is judged as if it came alone."""
     results, refused = [], []
     for job in call.fields["job_ids"]:
@@ -92,17 +92,17 @@ def replay_bulk(call: Call) -> Reply:
     return Reply(200, {"results": results})
 
 
-def _record(call: Call, one: Delivery) -> dict[str, Any]:
+def _record(call: ApiCall, one: Delivery) -> dict[str, Any]:
     counts_attempts = call.sandbox.core.state.assumes("retry-count", "attempts")
     return webhooks.record(one, counts_attempts=counts_attempts)
 
 
-def _replayed(call: Call, job: str) -> Delivery | ReplayRefused:
+def _replayed(call: ApiCall, job: str) -> Delivery | ReplayRefused:
     outcome: Delivery | ReplayRefused = call.sandbox.apply(ReplayDelivery(call.owner.code, job), call.now)
     return outcome
 
 
-def _explained(call: Call, job: str, refused: ReplayRefused) -> str:
+def _explained(call: ApiCall, job: str, refused: ReplayRefused) -> str:
     """Return the refusal for the diagnosis, which may have more details than the answer."""
     if refused is ReplayRefused.UNKNOWN:
         return no_delivery(call, job)
@@ -123,7 +123,7 @@ def _unknown() -> Reply:
     return Reply(404, error_bodies.parameters(_sentence(ReplayRefused.UNKNOWN), {}))
 
 
-def _resume(call: Call, cursor: str, filters: dict[str, str]) -> PageEnd:
+def _resume(call: ApiCall, cursor: str, filters: dict[str, str]) -> PageEnd:
     """Return the end of the previous page. Raise `BadCursor` when it is gone or its filters differ."""
     place = decode_cursor(call, cursor)
     last = call.sandbox.core.state.deliveries.numbered(place.n)
@@ -143,7 +143,7 @@ def _normalized(filters: dict[str, str], name: str) -> str | datetime | None:
 
 
 def _matching(
-    call: Call, filters: dict[str, str], span: tuple[datetime | None, datetime | None], before: int | None
+    call: ApiCall, filters: dict[str, str], span: tuple[datetime | None, datetime | None], before: int | None
 ) -> Iterator[Delivery]:
     """Yield deliveries of this reseller that ended, under the filters; `span` has the values of `from` and `to`."""
     begin, end = span

@@ -7,7 +7,7 @@ import pytest
 
 from simulator.domain.commands import AddRule, CountFault, RemoveRule
 from simulator.domain.errors import Conflict, Unknown
-from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.fault_kinds import FaultThen
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.transactions import Status

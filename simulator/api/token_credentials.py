@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from simulator.api.admission import refuse_address_of
-from simulator.api.call import Access, Call, Endpoint, Incoming, Receive, Reply
+from simulator.api.call import Access, ApiCall, ApiEndpoint, Incoming, Receive, Reply
 from simulator.api.notes import note
 from simulator.auth import headers as names
 from simulator.auth.signature import Denied
@@ -38,7 +38,7 @@ def holder_of(sandbox: LiveSandbox, access: Access, authorization: bytes | None,
     return known_reseller(sandbox, holder) if isinstance(holder, TokenHolder) else holder
 
 
-def closed_to_token(endpoint: Endpoint, reseller: Reseller, now: datetime) -> Denied | None:
+def closed_to_token(endpoint: ApiEndpoint, reseller: Reseller, now: datetime) -> Denied | None:
     """Return the refusal of a token where its reseller requires a signature (SPEC 5.3)."""
     if not endpoint.may_want_key or not reseller.closed_to_tokens.is_on(now):
         return None
@@ -59,7 +59,7 @@ def bearer_of(authorization: bytes | None) -> str | None:
     return None if found is None else (found[1] or b"").strip().decode("latin-1")
 
 
-def claimed_reseller(call: Call) -> str:
+def claimed_reseller(call: ApiCall) -> str:
     """Return the reseller code that a bearer token claims, unverified; "" without a claim."""
     token = bearer_of(call.headers.get(names.AUTHORIZATION))
     return str(claimed(token).get("reseller", "")) if token else ""
@@ -81,7 +81,7 @@ def denied_at_token(refusal: Denied) -> Reply:
     return Reply(401, error_bodies.parameters(refusal.message, {}))
 
 
-def token(call: Call) -> Reply:
+def token(call: ApiCall) -> Reply:
     """Return 200 with new tokens; 401 for a wrong password and for an unknown user alike."""
     owner = call.sandbox.core.state.users.get(call.fields["username"])
     expected = owner[1].password if owner else ""
@@ -93,7 +93,7 @@ def token(call: Call) -> Reply:
     return _answer(call, reseller, TokenHolder(user.username, reseller.code), fresh=True)
 
 
-def refresh(call: Call) -> Reply:
+def refresh(call: ApiCall) -> Reply:
     """Return 200 with new tokens for a valid refresh token; 401 for any other."""
     holder = verify(realm_of(call.sandbox), call.fields["refresh_token"], Use.REFRESH, call.now)
     if isinstance(holder, Denied):
@@ -104,7 +104,7 @@ def refresh(call: Call) -> Reply:
     return _answer(call, reseller, holder, fresh=call.sandbox.core.state.assumes("refreshed-token", "new"))
 
 
-def _answer(call: Call, reseller: Reseller, holder: TokenHolder, *, fresh: bool) -> Reply:
+def _answer(call: ApiCall, reseller: Reseller, holder: TokenHolder, *, fresh: bool) -> Reply:
     """Return tokens that expire by the sandbox's clock, with a RefreshToken only when `fresh`."""
     if refusal := refuse_address_of(call, reseller):
         return refusal
@@ -122,7 +122,7 @@ def _answer(call: Call, reseller: Reseller, holder: TokenHolder, *, fresh: bool)
     return Reply(200, tokens.authentication_result(issued, shape))
 
 
-def _refuse(call: Call, diagnosis: str, told: str = "") -> Reply:
+def _refuse(call: ApiCall, diagnosis: str, told: str = "") -> Reply:
     call.exchange.error = "invalid_credentials"
     note(call, diagnosis, told)
     return Reply(401, error_bodies.parameters("The credentials are wrong; do not retry with the same ones.", {}))

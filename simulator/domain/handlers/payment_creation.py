@@ -11,7 +11,7 @@ from decimal import Decimal
 import msgspec
 
 from simulator.domain.commands import CreatePayment
-from simulator.domain.handlers.bills import bill_of, outstanding
+from simulator.domain.handlers.bill_lookup import bill_of, outstanding
 from simulator.domain.handlers.checks import Draft, check_account, check_amount, check_number
 from simulator.domain.handlers.extras import (
     check_extras,

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from simulator.domain.commands import ChangeProduct, Credit, EnableWebhook, RemoveWebhook, ReplayDelivery, SetWebhook
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, JobCounts, Send
 from simulator.domain.model.domain_events import Attempted, DomainEvent
-from simulator.domain.model.effects import AttemptEnd, AttemptResult, JobCounts, Send
-from simulator.domain.model.outcomes import Noted
+from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import (
     RESPONSE_CHARS_MAX,
@@ -202,7 +202,7 @@ def test_a_disabled_or_removed_webhook_ends_its_jobs(command: Any) -> None:
     (job,) = jobs(box)
     assert (job.state, len(job.attempts), job.completed) == (DeliveryState.FAILED, 1, seconds(10))
     assert job.error == "the webhook was disabled or removed before this attempt"
-    assert box.state.noted[Noted.WEBHOOK_FAILED] == 1
+    assert box.state.noted[DomainOutcome.WEBHOOK_FAILED] == 1
     assert box.state.webhook_counts["R1"] == JobCounts(begun=1, attempts=1, failed=1)
 
 
@@ -215,7 +215,7 @@ def test_jobs_and_outcomes_are_counted() -> None:
     credit(box, at=500)
     counts = box.state.webhook_counts["R1"]
     assert (counts, counts.pending) == (JobCounts(begun=3, attempts=5, delivered=1, failed=1), 1)
-    noted = (Noted.WEBHOOK_DELIVERED, Noted.WEBHOOK_RETRIED, Noted.WEBHOOK_FAILED)
+    noted = (DomainOutcome.WEBHOOK_DELIVERED, DomainOutcome.WEBHOOK_RETRIED, DomainOutcome.WEBHOOK_FAILED)
     assert [box.state.noted[one] for one in noted] == [1, 3, 1]
 
 
@@ -234,7 +234,7 @@ def test_a_replay_is_a_new_job_of_the_same_event_to_the_present_url() -> None:
     assert (again.event, again.original, again.url) == (job.event, job.id, "https://other.example")
     assert again.id != job.id
     assert (again.event.replays, again.created, box.next_due) == (1, seconds(1000), seconds(1000))
-    assert box.state.noted[Noted.WEBHOOK_REPLAYED] == 1
+    assert box.state.noted[DomainOutcome.WEBHOOK_REPLAYED] == 1
 
 
 def test_an_event_is_replayed_at_most_three_times_whichever_job_is_named() -> None:
@@ -247,7 +247,7 @@ def test_an_event_is_replayed_at_most_three_times_whichever_job_is_named() -> No
         job = again
     assert replay(box, job.id, at=5000) is ReplayRefused.LIMIT
     assert len({one.id for one in jobs(box)}) == 4
-    assert box.state.noted[Noted.REPLAY_REFUSED] == 1
+    assert box.state.noted[DomainOutcome.REPLAY_REFUSED] == 1
 
 
 def test_only_a_failed_job_of_the_reseller_is_replayed() -> None:

@@ -4,14 +4,12 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from simulator.domain.agenda import CallbackDue
 from simulator.domain.commands import SendCallback
-from simulator.domain.due import CallbackDue
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback, CallbackState, is_retried
-from simulator.domain.model.domain_events import Attempted
-from simulator.domain.model.draw import drawn
-from simulator.domain.model.effects import (
+from simulator.domain.model.delivery_attempts import (
     Attempt,
     AttemptEnd,
     AttemptResult,
@@ -19,8 +17,10 @@ from simulator.domain.model.effects import (
     counted,
     is_accepted,
 )
-from simulator.domain.model.outcomes import Noted
-from simulator.domain.model.transactions import Distortion, Result, Status, Transaction
+from simulator.domain.model.domain_events import Attempted
+from simulator.domain.model.draw import drawn
+from simulator.domain.model.outcomes import DomainOutcome
+from simulator.domain.model.transactions import Distortion, PaymentResult, Status, Transaction
 from simulator.domain.state import State
 
 
@@ -36,7 +36,7 @@ def schedule(state: State, transaction: Transaction, now: datetime) -> None:
     if not distortion.reverse or transaction.result.status is Status.REFUNDED:
         _add_copies(state, transaction, transaction.result, now)
     elif transaction.is_settled:
-        state.noted[Noted.CALLBACKS_REVERSED] += 1
+        state.noted[DomainOutcome.CALLBACKS_REVERSED] += 1
         for result in reversed(transaction.results[1:]):
             _add_copies(state, transaction, result, now)
 
@@ -60,18 +60,18 @@ def send_now(state: State, command: SendCallback, now: datetime) -> Callback:
     return repeat
 
 
-def _add_copies(state: State, transaction: Transaction, result: Result, now: datetime) -> None:
+def _add_copies(state: State, transaction: Transaction, result: PaymentResult, now: datetime) -> None:
     distortion = transaction.callbacks.of(result.status)
     for copy in range(distortion.duplicates + 1):
         callback = _add(state, transaction, result, copy)
         if distortion.drop:
             callback.state = CallbackState.DROPPED
             state.callback_counts[transaction.reseller].begun -= 1
-            state.noted[Noted.CALLBACK_DROPPED] += 1
+            state.noted[DomainOutcome.CALLBACK_DROPPED] += 1
         else:
             state.agenda.add(now + _delay(state, callback, distortion), CallbackDue(callback))
             if copy:
-                state.noted[Noted.CALLBACK_DUPLICATED] += 1
+                state.noted[DomainOutcome.CALLBACK_DUPLICATED] += 1
     if distortion.again_after is not None and not distortion.drop:
         repeat = _add(state, transaction, result, distortion.duplicates + 1, is_repeat=True)
         state.agenda.add(now + _delay(state, repeat, distortion) + distortion.again_after, CallbackDue(repeat))
@@ -84,7 +84,9 @@ def _delay(state: State, callback: Callback, distortion: Distortion) -> timedelt
     return drawn(distortion.delay, draw.fraction(state.seed, "callback delay", *identity))
 
 
-def _add(state: State, transaction: Transaction, result: Result, copy: int, *, is_repeat: bool = False) -> Callback:
+def _add(
+    state: State, transaction: Transaction, result: PaymentResult, copy: int, *, is_repeat: bool = False
+) -> Callback:
     config = state.resellers[transaction.reseller].callback
     state.callbacks_made += 1
     callback = Callback(
@@ -108,7 +110,9 @@ def attempt_due(state: State, callback: Callback, now: datetime) -> Send | None:
         _give_up(state, callback)
         return None
     if callback.is_repeat and not callback.attempts:
-        state.noted[Noted.CALLBACK_STALE if _is_stale(state, callback) else Noted.CALLBACK_DUPLICATED] += 1
+        state.noted[
+            DomainOutcome.CALLBACK_STALE if _is_stale(state, callback) else DomainOutcome.CALLBACK_DUPLICATED
+        ] += 1
     if state.assumes("callback-balance", "at_sending"):
         wallet = state.resellers[callback.transaction.reseller].wallet
         callback.result = msgspec.structs.replace(callback.result, balance=wallet.balance)
@@ -124,7 +128,7 @@ def _is_stale(state: State, callback: Callback) -> bool:
 def _give_up(state: State, callback: Callback) -> None:
     """End a callback whose latest attempt has failed and is not retried."""
     callback.state = callback.attempts[-1].state = CallbackState.FAILED
-    state.noted[Noted.CALLBACK_FAILED] += 1
+    state.noted[DomainOutcome.CALLBACK_FAILED] += 1
     state.callback_counts[callback.transaction.reseller].failed += 1
 
 
@@ -138,15 +142,15 @@ def attempt_ended(state: State, callback: Callback, attempt: Attempt, result: At
     retried = is_retried(result, redirects=state.assumes("callback-redirect", "retry"))
     if is_accepted(result):
         callback.state = CallbackState.DELIVERED
-        state.noted[Noted.CALLBACK_DELIVERED] += 1
+        state.noted[DomainOutcome.CALLBACK_DELIVERED] += 1
         if attempt.number > 1:
-            state.noted[Noted.CALLBACK_DELIVERED_LATE] += 1
+            state.noted[DomainOutcome.CALLBACK_DELIVERED_LATE] += 1
     elif is_interrupted or (retried and counted(callback.attempts) <= policy.retries):
         state.agenda.add(next_at, CallbackDue(callback))
-        state.noted[Noted.CALLBACK_RETRIED] += 1
+        state.noted[DomainOutcome.CALLBACK_RETRIED] += 1
     else:
         callback.state = CallbackState.FAILED
-        state.noted[Noted.CALLBACK_FAILED] += 1
+        state.noted[DomainOutcome.CALLBACK_FAILED] += 1
     attempt.state = ended = callback.state
     counts = state.callback_counts[callback.transaction.reseller]
     counts.count_attempt(delivered=ended is CallbackState.DELIVERED, failed=ended is CallbackState.FAILED)

@@ -3,9 +3,9 @@
 Encoded catalogs are cached until their contents change.
 """
 
-from simulator.api.call import Call, Reply
+from simulator.api.call import ApiCall, Reply
 from simulator.api.notes import not_listed, note
-from simulator.api.options import account_problem, wants_denominations
+from simulator.api.option_endpoints import account_problem, wants_denominations
 from simulator.api.paging import BodyCache
 from simulator.api.refusals import invalid_parameters, refuse_parameters
 from simulator.contract.query import flag
@@ -23,7 +23,7 @@ class CatalogEndpoint:
     def __init__(self) -> None:
         self._cache = BodyCache()
 
-    def __call__(self, call: Call) -> Reply:
+    def __call__(self, call: ApiCall) -> Reply:
         """Return 200 with the products that match the filters, and their tree."""
         state, owner = call.sandbox.core.state, call.owner
         newer = wants_denominations(call)
@@ -44,7 +44,7 @@ class CatalogEndpoint:
         return Reply(200, body)
 
 
-def _active(call: Call) -> bool | None:
+def _active(call: ApiCall) -> bool | None:
     """Return the filter on `is_active`: True by default, None for both; `include_inactive` overrides `is_active`."""
     if flag(call.fields, "include_inactive"):
         if "is_active" in call.fields:
@@ -53,7 +53,7 @@ def _active(call: Call) -> bool | None:
     return flag(call.fields, "is_active") is not False
 
 
-def _listed(call: Call, active: bool | None) -> dict[str, Product]:
+def _listed(call: ApiCall, active: bool | None) -> dict[str, Product]:
     """Return every product that matches, as the reseller sees it; never hidden products."""
     catalog = call.sandbox.core.state.catalog
     seen = ((code, call.owner.sees(catalog, code)) for code in catalog.products)
@@ -66,7 +66,7 @@ def _tree(groups: tuple[Group, ...], listed: dict[str, Product], products: list[
     return tree_of(groups, {product.code for product in products} or listed)
 
 
-def _note_no_match(call: Call, code: str, active: bool | None) -> None:
+def _note_no_match(call: ApiCall, code: str, active: bool | None) -> None:
     """Note when a `product_code` matches nothing."""
     catalog = call.sandbox.core.state.catalog
     product = call.owner.sees(catalog, code)
@@ -74,7 +74,7 @@ def _note_no_match(call: Call, code: str, active: bool | None) -> None:
         note(call, not_listed(call, code, product))
 
 
-def product_list(call: Call) -> Reply:
+def product_list(call: ApiCall) -> Reply:
     """Return 200 with every product of the catalog as this reseller sees it, including inactive products."""
     state = call.sandbox.core.state
     seen = (call.owner.sees(state.catalog, code) for code in state.catalog.products)
@@ -82,7 +82,7 @@ def product_list(call: Call) -> Reply:
     return Reply(200, legacy.product_list(state.catalog, products, by_id=state.assumes("legacy-categories", "ids")))
 
 
-def subproducts(call: Call) -> Reply:
+def subproducts(call: ApiCall) -> Reply:
     """Return 200 with the active sub-products, empty for a product without sub-products; 400 for an invalid look-up."""
     fields, state = call.fields, call.sandbox.core.state
     product = call.owner.sees(state.catalog, fields["product_code"])

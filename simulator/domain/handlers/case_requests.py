@@ -11,8 +11,8 @@ from datetime import datetime
 
 import msgspec
 
+from simulator.domain.agenda import CaseDue
 from simulator.domain.commands import OpenCase
-from simulator.domain.due import CaseDue
 from simulator.domain.handlers.timeline import propagate_change, template_facts
 from simulator.domain.model.cases import (
     REFUND_AFTER,
@@ -27,7 +27,7 @@ from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.domain_events import NotificationKind, Posted
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import ZERO
-from simulator.domain.model.outcomes import Noted
+from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import Status, Transaction, may_follow
@@ -61,11 +61,11 @@ _NOT_SUCCESSFUL = {
 _DONE = {CaseKind.DISPUTE: "disputed", CaseKind.VOID: "voided"}
 
 # The counted outcome, by kind and by whether the request was accepted.
-_OUTCOMES: Mapping[tuple[CaseKind, bool], Noted] = {
-    (CaseKind.VOID, True): Noted.VOID_TAKEN,
-    (CaseKind.VOID, False): Noted.VOID_REFUSED,
-    (CaseKind.DISPUTE, True): Noted.DISPUTE_TAKEN,
-    (CaseKind.DISPUTE, False): Noted.DISPUTE_REFUSED,
+_OUTCOMES: Mapping[tuple[CaseKind, bool], DomainOutcome] = {
+    (CaseKind.VOID, True): DomainOutcome.VOID_TAKEN,
+    (CaseKind.VOID, False): DomainOutcome.VOID_REFUSED,
+    (CaseKind.DISPUTE, True): DomainOutcome.DISPUTE_TAKEN,
+    (CaseKind.DISPUTE, False): DomainOutcome.DISPUTE_REFUSED,
 }
 
 
@@ -102,7 +102,7 @@ def case_due(state: State, due: CaseDue, now: datetime) -> None:
         _notify(state, case, now, "The payment was refunded.")
     else:
         case.state = CaseState.REFUSED
-        state.noted[Noted.VOID_REFUSED_LATER] += 1
+        state.noted[DomainOutcome.VOID_REFUSED_LATER] += 1
         _notify(state, case, now, _REFUSED[case.kind])
 
 
@@ -244,7 +244,7 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
     )
     transaction.results += (voided,)
     state.publish_status(transaction)
-    state.noted[Noted.REFUNDED] += 1
+    state.noted[DomainOutcome.REFUNDED] += 1
     if transaction.bill is not None:
         state.bills_paid[transaction.bill] -= transaction.amount
     propagate_change(state, transaction, now)

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from simulator.api.call import Call, Reply
+from simulator.api.call import ApiCall, Reply
 from simulator.api.notes import no_product, note, note_problems, suggestion
 from simulator.api.paging import PAGE_MAX, days_of, note_empty, page_size
 from simulator.api.refusals import UNKNOWN_PRODUCT, invalid_parameters, refuse_parameters
@@ -15,7 +15,7 @@ from simulator.wire import account, history
 from simulator.wire.diagnoses import shown
 
 
-def transactions(call: Call) -> Reply:
+def transactions(call: ApiCall) -> Reply:
     """Return 200 with a page of the reseller's transactions and the figures of the whole search."""
     state, records = call.sandbox.core.state, call.owner.history
     days, problems = days_of(call)
@@ -53,7 +53,7 @@ def transactions(call: Call) -> Reply:
     return Reply(200, history.body([_record(call, one) for one in page], figures))
 
 
-def _note_account(call: Call, number: str, others: list[str]) -> None:
+def _note_account(call: ApiCall, number: str, others: list[str]) -> None:
     """Suggest an account that is the same number without country code, signs, or a lost zero, or is spelt alike."""
     same = (other for other in others if _local_number(other) == _local_number(number))
     if likely := next(same, "") or nearest(number, set(others)):
@@ -66,11 +66,11 @@ def _local_number(number: str) -> str:
     return digits.removeprefix("60").lstrip("0")
 
 
-def _is_known(call: Call, product: str) -> bool:
+def _is_known(call: ApiCall, product: str) -> bool:
     return product in call.sandbox.core.state.catalog.products or product in call.owner.history.products()
 
 
-def _record(call: Call, one: Transaction) -> dict[str, str | None]:
+def _record(call: ApiCall, one: Transaction) -> dict[str, str | None]:
     state = call.sandbox.core.state
     return history.record(
         one,
@@ -83,7 +83,7 @@ def _record(call: Call, one: Transaction) -> dict[str, str | None]:
 STATEMENT = "/v2/balance-statement"
 
 
-def balance_statement(call: Call) -> Reply:
+def balance_statement(call: ApiCall) -> Reply:
     """Return 200 with a page of the wallet's ledger and the totals of the whole search."""
     state = call.sandbox.core.state
     days, problems = days_of(call)
@@ -115,7 +115,7 @@ def balance_statement(call: Call) -> Reply:
     return Reply(200, body)
 
 
-def _address(call: Call) -> str:
+def _address(call: ApiCall) -> str:
     """Return the statement's own address, for its links."""
     state = call.sandbox.core.state
     if state.assumes("statement-links", "unprefixed"):

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from functools import cache
 
 from simulator.api.admission import refuse_payment
-from simulator.api.call import Call, Problems, Reply
+from simulator.api.call import ApiCall, Problems, Reply
 from simulator.api.notes import explain, no_product, note
-from simulator.api.options import wants_denominations
+from simulator.api.option_endpoints import wants_denominations
 from simulator.api.refusals import UNKNOWN_PRODUCT, refuse_parameters
 from simulator.contract.schemas import schema
 from simulator.domain.commands import CreatePayment, LookUpBill, OpenCase
@@ -21,7 +21,7 @@ from simulator.wire.payments import network_status
 NO_EXTRAS: Mapping[str, object] = {}
 
 
-def topup(call: Call) -> Reply:
+def topup(call: ApiCall) -> Reply:
     """Return 200 with the current payment; 400 when it was not created; 403 above the sandbox's quota."""
     fields, exchange = call.fields, call.exchange
     exchange.refid = fields["refid"]
@@ -59,7 +59,7 @@ def topup(call: Call) -> Reply:
     return Reply(200, payments.answer(outcome, call.now if at_answer else outcome.result.at))
 
 
-def invalid_topup(call: Call, problems: Problems) -> Reply:
+def invalid_topup(call: ApiCall, problems: Problems) -> Reply:
     """Return 400 in the payment's own shape for a body that violates the contract."""
     state, reason = call.sandbox.core.state, Reason.REQUEST
     call.exchange.error = reason
@@ -77,7 +77,7 @@ def invalid_topup(call: Call, problems: Problems) -> Reply:
     return Reply(400, payments.refusal(refused, call.fields, call.now))
 
 
-def _note_withheld_amount(call: Call, product: Product) -> None:
+def _note_withheld_amount(call: ApiCall, product: Product) -> None:
     """Note that the catalog has no mapping of the amount for clients of the older API version."""
     if product.fulfillment.amount and older(call.sandbox.core.state, product).fulfillment.amount is None:
         version = f"X-API-Version: {NEW_VERSION.isoformat()}"
@@ -91,17 +91,17 @@ def _refid_chars_max() -> int:
     return length
 
 
-def check(call: Call) -> Reply:
+def check(call: ApiCall) -> Reply:
     """Dispute a payment. Return 200 with `Success` or `Failed`; 400 when the reseller has no such transaction."""
     return _open(call, CaseKind.DISPUTE)
 
 
-def void(call: Call) -> Reply:
+def void(call: ApiCall) -> Reply:
     """Void a payment; the answers are the same as in `check`."""
     return _open(call, CaseKind.VOID)
 
 
-def invalid_case(call: Call, problems: Problems) -> Reply:
+def invalid_case(call: ApiCall, problems: Problems) -> Reply:
     """Return 400 by field. Problems of the reference are reported as `trxid`, even if `refid` was sent (SPEC 4.12)."""
     errors: dict[str, list[str]] = {}
     for path, texts in problems.items():
@@ -111,7 +111,7 @@ def invalid_case(call: Call, problems: Problems) -> Reply:
     return refuse_parameters(errors)
 
 
-def _open(call: Call, kind: CaseKind) -> Reply:
+def _open(call: ApiCall, kind: CaseKind) -> Reply:
     fields, exchange = call.fields, call.exchange
     refund_type = fields.get("refund_type") if kind is CaseKind.VOID else None
     outcome = call.sandbox.apply(
@@ -149,7 +149,7 @@ _ERRORS: Mapping[str, BillError] = {
 }
 
 
-def show_bill(call: Call) -> Reply:
+def show_bill(call: ApiCall) -> Reply:
     """Return 200 with the bill; 400 in the same shape without a bill."""
     fields, exchange = call.fields, call.exchange
     outcome = call.sandbox.apply(
@@ -174,19 +174,19 @@ def show_bill(call: Call) -> Reply:
     return Reply(200, bills.bill(outcome.bill, fields["product"], call.now))
 
 
-def invalid_bill(call: Call, problems: Problems) -> Reply:
+def invalid_bill(call: ApiCall, problems: Problems) -> Reply:
     """Return 400 in the bill's own shape for an invalid query, named after the first invalid parameter."""
     first = next((name for name in _ERRORS if name in problems), "")
     return _refused_bill(call, BillRefused(_ERRORS.get(first, "Invalid request")))
 
 
-def _refused_bill(call: Call, refused: BillRefused) -> Reply:
+def _refused_bill(call: ApiCall, refused: BillRefused) -> Reply:
     call.exchange.error = str(refused.error)
     product = call.fields.get("product", "")
     return Reply(400, bills.refusal(refused, product if isinstance(product, str) else "", call.now))
 
 
-def show_network(call: Call) -> Reply:
+def show_network(call: ApiCall) -> Reply:
     """Return 200 with the product's current status; 400 for an unknown product."""
     state, code = call.sandbox.core.state, call.fields["product"]
     product = state.catalog.products.get(code)

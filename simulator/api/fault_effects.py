@@ -11,13 +11,13 @@ from typing import Any
 import msgspec
 
 from simulator.api import refusals
-from simulator.api.call import ABORT, CUT, Call, ChosenFault, Ending, Reply
-from simulator.api.credentials import claimed_reseller
+from simulator.api.call import ABORT, CUT, ApiCall, ChosenFault, Ending, Reply
 from simulator.api.suspended import TIMED_OUT, timeout_body, wait
+from simulator.api.token_credentials import claimed_reseller
 from simulator.auth import headers as names
 from simulator.contract.query import decode_query
 from simulator.domain.commands import CountFault
-from simulator.domain.model.faults import (
+from simulator.domain.model.fault_kinds import (
     JSON,
     WITHOUT_BODY,
     CutAnswer,
@@ -41,7 +41,7 @@ NO_REPLY = Reply(0, b"")
 DOCUMENTED_TIMEOUT = timedelta(seconds=29)  # SPEC 8
 
 
-def choose_fault(call: Call, before_body: bool = False) -> None:
+def choose_fault(call: ApiCall, before_body: bool = False) -> None:
     """Choose the fault of this call, unless already decided; store it in `call.fault`."""
     exchange, book = call.exchange, call.sandbox.core.state.faults
     account = None if before_body else call.fields.get("account")
@@ -66,7 +66,7 @@ def choose_fault(call: Call, before_body: bool = False) -> None:
             exchange.fault = rule.label
 
 
-async def with_failures(call: Call, reply: Reply) -> Reply:
+async def with_failures(call: ApiCall, reply: Reply) -> Reply:
     """Return the answer that replaces `reply`. A fault after the commit leaves refusals unchanged."""
     met = call.fault
     assert met is not None, "only a call that met a fault has failures"
@@ -85,38 +85,38 @@ async def with_failures(call: Call, reply: Reply) -> Reply:
     return reply
 
 
-def _scripted(call: Call, reply: Reply, failure: ScriptedAnswer) -> Reply:
+def _scripted(call: ApiCall, reply: Reply, failure: ScriptedAnswer) -> Reply:
     return _answer(failure)
 
 
-def _with_headers(call: Call, reply: Reply, failure: ExtraHeaders) -> Reply:
+def _with_headers(call: ApiCall, reply: Reply, failure: ExtraHeaders) -> Reply:
     added = {name.lower() for name, _ in failure.headers}
     kept = tuple(header for header in reply.headers if header[0].lower() not in added)
     return msgspec.structs.replace(reply, headers=kept + failure.headers)
 
 
-def _closed(call: Call, reply: Reply, failure: NoAnswer) -> Reply:
+def _closed(call: ApiCall, reply: Reply, failure: NoAnswer) -> Reply:
     return Reply(0, b"", ending=ABORT)
 
 
-def _cut(call: Call, reply: Reply, failure: CutAnswer) -> Reply:
+def _cut(call: ApiCall, reply: Reply, failure: CutAnswer) -> Reply:
     if not reply.body or reply.status in WITHOUT_BODY:
         return Reply(0, b"", ending=ABORT)  # a body without a middle is not sent at all
     return msgspec.structs.replace(reply, ending=CUT)
 
 
-def _malformed(call: Call, reply: Reply, failure: MalformedAnswer) -> Reply:
+def _malformed(call: ApiCall, reply: Reply, failure: MalformedAnswer) -> Reply:
     body = reply.body if isinstance(reply.body, bytes) else encode(reply.body)
     return msgspec.structs.replace(reply, body=_broken(body), journaled=reply.journaled and _broken(reply.journaled))
 
 
-def _dripping(call: Call, reply: Reply, failure: DrippingAnswer) -> Reply:
+def _dripping(call: ApiCall, reply: Reply, failure: DrippingAnswer) -> Reply:
     """Return a slow answer, whose pace is divided by the rate of a faster clock, like any wait."""
     pace = failure.bytes_per_second / call.sandbox.clock.wall_seconds(ONE_SECOND)
     return msgspec.structs.replace(reply, ending=Ending(ConnectionEnd.WHOLE, pace))
 
 
-_FAILURES: Mapping[type[Failure], Callable[[Call, Reply, Any], Reply]] = {
+_FAILURES: Mapping[type[Failure], Callable[[ApiCall, Reply, Any], Reply]] = {
     ScriptedAnswer: _scripted,
     ExtraHeaders: _with_headers,
     NoAnswer: _closed,
@@ -145,7 +145,7 @@ def _error_body(status: int) -> dict[str, Any]:
     return error_bodies.coded("scripted_fault", f"A fault of the scenario answers {status}.")
 
 
-def _facts(call: Call) -> Fields:
+def _facts(call: ApiCall) -> Fields:
     exchange = call.exchange
     key = call.headers.get(names.API_KEY, b"").decode("latin-1")
     owner = call.sandbox.core.state.keys.get(key)

@@ -14,9 +14,9 @@ from simulator.domain.model.callbacks import (
     RetryPolicy,
     is_retried,
 )
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, JobCounts, Send
 from simulator.domain.model.domain_events import Attempted, DomainEvent
-from simulator.domain.model.effects import AttemptEnd, AttemptResult, JobCounts, Send
-from simulator.domain.model.outcomes import Noted
+from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.transactions import Distortion, Status, Step
 from simulator.domain.sandbox import Sandbox
@@ -343,25 +343,33 @@ def test_each_attempt_is_counted_and_says_when_the_next_is_due() -> None:
 @pytest.mark.parametrize(
     ("distortion", "outcomes", "noted"),
     [
-        (Distortion(), [OK], {Noted.CALLBACK_DELIVERED: 1}),
+        (Distortion(), [OK], {DomainOutcome.CALLBACK_DELIVERED: 1}),
         (
             Distortion(),
             [FAILURE, OK],
-            {Noted.CALLBACK_DELIVERED: 1, Noted.CALLBACK_DELIVERED_LATE: 1, Noted.CALLBACK_RETRIED: 1},
+            {
+                DomainOutcome.CALLBACK_DELIVERED: 1,
+                DomainOutcome.CALLBACK_DELIVERED_LATE: 1,
+                DomainOutcome.CALLBACK_RETRIED: 1,
+            },
         ),
-        (Distortion(), [FAILURE] * 4, {Noted.CALLBACK_RETRIED: 3, Noted.CALLBACK_FAILED: 1}),
-        (Distortion(duplicates=2), [OK] * 3, {Noted.CALLBACK_DELIVERED: 3, Noted.CALLBACK_DUPLICATED: 2}),
-        (Distortion(drop=True, duplicates=1), [], {Noted.CALLBACK_DROPPED: 2}),
-        (Distortion(reverse=True), [OK], {Noted.CALLBACKS_REVERSED: 1, Noted.CALLBACK_DELIVERED: 1}),
+        (Distortion(), [FAILURE] * 4, {DomainOutcome.CALLBACK_RETRIED: 3, DomainOutcome.CALLBACK_FAILED: 1}),
+        (
+            Distortion(duplicates=2),
+            [OK] * 3,
+            {DomainOutcome.CALLBACK_DELIVERED: 3, DomainOutcome.CALLBACK_DUPLICATED: 2},
+        ),
+        (Distortion(drop=True, duplicates=1), [], {DomainOutcome.CALLBACK_DROPPED: 2}),
+        (Distortion(reverse=True), [OK], {DomainOutcome.CALLBACKS_REVERSED: 1, DomainOutcome.CALLBACK_DELIVERED: 1}),
         (
             Distortion(again_after=timedelta(seconds=3)),
             [OK] * 2,
-            {Noted.CALLBACK_DELIVERED: 2, Noted.CALLBACK_DUPLICATED: 1},
+            {DomainOutcome.CALLBACK_DELIVERED: 2, DomainOutcome.CALLBACK_DUPLICATED: 1},
         ),
     ],
 )
 def test_outcomes_of_callbacks_are_noted(
-    distortion: Distortion, outcomes: list[AttemptResult], noted: dict[Noted, int]
+    distortion: Distortion, outcomes: list[AttemptResult], noted: dict[DomainOutcome, int]
 ) -> None:
     box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL), callbacks=distortion))
     pay(box)
@@ -385,7 +393,7 @@ def test_a_stale_callback_that_is_not_repeated_has_failed() -> None:
         delivered(box, send, outcome, seconds(at))
     assert sends(box, 1000) == []
     assert [one.state for one in box.state.callbacks] == [CallbackState.FAILED, CallbackState.DELIVERED]
-    assert box.state.noted[Noted.CALLBACK_FAILED] == 1
+    assert box.state.noted[DomainOutcome.CALLBACK_FAILED] == 1
     assert box.state.callback_counts["R1"] == JobCounts(begun=2, attempts=2, delivered=1, failed=1)
 
 
@@ -394,7 +402,7 @@ def test_an_earlier_status_that_is_sent_again_is_stale() -> None:
     box = sandbox(rule(*STEPS, callbacks=again))
     pay(box)
     assert statuses_sent(sends(box, 60)) == [Status.PROCESSING, Status.SUCCESSFUL, Status.PROCESSING]
-    assert box.state.noted[Noted.CALLBACK_STALE] == 1
+    assert box.state.noted[DomainOutcome.CALLBACK_STALE] == 1
 
 
 def test_a_callback_reports_the_balance_at_its_sending_when_the_scenario_says_so() -> None:

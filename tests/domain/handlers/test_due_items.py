@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simulator.domain.due import ScheduleDue
+from simulator.domain.agenda import ScheduleDue
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import Catalog, Category, Group, TreeKind
 from simulator.domain.model.resellers import KeyState

@@ -7,6 +7,7 @@ from weakref import ref
 
 import msgspec
 
+from simulator.domain.agenda import DeliveryDue
 from simulator.domain.commands import (
     EnableWebhook,
     RemoveWebhook,
@@ -15,11 +16,9 @@ from simulator.domain.commands import (
     SetThreshold,
     SetWebhook,
 )
-from simulator.domain.due import DeliveryDue
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model import draw
-from simulator.domain.model.domain_events import Attempted, NotificationKind
-from simulator.domain.model.effects import (
+from simulator.domain.model.delivery_attempts import (
     Attempt,
     AttemptEnd,
     AttemptResult,
@@ -27,8 +26,9 @@ from simulator.domain.model.effects import (
     counted,
     is_accepted,
 )
+from simulator.domain.model.domain_events import Attempted, NotificationKind
 from simulator.domain.model.money import CENT, is_bounded, is_whole_cents
-from simulator.domain.model.outcomes import Noted
+from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.wallet import Entry, EntryType
 from simulator.domain.model.webhooks import (
@@ -216,7 +216,7 @@ def attempt_due(state: State, delivery: Delivery, now: datetime) -> Send | None:
     if not delivery.webhook.enabled:
         text = "the webhook was disabled or removed before this attempt"
         state.deliveries.end(delivery, DeliveryState.FAILED, text, now)
-        state.noted[Noted.WEBHOOK_FAILED] += 1
+        state.noted[DomainOutcome.WEBHOOK_FAILED] += 1
         state.webhook_counts[delivery.reseller].failed += 1
         return None
     attempt = Attempt(len(delivery.attempts) + 1, now)
@@ -233,14 +233,14 @@ def attempt_ended(state: State, delivery: Delivery, attempt: Attempt, result: At
     attempt.result = msgspec.structs.replace(result, body=result.body[:RESPONSE_CHARS_MAX], headers=())
     if is_accepted(result):
         state.deliveries.end(delivery, DeliveryState.SUCCEEDED, "", now)
-        state.noted[Noted.WEBHOOK_DELIVERED] += 1
+        state.noted[DomainOutcome.WEBHOOK_DELIVERED] += 1
     elif is_interrupted or count <= delivery.retry_limit:
         state.agenda.add(next_at, DeliveryDue(delivery))
-        state.noted[Noted.WEBHOOK_RETRIED] += 1
+        state.noted[DomainOutcome.WEBHOOK_RETRIED] += 1
     else:
         text = result.error or f"the receiver answered {result.status}"
         state.deliveries.end(delivery, DeliveryState.FAILED, text, now)
-        state.noted[Noted.WEBHOOK_FAILED] += 1
+        state.noted[DomainOutcome.WEBHOOK_FAILED] += 1
     attempt.state = ended = delivery.state
     counts = state.webhook_counts[delivery.reseller]
     counts.count_attempt(delivered=ended is DeliveryState.SUCCEEDED, failed=ended is DeliveryState.FAILED)
@@ -252,7 +252,7 @@ def attempt_ended(state: State, delivery: Delivery, attempt: Attempt, result: At
 def replay_delivery(state: State, command: ReplayDelivery, now: datetime) -> Delivery | ReplayRefused:
     """Create a new job for the event of a failed job, addressed to the webhook's current URL."""
     result = _replay(state, command, now)
-    state.noted[Noted.WEBHOOK_REPLAYED if isinstance(result, Delivery) else Noted.REPLAY_REFUSED] += 1
+    state.noted[DomainOutcome.WEBHOOK_REPLAYED if isinstance(result, Delivery) else DomainOutcome.REPLAY_REFUSED] += 1
     return result
 
 

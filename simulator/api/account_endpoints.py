@@ -2,7 +2,7 @@
 
 from urllib.parse import urlsplit
 
-from simulator.api.call import Call, Reply
+from simulator.api.call import ApiCall, Reply
 from simulator.api.notes import note
 from simulator.api.refusals import invalid_parameters, refuse_parameters
 from simulator.contract.schemas import schema
@@ -15,7 +15,7 @@ from simulator.domain.commands import (
     SetWebhook,
 )
 from simulator.domain.errors import Unacceptable
-from simulator.domain.model.inboxes import INBOX_SCHEME
+from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.money import parse_amount
 from simulator.http_client.targets import reason_to_refuse
 from simulator.runtime.inboxes import INBOX_PATH
@@ -23,13 +23,13 @@ from simulator.wire import account, error_bodies, webhooks
 from simulator.wire.money import encode
 
 
-def balance(call: Call) -> Reply:
+def balance(call: ApiCall) -> Reply:
     """Return 200 with the wallet's balance."""
     flat = call.sandbox.core.state.assumes("balance-record", "flat")
     return Reply(200, account.balance(call.owner.wallet.balance, flat=flat))
 
 
-def set_threshold(call: Call) -> Reply:
+def set_threshold(call: ApiCall) -> Reply:
     """Return 200 with the value set; 400 for an invalid amount or threshold."""
     amount = parse_amount(call.fields["amount"])
     if amount is None:
@@ -41,17 +41,17 @@ def set_threshold(call: Call) -> Reply:
     return Reply(200, account.threshold(reseller.email, reseller.wallet.threshold, call.now))
 
 
-def _bad_threshold(call: Call) -> Reply:
+def _bad_threshold(call: ApiCall) -> Reply:
     text = f"must be {schema('low-balance-threshold-query')['properties']['amount']['x-must-be']}"
     return invalid_parameters(call, {"amount": [text]})
 
 
-def read_url(call: Call) -> Reply:
+def read_url(call: ApiCall) -> Reply:
     """Return 200 with the callback configuration, empty strings without one."""
     return Reply(200, account.configuration(call.owner.callback, call.now))
 
 
-def set_url(call: Call) -> Reply:
+def set_url(call: ApiCall) -> Reply:
     """Return 200 with the values set; 400 for a URL that cannot be called."""
     url, method = call.fields["url"], call.fields["method"]
     if reason := reason_to_refuse(url):
@@ -61,12 +61,12 @@ def set_url(call: Call) -> Reply:
     return Reply(200, account.configuration(config, call.now))
 
 
-def read_webhook(call: Call) -> Reply:
+def read_webhook(call: ApiCall) -> Reply:
     """Return 200 with the webhook configuration, empty without a webhook."""
     return Reply(200, webhooks.configuration(call.owner.webhook))
 
 
-def put_webhook(call: Call) -> Reply:
+def put_webhook(call: ApiCall) -> Reply:
     """Return 200 with the secret on creation, without it on an update; 400 for an address that cannot be called."""
     url = call.fields["url"]
     if reason := reason_to_refuse(url) or _reason_in_production(call, url):
@@ -77,7 +77,7 @@ def put_webhook(call: Call) -> Reply:
     return Reply(200, webhooks.url_alone(call.owner.webhook))
 
 
-def enable_webhook(call: Call) -> Reply:
+def enable_webhook(call: ApiCall) -> Reply:
     """Return 200 with the values set; 404 without a webhook."""
     wanted = call.fields["enabled"]
     if not call.sandbox.apply(EnableWebhook(call.owner.code, wanted), call.now):
@@ -85,31 +85,31 @@ def enable_webhook(call: Call) -> Reply:
     return Reply(200, {"enabled": wanted})
 
 
-def rotate_secret(call: Call) -> Reply:
+def rotate_secret(call: ApiCall) -> Reply:
     """Return 200 with the new secret; 404 without a webhook."""
     if not call.sandbox.apply(RotateWebhookSecret(call.owner.code), call.now):
         return _no_webhook(call)
     return _with_secret(call)
 
 
-def remove_webhook(call: Call) -> Reply:
+def remove_webhook(call: ApiCall) -> Reply:
     """Return 204, with or without a webhook."""
     call.sandbox.apply(RemoveWebhook(call.owner.code), call.now)
     return Reply(204, b"")
 
 
-def _with_secret(call: Call) -> Reply:
+def _with_secret(call: ApiCall) -> Reply:
     shown = webhooks.with_secret(call.owner.webhook)
     masked = webhooks.with_secret(call.owner.webhook, masked=True)
     return Reply(200, encode(shown), journaled=encode(masked))
 
 
-def _no_webhook(call: Call) -> Reply:
+def _no_webhook(call: ApiCall) -> Reply:
     note(call, f"{call.owner.code} has no balance webhook; create it with PUT")
     return Reply(404, error_bodies.parameters("There is no balance webhook; create it with PUT.", {}))
 
 
-def _reason_in_production(call: Call, url: str) -> str | None:
+def _reason_in_production(call: ApiCall, url: str) -> str | None:
     """Return why production refuses a URL: it requires https, except for inboxes of the simulator."""
     if call.sandbox.scenario.environment != "production" or url.startswith(("https://", INBOX_SCHEME)):
         return None

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.domain.model.inboxes import InboxProgram, InboxReply, TimedReply, Window
+from simulator.domain.model.inbox_programs import InboxProgram, InboxReply, TimedReply, Window
 
 START = datetime(2027, 1, 10, 4, 0, tzinfo=UTC)
 REPLIES = st.lists(st.integers(200, 599).map(InboxReply), max_size=5).map(tuple)

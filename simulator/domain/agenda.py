@@ -9,7 +9,7 @@ import msgspec
 
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
-from simulator.domain.model.effects import Send
+from simulator.domain.model.delivery_attempts import Send
 from simulator.domain.model.schedule import Scheduled
 from simulator.domain.model.transactions import Step, Transaction
 from simulator.domain.model.wallet import Entry

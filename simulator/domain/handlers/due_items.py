@@ -3,6 +3,7 @@ that the sandbox has seen, whichever is later."""
 
 from datetime import datetime
 
+from simulator.domain.agenda import AgendaItem, CallbackDue, CaseDue, DeliveryDue, Fired, ScheduleDue, StepDue
 from simulator.domain.commands import (
     AddRule,
     ChangeProduct,
@@ -19,11 +20,18 @@ from simulator.domain.commands import (
     SetThreshold,
     SetWebhook,
 )
-from simulator.domain.due import AgendaItem, CallbackDue, CaseDue, DeliveryDue, Fired, ScheduleDue, StepDue
 from simulator.domain.errors import DomainError, Unknown
-from simulator.domain.handlers import callbacks, cases, catalog, resellers, rules, timeline, webhooks
+from simulator.domain.handlers import (
+    callback_jobs,
+    case_requests,
+    catalog_changes,
+    reseller_changes,
+    rule_changes,
+    timeline,
+    webhook_jobs,
+)
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.effects import Send
+from simulator.domain.model.delivery_attempts import Send
 from simulator.domain.model.schedule import (
     Scheduled,
     ScheduledChange,
@@ -57,23 +65,23 @@ def _carry_out(state: State, planned: Scheduled, now: datetime) -> Entry | None:
     match planned:
         case ScheduledDeposit():
             command = Credit(planned.reseller, planned.amount, planned.description, planned.type)
-            return resellers.credit(state, command, now)
+            return reseller_changes.credit(state, command, now)
         case ScheduledChange():
             wanted = ChangeProduct(planned.code, planned.changes, planned.options, planned.reseller)
-            catalog.change_product(state, wanted, now)
+            catalog_changes.change_product(state, wanted, now)
         case ScheduledTreeChange():
-            catalog.change_tree(state, ChangeTree(planned.kind, planned.id, planned.changes), now)
+            catalog_changes.change_tree(state, ChangeTree(planned.kind, planned.id, planned.changes), now)
         case ScheduledKey():
             reseller = reseller_of(state, planned.reseller)
-            resellers.put_key(state, reseller, planned.key, planned.secret, planned.state)
+            reseller_changes.put_key(state, reseller, planned.key, planned.secret, planned.state)
         case ScheduledSettings():
             _change_settings(state, planned, now)
         case ScheduledNetwork():
-            catalog.set_network(state, SetNetwork(planned.product, planned.status), now)
+            catalog_changes.set_network(state, SetNetwork(planned.product, planned.status), now)
         case ScheduledRule():
-            rules.add_rule(state, AddRule(planned.section, planned.document), now)
+            rule_changes.add_rule(state, AddRule(planned.section, planned.document), now)
         case ScheduledRemoval():
-            rules.remove_rule(state, RemoveRule(_rule_id(state, planned.rule)), now)
+            rule_changes.remove_rule(state, RemoveRule(_rule_id(state, planned.rule)), now)
         case ScheduledWebhook():
             _change_webhook(state, planned, now)
     return None
@@ -81,11 +89,11 @@ def _carry_out(state: State, planned: Scheduled, now: datetime) -> Entry | None:
 
 def _change_settings(state: State, planned: ScheduledSettings, now: datetime) -> None:
     code = planned.reseller
-    resellers.change_settings(state, ChangeSettings(code, planned.changes), now)
+    reseller_changes.change_settings(state, ChangeSettings(code, planned.changes), now)
     if planned.callback is not None:
-        resellers.set_callback(state, SetCallback(code, planned.callback.url, planned.callback.method), now)
+        reseller_changes.set_callback(state, SetCallback(code, planned.callback.url, planned.callback.method), now)
     if planned.low_balance_threshold is not None:
-        webhooks.set_threshold(state, SetThreshold(code, planned.low_balance_threshold), now)
+        webhook_jobs.set_threshold(state, SetThreshold(code, planned.low_balance_threshold), now)
 
 
 def _rule_id(state: State, label: str) -> str:
@@ -102,11 +110,11 @@ def _change_webhook(state: State, planned: ScheduledWebhook, now: datetime) -> N
     if not (planned.url or webhook.url):
         raise Unknown("no_webhook", f"reseller {planned.reseller!r} has no balance webhook")
     if planned.url:
-        webhooks.set_webhook(state, SetWebhook(planned.reseller, planned.url), now)
+        webhook_jobs.set_webhook(state, SetWebhook(planned.reseller, planned.url), now)
     if planned.secret:
-        webhooks.put_secret(state, webhook, planned.secret, now)
+        webhook_jobs.put_secret(state, webhook, planned.secret, now)
     if planned.enabled is not None:
-        webhooks.enable_webhook(state, EnableWebhook(planned.reseller, planned.enabled), now)
+        webhook_jobs.enable_webhook(state, EnableWebhook(planned.reseller, planned.enabled), now)
 
 
 def pass_time(state: State, command: PassTime, now: datetime) -> list[Fired]:
@@ -138,9 +146,9 @@ def end_attempt(state: State, command: EndAttempt, now: datetime) -> None:
     assert send.attempt.number == command.attempt, "a job has one attempt in the air"
     match send.job:
         case Callback() as callback:
-            callbacks.attempt_ended(state, callback, send.attempt, command.result, now)
+            callback_jobs.attempt_ended(state, callback, send.attempt, command.result, now)
         case Delivery() as delivery:
-            webhooks.attempt_ended(state, delivery, send.attempt, command.result, now)
+            webhook_jobs.attempt_ended(state, delivery, send.attempt, command.result, now)
 
 
 def _process(state: State, item: AgendaItem, now: datetime) -> Fired | None:
@@ -149,11 +157,11 @@ def _process(state: State, item: AgendaItem, now: datetime) -> Fired | None:
             taken = timeline.step_due(state, item, now)
             return None if taken is None else Fired(now, taken)
         case CallbackDue(callback):
-            return _sent(state, now, item, callbacks.attempt_due(state, callback, now))
+            return _sent(state, now, item, callback_jobs.attempt_due(state, callback, now))
         case DeliveryDue(delivery):
-            return _sent(state, now, item, webhooks.attempt_due(state, delivery, now))
+            return _sent(state, now, item, webhook_jobs.attempt_due(state, delivery, now))
         case CaseDue():
-            cases.case_due(state, item, now)
+            case_requests.case_due(state, item, now)
             return Fired(now, item)
         case ScheduleDue():
             return carry_out(state, item, now)
