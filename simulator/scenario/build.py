@@ -4,7 +4,7 @@ All problems are reported together.
 """
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -35,30 +35,27 @@ from simulator.scenario.sections.scripted_answers import inboxes
 
 def build(document: Document, name: str, origin: ScenarioOrigin | None = None) -> Scenario:
     """Build the scenario of a document; `name` is the title of an untitled scenario. Raises `ScenarioError`."""
-    report = Report(document.problems)
-    try:
-        scenario = _scenario(document, report, name, origin)
-        report.raise_if_any()
-    except ScenarioError as error:
-        raise ScenarioError(causes(error.problems)) from None
+    scenario, problems = attempt(document, name, origin)
+    if scenario is None or problems:
+        raise ScenarioError(problems)
     return scenario
 
 
-def causes(problems: Iterable[Problem]) -> list[Problem]:
-    """Return the problems without those in bundled files, which only arise from files that extend the bundled files. If
-    all problems are in bundled files, return all."""
-    problems, folder = list(problems), data_dir("scenarios")
-    return [problem for problem in problems if Path(problem.source).parent != folder] or problems
+def attempt(
+    document: Document, name: str, origin: ScenarioOrigin | None = None
+) -> tuple[Scenario | None, list[Problem]]:
+    """Build what `check` can build. Return the scenario, None if the catalog has problems, and all problems.
 
-
-def attempt(document: Document, name: str) -> tuple[Scenario | None, list[Problem]]:
-    """Build what `check` can build. Return the scenario, None if the catalog has problems, and all problems."""
+    Problems in bundled files arise from files that extend these, and are left out where there are others.
+    """
     report = Report(document.problems)
     try:
-        scenario = _scenario(document, report, name, None)
+        scenario = _scenario(document, report, name, origin)
     except ScenarioError:
         scenario = None
-    return None if report.has_below(("catalog",)) else scenario, causes(report.problems())
+    found, folder = report.problems(), data_dir("scenarios")
+    causes = [problem for problem in found if Path(problem.source).parent != folder] or found
+    return None if report.has_below(("catalog",)) else scenario, causes
 
 
 def _scenario(document: Document, report: Report, name: str, origin: ScenarioOrigin | None) -> Scenario:

@@ -99,17 +99,17 @@ def test_every_value_and_every_key_has_its_line_and_column(
 ) -> None:
     document = load_text(POSITIONED, "f.yaml")
     assert document.position(path) == Position("f.yaml", *value)
-    assert document.key_position(path) == Position("f.yaml", *key)
+    assert document.position(path, of_key=True) == Position("f.yaml", *key)
 
 
 def test_columns_count_characters_not_bytes() -> None:
-    assert load_text("{é: 1, b: 2}".encode(), "f").key_position(("b",)) == Position("f", 1, 8)
+    assert load_text("{é: 1, b: 2}".encode(), "f").position(("b",), of_key=True) == Position("f", 1, 8)
 
 
 def test_a_byte_order_mark_moves_nothing() -> None:
     document = load_text(b"\xef\xbb\xbfseed: 1\n", "f")
     assert document.data == {"seed": 1}
-    assert document.key_position(("seed",)) == Position("f", 1, 1)
+    assert document.position(("seed",), of_key=True) == Position("f", 1, 1)
 
 
 def first_problem(text: str | bytes) -> Problem:
@@ -157,7 +157,7 @@ def test_without_libyaml_the_bundled_scenarios_are_the_same(monkeypatch: pytest.
     for text, document in zip(texts, fast, strict=True):
         pure = load_text(text, "f")
         assert pure.data == document.data
-        assert pure.key_position(("payments",)) == document.key_position(("payments",))
+        assert pure.position(("payments",), of_key=True) == document.position(("payments",), of_key=True)
 
 
 def test_a_thousand_problems_are_cut_at_a_hundred() -> None:

@@ -7,7 +7,7 @@ import pytest
 from simulator.scenario.library import scenario_from_object
 from simulator.scenario.reading.check import schema
 from simulator.scenario.reading.document import ScenarioError
-from simulator.scenario.reading.synonyms import WORDS
+from simulator.scenario.reading.synonyms import synonyms
 from tests.support.bad_scenarios import MISTAKES, STEPS
 from tests.support.readings import places, problems
 
@@ -161,7 +161,7 @@ def test_a_key_that_is_near_to_none_gets_all_that_there_are() -> None:
 def test_each_other_word_stands_for_a_key_that_there_is() -> None:
     definitions = [schema(), *schema()["definitions"].values()]
     known = {key for definition in definitions for key in definition.get("properties", {})}
-    assert set(WORDS) - known == set()
+    assert set(synonyms()) - known == set()
 
 
 def test_all_mistakes_of_a_file_are_reported_together_and_in_its_order() -> None:

@@ -77,7 +77,7 @@ def check(document: Document, report: Report, definition: str = "") -> None:
         path = _keyed(error.instance_path, data)
         rule = _at(_schema_of(definition), error.schema_path[:-1])
         for at_key, where, code, message in _explained(error, path, rule, data):
-            position = document.key_position(where) if at_key else document.position(where)
+            position = document.position(where, of_key=at_key)
             report.add_another(position, where, code, message)
             if report.is_full:
                 return

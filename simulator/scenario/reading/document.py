@@ -170,26 +170,16 @@ class Document(msgspec.Struct, frozen=True):
         """Return the whole document as plain values."""
         return self.root.plain()
 
-    def position(self, path: Path) -> Position:
-        """Return the position of the value at `path`, or of its nearest existing ancestor."""
-        node = self.root
+    def position(self, path: Path, *, of_key: bool = False) -> Position:
+        """Return the position of the value at `path`, or of its key, or of its nearest existing ancestor."""
+        node, place = self.root, self.root.position
         for part in path:
             below = child(node, part)
             if below is None:
-                break
+                return node.position
+            place = node.keys.get(str(part), below.position) if of_key else below.position
             node = below
-        return node.position
-
-    def key_position(self, path: Path) -> Position:
-        """Return the position of the last key of `path`, or of the value when it has no key."""
-        parent = self.root
-        for part in path[:-1]:
-            below = child(parent, part)
-            if below is None:
-                return parent.position
-            parent = below
-        found = parent.keys.get(path[-1]) if path and isinstance(path[-1], str) else None
-        return found or self.position(path)
+        return place
 
 
 def child(node: Node, part: str | int) -> Node | None:

@@ -3,96 +3,17 @@
 import re
 from collections.abc import Collection, Mapping
 from decimal import Decimal
+from functools import cache
 from typing import Any, Final
 
-# Each key with its synonyms. Where a place has several keys for a synonym, the first listed key is suggested.
-WORDS: Mapping[str, str] = {
-    # matchers
-    "more_than": "gt above over exceeds greater_than greater more",
-    "min": "gte ge from least at_least minimum min_value",
-    "max": "lte le lt to most at_most maximum max_value less_than below under",
-    "in": "any_of one_of values oneof anyof among enum list",
-    "not": "ne neq except exclude isnt not_in nin unless",
-    "pattern": "regex regexp re matches match matching like glob",
-    "prefix": "starts_with startswith begins_with beginning start begin",
-    "suffix": "ends_with endswith ending end",
-    # requests and payments
-    "path": "url uri endpoint route resource",
-    "method": "verb http_method",
-    "headers": "header http_headers",
-    "product": "product_code sku item code",
-    "account": "phone msisdn number account_number mobile customer",
-    "amount": "price value sum total denomination",
-    "refid": "reference ref order order_id id request_id idempotency_key",
-    "query": "parameters params query_string args querystring",
-    "extras": "extra fields metadata params",
-    "reseller": "merchant client user partner",
-    "trxid": "transaction_id trx transaction",
-    "new": "first created is_new",
-    # rules
-    "when": "if match condition conditions where given request",
-    "then": "do action actions respond response reply result steps timeline",
-    "any": "or either any_of one_of anyof",
-    "time": "time_of_day hours hour clock",
-    "weekday": "weekdays day days dow day_of_week",
-    "since": "after from start from_start",
-    "until": "before to end till",
-    "times": "limit repeat max_times first",
-    "nth": "on number_of_match",
-    "every": "each interval nth_each",
-    "chance": "probability percent percentage likelihood rate random",
-    "name": "title label",
-    "fallback": "default otherwise else",
-    "callbacks": "callback notifications webhooks webhook",
-    # choices
-    "one_of": "oneof any_of anyof either choice choose random variants mix",
-    "weight": "probability percent percentage share odds ratio chance",
-    # timelines, refusals
-    "after": "in delay wait time",
-    "at": "time_of_day clock_time o_clock after in delay time when moment",
-    "requery": "query poll re_query on_query",
-    "statusCode": "code status_code response_code",
-    "status": "state http_status response_status outcome code status_code http_code",
-    "remarks": "message reason note description",
-    "refuse": "reject decline deny error refusal",
-    # faults, callbacks, inboxes
-    "body": "json text content payload",
-    "delay": "latency sleep wait pause slow after timeout",
-    "disconnect": "close drop hang reset abort kill connection",
-    "malformed": "corrupt broken invalid_json garbage",
-    "drip": "slow throttle bandwidth trickle",
-    "after_commit": "after_execution committed execute processed",
-    "drop": "lose lost suppress skip disable",
-    "duplicate": "duplicates copies again repeat twice",
-    "again_after": "repeat_after resend_after again_in stale",
-    "reverse": "reorder out_of_order shuffle",
-    # sections
-    "extends": "extend inherits inherit base parent include import from",
-    "payments": "rules topups payment transactions",
-    "faults": "errors failures fault chaos",
-    "resellers": "accounts merchants clients users reseller",
-    "schedule": "events scheduled cron",
-    "timelines": "timeline flows sequences",
-    "inboxes": "inbox receivers",
-    "per": "by each group_by for_each per_value scope",
-    "apart": "interval spacing gap distance min_interval",
-    "expect": "expectations assert asserts assertions verify",
-    "assume": "assumptions knobs",
-    "scenario": "title name",
-    "clock": "time",
-    "catalog": "products",
-    "network": "networkstatus network_status",
-    # resellers
-    "balance": "wallet credit funds money",
-    "api_keys": "keys api_key credentials apikeys",
-    "key": "api_key apikey key_id",
-    "secret": "api_secret password",
-    "ip_allowlist": "allowlist whitelist ips ip_whitelist",
-    "balance_webhook": "webhook",
-    # limits
-    "requests_per_interval": "requests rate rate_limit rps requests_per_minute requests_per_second limit",
-    "rate_limit_interval": "interval window period per",
-}
+from simulator.contract.files import yaml_document
+
+
+@cache
+def synonyms() -> Mapping[str, frozenset[str]]:
+    """Return each key with its synonyms, from `contracts/synonyms.yaml`."""
+    return {key: frozenset(words.split()) for key, words in yaml_document("synonyms").items()}
+
 
 # The conditions that only faults have, in addition to the common conditions of all rules.
 FAULTS_ONLY = ("path", "method", "query", "headers", "new")
@@ -111,7 +32,7 @@ NOTES: tuple[tuple[str, str, str], ...] = (
 def meant(wrong: str, known: Collection[str]) -> str:
     """Return the known key that has `wrong` as a synonym; empty without such a key."""
     word = wrong.lower().replace("-", "_").replace(" ", "_")
-    return next((key for key, words in WORDS.items() if key in known and word in words.split()), "")
+    return next((key for key, words in synonyms().items() if key in known and word in words), "")
 
 
 def explained(wrong: str, known: Collection[str]) -> str:
