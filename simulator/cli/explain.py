@@ -2,18 +2,18 @@
 
 import os
 import time
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from simulator.cli.call import CannotRead, read_file, read_input, read_stdin
-from simulator.cli.control import Control
-from simulator.cli.flags import json_flag, option, running_flags
+from simulator.auth.headers import API_KEY, AUTHORIZATION
+from simulator.cli import values
+from simulator.cli.call import UnreadableInput, read_file, read_input, read_stdin
+from simulator.cli.control import DEFAULT_URL, Control
+from simulator.cli.flags import control_flags, json_flag, option, own_option
 from simulator.cli.output import echo, echo_value
-from simulator.cli.usage import CannotStart, Refused, verb
-from simulator.control.curl import Pasted, read_curl
-from simulator.control.shell_words import NotCurl, stdin_of, words_of
+from simulator.cli.usage import CannotStart, Refused, verb, wrong_usage
+from simulator.control.curl import NotCurl, Pasted, read_command, read_words
 from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH")
-NUMBER_DIGITS_MAX = 16
 NOTHING = "the journal has no refused request; `reseller-sim requests` lists all requests"
-# Without a variable: they belong to one request.
-own_option = partial(click.option, allow_from_autoenv=False)
 
 
 @verb("explain")
@@ -39,9 +36,10 @@ own_option = partial(click.option, allow_from_autoenv=False)
     is_flag=True,
     help="Explain the last refused request of the journal (status 4xx).",
 )
-@running_flags
+@control_flags
 @json_flag(help="Print one JSON object.")
 def explain_command(
+    control: Control,
     words: tuple[str, ...],
     header: tuple[str, ...],
     data: str | None,
@@ -49,9 +47,6 @@ def explain_command(
     string: str | None,
     at: str | None,
     last: bool,
-    url: str | None,
-    sandbox: str,
-    control_token: str | None,
     json: bool,
 ) -> int:
     """Explain why a signature or another credential is refused.
@@ -75,40 +70,41 @@ def explain_command(
         Explanation,
         default_secrets,
         explain_request,
-        has_authorization,
+        given_of,
         is_open,
-        key_of,
         lines_of,
         read_time,
     )
+    from simulator.control.autopsies import joined
 
-    control = Control(url, sandbox, control_token)
-    is_number = len(words) == 1 and words[0].isascii() and words[0].isdecimal()
+    named = values.number_of(words[0]) if len(words) == 1 else None
     if last and words:
-        raise _wrong(f"--last takes no {words[0]!r}: it finds the request itself")
+        raise wrong_usage(f"--last takes no {words[0]!r}: it finds the request itself")
     if string == "-" and (data == "-" or words == ("-",)):
-        raise _wrong("stdin can be read once: give --string @FILE")
+        raise wrong_usage("stdin can be read once: give --string @FILE")
     given = _given(string)
-    if last or is_number:
+    if last or named is not None:
         _refuse_given("goes with METHOD and PATH; the journal has all of a request", "header", "data", "secret", "at")
-        number = _last(control) if last else int(words[0][:NUMBER_DIGITS_MAX])
+        number = _last(control) if last else named
         if number is not None:
             return _of_journal(_exchange(control, number, given), json)
         echo("null" if json else NOTHING)
         return 1
     request = _request(words, header, data)
-    key = key_of(request)
-    if not key and (is_open(request) or has_authorization(request)):
+    parts = given_of(request)
+    headers = joined(parts.headers)
+    key = os.fsdecode(headers.get(API_KEY, b""))
+    if not key and (is_open(parts) or AUTHORIZATION in headers):
         _refuse_given("goes with a signature; the request has no X-Api-Key", "secret", "string", "at")
         accepted = "this endpoint takes no credentials in its headers"
-        is_of_tokens = is_open(request)
-        made = Explanation(*request[:2], accepted=accepted) if is_of_tokens else _judged(control, request)
+        made = Explanation(*request[:2], accepted=accepted) if is_open(parts) else _judged(control, request)
     else:
         now_s = time.time() if at is None else read_time(at)
-        known = default_secrets() if url is None and sandbox == "default" else {}
+        is_default = control.base == DEFAULT_URL and control.sandbox == "default"
+        known = default_secrets() if is_default else {}
         if secret is None and key and key not in known and ", " not in key:
             known = _known_to(control, key)
-        made = explain_request(request, known, secret, now_s, given)
+        made = explain_request(request.target, parts, known, secret, now_s, given)
     if json:
         echo_value(made.as_json())
     else:
@@ -138,7 +134,7 @@ def _refuse_given(why: str, *names: str) -> None:
     context = click.get_current_context()
     for name in names:
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            raise _wrong(f"--{name} {why}")
+            raise wrong_usage(f"--{name} {why}")
 
 
 def _known_to(control: Control, key: str) -> dict[str, tuple[str, str]]:
@@ -148,10 +144,6 @@ def _known_to(control: Control, key: str) -> dict[str, tuple[str, str]]:
     except CannotStart as missing:
         raise CannotStart(f"{missing.message}; or give the secret of {whole_line(key)} with --secret") from None
     return {one["api_key"]: (one["api_secret"], one["code"]) for one in shown["resellers"] if one["api_secret"]}
-
-
-def _wrong(text: str) -> click.UsageError:
-    return click.UsageError(text, click.get_current_context())
 
 
 def _given(string: str | None) -> bytes | None:
@@ -164,7 +156,7 @@ def _given(string: str | None) -> bytes | None:
     if string.startswith(("@", "-")):
         given = given.removesuffix(b"\n").removesuffix(b"\r")
     if not given:
-        raise _wrong("--string is empty; give what your client passes to the HMAC")
+        raise wrong_usage("--string is empty; give what your client passes to the HMAC")
     return given
 
 
@@ -184,24 +176,20 @@ def _exchange(control: Control, number: int, given: bytes | None) -> dict[str, A
 
 
 def _request(words: tuple[str, ...], header: tuple[str, ...], data: str | None) -> Pasted:
+    is_text = words == ("-",) or (len(words) == 1 and " " in words[0])
     try:
-        curl = _curl(words)
-        if curl is not None:
+        if is_text or (words and words[0].endswith(("curl", "curl.exe"))):
             _refuse_given("goes with METHOD and PATH; a curl command has its own", "header", "data")
-            return read_curl(curl[0], read_file, curl[1])
-    except (NotCurl, CannotRead) as wrong:
-        raise _wrong(str(wrong)) from None
+            if not is_text:
+                return read_words(list(words), read_file)
+            return read_command(os.fsdecode(read_stdin()) if words == ("-",) else words[0], read_file)
+    except (NotCurl, UnreadableInput) as wrong:
+        raise wrong_usage(str(wrong)) from None
     if len(words) == 2 and words[0].upper() in METHODS and words[1].startswith(("/", "http://", "https://")):
         return Pasted(words[0], words[1], header, read_input(data))
-    raise _wrong("give METHOD and PATH, such as GET /v2/balance, or the number of a request, a curl command, or --last")
-
-
-def _curl(words: tuple[str, ...]) -> tuple[list[str], bytes | None] | None:
-    """Return the words of a curl command and its piped input; None for any other input."""
-    if words == ("-",) or (len(words) == 1 and " " in words[0]):
-        stdin, command = stdin_of(os.fsdecode(read_stdin()) if words == ("-",) else words[0])
-        return words_of(command), stdin
-    return (list(words), None) if words and words[0].endswith(("curl", "curl.exe")) else None
+    raise wrong_usage(
+        "give METHOD and PATH, such as GET /v2/balance, or the number of a request, a curl command, or --last"
+    )
 
 
 def _of_journal(exchange: dict[str, Any], as_json: bool) -> int:

@@ -2,22 +2,22 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from typing import Any, NamedTuple
-from urllib.parse import SplitResult, urlsplit
-
-import click
 
 from simulator.auth import headers as names
 from simulator.auth.autopsy.report import Autopsy, autopsy
 from simulator.auth.autopsy.search import BY_ID
-from simulator.auth.autopsy.signing_steps import Facts, Other
+from simulator.auth.autopsy.signing_steps import Other
 from simulator.auth.canonical import body_hash, canonical_string, signature
 from simulator.auth.form import FIX
 from simulator.auth.signature import BODY_BYTES_MAX, Denied, check_headers
+from simulator.cli.usage import wrong_usage
 from simulator.control.autopsies import joined, rendered
 from simulator.control.curl import Pasted
+from simulator.control.explain import Given, given_request
+from simulator.control.http import InvalidInput
 from simulator.domain.model.instants import sandbox_time
 from simulator.domain.model.likeness import nearest
 from simulator.redaction import redact_urls
@@ -81,71 +81,58 @@ def read_time(text: str) -> float:
         return sandbox_time(text).astimezone(UTC).timestamp()
     except (ValueError, OverflowError) as wrong:
         text = f"--at: {text!r} is neither Unix seconds nor a time such as 2026-10-01T12:00:00Z ({wrong})"
-        raise click.UsageError(text, click.get_current_context()) from None
+        raise wrong_usage(text) from None
 
 
-def key_of(request: Pasted) -> str:
-    """The API key of a request, empty without one."""
-    return _headers(request).get(names.API_KEY, b"").decode("utf-8", "replace")
-
-
-def has_authorization(request: Pasted) -> bool:
-    """Whether a request has an Authorization header."""
-    return names.AUTHORIZATION in _headers(request)
-
-
-def is_open(request: Pasted) -> bool:
-    """Return whether a request asks for tokens with credentials in its body alone (SPEC 4.2, 4.3). The path may have a
-    prefix such as `/s/mine`, which is part of the simulator's address."""
-    return request.method.upper() == "POST" and _split(request.target).path.endswith(PATHS)
-
-
-def _headers(request: Pasted) -> Mapping[bytes, bytes]:
-    pairs: list[tuple[bytes, bytes]] = []
-    for line in map(os.fsencode, request.headers):
-        name, colon, value = line.partition(b":")
+def given_of(request: Pasted) -> Given:
+    """Return the parts of a request. Anything else is a usage error."""
+    pairs = []
+    for line in request.headers:
+        name, colon, value = line.partition(":")
         if not (colon and name.strip()):
-            text = f"the header {os.fsdecode(line)!r} has no {'name' if colon else 'colon'}; give 'NAME: VALUE'"
-            raise click.UsageError(text, click.get_current_context())
-        pairs.append((name.strip(), value.strip()))
-    return joined(pairs)
+            text = f"the header {line!r} has no {'name' if colon else 'colon'}; give 'NAME: VALUE'"
+            raise wrong_usage(text)
+        pairs.append((name, value))
+    try:
+        return given_request(request.method, request.target, pairs, request.body)
+    except InvalidInput as wrong:
+        raise wrong_usage(wrong.message) from None
+
+
+def is_open(given: Given) -> bool:
+    """Return whether a request asks for tokens with credentials in its body alone (SPEC 4.2, 4.3)."""
+    return given.method.upper() == "POST" and os.fsdecode(given.path) in PATHS
 
 
 def explain_request(
-    request: Pasted, known: Known, secret: str | None, now_s: float, given: bytes | None
+    target: str, request: Given, known: Known, secret: str | None, now_s: float, given: bytes | None
 ) -> Explanation:
-    """Explain a request that is sent at `now_s`. Without `secret`, the secret of the key is looked up in `known`.
-    `given` is the string that the client says it signed."""
-    headers, key = _headers(request), key_of(request)
+    """Explain a request to `target` that is sent at `now_s`. Without `secret`, the secret of the key is looked up in
+    `known`. `given` is the string that the client says it signed."""
+    headers = joined(request.headers)
+    key = os.fsdecode(headers.get(names.API_KEY, b""))
     if secret is not None and not secret.strip():
-        raise click.UsageError("--secret is empty; give the key's secret in Base64", click.get_current_context())
+        raise wrong_usage("--secret is empty; give the key's secret in Base64")
     secret_text = secret if secret is not None else known.get(key, ("", ""))[0]
     held = _Key(_decoded(secret_text)) if secret_text else None
-    made = Explanation(request.method, request.target)
+    made = Explanation(request.method, target)
     checked = check_headers(headers, held, now_s, TOLERANCE_S)
     if isinstance(checked, Denied):
-        made.problems.append(
-            (checked.code, _reason(checked, headers, known, secret_given=secret is not None, now_s=now_s))
-        )
+        reason = _reason(checked, headers, known, secret_given=secret is not None)
+        made.problems.append((checked.code, reason))
     if len(request.body) > BODY_BYTES_MAX:
         made.problems.append(("body_too_large", "the body is over 10 MB"))
     if held is None or not all(headers.get(name) for name in names.SIGNATURE_HEADERS):
         return made
-    facts = _facts(request, headers, held.secret_bytes, key, known)
-    found = autopsy(facts, given)
+    found = autopsy(request.facts(held.secret_bytes, body_hash(request.body), _others(known, key)), given)
     if not found.is_right and "invalid_signature_format" not in dict(made.problems):
         made.problems.append(("invalid_signature", found.sentence))
     is_sendable = all(code in _OF_SIGNATURE for code, _ in made.problems)
-    return Explanation(
-        made.method,
-        made.target,
-        made.problems,
-        found,
-        signature(held.secret_bytes, canonical_string(*found.expected)) if is_sendable else "",
-    )
+    right = signature(held.secret_bytes, canonical_string(*found.expected)) if is_sendable else ""
+    return replace(made, autopsy=found, signature=right)
 
 
-def _reason(denied: Denied, headers: Mapping[bytes, bytes], known: Known, *, secret_given: bool, now_s: float) -> str:
+def _reason(denied: Denied, headers: Mapping[bytes, bytes], known: Known, *, secret_given: bool) -> str:
     if denied.code == "invalid_api_key" and not secret_given:
         key = headers[names.API_KEY].decode("utf-8", "replace")
         if ", " in key:
@@ -161,7 +148,7 @@ def _decoded(secret: str) -> bytes:
     try:
         return secret_bytes(secret.strip())
     except CannotSign as wrong:
-        raise click.UsageError(str(wrong), click.get_current_context()) from None
+        raise wrong_usage(str(wrong)) from None
 
 
 def _others(known: Known, own: str) -> Iterator[Other]:
@@ -172,34 +159,6 @@ def _others(known: Known, own: str) -> Iterator[Other]:
                 yield Other(f"the key {key} of {code}", secret_bytes(text))
         except CannotSign:
             continue
-
-
-def _split(target: str) -> SplitResult:
-    try:
-        return urlsplit(target)
-    except ValueError as wrong:
-        raise click.UsageError(f"the URL {target!r} cannot be read: {wrong}", click.get_current_context()) from None
-
-
-def _facts(request: Pasted, headers: Mapping[bytes, bytes], secret: bytes, key: str, known: Known) -> Facts:
-    parts = _split(request.target)
-    prefix, version, rest = parts.path.partition("/v2/")
-    query = request.target.partition("#")[0].partition("?")[2]
-    return Facts(
-        timestamp=headers[names.TIMESTAMP],
-        nonce=headers[names.NONCE],
-        method=os.fsencode(request.method.upper()),
-        query=os.fsencode(query),
-        body=request.body,
-        hashed=body_hash(request.body),
-        signature=headers[names.SIGNATURE],
-        secret=secret,
-        path=os.fsencode(version + rest if version else parts.path),
-        prefix=os.fsencode(prefix) if version else b"",
-        host=os.fsencode(parts.netloc) or headers.get(b"host", b""),
-        api_key=key.encode(),
-        others=tuple(_others(known, key)),
-    )
 
 
 def lines_of(made: Explanation) -> Iterator[str]:

@@ -3,6 +3,8 @@
 The request is given as its parts or as a curl command. It is not sent, and changes nothing.
 """
 
+import re
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
@@ -12,14 +14,23 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.auth import headers as names
-from simulator.auth.autopsy.signing_steps import Facts, Parts
-from simulator.auth.canonical import body_hash, canonical_query, canonical_string, signature
+from simulator.auth.autopsy.signing_steps import Facts, Other, Parts
+from simulator.auth.canonical import QueryRules, body_hash, canonical_query, canonical_string, signature
 from simulator.auth.signature import Denied, check_headers
 from simulator.control.autopsies import joined, others_of, query_rules, rendered, search
-from simulator.control.curl import curl_command
-from simulator.control.explain_input import Given, read_given
+from simulator.control.curl import NotCurl, curl_command, read_command
 from simulator.control.filters import refuse_other_parameters
-from simulator.control.http import base_url, bytes_of, refuse_lost_sandbox, reply, sandbox_of, sandboxes_of
+from simulator.control.http import (
+    InvalidInput,
+    base_url,
+    bytes_of,
+    decoded,
+    refuse_lost_sandbox,
+    reply,
+    sandbox_of,
+    sandboxes_of,
+    validated,
+)
 from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.redaction import Mask
 from simulator.runtime.background import in_background, place
@@ -27,14 +38,117 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.shortened import shortened
 
+SCHEMA: Final = "explain-request"
+HEADERS_BYTES_MAX: Final = 64 * 1024
 TEXT_CHARS_MAX: Final = 16_000
 CURL_BODY_BYTES_MAX: Final = 64 * 1024
 _VERSION: Final = "the version of the scheme, always v1"
-
+_SCHEMES: Final = (b"http://", b"https://")
+_VERSIONED: Final = re.compile(rb"/v[12]/")
+_PARTS: Final = ("method", "path", "headers", "body", "body_base64")
 
 JudgeUnsigned = Callable[[LiveSandbox, str, str, Mapping[bytes, bytes]], tuple[str, str] | None]
 """Returns the service's verdict on a request without an API key, by method, path and headers: `valid` or the code of
 the refusal, and the reason; None without a verdict."""
+
+
+class Given(NamedTuple):
+    """A request as a client sends it. `path` is the part after `prefix`, names of headers are in lower case, `secret`
+    is decoded (None to use the key's own), and `canonical` is the string that the client says it signed."""
+
+    method: str
+    host: bytes
+    prefix: bytes
+    path: bytes
+    query: bytes
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+    secret: bytes | None = None
+    canonical: bytes | None = None
+
+    def facts(self, secret: bytes, hashed: bytes, others: Iterable[Other], rules: QueryRules | None = None) -> Facts:
+        """Return what an autopsy needs; `hashed` is the hash of the body."""
+        headers = joined(self.headers)
+        return Facts(
+            timestamp=headers[names.TIMESTAMP],
+            nonce=headers[names.NONCE],
+            method=self.method.upper().encode("utf-8", "surrogateescape"),
+            query=self.query,
+            body=self.body,
+            hashed=hashed,
+            signature=headers[names.SIGNATURE],
+            secret=secret,
+            path=self.path,
+            prefix=self.prefix,
+            host=self.host or headers.get(b"host", b""),
+            api_key=headers.get(names.API_KEY, b""),
+            rules=rules or QueryRules(),
+            others=tuple(others),
+        )
+
+
+def given_request(method: str, target: str, pairs: Iterable[tuple[str, str]], body: bytes) -> Given:
+    """Return a request to a path or URL. Raises `InvalidInput`."""
+    whole, _, query = _bytes(target).partition(b"#")[0].partition(b"?")
+    host, path = b"", whole
+    if whole.startswith(_SCHEMES):
+        host, _, rest = whole.partition(b"//")[2].partition(b"/")
+        path = b"/" + rest
+    if not path.startswith(b"/"):
+        raise InvalidInput("path must begin with /, or be a URL with http:// or https://", "path")
+    version = _VERSIONED.search(path)
+    begins = version.start() if version else 0
+    headers = [(_bytes(name).strip().lower(), _bytes(value).strip()) for name, value in pairs]
+    return Given(method, host, path[:begins], path[begins:], query, headers, body)
+
+
+def _bytes(text: str) -> bytes:
+    """Encode a text in UTF-8, restoring bytes from a shell that are not valid text."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
+
+
+def read_given(raw: bytes) -> Given:
+    """Return the request in a JSON body, given as its parts or as a curl command. Raises `InvalidInput`."""
+    wanted = decoded(raw, SCHEMA)
+    body = _bytes(wanted.get("body", ""))
+    if "curl" in wanted:
+        if beside := next((name for name in _PARTS if name in wanted), ""):
+            raise InvalidInput(f"{beside} is in the curl command; send one of the two", beside)
+        try:
+            pasted = read_command(wanted["curl"])
+        except NotCurl as wrong:
+            raise InvalidInput(str(wrong), "curl") from None
+        pairs = [[name, value] for name, _, value in (line.partition(":") for line in pasted.headers)]
+        body = pasted.body
+        wanted |= validated({"method": pasted.method, "path": pasted.target, "headers": pairs}, SCHEMA)
+    elif missing := next((name for name in ("method", "path") if name not in wanted), ""):
+        raise InvalidInput(f"{missing} is missing; send method and path, or curl", missing)
+    elif "body_base64" in wanted:
+        if body:
+            raise InvalidInput("body_base64 is the body in Base64; send one of the two", "body_base64")
+        body = _decoded(wanted, "body_base64")
+    written = wanted.get("headers", [])
+    given = given_request(
+        wanted["method"], wanted["path"], written.items() if isinstance(written, dict) else written, body
+    )
+    if sum(len(name) + len(value) for name, value in given.headers) > HEADERS_BYTES_MAX:
+        raise InvalidInput(f"the headers have more than {HEADERS_BYTES_MAX} bytes", "headers")
+    headers = given.headers
+    if "key" in wanted:
+        headers = [pair for pair in headers if pair[0] != names.API_KEY] + [(names.API_KEY, _bytes(wanted["key"]))]
+    secret = _decoded(wanted, "secret") if "secret" in wanted else None
+    canonical = _bytes(wanted["canonical"]) if "canonical" in wanted else None
+    return given._replace(headers=headers, secret=secret, canonical=canonical)
+
+
+def _decoded(wanted: dict[str, Any], name: str) -> bytes:
+    try:
+        return b64decode(wanted[name].strip(), validate=True)
+    except ValueError:
+        raise InvalidInput(f"{name} must be Base64", name) from None
 
 
 class _GivenKey(NamedTuple):
@@ -179,7 +293,9 @@ async def _judged(live: LiveSandbox, asked: _Asked, hashed: bytes) -> dict[str, 
     is_signed = all(asked.headers.get(name) for name in names.SIGNATURE_HEADERS)
     found = None
     if asked.held and asked.held.secret_bytes and is_signed:
-        found = await search(_facts(live, asked, hashed), asked.given.canonical)
+        others = others_of(live, *asked.named) if asked.named else ()
+        facts = asked.given.facts(asked.held.secret_bytes, hashed, others, query_rules(live))
+        found = await search(facts, asked.given.canonical)
     shown = None if found is None else rendered(found)
     if isinstance(checked, Denied):
         return {"verdict": checked.code, "message": checked.diagnosis or checked.message, "autopsy": shown}
@@ -196,24 +312,3 @@ def _is_used(live: LiveSandbox, reseller: Reseller, key: ApiKey, nonce: bytes, t
     state = live.core.state
     scope = reseller.code if state.nonces_by_reseller else key.key
     return state.nonces.is_spent(scope, nonce, timestamp_s, live.clock.now())
-
-
-def _facts(live: LiveSandbox, asked: _Asked, hashed: bytes) -> Facts:
-    given, headers = asked.given, asked.headers
-    assert asked.held is not None
-    return Facts(
-        timestamp=headers[names.TIMESTAMP],
-        nonce=headers[names.NONCE],
-        method=given.method.upper().encode(),
-        query=given.query,
-        body=given.body,
-        hashed=hashed,
-        signature=headers[names.SIGNATURE],
-        secret=asked.held.secret_bytes,
-        path=given.path,
-        prefix=given.prefix,
-        host=given.host or headers.get(b"host", b""),
-        api_key=headers[names.API_KEY],
-        rules=query_rules(live),
-        others=tuple(others_of(live, *asked.named)) if asked.named else (),
-    )

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl, quote
+from urllib.parse import parse_qsl, quote, unquote
 
 import msgspec
 from starlette.requests import Request
@@ -15,7 +15,7 @@ from simulator.control.curl import call_command, exact_curl_command
 from simulator.control.filters import page_of
 from simulator.control.http import base_url, sandbox_of
 from simulator.control.requests import exchange_of, filters_of, masks, matching, unknown_request, whole
-from simulator.redaction import Mask
+from simulator.redaction import MASKED, Mask
 from simulator.runtime.journal import Exchange
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.shortened import one_line
@@ -74,11 +74,9 @@ class SentRequest(msgspec.Struct, kw_only=True, gc=False):
 
 def pasted(base: str, sent: SentRequest, mask: Mask) -> str:
     """Return a request to the server at `base` as a command, after comments."""
-    hidden: list[str] = []
-    _shown(sent.path.encode(), mask.path(sent.path).encode(), "its path", hidden)
-    _shown(sent.query, mask.query(sent.path, sent.query).encode("latin-1"), "its query", hidden)
-    headers = [(name, _header(name, value, mask, hidden)) for name, value in sent.headers]
-    body = _body(sent, mask, hidden)
+    pairs = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in sent.headers)
+    headers = [(name.encode("latin-1"), mask.header(name, value).encode("latin-1")) for name, value in pairs]
+    body = _body(sent, mask)
     target = without_origin(sent.target)
     prefix = sent.prefix if target.startswith(sent.prefix) else b""
     lines = [
@@ -87,12 +85,12 @@ def pasted(base: str, sent: SentRequest, mask: Mask) -> str:
         "# they belong to the default scenario:",
         f"#   {call_command(sent.method, base.encode() + prefix, target.removeprefix(prefix), body)}",
     ]
-    if hidden:
-        lines.append(f"# Not shown, so that you must fill it in: {', '.join(dict.fromkeys(hidden))}.")
     if sent.unread:
         lines.append(one_line(f"# {sent.unread} Both commands are without it."))
     other_form = sent.target if sent.target != target or b"#" in sent.target else b""  # curl drops what follows a #
     command = exact_curl_command(sent.method, base.encode() + target, headers, body, other_form)
+    if MASKED in unquote(command):
+        lines.append(f"# Fill in the secrets, which are shown as {MASKED}.")
     return "\n".join([*lines, command]) + "\n"
 
 
@@ -101,23 +99,10 @@ def _called(exchange: SentRequest) -> str:
     return one_line(f"{exchange.error}, {answer}" if exchange.error else answer)
 
 
-def _header(name: bytes, value: bytes, mask: Mask, hidden: list[str]) -> bytes:
-    shown = mask.header(name.decode("latin-1"), value.decode("latin-1")).encode("latin-1")
-    return _shown(value, shown, f"the header {name.decode('latin-1')}", hidden)
-
-
-def _body(exchange: SentRequest, mask: Mask, hidden: list[str]) -> bytes:
+def _body(exchange: SentRequest, mask: Mask) -> bytes:
     """Return the body as received, unless something in it is masked."""
     shown = mask.body(exchange.path, exchange.body)
-    if shown == exchange.body.decode("utf-8", "replace"):
-        return exchange.body
-    return _shown(exchange.body, shown.encode(), "a part of the body", hidden)
-
-
-def _shown(value: bytes, shown: bytes, what: str, hidden: list[str]) -> bytes:
-    if shown != value:
-        hidden.append(what)
-    return shown
+    return exchange.body if shown == exchange.body.decode("utf-8", "replace") else shown.encode()
 
 
 HAR_VERSION = "1.2"

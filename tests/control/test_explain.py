@@ -11,8 +11,7 @@ from click.testing import CliRunner
 
 from simulator.cli.main import cli
 from simulator.contract.openapi import CONTROL, bundled
-from simulator.control.explain import CURL_BODY_BYTES_MAX
-from simulator.control.explain_input import HEADERS_BYTES_MAX, HEADERS_MAX
+from simulator.control.explain import CURL_BODY_BYTES_MAX, HEADERS_BYTES_MAX
 from tests.support.client import Client, Response, running
 from tests.support.signing import sign
 
@@ -233,7 +232,7 @@ def test_a_bearer_token_is_judged_as_the_service_does(client: Client) -> None:
     assert judged(client, "GET", "/v2/balance", {"Authorization": "Basic dTpw"}) == (401, "missing_api_key")
     assert judged(client, "GET", "/v2/balance", {}) == (401, "missing_api_key")
     assert judged(client, "GET", "/v2/balance", {"Authorization": f"Bearer {token}", "X-Api-Key": ""}) == (200, "valid")
-    found = explain(client, {"curl": f"curl http://h/v2/balance --oauth2-bearer {token}"})
+    found = explain(client, {"curl": f"curl http://h/v2/balance -H 'Authorization: Bearer {token}'"})
     assert (found["verdict"], found["message"]) == ("valid", "the bearer token is one of RS001: no signature is needed")
     client.sim("POST", "/sandboxes/default/clock/advance", {"seconds": 7200})
     assert judged(client, "GET", "/v2/balance", {"Authorization": f"Bearer {token}"}) == (401, "invalid_token")
@@ -269,10 +268,10 @@ def test_an_endpoint_without_credentials_needs_none(client: Client) -> None:
         ({"method": "GET", "path": "/" + "x" * 20_000}, "path"),
         ({"method": "GET", "path": "/v2/balance", "headers": [["X-Api-Key"]]}, "headers.0"),
         ({"method": "GET", "path": "/v2/balance", "headers": "X-Api-Key: k"}, "headers"),
-        ({"method": "GET", "path": "/v2/balance", "headers": {str(n): "" for n in range(HEADERS_MAX + 1)}}, "headers"),
+        ({"method": "GET", "path": "/v2/balance", "headers": {str(n): "" for n in range(201)}}, "headers"),
         ({"method": "GET", "path": "/v2/balance", "headers": {"a": "x" * HEADERS_BYTES_MAX}}, "headers"),
         ({"method": "POST", "path": "/v2/topup", "body_base64": "?"}, "body_base64"),
-        ({"method": "POST", "path": "/v2/topup", "body_base64": "", "body": ""}, "body_base64"),
+        ({"method": "POST", "path": "/v2/topup", "body_base64": "", "body": "x"}, "body_base64"),
         ({"method": "GET", "path": "/v2/balance", "secret": "no Base64"}, "secret"),
         ({"method": "GET", "path": "/v2/balance", "canonical": ""}, "canonical"),
         ({"method": "GET", "path": "/v2/balance", "at": 1}, "at"),
@@ -281,7 +280,7 @@ def test_an_endpoint_without_credentials_needs_none(client: Client) -> None:
         ({"curl": "curl 'http://h/v2/balance"}, "curl"),
         ({"curl": "curl http://h/v2/topup -d @/etc/passwd"}, "curl"),
         ({"curl": "curl http://h/v2/topup -d @-"}, "curl"),
-        ({"curl": "curl -X 'P T' http://h/v2/topup"}, "curl"),
+        ({"curl": "curl -X 'P T' http://h/v2/topup"}, "method"),
     ],
 )
 def test_nonsense_input_is_refused_at_its_place(client: Client, given: Any, path: str) -> None:

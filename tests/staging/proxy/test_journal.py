@@ -120,7 +120,7 @@ def test_a_request_is_a_command_that_sends_the_same_to_the_proxy() -> None:
             assert " -X POST http://127.0.0.1/v2/topup -H " in shown
             assert '{"refid":"a1"}' in shown.splitlines()[-1]
             _, hidden = await text(one, "/requests/4.curl")
-            assert "# Not shown, so that you must fill it in: the header authorization.\n" in hidden
+            assert "# Fill in the secrets, which are shown as (not shown).\n" in hidden
             assert SECRET not in hidden
             for unknown in ("9", "x", "0"):
                 status, said = await text(one, f"/requests/{unknown}.curl")
