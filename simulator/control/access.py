@@ -8,7 +8,6 @@ inbox is open, since senders may use any host name for it. The health check is a
 import hmac
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any, Final, Literal, NamedTuple
 
@@ -30,7 +29,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SECRET: Final = re.compile(r"[!-~]+")
 
 
-class Permissions(NamedTuple):
+class TokenPermissions(NamedTuple):
     """The permissions of a request. The role `read` can change nothing and sees no secrets, `full` can do everything;
     with a `sandbox` they are limited to it. `name` is the name of the token, empty for the control token and without
     authentication."""
@@ -45,36 +44,18 @@ class Permissions(NamedTuple):
         return self.role == "full"
 
 
-EVERYTHING: Final = Permissions()
+EVERYTHING: Final = TokenPermissions()
 
 
 class Token(NamedTuple):
     """A secret with the permissions of its holder."""
 
     secret: str
-    access: Permissions
+    access: TokenPermissions
 
 
 class BadTokens(ValueError):
     """A file of tokens is invalid; the text says which line is wrong and why, without any token."""
-
-
-class Tokens:
-    """The tokens that a server accepts. An empty list refuses no request: see `Guard`."""
-
-    def __init__(self, tokens: Iterable[Token] = ()) -> None:
-        self._tokens = [(one.secret.encode(), one.access) for one in tokens]
-
-    def __len__(self) -> int:
-        return len(self._tokens)
-
-    def find(self, given: bytes) -> Permissions | None:
-        """Return the permissions of a token, or None if unknown. Compares all tokens, each in constant time."""
-        found = None
-        for secret, access in self._tokens:
-            if hmac.compare_digest(given, secret):
-                found = access
-        return found
 
 
 def parsed_tokens(content: bytes) -> tuple[Token, ...]:
@@ -103,27 +84,20 @@ def parsed_tokens(content: bytes) -> tuple[Token, ...]:
 
 
 def _token(words: list[str], before: list[Token]) -> Token:
-    if not 3 <= len(words) <= 4:
-        raise BadTokens(f"has {len(words)} words: write {FORM}")
-    name, role, secret, *more = words
-    if _NAME.fullmatch(name) is None:
-        raise BadTokens("a name has 1 to 64 letters, digits, '.', '_' and '-', and begins with a letter or digit")
-    if role not in ROLES:
-        raise BadTokens(f"the role of {name} is read or full")
-    if not SECRET_CHARS_MIN <= len(secret) <= SECRET_CHARS_MAX or _SECRET.fullmatch(secret) is None:
-        raise BadTokens(f"the token of {name} has {SECRET_CHARS_MIN} to {SECRET_CHARS_MAX} visible ASCII characters")
-    sandbox = None
-    if more:
-        key, _, sandbox = more[0].partition("=")
-        if key != "sandbox" or not is_sandbox_id(sandbox):
-            raise BadTokens(f"after the token of {name} only sandbox=ID is allowed, with the id of a sandbox")
+    name, role, secret, place = [*words, *[""] * 4][:4]
+    is_named = _NAME.fullmatch(name) is not None and role in ROLES
+    is_secret = SECRET_CHARS_MIN <= len(secret) <= SECRET_CHARS_MAX and _SECRET.fullmatch(secret) is not None
+    key, _, sandbox = place.partition("=")
+    is_place = not place or (key == "sandbox" and is_sandbox_id(sandbox))
+    if not (is_named and is_secret and is_place and len(words) <= 4):
+        raise BadTokens(f"write {FORM}; TOKEN has {SECRET_CHARS_MIN} to {SECRET_CHARS_MAX} visible characters")
     if len(before) == TOKENS_MAX:
         raise BadTokens(f"is one more than {TOKENS_MAX} tokens")
     if any(one.access.name == name for one in before):
         raise BadTokens(f"the name {name} is already used")
     if any(one.secret == secret for one in before):
         raise BadTokens(f"the token of {name} is already used by another name")
-    return Token(secret, Permissions(name, "full" if role == "full" else "read", sandbox))
+    return Token(secret, TokenPermissions(name, "full" if role == "full" else "read", sandbox or None))
 
 
 DELIVERY_HEADER = "x-sim-delivery"
@@ -131,13 +105,14 @@ DELIVERY_HEADER = "x-sim-delivery"
 _HOST = re.compile(r"(\[[^\[\]@]+\]|[^:\[\]@]+)(?::[0-9]{0,5})?")
 
 
-@dataclass(frozen=True, slots=True)
-class Forbidden:
-    """The reason for rejecting a request."""
+class Forbidden(Exception):
+    """The reason for rejecting a request, which is answered with it."""
 
-    status: int
-    code: str
-    message: str
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
 
 
 class Guard:
@@ -152,14 +127,15 @@ class Guard:
     def use(self, token: str | None, tokens: Iterable[Token] = ()) -> None:
         """Replace the tokens. Long-running answers should check their access again."""
         self.changes += 1
-        self._tokens = Tokens([*([] if token is None else [Token(token, EVERYTHING)]), *tokens])
+        own = [] if token is None else [Token(token, EVERYTHING)]
+        self._tokens = [(one.secret.encode(), one.access) for one in (*own, *tokens)]
 
     def check(self, headers: Mapping[str, str]) -> Forbidden | None:
         """Check the headers of a request (names in lower case); return None to accept it."""
         found = self.access(headers)
         return found if isinstance(found, Forbidden) else None
 
-    def access(self, headers: Mapping[str, str]) -> Permissions | Forbidden:
+    def access(self, headers: Mapping[str, str]) -> TokenPermissions | Forbidden:
         """Return the permissions of a request with these headers (names in lower case), or the reason for rejecting
         it."""
         if DELIVERY_HEADER in headers:
@@ -175,14 +151,22 @@ class Guard:
             return Forbidden(403, "foreign_origin", "the control API is not for pages of another origin")
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             return Forbidden(403, "foreign_origin", "the control API is not for pages of another site")
-        if not len(self._tokens):
+        if not self._tokens:
             return EVERYTHING
         scheme, _, given = headers.get("authorization", "").partition(" ")
-        found = self._tokens.find(given.strip().encode()) if scheme.lower() == "bearer" else None
+        found = self._find(given.strip().encode()) if scheme.lower() == "bearer" else None
         if found is None:
             what = "the token of this request is not known" if scheme.lower() == "bearer" else "a token is missing"
             text = f"{what}: send Authorization: Bearer with the control token"
             return Forbidden(401, "control_token_required", text)
+        return found
+
+    def _find(self, given: bytes) -> TokenPermissions | None:
+        """Return the permissions of a token, or None if unknown. Compares all tokens, each in constant time."""
+        found = None
+        for secret, access in self._tokens:
+            if hmac.compare_digest(given, secret):
+                found = access
         return found
 
     def _is_own_host(self, name: str) -> bool:
@@ -201,7 +185,7 @@ def _name_of(host: str) -> str:
 
 
 KEY: Final = "reseller_sim.access"
-"""The key of the `Permissions` in the scope of a request."""
+"""The key of the `TokenPermissions` in the scope of a request."""
 
 READING: Final = ("GET", "HEAD")
 LISTS: Final = ("/_sim/sandboxes", "/_sim/events")
@@ -211,16 +195,7 @@ _ONE: Final = "/_sim/sandboxes/"
 _SCENARIO: Final = "/_sim/scenarios/"
 
 
-class NotPermitted(Exception):
-    """The token does not permit this request; answered with 403."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-
-
-def refused(access: Permissions, method: str, path: str) -> Forbidden | None:
+def refused(access: TokenPermissions, method: str, path: str) -> Forbidden | None:
     """Return why a token may not send a request with this method and path; None if it may."""
     if not access.may_change and method not in READING:
         text = f"the token {access.name!r} may only read: {method} needs one whose role is full"
@@ -232,14 +207,14 @@ def refused(access: Permissions, method: str, path: str) -> Forbidden | None:
     return Forbidden(403, "other_sandbox", only(access))
 
 
-def only(access: Permissions) -> str:
+def only(access: TokenPermissions) -> str:
     """Return the message for a sandbox token that requests anything else."""
     return f"the token {access.name!r} is for the sandbox {access.sandbox!r} alone: use one without sandbox= for others"
 
 
-def access_of(request: Request) -> Permissions:
+def access_of(request: Request) -> TokenPermissions:
     """Return the permissions of a request."""
-    found: Permissions = request.scope.get(KEY, EVERYTHING)
+    found: TokenPermissions = request.scope.get(KEY, EVERYTHING)
     return found
 
 
@@ -262,28 +237,28 @@ def still_allowed(request: Request) -> Callable[[], bool]:
 
 
 def may_touch(request: Request, sandbox: str | None) -> None:
-    """Raise `NotPermitted` when a request concerns the sandbox with this id and its token belongs to another
+    """Raise `Forbidden` when a request concerns the sandbox with this id and its token belongs to another
     sandbox."""
     access = access_of(request)
     if access.sandbox not in (None, sandbox):
-        raise NotPermitted("other_sandbox", only(access))
+        raise Forbidden(403, "other_sandbox", only(access))
 
 
 def may_see_secrets(request: Request, what: str) -> None:
-    """Raise `NotPermitted` when a read-only token requests something that contains secrets."""
+    """Raise `Forbidden` when a read-only token requests something that contains secrets."""
     access = access_of(request)
     if not access.may_change:
         text = f"the token {access.name!r} may only read, and gets no secrets: {what} needs one whose role is full"
-        raise NotPermitted("secrets_need_full", text)
+        raise Forbidden(403, "secrets_need_full", text)
 
 
-async def on_not_permitted(request: Request, exc: Exception) -> Response:
-    """Return a 403."""
-    assert isinstance(exc, NotPermitted)
-    return error(403, exc.code, exc.message)
+async def on_forbidden(request: Request, exc: Exception) -> Response:
+    """Return the reason for rejecting a request."""
+    assert isinstance(exc, Forbidden)
+    return error(exc.status, exc.code, exc.message)
 
 
-def admitted(scope: Any, access: Permissions) -> Forbidden | None:
+def admitted(scope: Any, access: TokenPermissions) -> Forbidden | None:
     """Store the permissions of a request in its scope, or return the reason for rejecting it."""
     scope[KEY] = access
     return refused(access, scope["method"], scope["path"])

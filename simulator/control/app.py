@@ -37,7 +37,7 @@ from simulator.control import (
     transactions,
     verdicts,
 )
-from simulator.control.access import Forbidden, Guard, NotPermitted, admitted, on_not_permitted, still_allowed
+from simulator.control.access import Forbidden, Guard, admitted, on_forbidden, still_allowed
 from simulator.control.http import error, on_domain_error, on_http_error, on_scenario_error, on_unexpected
 from simulator.control.masked_send import MaskedSend
 from simulator.control.servers import Servers
@@ -187,7 +187,7 @@ class ControlApp:
                 DomainError: on_domain_error,
                 ScenarioError: on_scenario_error,
                 BadTarget: inboxes.on_bad_target,
-                NotPermitted: on_not_permitted,
+                Forbidden: on_forbidden,
                 HTTPException: on_http_error,
                 Exception: on_unexpected,
             },

@@ -4,11 +4,9 @@ A search takes some tenths of a second, so it runs in a thread, and only on requ
 the signature of the expected string would be accepted.
 """
 
-import asyncio
 from base64 import b64decode
 from binascii import Error
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
@@ -16,7 +14,7 @@ from msgspec.structs import replace
 
 from simulator.auth import headers as names
 from simulator.auth.autopsy.report import Autopsy, Compared, autopsy
-from simulator.auth.autopsy.signing_steps import TEXT_BYTES_MAX, Facts, Other, Parts
+from simulator.auth.autopsy.signing_steps import Facts, Other, Parts
 from simulator.auth.canonical import QueryRules, body_hash, canonical_string
 from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.redaction import MASKED, Mask
@@ -30,7 +28,6 @@ OTHERS_MAX: Final = 500
 STRING_CHARS_MAX: Final = 4000
 _EARLIER, _LATER = 10, 3  # other nonces are tried up to this distance in the journal
 _REFUSED: Final = ("invalid_signature", "invalid_signature_format")
-_CACHED: Final = 32
 # The body is part of these strings as Base64, so a secret in it is not recognized by the name of its member.
 _HIDDEN: Final = frozenset({"body-only-encoded", "string-encoded-first"})
 
@@ -44,34 +41,21 @@ async def autopsy_of(
     facts = _facts(live, owner, exchange)
     if facts is None:
         return None
-    key = (id(exchange), given)
-    found = _SEARCHES.get(key)
-    if found is None:
-        found = _SEARCHES[key] = asyncio.ensure_future(search(facts, given))
-        found.add_done_callback(lambda _: _SEARCHES.pop((id(exchange), given)))  # it keeps the object, and so its id
-    made = await asyncio.shield(found)
+    made = await search(facts, given)
     return rendered(
         made, lambda text: mask.body(exchange.path, text), _masked_query(mask, exchange, made.expected.query)
     )
 
 
-# Pending and running searches, by exchange and given string, so that equal requests share a search.
-_SEARCHES: Final[dict[tuple[int, bytes | None], asyncio.Future[Autopsy]]] = {}
-
-
 async def search(facts: Facts, given: bytes | None) -> Autopsy:
     """Return the autopsy, made in the background. Raises `Busy`."""
-    work = _cached if len(facts.body) <= TEXT_BYTES_MAX else _hashed_first
     with place(len(facts.body)):
-        return await in_background(work, facts, given)
+        return await in_background(_hashed_first, facts, given)
 
 
 def _hashed_first(facts: Facts, given: bytes | None) -> Autopsy:
     """Hash the body first, which for megabytes takes too long for the event loop."""
     return autopsy(replace(facts, hashed=body_hash(facts.body)), given)
-
-
-_cached = lru_cache(maxsize=_CACHED)(_hashed_first)
 
 
 def rendered(

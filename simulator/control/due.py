@@ -20,6 +20,7 @@ from simulator.domain.agenda import (
     StepDue,
     StepTaken,
 )
+from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
 from simulator.domain.model.delivery_attempts import counted
 from simulator.domain.model.schedule import (
@@ -128,29 +129,27 @@ def fired(one: Fired) -> dict[str, Any]:
             fields |= {"kind": "status", "trxid": transaction.trxid, "refid": transaction.refid}
             result = next(result for result in transaction.results if result.status is step.status)
             fields |= {"status": STATUS_NAMES[step.status], "status_code": result.code}
-        case CallbackDue(callback):
+        case CallbackDue(job) | DeliveryDue(job):
             tried = one.send.attempt if one.send is not None else None
             ended = tried.result if tried is not None else None
-            fields |= {"kind": "callback", "callback": callback.id, "attempt": tried.number if tried else None}
-            fields |= {"trxid": callback.transaction.trxid, "refid": callback.transaction.refid}
-            fields |= {"status": CALLBACK_STATUS_NAMES[callback.result.status]}
-            fields |= {"state": tried.state if tried else callback.state.value}
-            fields |= {"url": redact_urls(callback.url), "ending": ended.kind.value if ended else None}
-            fields |= {"answered": ended.status if ended else None}
-        case DeliveryDue(delivery):
-            tried = one.send.attempt if one.send is not None else None
-            ended = tried.result if tried is not None else None
-            fields |= {"kind": "webhook", "delivery": delivery.id, "attempt": tried.number if tried else None}
-            fields |= {"event": delivery.event.id, "type": delivery.event.type, "reseller": delivery.reseller}
-            fields |= {"state": tried.state if tried else delivery.state.value, "url": redact_urls(delivery.url)}
-            fields |= {"ending": ended.kind.value if ended else None}
-            fields |= {"answered": ended.status if ended else None}
+            fields |= _job(job, tried.number if tried else None)
+            fields |= {"state": tried.state if tried else job.state.value, "url": redact_urls(job.url)}
+            fields |= {"ending": ended.kind.value if ended else None, "answered": ended.status if ended else None}
         case CaseDue(case, is_refund):
             fields |= _case_ended(case, is_refund)
         case ScheduleDue(planned):
             fields |= scheduled(planned, one.entry)
             fields |= {"skipped": one.skipped} if one.skipped else {}
     return fields
+
+
+def _job(job: Callback | Delivery, attempt: int | None) -> dict[str, Any]:
+    if isinstance(job, Callback):
+        paid = job.transaction
+        fields = {"kind": "callback", "callback": job.id, "attempt": attempt, "trxid": paid.trxid, "refid": paid.refid}
+        return fields | {"status": CALLBACK_STATUS_NAMES[job.result.status]}
+    fields = {"kind": "webhook", "delivery": job.id, "attempt": attempt, "event": job.event.id}
+    return fields | {"type": job.event.type, "reseller": job.reseller}
 
 
 def _case_ended(case: Case, is_refund: bool) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Renders events for the control API, without secrets."""
 
+from datetime import datetime
 from itertools import chain
 from typing import Any
 
@@ -7,10 +8,9 @@ from simulator.control import notifications, render, requests
 from simulator.control.callbacks import attempt
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.domain_events import Attempted, EmailNotification, Posted, StatusChanged
-from simulator.domain.model.transactions import PaymentResult, Transaction
 from simulator.domain.model.webhooks import Delivery
 from simulator.redaction import Mask, Secrets, redact_urls
-from simulator.runtime.events import Action, EvictedEvent, Item, NumberedEvent
+from simulator.runtime.events import Action, EvictedEvent, NumberedEvent
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
@@ -20,6 +20,7 @@ from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 MASKS_MAX = 64
 """How many masks of sandboxes a stream keeps."""
+Event = tuple[str, datetime, dict[str, Any]]  # kind, time of the sandbox, and the other members
 KINDS = ("request", "status", "entry", "callback", "webhook", "notification", "action")
 
 
@@ -44,32 +45,32 @@ class EventRows:
     def row(self, live: LiveSandbox, taken: NumberedEvent) -> dict[str, Any]:
         """Return an event as JSON. Raises `EvictedEvent`."""
         item = taken.item
-        envelope = {"sandbox": taken.sandbox, "number": taken.number, "kind": kind_of(live, item)}
+        envelope: dict[str, Any] = {"sandbox": taken.sandbox, "number": taken.number}
         wall = render.moment(taken.wall)
         match item:
             case int():
-                return envelope | {"wall": wall} | self._request(live, item)
+                return envelope | {"kind": "request", "wall": wall} | self._request(live, item)
             case StatusChanged():
-                one, result = _changed(live, item)
-                at, fields = result.at, _status(one, result)
+                kind, at, fields = _status(live, item)
             case Posted():
-                at, fields = item.entry.at, _entry(live, item)
+                kind, at, fields = "entry", item.entry.at, _entry(live, item)
             case EmailNotification():
                 of_mail = notifications.row(item)
-                at, fields = item.at, {name: of_mail[name] for name in ("reseller", "refid", "trxid")}
+                kind, at = "notification", item.at
+                fields = {name: of_mail[name] for name in ("reseller", "refid", "trxid")}
                 fields["notification"] = of_mail
             case Action():
-                at, fields = item.at, _action(item)
+                kind, at, fields = "action", item.at, _action(item)
             case Attempted():
-                at, fields = item.at, self._attempted(live, item)
-        return envelope | {"at": render.moment(at), "wall": wall} | fields
+                kind, at, fields = self._attempted(live, item)
+        return envelope | {"kind": kind, "at": render.moment(at), "wall": wall} | fields
 
     def _request(self, live: LiveSandbox, n: int) -> dict[str, Any]:
         exchange = _exchange(live, n)
         mask = self.mask(live, self._sandboxes.find(exchange.owner)) if exchange.owner else self.mask(live)
         return requests.row(exchange, mask) | {"refid": exchange.refid}
 
-    def _attempted(self, live: LiveSandbox, item: Attempted) -> dict[str, Any]:
+    def _attempted(self, live: LiveSandbox, item: Attempted) -> Event:
         job = _job(live, item)
         tried = attempt(job.attempts[item.number - 1])
         fields = _callback(live, job) if isinstance(job, Callback) else _webhook(job)
@@ -83,7 +84,7 @@ class EventRows:
             fields["trace_id"] = trace_id
         if self._with_bodies:
             fields["sent"] = self._sent(live, item)
-        return fields
+        return "callback" if isinstance(job, Callback) else "webhook", item.at, fields
 
     def _sent(self, live: LiveSandbox, item: Attempted) -> dict[str, Any] | None:
         """Return the request of an attempt, or None if it was evicted."""
@@ -96,50 +97,11 @@ class EventRows:
         return {"method": request.method, "url": request.url, "headers": headers, "body": body}
 
 
-def refid_of(live: LiveSandbox, item: Item) -> str:
-    """Return the refid that an event is about, or an empty text. Raises `EvictedEvent`."""
-    match item:
-        case int():
-            return _exchange(live, item).refid
-        case StatusChanged():
-            return _changed(live, item)[0].refid
-        case Posted():
-            return _refid_of_entry(live, item)
-        case EmailNotification():
-            return item.refid
-        case Attempted():
-            job = _job(live, item)
-            return job.transaction.refid if isinstance(job, Callback) else ""
-    return ""
-
-
-def kind_of(live: LiveSandbox, item: Item) -> str:
-    """Return the kind of an event. Raises `EvictedEvent`."""
-    match item:
-        case int():
-            return "request"
-        case StatusChanged():
-            return "status"
-        case Posted():
-            return "entry"
-        case EmailNotification():
-            return "notification"
-        case Action():
-            return "action"
-        case Attempted():
-            return "callback" if isinstance(_job(live, item), Callback) else "webhook"
-
-
 def _exchange(live: LiveSandbox, n: int) -> Exchange:
     exchange = live.journal.find(n)
     if exchange is None:
         raise EvictedEvent
     return exchange
-
-
-def _refid_of_entry(live: LiveSandbox, item: Posted) -> str:
-    paid = live.core.state.transactions.get(item.entry.trxid)
-    return paid.refid if paid else ""
 
 
 def _job(live: LiveSandbox, item: Attempted) -> Callback | Delivery:
@@ -155,13 +117,10 @@ def _action(item: Action) -> dict[str, Any]:
     return fields | ({"mode": item.mode, "rate": item.rate} if item.mode else {})
 
 
-def _changed(live: LiveSandbox, item: StatusChanged) -> tuple[Transaction, PaymentResult]:
+def _status(live: LiveSandbox, item: StatusChanged) -> Event:
     one = live.core.state.transactions.by_number[item.number]
-    return one, one.results[item.place]
-
-
-def _status(one: Transaction, result: PaymentResult) -> dict[str, Any]:
-    return {
+    result = one.results[item.place]
+    fields = {
         "refid": one.refid,
         "trxid": one.trxid,
         "reseller": one.reseller,
@@ -171,11 +130,13 @@ def _status(one: Transaction, result: PaymentResult) -> dict[str, Any]:
         "cause": result.cause,
         "rule": one.rule,
     }
+    return "status", result.at, fields
 
 
 def _entry(live: LiveSandbox, item: Posted) -> dict[str, Any]:
+    paid = live.core.state.transactions.get(item.entry.trxid)
     return {
-        "refid": _refid_of_entry(live, item),
+        "refid": paid.refid if paid else "",
         "trxid": item.entry.trxid,
         "reseller": item.reseller,
         "entry": render.entry(item.entry),

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple, TypeVar
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from simulator.control.access import NotPermitted, access_of, still_allowed
-from simulator.control.event_rows import KINDS, EventRows, kind_of, refid_of
+from simulator.control.access import Forbidden, access_of, still_allowed
+from simulator.control.event_rows import KINDS, EventRows
 from simulator.control.filters import query_of
 from simulator.control.http import InvalidInput, sandbox_of, sandboxes_of
 from simulator.runtime.event_reader import EventReader
-from simulator.runtime.events import Action, EventLog, EventPosition, NumberedEvent
-from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.events import Action, EventLog, EventPosition, Item, NumberedEvent, Rendered
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.money import encode
 
@@ -107,37 +106,33 @@ class EventSource:
                 return place, True
         return min((log.oldest() for log in logs), default=EventPosition(hub.latest, 0)), False
 
-    def _life_of(self, taken: NumberedEvent) -> LiveSandbox | None:
-        """Return the sandbox of an event, or None if the event is filtered out."""
-        live: LiveSandbox = taken.life or self._sandboxes.get(taken.sandbox)
-        kinds, refid, _ = self._wanted
-        if not (isinstance(taken.item, Action) and taken.item.name in ALWAYS):
-            if kinds and kind_of(live, taken.item) not in kinds:
-                return None
-            if refid is not None and refid_of(live, taken.item) != refid:
-                return None
-        return live
+    def _is_wanted(self, item: Item, kind: str, refid: str) -> bool:
+        kinds, about, _ = self._wanted
+        is_always = isinstance(item, Action) and item.name in ALWAYS
+        return is_always or ((not kinds or kind in kinds) and about in (None, refid))
+
+    def _row(self, taken: NumberedEvent) -> Event:
+        return self._rows.row(taken.life or self._sandboxes.get(taken.sandbox), taken)
 
     def _shown(self, taken: NumberedEvent) -> Event | None:
-        live = self._life_of(taken)
-        if live is None:
+        row = self._row(taken)
+        if not self._is_wanted(taken.item, row["kind"], row.get("refid", "")):
             return None
-        return {"id": self.id_of(EventPosition(taken.serial, taken.number)), **self._rows.row(live, taken)}
+        return {"id": self.id_of(EventPosition(taken.serial, taken.number)), **row}
 
     def _piece(self, taken: NumberedEvent) -> bytes | None:
-        live = self._life_of(taken)
-        if live is None:
-            return None
         key = (taken.serial, self._wanted.with_bodies)
-        kind, data = self._hub.rendered.get(key, lambda: self._rendered(live, taken))
+        kind, refid, data = self._hub.rendered.get(key, lambda: self._rendered(taken))
+        if not self._is_wanted(taken.item, kind, refid):
+            return None
         id_ = self.id_of(EventPosition(taken.serial, taken.number)).encode()
-        return b'id: %b\nevent: %b\ndata: {"id":"%b",%b\n\n' % (id_, kind, id_, data)
+        return b'id: %b\nevent: %b\ndata: {"id":"%b",%b\n\n' % (id_, kind.encode(), id_, data)
 
-    def _rendered(self, live: LiveSandbox, taken: NumberedEvent) -> tuple[bytes, bytes]:
-        """Return the kind of an event, and its JSON without the opening brace, since the id comes first."""
-        row = self._rows.row(live, taken)
+    def _rendered(self, taken: NumberedEvent) -> Rendered:
+        """Return an event without the opening brace of its JSON, since the id comes first."""
+        row = self._row(taken)
         mask = self._rows.mask(self._sandboxes.find(taken.sandbox))
-        return row["kind"].encode(), mask.answer(encode(row))[1:]
+        return Rendered(row["kind"], row.get("refid", ""), mask.answer(encode(row))[1:])
 
     def _gap(self, missing: int | None, place: EventPosition) -> Event:
         return {"id": self.id_of(place), "kind": "gap", "missing": missing}
@@ -154,7 +149,7 @@ async def of_all(request: Request) -> Response:
     live = None if only is None else sandboxes_of(request).find(only)
     if only is not None and live is None:
         text = f"this token is for the sandbox {only!r} alone, which is not on this server"
-        raise NotPermitted("no_sandbox_yet", f"{text}: ask for /_sim/sandboxes/{only}/events, or make it")
+        raise Forbidden(403, "no_sandbox_yet", f"{text}: ask for /_sim/sandboxes/{only}/events, or make it")
     return _streamed(request, None if live is None else live.events)
 
 

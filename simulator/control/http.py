@@ -30,12 +30,11 @@ from simulator.wire.money import encode
 BODY_BYTES_MAX = 2 * 1024 * 1024
 OUTLINE_BYTES_MAX = 512 * 1024  # a scenario has more structure than any request of the reseller API
 AT_ONCE_BYTES_MAX = 64 * 1024  # decoding and validating more takes longer than others should wait
-DIGITS_MAX = 16
+DIGITS_MAX = 19
 MESSAGE_CHARS_MAX = 500
 PAGE_BYTES_MAX = 1024 * 1024
 SLICE_BYTES = 8 * 1024  # of a page: rendered in a turn of the event loop, a few milliseconds for the costliest rows
 SLICE_ROWS = 16
-PATH_CHARS_MAX = 200
 UNKNOWN_PATH = "the control API has no such path; /_sim/docs lists them, as `reseller-sim openapi --control` does"
 
 STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400, Busy: 429}
@@ -106,8 +105,8 @@ async def on_http_error(request: Request, exc: Exception, unknown: str = UNKNOWN
         404: ("unknown_path", unknown),
         405: ("wrong_method", "this path does not take this method"),
     }.get(exc.status_code, ("http_error", exc.detail))
-    path = shortened(request.url.path, PATH_CHARS_MAX, "…") if exc.status_code == 404 else ""
-    if likely := _likely_path(request) if path and path == request.url.path else "":
+    path = request.url.path if exc.status_code == 404 else ""
+    if likely := _likely_path(request) if 0 < len(path) <= MESSAGE_CHARS_MAX else "":
         text = f"{text.partition(';')[0]}; did you mean {likely}?"
     if path.startswith("/_sim/_sim"):
         text = f"/_sim is in this path twice: RESELLER_SIM_URL ends in it already; {text}"

@@ -1,9 +1,7 @@
 """The inbox: `/_sim/sandboxes/{id}/inbox/{name}` reads and programs it, `/_sim/inbox/{id}/{name}` receives."""
 
 import re
-from collections.abc import Iterable
 from datetime import time
-from itertools import accumulate, takewhile
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -15,7 +13,6 @@ from simulator.control import render
 from simulator.control.filters import page_of, query_of, wait_of
 from simulator.control.http import (
     InvalidInput,
-    PageRequest,
     base_url,
     body_of,
     bytes_of,
@@ -27,7 +24,7 @@ from simulator.control.http import (
     sandbox_of,
     sandboxes_of,
 )
-from simulator.control.message_origin import Messages, json_of, may_be_decoded, values_in
+from simulator.control.message_origin import Messages, json_of
 from simulator.domain.model.draw import Spread, typical
 from simulator.domain.model.inbox_programs import INBOX_SCHEME, InboxProgram, InboxReply, Window
 from simulator.http_client.targets import BadTarget, parse_target
@@ -39,12 +36,7 @@ from simulator.scenario.sections.scripted_answers import build_inbox
 from simulator.scenario.sections.times import DAYS
 from simulator.shortened import shortened
 
-PAGE_BYTES = 256 * 1024
-VALUE_BYTES = 100  # of a value, a parameter or an escaped character: its cost of decoding and encoding
-
 PARAMETERS_MAX = 1000
-
-VALUES_AT_ONCE_MAX = 100  # of a program: making more of them takes longer than others should wait
 
 
 def _name_of(request: Request) -> str:
@@ -93,7 +85,6 @@ async def show(request: Request) -> Response:
     inbox, complete = inboxes.peek(name), True
     if wait_for:
         inbox, complete = await live.waiting.wait(lambda: inboxes.wait(name, wait_for, asked.cursor, timeout_s))
-    shorter = PageRequest(min(asked.limit, _fitting(inbox.after(asked.cursor))), asked.cursor)
     answer = {
         "name": name,
         "url": _url(request, name),
@@ -102,24 +93,8 @@ async def show(request: Request) -> Response:
         "complete": complete,
     }
     messages = Messages(live)
-    found = page("items", shorter, inbox.after(asked.cursor), lambda one: _item(one, messages), lambda one: one.n)
+    found = page("items", asked, inbox.after(asked.cursor), lambda one: _item(one, messages), lambda one: one.n)
     return reply(answer | await found)
-
-
-def _fitting(received: Iterable[Received]) -> int:
-    """Return how many of these fit on a page that is rendered within milliseconds; at least 1."""
-    weights = accumulate(map(_weight, received))
-    return max(1, sum(1 for _ in takewhile(PAGE_BYTES.__ge__, weights)))
-
-
-def _weight(one: Received) -> int:
-    """Return the cost of rendering a message, in bytes: long numbers take longest to decode."""
-    weight = one.size + VALUE_BYTES * (one.query.count(b"&") + one.query.count(b"%"))
-    if b"message=" in one.query:
-        weight += 3 * len(one.query)
-    if may_be_decoded(one.body):
-        weight += 3 * len(one.body) + VALUE_BYTES * values_in(one.body)
-    return weight
 
 
 def _item(one: Received, messages: Messages) -> dict[str, Any]:
@@ -146,20 +121,11 @@ async def set_replies(request: Request) -> Response:
     live = sandbox_of(request)
     wanted = await body_of(request, "inbox-replies-request")
     document = document_of(wanted)
-    live.program_inbox(name, document, await _program_of(request, document))
-    return reply(wanted)
-
-
-async def _program_of(request: Request, document: dict[str, Any]) -> InboxProgram:
-    """Return the program of a document, compiled in a thread if it is long. Raises `InvalidInput`, and `Busy` like
-    `body_of`."""
-    values = sum(len(one) + len(one.get("headers", ())) for key in LISTS for one in document.get(key, ()))
-    if values <= VALUES_AT_ONCE_MAX:
-        return program_of(document)
-    with place(VALUE_BYTES * values):
+    with place(0):
         program = await in_background(program_of, document)
     refuse_lost_sandbox(request)
-    return program
+    live.program_inbox(name, document, program)
+    return reply(wanted)
 
 
 async def clear(request: Request) -> Response:

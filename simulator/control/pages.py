@@ -2,11 +2,9 @@
 
 import gzip
 import re
-from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
 from starlette.requests import Request
@@ -34,10 +32,6 @@ _HEADERS = {
     "cache-control": "no-cache",
 }
 _ROOT = b"{{root}}"
-_MODULES = b"<!-- modules -->"
-_VIEW = re.compile(rb"/_sim/(?:s/[^/]*|ui)/([a-z]+)")
-_MAIN = "app/main.js"
-_FIRST_ELEMENT = "elements/sim-live.js"
 _DEPTH_MAX = 20
 
 
@@ -67,7 +61,7 @@ async def page(request: Request) -> Response:
     files = await in_background(_files)
     sent = request.scope.get("raw_path") or request.url.path.encode()
     depth = min(sent.removeprefix(b"/_sim/").count(b"/"), _DEPTH_MAX)
-    body = files["index.html"].body.replace(_MODULES, _preloads(_element(sent))).replace(_ROOT, b"../" * depth)
+    body = files["index.html"].body.replace(_ROOT, b"../" * depth)
     return Response(body, media_type=_TYPES[".html"], headers=_HEADERS)
 
 
@@ -82,23 +76,6 @@ async def asset(request: Request) -> Response:
     if "gzip" in request.headers.get("accept-encoding", ""):
         return Response(found.packed, media_type=found.media_type, headers=headers | {"content-encoding": "gzip"})
     return Response(found.body, media_type=found.media_type, headers=headers)
-
-
-def _element(path: bytes) -> str:
-    """Return the module of the view that an address names; of the first view for an unknown name."""
-    named = _VIEW.match(path)
-    element = f"elements/sim-{named[1].decode()}.js" if named else ""
-    return element if element in _files() else _FIRST_ELEMENT
-
-
-@cache
-def _preloads(element: str) -> bytes:
-    sources = {path: file.body for path, file in _files().items() if path.endswith(".js")}
-    links = (
-        f'<link rel="modulepreload" href="{{{{root}}}}console/{path}" />'
-        for path in modules_of(sources, _MAIN, element)
-    )
-    return "\n\t\t".join(links).encode()
 
 
 @cache
@@ -118,22 +95,3 @@ def _as_sent(path: Path) -> bytes:
     file."""
     body = path.read_bytes()
     return _DOC_COMMENT.sub(lambda one: b"\n" * one[0].count(b"\n"), body) if path.suffix == ".js" else body
-
-
-# `import ... from "../app/dom.js"`, `import "./sim-bar.js"` and re-exports with `export ... from`.
-_IMPORT = re.compile(rb'^(?:import|export)\b[^"\';]*["\'](\.{1,2}/[^"\']+)["\']', re.MULTILINE)
-
-
-def modules_of(sources: Mapping[str, bytes], *entries: str) -> list[str]:
-    """Return the paths of the existing `entries` and of all modules that they import, each once, with dependencies
-    first."""
-    found: dict[str, None] = {}
-    waiting = [path for path in entries if path in sources]
-    while waiting:
-        path = waiting.pop(0)
-        if path in found:
-            continue
-        found[path] = None
-        imported = (normpath(join(dirname(path), name.decode())) for name in _IMPORT.findall(sources[path]))
-        waiting += [name for name in imported if name in sources]
-    return list(found)

@@ -27,9 +27,6 @@ from simulator.scenario.reading.document import Problem, ScenarioError
 from simulator.scenario.reading.files import bundled_path, is_path
 from simulator.scenario.yaml import block
 
-AT_ONCE_BYTES_MAX = 4 * 1024
-"""A rule with patterns of this size takes 20 ms to compile; a longer rule is compiled in a thread."""
-
 
 async def list_all(request: Request) -> Response:
     """List the rules in evaluation order, each with its source text, how often its `when` matched and how often it was
@@ -66,14 +63,10 @@ async def add(request: Request) -> Response:
     """Insert a rule before all others, unless no request can meet it."""
     live = sandbox_of(request)
     raw = await bytes_of(request)
-    if len(raw) <= AT_ONCE_BYTES_MAX:
-        wanted = decoded(raw, "rule-request")
-        findings = _prepare(live, wanted)
-    else:
-        with place(len(raw)):
-            wanted = await in_background(decoded, raw, "rule-request")
-            findings = await in_background(_prepare, live, wanted)
-        refuse_lost_sandbox(request)
+    with place(len(raw)):
+        wanted = await in_background(decoded, raw, "rule-request")
+        findings = await in_background(_prepare, live, wanted)
+    refuse_lost_sandbox(request)
     if never := [problem for problem in findings if problem.code in NEVER_MATCHES]:
         raise ScenarioError(never)
     rule: Rule[Any] = await live.submit(AddRule(wanted["section"], wanted["rule"]))

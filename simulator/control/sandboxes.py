@@ -1,6 +1,5 @@
 """`/_sim/sandboxes`: create, list, show, reset, delete; and check the invariants."""
 
-from datetime import datetime
 from typing import Any
 
 from starlette.requests import Request
@@ -34,10 +33,9 @@ from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.library import load_scenario, names, scenario_from_object, scenario_from_text, scenario_in
 from simulator.scenario.lint.waits import real_waits
 from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.files import ABSENT, TAPE_BYTES_MAX, ScenarioFolder, Unreadable
+from simulator.scenario.reading.files import ABSENT, TAPE_BYTES_MAX, Unreadable
 
 YAML_TYPES = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})
-LISTED_MAX = 20
 
 
 async def list_all(request: Request) -> Response:
@@ -71,7 +69,7 @@ async def create(request: Request) -> Application:
 
 
 def _refuse_others(request: Request, wanted: dict[str, Any]) -> None:
-    """Raise `NotPermitted` when the token is for a sandbox other than the one to be created or forked."""
+    """Raise `Forbidden` when the token is for a sandbox other than the one to be created or forked."""
     may_touch(request, wanted.get("id"))
     if "fork" in wanted:
         may_touch(request, wanted["fork"]["of"])
@@ -145,9 +143,9 @@ def _spec(scenario: Scenario, wanted: dict[str, Any]) -> SandboxSpec:
         scenario=scenario,
         id=wanted.get("id"),
         seed=wanted.get("seed"),
-        mode=_mode(clock),
-        rate=_rate(clock),
-        start=_start(clock),
+        mode=clock.get("mode") or ("xN" if "rate" in clock else None),
+        rate=float(clock["rate"]) if "rate" in clock else None,
+        start=parse_time(clock["start"], "clock.start") if clock.get("start") is not None else None,
         unique_credentials=wanted.get("credentials") == "unique",
         is_audited=wanted.get("audit", True),
         quotas=wanted["quotas"] if isinstance(wanted.get("quotas"), Quotas) else NO_QUOTAS,
@@ -178,8 +176,8 @@ async def _scenario_in_file(request: Request, wanted: dict[str, Any]) -> Scenari
     except Unreadable as error:
         text = f"{error.reason}: {name!r}"
         if error.reason == ABSENT:
-            known = await in_background(_known, files.folder, name)
-            text = f"there is no file {name!r} in the folder of --scenarios{known}"
+            near = suggestion(name, await in_background(files.folder.names))
+            text = f"there is no file {name!r} in the folder of --scenarios{near}"
         raise Unacceptable("unknown_file", text, "scenario.file") from None
 
 
@@ -187,13 +185,6 @@ def no_folder(path: str) -> Unacceptable:
     """Return the error for files without `--scenarios`."""
     text = "start the server with --scenarios DIR to use files; without it send the scenario itself"
     return Unacceptable("no_scenarios_folder", text, path)
-
-
-def _known(folder: ScenarioFolder, name: str) -> str:
-    """Return the end of a message: a similar name, or the existing names."""
-    found = [one for one in folder.names() if one != name]
-    listed = ", ".join(found[:LISTED_MAX]) + (", …" if len(found) > LISTED_MAX else "")
-    return suggestion(name, found) or (f"; it has {listed}" if found else ", which has none")
 
 
 def files_of(request: Request) -> ClientFiles | None:
@@ -212,20 +203,6 @@ def _quotas(wanted: dict[str, Any], server: Quotas) -> Quotas:
                 f"the server allows a sandbox {most:g} at most, and always has a bound", f"quotas.{name}"
             )
     return asked
-
-
-def _mode(clock: dict[str, Any]) -> str | None:
-    """Return the mode; a clock with only a rate runs at that rate."""
-    mode: str | None = clock.get("mode")
-    return "xN" if mode is None and "rate" in clock else mode
-
-
-def _rate(clock: dict[str, Any]) -> float | None:
-    return float(clock["rate"]) if "rate" in clock else None
-
-
-def _start(clock: dict[str, Any]) -> datetime | None:
-    return parse_time(clock["start"], "clock.start") if clock.get("start") is not None else None
 
 
 async def show(request: Request) -> Response:

@@ -238,21 +238,29 @@ def _slice(items: deque[Any], start: int, stop: int) -> list[Any]:
     return list(islice(reversed(items), held - stop, held - start))[::-1]
 
 
+class Rendered(NamedTuple):
+    """An event as streams send it: what filters compare, and its JSON."""
+
+    kind: str
+    refid: str
+    data: bytes
+
+
 class RenderedEvents:
     """A cache of the latest events as streams send them, so that several streams render each event once."""
 
     def __init__(self) -> None:
-        self._by_key: dict[Hashable, tuple[bytes, bytes]] = {}
+        self._by_key: dict[Hashable, Rendered] = {}
         self._bytes = 0
 
-    def get(self, key: Hashable, render: Callable[[], tuple[bytes, bytes]]) -> tuple[bytes, bytes]:
+    def get(self, key: Hashable, render: Callable[[], Rendered]) -> Rendered:
         """Return the rendered event of this key, rendering it on the first use."""
         found = self._by_key.get(key)
         if found is None:
             found = self._by_key[key] = render()
-            self._bytes += len(found[1])
+            self._bytes += len(found.data)
             while self._bytes > RENDERED_BYTES_MAX:
-                self._bytes -= len(self._by_key.pop(next(iter(self._by_key)))[1])
+                self._bytes -= len(self._by_key.pop(next(iter(self._by_key))).data)
         return found
 
 

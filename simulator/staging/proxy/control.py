@@ -21,8 +21,6 @@ from simulator.control.filters import (
     matcher,
     page_of,
     query_of,
-    refuse_contradictions,
-    refuse_impossible,
     refuse_other_parameters,
     wait_of,
 )
@@ -92,7 +90,7 @@ class ProxyControl:
             "/_sim/openapi.json": api_docs.proxy_document,
             "/_sim/sandboxes": self._list,
             ONE + "/requests": self._listing(
-                "requests", log.calls, _OF_CALL, shown.request, partial(_journal_query, schema=journal)
+                "requests", log.calls, _OF_CALL, shown.request, partial(query_of, schema=journal)
             ),
             ONE + "/requests.har": self._as_har,
             ONE + "/requests/{n}.curl": self._as_curl,
@@ -150,7 +148,7 @@ class ProxyControl:
 
     async def _as_har(self, request: Request) -> Response:
         """Return the latest requests that match as HAR 1.2."""
-        query = _journal_query(request, "observed-har-query")
+        query = query_of(request, "observed-har-query")
         asked, mask, url = page_of(query), self._watcher.secrets.mask, base_url(request)
         found = filtered(_OF_CALL, query, _before(self._watcher.log.calls, asked.cursor))
         parts = har_parts(found, asked.limit, lambda seen: shown.exported(url, seen, mask))
@@ -242,14 +240,6 @@ class ProxyControl:
 def _before(log: BoundedLog[Record], cursor: int) -> list[Record]:
     """Return the records of a log before this number, newest first; all of them for 0."""
     return [one for one in reversed(log) if not cursor or one.n < cursor]
-
-
-def _journal_query(request: Request, schema: str) -> dict[str, Any]:
-    """Return the query of a list with the journal's filters. Raises `InvalidInput` for filters that never match."""
-    refuse_impossible(request, [name for name in _OF_CALL if name != "trxid"])  # a deployment's codes may be any text
-    query = query_of(request, schema)
-    refuse_contradictions(query, _OF_CALL)
-    return query
 
 
 def _unknown_request() -> Response:
