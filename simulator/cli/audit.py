@@ -6,31 +6,23 @@ from pathlib import Path
 from typing import Any
 
 from simulator.cli.control import NO_SANDBOX, Control
-from simulator.cli.flags import file_option, json_flag, own_option, running_flags
+from simulator.cli.flags import asking_flags, file_option, own_option
 from simulator.cli.output import echo, echo_json, echo_value, is_terminal, print_line
-from simulator.cli.reports.cases import Case, Suite, junit, unwritable
+from simulator.cli.reports.cases import ReportCase, Suite, junit, unwritable
 from simulator.cli.reports.verdicts import NOTHING, audit_cases, ending, lines_of
 from simulator.cli.usage import CannotStart, Refused, title, verb
 from simulator.shortened import whole_line
 
 
 @verb("audit")
-@running_flags
-@json_flag(help="Print the answer of the control API.")
+@asking_flags
 @own_option("--all", "-a", "all_of_them", is_flag=True, help="List what was not exercised on a terminal, too.")
 @file_option(
     "--junit",
     "junit_file",
     help="Write the result to this file as JUnit XML, too.",
 )
-def audit_command(
-    url: str | None,
-    sandbox: str,
-    control_token: str | None,
-    json: bool,
-    all_of_them: bool,
-    junit_file: Path | None,
-) -> int:
+def audit_command(control: Control, json: bool, all_of_them: bool, junit_file: Path | None) -> int:
     """Check a client's behaviour against what the service asks of it.
 
     It judges the requests that a sandbox of a running simulator has received, and what your receivers have answered.
@@ -45,11 +37,10 @@ def audit_command(
       reseller-sim audit --sandbox mine --junit audit.xml
       reseller-sim audit --json | jq '.obligations[] | select(.state == "violated")'
     """
-    control = Control(url, sandbox, control_token)
     made = control.get("/audit")
     unseen = _unseen(control, made)
     if junit_file is not None:
-        suite = Suite(f"sandbox {sandbox}", (*audit_cases(made["obligations"]), *unseen))
+        suite = Suite(f"sandbox {control.sandbox}", (*audit_cases(made["obligations"]), *unseen))
         try:
             junit_file.write_bytes(junit(title(), [suite]))
         except OSError as error:
@@ -63,7 +54,7 @@ def audit_command(
     return 0 if made["ok"] else 1
 
 
-def _unseen(control: Control, made: dict[str, Any]) -> list[Case]:
+def _unseen(control: Control, made: dict[str, Any]) -> list[ReportCase]:
     """Return a failed case when the audit had nothing to judge, which must not pass as a clean audit."""
     if not made["ok"]:
         return []
@@ -75,7 +66,7 @@ def _unseen(control: Control, made: dict[str, Any]) -> list[Case]:
     if any(one["calls"] for one in rows):
         what, name = "got requests for unknown paths or sandboxes only", "a request reached an endpoint"
     text = f"nothing was judged: the sandbox {control.sandbox} {what}; does your client send to its address?"
-    return [Case(name=name, ok=False, message=text, code=NOTHING)]
+    return [ReportCase(name=name, ok=False, message=text, code=NOTHING)]
 
 
 def _is_of_contract(row: dict[str, Any]) -> bool:
@@ -95,9 +86,8 @@ def _lines(made: dict[str, Any], *, is_short: bool) -> list[str]:
 
 
 @verb("expectations")
-@running_flags
-@json_flag(help="Print the answer of the control API.")
-def expectations_command(json: bool, **running: Any) -> int:
+@asking_flags
+def expectations_command(control: Control, json: bool) -> int:
     """Check whether a scenario's expectations are met.
 
     Evaluate the scenario's `expect` now, since the start of the sandbox or its last reset. An expectation that is
@@ -109,7 +99,7 @@ def expectations_command(json: bool, **running: Any) -> int:
       reseller-sim expectations --sandbox mine
       reseller-sim expectations --json | jq '.expectations[] | select(.ok | not) | .message'
     """
-    answer = Control(**running).get("/expectations")
+    answer = control.get("/expectations")
     if json:
         echo_value(answer)
     else:

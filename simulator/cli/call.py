@@ -16,7 +16,7 @@ from simulator.cli import values
 from simulator.cli.control import DEFAULT_URL, SANDBOX_PREFIX, start_advice
 from simulator.cli.flags import json_flag, option, own_option, request_flags
 from simulator.cli.output import echo, echo_json, print_to_stderr, printable_body
-from simulator.cli.usage import CannotStart, verb
+from simulator.cli.usage import CannotStart, verb, wrong_usage
 from simulator.cli.values import Whole
 from simulator.control.curl import curl_command
 from simulator.options import CONTROL_PATH
@@ -27,7 +27,7 @@ TIMEOUT_S = 60.0
 BYTES_MAX = 10 * 1024 * 1024
 
 
-class Lines(click.types.StringParamType):
+class LinesOfVariable(click.types.StringParamType):
     """Texts; in an environment variable one per line."""
 
     envvar_list_splitter = "\n"
@@ -60,7 +60,7 @@ def _header(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str,
     "--header",
     "-H",
     metavar="'NAME: VALUE'",
-    type=Lines(),
+    type=LinesOfVariable(),
     multiple=True,
     callback=_headers,
     help="One more header; it replaces a generated header of that name.",
@@ -176,7 +176,7 @@ def signed_request(
     try:
         return sign(method, base_url, path, read_input(data), credentials(key, secret), timestamp, nonce)
     except CannotSign as wrong:
-        raise click.UsageError(str(wrong), click.get_current_context()) from None
+        raise wrong_usage(str(wrong)) from None
 
 
 def read_input(text: str | None, what: str = "the body", bytes_max: int = BYTES_MAX) -> bytes:
@@ -188,8 +188,8 @@ def read_input(text: str | None, what: str = "the body", bytes_max: int = BYTES_
         if text is not None and text.startswith("@"):
             return read_file(text[1:], what, bytes_max)
         return _bounded(os.fsencode(text or ""), what, bytes_max)
-    except CannotRead as error:
-        raise click.UsageError(str(error), click.get_current_context()) from None
+    except UnreadableInput as error:
+        raise wrong_usage(str(error)) from None
 
 
 def credentials(key: str | None, secret: str | None) -> Credentials:
@@ -199,7 +199,7 @@ def credentials(key: str | None, secret: str | None) -> Credentials:
         return Credentials(key, secret)
     if key is not None or secret is not None:
         missing = "--secret" if secret is None else "--key"
-        raise click.UsageError(f"{missing} is missing: give both, or neither", click.get_current_context())
+        raise wrong_usage(f"{missing} is missing: give both, or neither")
     return default_credentials()
 
 
@@ -214,37 +214,38 @@ def default_credentials() -> Credentials:
     raise CannotStart("reseller-sim: the default scenario has no active API key: give --key and --secret")
 
 
-class CannotRead(Exception):
+class UnreadableInput(Exception):
     """The input cannot be read or is too long. The text says which."""
 
 
 def read_file(name: str, what: str = "the body", bytes_max: int = BYTES_MAX) -> bytes:
-    """The bytes of a regular file; `what` it is called. Raises `CannotRead`, also for a device, a pipe or a folder."""
+    """Return the bytes of a regular file, which messages call `what`. Raises `UnreadableInput`, also for a device, a
+    pipe or a folder."""
     try:
         if not stat.S_ISREG(os.stat(name).st_mode):
-            raise CannotRead(f"{what} {name!r} is no regular file")
+            raise UnreadableInput(f"{what} {name!r} is no regular file")
         with open(name, "rb") as file:
             raw = file.read(bytes_max + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise CannotRead(f"{what} {name!r} cannot be read: {reason}") from None
+        raise UnreadableInput(f"{what} {name!r} cannot be read: {reason}") from None
     return _bounded(raw, f"{what} {name!r}", bytes_max)
 
 
 def read_stdin(bytes_max: int = BYTES_MAX) -> bytes:
-    """All of stdin. Raises `CannotRead`."""
+    """All of stdin. Raises `UnreadableInput`."""
     if sys.stdin is None:
-        raise CannotRead("stdin is closed")
+        raise UnreadableInput("stdin is closed")
     try:
         raw = sys.stdin.buffer.read(bytes_max + 1)
     except OSError as error:
-        raise CannotRead(f"stdin cannot be read: {error.strerror or error}") from None
+        raise UnreadableInput(f"stdin cannot be read: {error.strerror or error}") from None
     return _bounded(raw, "what stdin has", bytes_max)
 
 
 def _bounded(raw: bytes, what: str, bytes_max: int) -> bytes:
-    """Return the bytes. Raises `CannotRead` when they are more than `bytes_max`."""
+    """Return the bytes. Raises `UnreadableInput` when they are more than `bytes_max`."""
     if len(raw) > bytes_max:
         size = f"{bytes_max // 1024 // 1024} MB" if bytes_max >= 1024 * 1024 else f"{bytes_max} bytes"
-        raise CannotRead(f"{what} is over {size}")
+        raise UnreadableInput(f"{what} is over {size}")
     return raw

@@ -8,7 +8,7 @@ import click
 
 from simulator.cli import completion
 from simulator.cli.control import Control, path_part
-from simulator.cli.flags import json_flag, own_option, running_flags
+from simulator.cli.flags import asking_flags, own_option
 from simulator.cli.output import echo_value, print_line, show
 from simulator.cli.usage import Refused, read_yaml, title, verb
 from simulator.shortened import whole_line
@@ -22,11 +22,10 @@ STATUSES = {"on": "Healthy", "off": "Interruption"}
 @click.argument("code", shell_complete=completion.products)
 @click.argument("changes", metavar="on|off|default|CHANGES", shell_complete=completion.product_changes)
 @own_option("--reseller", metavar="CODE", help="Only for this reseller: on, off, default or its price_adjustment.")
-@running_flags
-@json_flag(help="Print the answer of the control API.")
+@asking_flags
 @click.pass_context
 def product_command(
-    ctx: click.Context, /, code: str, changes: str, reseller: str | None, json: bool, **running: Any
+    ctx: click.Context, /, control: Control, code: str, changes: str, reseller: str | None, json: bool
 ) -> None:
     """Take a product on or off sale, or change it.
 
@@ -45,7 +44,6 @@ def product_command(
     if changes == "default" and reseller is None:
         raise click.UsageError("default removes the setting of a single reseller: add --reseller CODE", ctx)
     wanted = DEFAULT if changes == "default" else SWITCHED.get(changes) or _read(ctx, changes)
-    control = Control(**running)
     answer = control.patch(f"/catalog/products/{path_part(code)}", wanted, {"reseller": reseller})
     if json:
         echo_value(answer)
@@ -89,9 +87,8 @@ def _read(ctx: click.Context, text: str) -> dict[str, Any]:
 @verb("network")
 @click.argument("product", metavar="[CODE]", required=False, shell_complete=completion.products)
 @click.argument("state", required=False, type=click.Choice(tuple(STATUSES)))
-@running_flags
-@json_flag(help="Print the answer of the control API.")
-def network_command(product: str | None, state: str | None, json: bool, **running: Any) -> None:
+@asking_flags
+def network_command(control: Control, product: str | None, state: str | None, json: bool) -> None:
     """Show, interrupt or restore a product's network.
 
     Without a state it only shows: the network of CODE, or which ones are interrupted.
@@ -105,7 +102,6 @@ def network_command(product: str | None, state: str | None, json: bool, **runnin
       reseller-sim network RELOAD off
       reseller-sim network RELOAD on
     """
-    control = Control(**running)
     if product is None:
         _show_all(_statuses(control), json)
         return

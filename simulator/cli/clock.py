@@ -6,8 +6,8 @@ import click
 
 from simulator.cli import completion, values
 from simulator.cli.control import Control
-from simulator.cli.flags import json_flag, running_flags
-from simulator.cli.output import clock_time, echo_value, print_line, print_table, show, times_of_day
+from simulator.cli.flags import asking_flags
+from simulator.cli.output import clock_mode_of, clock_time, echo_value, print_line, print_table, show, times_of_day
 from simulator.cli.usage import Refused, title, verb
 from simulator.cli.values import seconds_of
 from simulator.shortened import whole_line
@@ -22,10 +22,9 @@ FACTS = ("product", "category", "group", "api_key", "rule", "status", "state")  
 
 @verb("clock")
 @click.argument("what", metavar="[real|manual|xN|stop]", required=False, shell_complete=completion.clock_actions)
-@running_flags
-@json_flag(help="Print the answer of the control API.")
+@asking_flags
 @click.pass_context
-def clock_command(ctx: click.Context, /, what: str | None, json: bool, **running: Any) -> None:
+def clock_command(ctx: click.Context, /, control: Control, what: str | None, json: bool) -> None:
     """Print the clock, set its mode, or stop an advance.
 
     The clock follows the wall clock (`real`), moves only when it is advanced (`manual`), or runs N times as fast
@@ -38,7 +37,6 @@ def clock_command(ctx: click.Context, /, what: str | None, json: bool, **running
       reseller-sim clock x60
       reseller-sim clock stop
     """
-    control = Control(**running)
     if what is None:
         clock = control.get("/clock")
     elif what == STOP:
@@ -60,18 +58,16 @@ def _mode(ctx: click.Context, text: str) -> values.ClockMode:
 
 
 def _line(clock: dict[str, Any]) -> str:
-    mode = f"x{clock['rate']:g}" if clock["mode"] == "xN" else clock["mode"]
     due = f"the next of {clock['pending']} is due at {clock_time(clock['next_due'])}" if clock["next_due"] else ""
     moves = "it is being advanced" if clock["advancing"] else ""
-    return ", ".join(filter(None, (f"{mode}: it is {clock_time(clock['now'])}", due, moves)))
+    return ", ".join(filter(None, (f"{clock_mode_of(clock)}: it is {clock_time(clock['now'])}", due, moves)))
 
 
 @verb("advance")
 @click.argument("how", metavar="DURATION|idle|to ISO", nargs=-1, required=True)
-@running_flags
-@json_flag(help="Print the answer of the control API.")
+@asking_flags
 @click.pass_context
-def advance_command(ctx: click.Context, /, how: tuple[str, ...], json: bool, **running: Any) -> int:
+def advance_command(ctx: click.Context, /, control: Control, how: tuple[str, ...], json: bool) -> int:
     """Move the clock, and print what happened.
 
     Statuses, callbacks, webhooks and scheduled changes happen on the way, each at its time. `idle` advances until
@@ -85,7 +81,6 @@ def advance_command(ctx: click.Context, /, how: tuple[str, ...], json: bool, **r
       reseller-sim advance to 2027-01-10T23:59:00+08:00
       reseller-sim advance 5m --json | jq '.fired[] | select(.kind == "callback")'
     """
-    control = Control(**running)
     try:
         done = control.post("/clock/advance", _asked(ctx, how), timeout_s=TIMEOUT_S)
     except KeyboardInterrupt:

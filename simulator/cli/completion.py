@@ -7,7 +7,6 @@ offered.
 
 import re
 from collections.abc import Callable, Iterable
-from itertools import pairwise
 from os import environ
 from typing import Any
 
@@ -156,22 +155,6 @@ class WholeWord(ShellComplete):
         return [CompletionItem(prefix + one.value, one.type, one.help) for one in found] if prefix else found
 
 
-class Bash(BashComplete):
-    """Checks no version of bash, since the script may be for another machine. Bash treats the equals sign of
-    `--flag=value` as a separate word, which click would take for a value."""
-
-    def get_completion_args(self) -> tuple[list[str], str]:
-        """Return the words before the incomplete word, and the incomplete word."""
-        args, incomplete = super().get_completion_args()
-        before = ["", *args]
-        kept = [word for flag, word in pairwise(before) if not (word == "=" and flag.startswith("--"))]
-        return kept, incomplete
-
-    @staticmethod
-    def _check_version() -> None:
-        """Nothing: bash before 4.4 ignores what it does not know."""
-
-
 class Zsh(WholeWord, ZshComplete):
     """With a script that can also be evaluated where completion was not yet set up."""
 
@@ -181,14 +164,10 @@ class Zsh(WholeWord, ZshComplete):
 
 
 class Fish(WholeWord, FishComplete):
-    """With a script that splits a line at its first comma only: descriptions and values have some of their own."""
-
-    def source(self) -> str:
-        """The script."""
-        return super().source().replace('(string split "," ', '(string split -m 1 "," ')
+    """As fish completes words."""
 
 
-SHELLS: dict[str, type[ShellComplete]] = {"bash": Bash, "zsh": Zsh, "fish": Fish}
+SHELLS: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": Zsh, "fish": Fish}
 
 
 def use_own_classes() -> None:

@@ -14,7 +14,7 @@ from simulator.cli.control import DEFAULT_URL
 from simulator.cli.flags import file_option, option
 from simulator.cli.output import echo
 from simulator.cli.reports.cases import UNWRITABLE
-from simulator.cli.usage import CannotStart, verb
+from simulator.cli.usage import CannotStart, verb, wrong_usage
 from simulator.cli.values import Number, Span, Whole
 from simulator.options import CONTROL_PATH
 from simulator.shortened import shortened, whole_line
@@ -158,11 +158,11 @@ def conform_command(
         echo(names())
         return 0
     if (username is None) != (password is None):
-        raise _usage("give both --username and --password, or neither")
+        raise wrong_usage("give both --username and --password, or neither")
     if allow_payments and (not pay or spend_at_most is None):
-        raise _usage("--allow-payments needs at least one --pay, and --spend-at-most")
+        raise wrong_usage("--allow-payments needs at least one --pay, and --spend-at-most")
     if not allow_payments and (pay or spend_at_most is not None):
-        raise _usage("--pay and --spend-at-most need --allow-payments")
+        raise wrong_usage("--pay and --spend-at-most need --allow-payments")
     files = (junit_file, json_file, html)
     refuse_unwritable(TITLE, *files)
     address, held = _target(base_url, key, secret)
@@ -200,7 +200,7 @@ def _target(base_url: str | None, key: str | None, secret: str | None) -> "tuple
         split_base(address)
         secret_bytes(held.secret)
     except CannotSign as wrong:
-        raise _usage(str(wrong)) from None
+        raise wrong_usage(str(wrong)) from None
     return address, held
 
 
@@ -228,12 +228,8 @@ def _allow_payments(run: "Run", orders: "tuple[Order, ...]", limit: Decimal, wai
         runner = PaymentRunner(run.session, orders, limit, run.products, wait_s)
         runner.check_plan()
     except BadOrder as wrong:
-        raise _usage(str(wrong)) from None
+        raise wrong_usage(str(wrong)) from None
     except (Departs, NoAnswer, *UNEXPECTED) as error:
         why = str(error) if isinstance(error, Departs) else repr(error)
         raise CannotStart(whole_line(f"{TITLE}: the catalog cannot be read: {why}")) from None
     run.allow_payments(runner)
-
-
-def _usage(text: str) -> click.UsageError:
-    return click.UsageError(text, click.get_current_context())

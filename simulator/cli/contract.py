@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simulator.cli import completion
-from simulator.cli.call import CannotRead, read_file
+from simulator.cli.call import UnreadableInput, read_file
 from simulator.cli.flags import json_flag, option
 from simulator.cli.output import echo, echo_json, printable, printable_json
-from simulator.cli.usage import CannotStart, verb
+from simulator.cli.usage import CannotStart, verb, wrong_usage
 from simulator.shortened import whole_line
 from simulator.whole_files import write_whole
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from simulator.contract.register import Assumption
 
 WIDTH = 100
-REPORT_BYTES_MAX = 16 * 1024 * 1024
 
 
 @verb("openapi")
@@ -54,11 +53,9 @@ def openapi_command(control: bool, proxy: bool, json: bool, to: Path | None, **f
     form = forms["as"]  # a keyword, so no parameter can be called so
     if form is not None and json:
         text = f"--json is a form of the document; --as {form} has a form of its own"
-        raise click.UsageError(text, click.get_current_context())
+        raise wrong_usage(text)
     if proxy and (control or form):
-        raise click.UsageError(
-            "--proxy prints a document of its own, without --control and --as", click.get_current_context()
-        )
+        raise wrong_usage("--proxy prints a document of its own, without --control and --as")
     name = PROXY if proxy else CONTROL if control else OPENAPI
     text = _text(name, form, json)
     if to is None:
@@ -168,7 +165,7 @@ def assumptions_command(id: str | None, observed: Path | None, json: bool) -> No
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedKnob:
     """The value of a knob that reproduces the behaviour of a deployment, with the evidence."""
 
     target: str
@@ -176,7 +173,7 @@ class Observed:
     evidence: str
 
 
-Seen = dict[str, Observed] | None
+Seen = dict[str, ObservedKnob] | None
 
 
 def _fields(one: "Assumption", seen: Seen) -> dict[str, Any]:
@@ -226,14 +223,14 @@ def _paragraph(text: str) -> str:
     return fill(text, WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 
-def _observed(path: Path) -> dict[str, Observed]:
+def _observed(path: Path) -> dict[str, ObservedKnob]:
     """Return the observations of a report by the assumption's id. Raises `ClickException` for any other file."""
     why = f"{path} is not a report of `reseller-sim conform --json-report FILE`"
     try:
-        report = json.loads(read_file(str(path), "the report", REPORT_BYTES_MAX))
+        report = json.loads(read_file(str(path), "the report"))
         target, learned = report["target"], report["assume"]
-        return {name: Observed(target, one["value"], one["evidence"]) for name, one in learned.items()}
-    except CannotRead as wrong:
+        return {name: ObservedKnob(target, one["value"], one["evidence"]) for name, one in learned.items()}
+    except UnreadableInput as wrong:
         why = str(wrong)
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         """The file is not JSON, or not a report."""

@@ -15,7 +15,7 @@ from reseller_sim import control as client
 from reseller_sim.arguments import is_url
 from reseller_sim.exchange import Answer, Connection, TlsFailed, Unanswered
 from simulator.cli.output import print_to_stderr
-from simulator.cli.usage import CannotStart, Refused, title
+from simulator.cli.usage import CannotStart, Refused, title, wrong_usage
 from simulator.options import CONTROL_PATH, DEFAULT_PORT, LOOPBACK
 from simulator.shortened import whole_line
 
@@ -69,7 +69,7 @@ class Control:
         self.base = (url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
         if not is_url(self.base):
             text = f"{self.base!r} is no http or https URL, such as {DEFAULT_URL}"
-            raise click.UsageError(text, click.get_current_context(silent=True))
+            raise wrong_usage(text)
         parts = urlsplit(self.base)
         address = f"{parts.scheme}://{parts.netloc}{path_before(self.base)}"
         self.client = client.Control(address, control_token, certificate or "")
@@ -197,12 +197,14 @@ def _where_named() -> str:
 class Stream:
     """The live events of a simulator, or of a single `sandbox`."""
 
-    def __init__(self, url: str | None, token: str | None, sandbox: str | None, query: Mapping[str, str]) -> None:
-        self._control = Control(url, sandbox or "", token)
+    def __init__(
+        self, query: Mapping[str, str], url: str | None, sandbox: str | None, control_token: str | None
+    ) -> None:
+        self._control = Control(url, sandbox or "", control_token)
         self._is_of_one = sandbox is not None
         below = f"/sandboxes/{path_part(sandbox)}/events" if sandbox is not None else "/events"
         self._url = f"{self._control.client.url}{below}" + (f"?{urlencode(query)}" if query else "")
-        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._headers = {"Authorization": f"Bearer {control_token}"} if control_token else {}
         self._connection: Connection
 
     def events(self, greeting: str = "") -> Iterator[Event]:

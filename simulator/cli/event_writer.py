@@ -1,4 +1,4 @@
-"""Writer of the events of `serve` to a stream that may be slow or closed.
+"""LineWriter of the events of `serve` to a stream that may be slow or closed.
 
 The event loop renders the events at the end of each turn, and a daemon thread writes them. When the thread has a
 backlog, rendering pauses: events stay in their logs, and a line reports how many were evicted meanwhile. With a data
@@ -6,17 +6,16 @@ folder a line is written after its events are committed, as an answer is.
 """
 
 import asyncio
-import errno
 import os
 import select
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from simulator.cli.control import Event
 from simulator.cli.output import is_coloured, print_to_stderr
-from simulator.cli.watch import Lines
+from simulator.cli.watch import EventLines
 from simulator.control.event_rows import KINDS
 from simulator.control.events import EventQuery, EventSource
 from simulator.runtime.operations import report
@@ -31,23 +30,19 @@ SHOWN = frozenset({"request", "status", "callback", "webhook"})
 WAITING_BYTES_MAX = 256 * 1024
 LAST_LINES_S = 0.2
 """The time that a stopping server waits until its last lines are written."""
-FULL: Final = (errno.ENOSPC, errno.EDQUOT)
-RETRY_S = 1.0
-"""How often it is tried again while the disk is full."""
 
 assert frozenset(KINDS) >= SHOWN
 
 
-class Writer:
-    """Writes to a file descriptor in a daemon thread. When a disk is full, writing resumes when the disk has space; it
-    ends when the reader closes the stream. `tell` reports both ends of a full disk."""
+class LineWriter:
+    """Writes to a file descriptor in a daemon thread. Writing ends when the stream is closed or its disk is full, which
+    `tell` reports."""
 
     def __init__(self, stream: TextIO, tell: Callable[[str], None]) -> None:
         self._file = stream.fileno()
         self._tell = tell
         self._queue: SimpleQueue[bytes] = SimpleQueue()
         self._lock = threading.Lock()
-        self._room = threading.Event()  # never set: only its timeout is used, since a disk does not signal free space
         self._waiting = 0
         self._loop = asyncio.get_running_loop()
         self.has_room = asyncio.Event()
@@ -82,21 +77,12 @@ class Writer:
                 self._loop.call_soon_threadsafe(self.has_room.set)
 
     def _write(self, data: bytes) -> None:
-        left, was_full = memoryview(data), False
+        left = memoryview(data)
         while left:
             try:
                 left = left[os.write(self._file, left) :]
             except BlockingIOError:  # the other end made the descriptor non-blocking
                 select.select([], [self._file], [])
-            except OSError as error:
-                if error.errno not in FULL:
-                    raise
-                if not was_full:
-                    self._tell(f"{error.strerror}: lines are written again when there is room")
-                was_full = True
-                self._room.wait(RETRY_S)
-        if was_full:
-            self._tell("lines are written again")
 
 
 class EventWriter:
@@ -108,8 +94,8 @@ class EventWriter:
         self._as_json = as_json
         self._gate = gate
         self._rendered = b""  # waits for the gate
-        self._lines = Lines(coloured=is_coloured(stream))
-        self._writer = Writer(stream, _tell)
+        self._lines = EventLines(coloured=is_coloured(stream))
+        self._writer = LineWriter(stream, _tell)
         self._reader = EventSource(sandboxes, EventQuery(SHOWN)).reader()
         self._reader.is_own = True
         self._task = asyncio.get_running_loop().create_task(self._show())

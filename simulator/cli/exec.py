@@ -1,6 +1,5 @@
 """`reseller-sim exec`: runs a command with its own simulator, which lives as long as the command."""
 
-import shutil
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from reseller_sim.exchange import bypass
-from simulator.cli.child import STOP_TIMEOUT_S, on_path, run
+from simulator.cli.child import STOP_TIMEOUT_S, check_programs, on_path, run
 from simulator.cli.completion import BEHIND_DASHES
 from simulator.cli.flags import file_option, option, own_option
 from simulator.cli.output import print_to_stderr
@@ -132,8 +131,7 @@ def exec_command(
 def _reported(
     to_run: list[str], judge: Judge, flags: ServerFlags, timeout_s: float | None, *, keeps_coverage: bool
 ) -> int:
-    if shutil.which(to_run[0]) is None:
-        raise CannotStart(f"reseller-sim exec: {to_run[0]!r} cannot be run: check its name and PATH")
+    check_programs(to_run)
     judge.begin()
     running, thread = _serve_in_thread(flags, judge, keeps_coverage=keeps_coverage)
     from simulator.environment import environment

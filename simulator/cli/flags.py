@@ -41,16 +41,9 @@ def json_flag(*, help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
 
 def _wants_json(output: str, *, json: bool) -> bool:
-    """The command line takes precedence over both variables."""
-    ctx = click.get_current_context()
-    source, json_source = ctx.get_parameter_source("output"), ctx.get_parameter_source("json")
-    if json and output == "text" and source is json_source is ParameterSource.ENVIRONMENT:
-        variables = f"{VARIABLES}_JSON asks for JSON and {VARIABLES}_OUTPUT for text"
-        raise click.UsageError(f"{variables}: unset one of them", ctx)
-    is_text = source is ParameterSource.COMMANDLINE and output == "text"
-    if is_text and json_source is ParameterSource.COMMANDLINE:
-        raise click.UsageError("--json is --output json: leave it or --output text out", ctx)
-    return (json or output == "json") and not is_text
+    """`--output` of the command line takes precedence."""
+    is_given = click.get_current_context().get_parameter_source("output") is ParameterSource.COMMANDLINE
+    return output == "json" if is_given else json or output == "json"
 
 
 def running_flags(function: Decorated) -> Decorated:
@@ -68,6 +61,23 @@ def sandbox_flags(function: Decorated) -> Decorated:
         help="The sandbox.",
     )
     return all_of([sandbox, _TOKEN, UTC_FLAG])(function)
+
+
+def control_flags(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The flags of `running_flags` as the keyword `control`: the control API that they lead to."""
+
+    @wraps(function)
+    def with_control(*args: Any, url: str | None, sandbox: str, control_token: str | None, **flags: Any) -> Any:
+        from simulator.cli.control import Control
+
+        return function(*args, control=Control(url, sandbox, control_token), **flags)
+
+    return running_flags(with_control)
+
+
+def asking_flags(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The flags of a verb that prints an answer of a running simulator: `control` and `json`."""
+    return control_flags(json_flag(help="Print the answer of the control API.")(function))
 
 
 def watching_flags(function: Decorated) -> Decorated:

@@ -6,7 +6,7 @@ import click
 
 from simulator.cli.flags import option
 from simulator.cli.output import print_to_stderr
-from simulator.cli.usage import CannotStart, verb
+from simulator.cli.usage import CannotStart, verb, wrong_usage
 from simulator.cli.values import Number, Span, Whole
 from simulator.shortened import whole_line
 
@@ -94,7 +94,7 @@ def import_command(
     try:
         text = import_account(wanted, WallClock(), lambda said: print_to_stderr(f"{PROGRAM}: {mask(said)}"))
     except CannotSign as wrong:
-        raise click.UsageError(mask(str(wrong)), click.get_current_context()) from None
+        raise wrong_usage(mask(str(wrong))) from None
     except AccountRefused as refused:
         print_to_stderr(whole_line(mask(f"{PROGRAM}: the service refused: {refused}")))
         return 1

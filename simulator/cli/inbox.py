@@ -9,7 +9,7 @@ import click
 from reseller_sim.story import outcome
 from simulator.cli import completion, values
 from simulator.cli.control import TIMEOUT_S, Control, path_part
-from simulator.cli.flags import json_flag, own_option, running_flags
+from simulator.cli.flags import control_flags, json_flag, own_option
 from simulator.cli.journal import trxid_of
 from simulator.cli.output import echo_value, print_line, print_table, print_to_stderr, show, times_of_day
 from simulator.cli.sandbox import deposit, reseller
@@ -63,16 +63,16 @@ def _reply(ctx: click.Context, param: click.Parameter, text: str) -> dict[str, A
     help="Answer the next messages so, the last one again and again: 500,500,200; 200:1.5 waits; or disconnect.",
 )
 @own_option("--clear", is_flag=True, help="Delete its messages and replies first.")
-@running_flags
+@control_flags
 @json_flag(help="Print JSON.")
 def inbox_command(
+    control: Control,
     name: str,
     wait_for: int | None,
     timeout: float,
     replies: list[dict[str, Any]] | None,
     clear: bool,
     json: bool,
-    **running: Any,
 ) -> int:
     """Print what an inbox received, or program its replies.
 
@@ -86,7 +86,6 @@ def inbox_command(
       reseller-sim inbox callbacks --reply 500,500,200
       reseller-sim inbox callbacks --json | jq '.items[].json.data.status'
     """
-    control = Control(**running)
     path = f"/inbox/{path_part(name)}"
     if clear:
         control.delete(path)
@@ -168,18 +167,18 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     metavar="CODE",
     help="The reseller; by default the sandbox's first.",
 )
-@running_flags
+@control_flags
 @json_flag(help="Print the delivery or the callback with its attempts.")
 @click.pass_context
 def trigger_command(
     ctx: click.Context,
     /,
+    control: Control,
     event: str,
     about: str | None,
     amount: str | None,
     whose: str | None,
     json: bool,
-    **running: Any,
 ) -> int:
     """Send a webhook or a callback now.
 
@@ -196,7 +195,6 @@ def trigger_command(
       reseller-sim trigger probes
     """
     _check_usage(ctx, event, about, amount)
-    control = Control(**running)
     if event == PROBES:
         return _send_probes(control, whose, json)
     if event == CALLBACK:

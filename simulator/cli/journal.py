@@ -1,5 +1,6 @@
 """`reseller-sim requests` and `story`: the requests of a sandbox, and the history of a payment."""
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
@@ -10,9 +11,9 @@ import click
 from reseller_sim.story import Story
 from simulator.cli import completion, values
 from simulator.cli.control import Control, path_part
-from simulator.cli.flags import json_flag, own_option, running_flags
+from simulator.cli.flags import asking_flags, control_flags, json_flag, own_option
 from simulator.cli.output import clock_time, cut, echo, echo_value, print_line, print_table, times_of_day
-from simulator.cli.usage import Refused, title, verb
+from simulator.cli.usage import Refused, title, verb, wrong_usage
 from simulator.cli.values import Whole
 from simulator.shortened import whole_line
 
@@ -22,31 +23,16 @@ PATH_CHARS_MAX = 30
 REFUSED_FROM = 400
 SHOWN = 20
 SHOWN_MAX = 10_000
-NUMBER_MAX = 2**63 - 1
-NUMBER_DIGITS_MAX = 19
 STATUS_MAX = 599
-FILTERS = ("method", "path", "status", "refid", "rule")
-
-
-def _request_number(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
-    """The number of a request in the journal."""
-    if text is None:
-        return None
-    if not (text.isascii() and text.isdigit() and 0 < int(text[: NUMBER_DIGITS_MAX + 1]) <= NUMBER_MAX):
-        what = "the number of a request: write one of the first column, or the X-Sim-Request-Id of an answer"
-        raise click.BadParameter(f"{values.shown(text)} is not {what}", ctx, param)
-    return int(text)
 
 
 def _statuses(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, int] | None:
     """The journal's filters that mean one HTTP status, 0 for none, or several."""
-    from simulator.control.filters import status_filters  # imported lazily, since it takes a while
-
     if text is None:
         return None
     if text.isascii() and text.isdigit() and len(text) <= len("599") and (int(text) == 0 or 100 <= int(text) <= 599):
         return {"status": int(text)}
-    meant = status_filters(text)
+    meant = _status_filters(text)
     if not meant or any(value > STATUS_MAX for value in meant.values()) or not _is_range(meant):
         what = "a status: write one such as 401, 0 for none, or several as 2xx, 500-599, >=400 or !404"
         raise click.BadParameter(f"{values.shown(text)} is not {what}", ctx, param)
@@ -57,8 +43,20 @@ def _is_range(meant: dict[str, int]) -> bool:
     return meant.get("status_min", 0) <= meant.get("status_max", STATUS_MAX)
 
 
+def _status_filters(text: str) -> dict[str, int]:
+    """Return the filters for a group of statuses: 2xx, 500-599, >=400, !404; no filters for other texts."""
+    if found := re.fullmatch("([1-5])[xX]{2}", text):
+        return {"status_min": int(found[1] + "00"), "status_max": int(found[1] + "99")}
+    if found := re.fullmatch(r"([0-9]{3})(?:-|\.\.)([0-9]{3})", text):
+        return {"status_min": int(found[1]), "status_max": int(found[2])}
+    if found := re.fullmatch("([<>])(=?)([0-9]{3})", text):
+        bound = int(found[3]) + (0 if found[2] else 1 if found[1] == ">" else -1)
+        return {"status_min" if found[1] == ">" else "status_max": bound}
+    return {"status_not": int(found[1])} if (found := re.fullmatch("!([0-9]{3})", text)) else {}
+
+
 @verb("requests")
-@click.argument("n", metavar="[N]", callback=_request_number, required=False)
+@click.argument("n", metavar="[N]", type=Whole(1, 10**18), required=False)
 @own_option("--last", is_flag=True, help="Print the latest one whole.")
 @own_option(
     "--replay", is_flag=True, help="Send request N, or the latest, again with a new signature, to the same sandbox."
@@ -84,10 +82,10 @@ def _is_range(meant: dict[str, int]) -> bool:
     default=SHOWN,
     help="How many, the latest ones.",
 )
-@running_flags
+@control_flags
 @json_flag(help="Print JSON, newest first; with N or --last one object.")
 def requests_command(
-    n: int | None, last: bool, replay: bool, refused: bool, limit: int, json: bool, **flags: Any
+    control: Control, n: int | None, last: bool, replay: bool, refused: bool, limit: int, json: bool, **wanted: Any
 ) -> None:
     """Print the requests that a sandbox received.
 
@@ -105,9 +103,7 @@ def requests_command(
     """
     if last and n is not None:
         meant = f"write --limit {n} for the latest {n}, or {n} without --last for the request of this number"
-        raise click.UsageError(f"--last is one request, and takes no {n}: {meant}", click.get_current_context())
-    wanted = {name: flags.pop(name) for name in FILTERS}
-    control = Control(**flags)
+        raise wrong_usage(f"--last is one request, and takes no {n}: {meant}")
     is_one = n is not None or last or replay
     found = [] if n is not None else _found(control, wanted, refused, 1 if is_one else limit)
     if is_one:
@@ -188,9 +184,8 @@ def _print_unshortened(line: str) -> None:
 @verb("story")
 @click.argument("refid", shell_complete=completion.refids)
 @own_option("--reseller", metavar="CODE", help="The reseller, when several have a payment with this refid.")
-@running_flags
-@json_flag(help="Print the answer of the control API.")
-def story_command(refid: str, reseller: str | None, json: bool, **running: Any) -> None:
+@asking_flags
+def story_command(control: Control, refid: str, reseller: str | None, json: bool) -> None:
     """Print all that happened to a payment.
 
     Requests, statuses, the wallet, callbacks with what the receiver answered, disputes and voids, in the order of time.
@@ -203,7 +198,6 @@ def story_command(refid: str, reseller: str | None, json: bool, **running: Any) 
       reseller-sim story order-1 --sandbox mine
       reseller-sim story order-1 --json | jq '.statuses[].status'
     """
-    control = Control(**running)
     found = control.get(f"/transactions/{path_part(trxid_of(control, refid, reseller))}")
     if json:
         echo_value(found)

@@ -7,17 +7,16 @@ import click
 
 from simulator.cli import completion, values
 from simulator.cli.control import Control, path_part
-from simulator.cli.flags import json_flag, own_option, running_flags
-from simulator.cli.output import clock_time, echo_value, print_table, show
+from simulator.cli.flags import asking_flags, control_flags, json_flag, own_option
+from simulator.cli.output import Columns, clock_time, print_rows, show
 from simulator.cli.sandbox import export_flag, show_sandbox
 from simulator.cli.usage import verb, verb_group
 
-COLUMNS = ("mark", "entries", "time")
+COLUMNS: Columns = {"mark": "name", "entries": "n", "time": lambda mark: clock_time(mark["at"])}
 
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 METAVAR = "MARK|ISO|N"
-DIGITS_MAX = 18
 
 
 def moment_flags(*, required: bool) -> Callable[[Decorated], Decorated]:
@@ -39,8 +38,8 @@ def moment_of(ctx: click.Context, text: str, *, is_mark: bool) -> dict[str, Any]
     name of a mark."""
     if is_mark:
         return {"mark": text}
-    if text.isascii() and text.isdigit():
-        return {"n": int(text[:DIGITS_MAX])}
+    if (number := values.number_of(text)) is not None:
+        return {"n": number}
     if ":" in text:  # which no name of a mark has
         values.time(ctx, ctx.command.params[0], text)
         return {"to": text}  # as it was written, since milliseconds mean more than themselves
@@ -64,9 +63,8 @@ def mark_command() -> None:
 
 @verb("add")
 @click.argument("name")
-@running_flags
-@json_flag(help="Print the answer of the control API.")
-def add(name: str, json: bool, **running: Any) -> None:
+@asking_flags
+def add(control: Control, name: str, json: bool) -> None:
     """Create a mark of the present.
 
     NAME has 1 to 64 letters, digits, blanks, '.', '_' and '-', the first a letter or digit. Exit code 1 means that
@@ -77,14 +75,13 @@ def add(name: str, json: bool, **running: Any) -> None:
       reseller-sim mark add ordered
       reseller-sim mark add 'before the order' --sandbox mine
     """
-    mark = Control(**running).post("/marks", {"name": name})
+    mark = control.post("/marks", {"name": name})
     show(mark, f"{mark['name']}: behind entry {mark['n']}, at {clock_time(mark['at'])}", json=json)
 
 
 @verb("list")
-@running_flags
-@json_flag(help="Print the answer of the control API.")
-def list_all(json: bool, **running: Any) -> None:
+@asking_flags
+def list_all(control: Control, json: bool) -> None:
     """List the marks in the order of creation.
 
     \b
@@ -92,17 +89,13 @@ def list_all(json: bool, **running: Any) -> None:
       reseller-sim mark list
       reseller-sim mark list --json | jq -r '.marks[].name'
     """
-    answer = Control(**running).get("/marks")
-    if json:
-        echo_value(answer)
-    else:
-        print_table(COLUMNS, [(one["name"], one["n"], clock_time(one["at"])) for one in answer["marks"]])
+    print_rows(control.get("/marks"), "marks", COLUMNS, json=json)
 
 
 @verb("rm")
 @click.argument("names", metavar="NAME...", nargs=-1, required=True, shell_complete=completion.marks)
-@running_flags
-def remove(names: tuple[str, ...], **running: Any) -> None:
+@control_flags
+def remove(control: Control, names: tuple[str, ...]) -> None:
     """Forget marks; the tape stays.
 
     Exit code 1 means that there is no such mark.
@@ -112,7 +105,6 @@ def remove(names: tuple[str, ...], **running: Any) -> None:
       reseller-sim mark rm ordered
       reseller-sim mark rm ordered 'before the order' --sandbox mine
     """
-    control = Control(**running)
     for one in names:
         control.delete(f"/marks/{path_part(one)}")
 
@@ -123,10 +115,9 @@ for each in (add, list_all, remove):
 
 @verb("rewind")
 @moment_flags(required=True)
-@running_flags
-@json_flag(help="Print the answer of the control API.")
+@asking_flags
 @click.pass_context
-def rewind_command(ctx: click.Context, /, moment: str, is_mark: bool, json: bool, **running: Any) -> None:
+def rewind_command(ctx: click.Context, /, control: Control, moment: str, is_mark: bool, json: bool) -> None:
     """Return a sandbox to a moment.
 
     Restore the sandbox as it was at a mark, at a time, or after the Nth entry of its tape, and discard everything
@@ -140,7 +131,7 @@ def rewind_command(ctx: click.Context, /, moment: str, is_mark: bool, json: bool
       reseller-sim rewind 40
     """
     asked = moment_of(ctx, moment, is_mark=is_mark)
-    answer = Control(**running).post("/rewind", asked)
+    answer = control.post("/rewind", asked)
     show(answer, f"{answer['id']}: rewound, it is {clock_time(answer['clock']['now'])}", json=json)
 
 
@@ -148,18 +139,18 @@ def rewind_command(ctx: click.Context, /, moment: str, is_mark: bool, json: bool
 @moment_flags(required=False)
 @own_option("--id", "fork_id", metavar="ID", help="The id of the fork; by default a new one.")
 @export_flag
-@running_flags
+@control_flags
 @json_flag(help="Print the answer of the control API, as in a pipe.")
 @click.pass_context
 def fork_command(
     ctx: click.Context,
     /,
+    control: Control,
     moment: str | None,
     is_mark: bool,
     fork_id: str | None,
     export: bool,
     json: bool,
-    **running: Any,
 ) -> None:
     """Copy a sandbox as it is now, or as it was at a moment.
 
@@ -174,7 +165,6 @@ def fork_command(
     """
     if is_mark and moment is None:
         raise click.UsageError("--mark belongs to the name of a mark", ctx)
-    control = Control(**running)
     at = moment_of(ctx, moment, is_mark=is_mark) if moment is not None else {}
     wanted = {"fork": {"of": control.sandbox, **at}} | ({"id": fork_id} if fork_id is not None else {})
     made = control.post("/sandboxes", wanted, is_root=True)

@@ -6,12 +6,10 @@ import shutil
 import sys
 from pathlib import Path
 
-import click
-
 from simulator.cli.control import path_part
 from simulator.cli.flags import TOKEN_VARIABLES, option, own_option, sandbox_flags
 from simulator.cli.output import echo, print_to_stderr
-from simulator.cli.usage import CannotStart, verb
+from simulator.cli.usage import CannotStart, verb, wrong_usage
 from simulator.shortened import whole_line
 
 TITLE = "reseller-sim mcp"
@@ -56,7 +54,7 @@ def mcp_command(
     """
     if url is not None and scenario is not None:
         text = "--scenario is for a simulator that is started, and --url or RESELLER_SIM_URL names one that runs"
-        raise click.UsageError(f"{text}: give one of them", click.get_current_context())
+        raise wrong_usage(f"{text}: give one of them")
     if is_config:
         has_token = control_token is not None
         echo(_config(url, sandbox, scenario, has_token=has_token, allow_commands=allow_commands))

@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from textwrap import wrap
 from typing import Any, TextIO
 
@@ -31,6 +31,8 @@ GAP = "  "
 INDENT = "    "
 LINES_MAX = 10
 ELLIPSIS = "…"
+Columns = Mapping[str, str | Callable[[Any], object]]
+"""The columns of a table: the name of a member of the rows, or a function that makes the cell of a row."""
 
 
 def printable(text: str) -> str:
@@ -155,6 +157,16 @@ def print_table(
             print_line(INDENT + line, bold=is_head, red=is_red)
 
 
+def print_rows(answer: Mapping[str, Any], name: str, columns: Columns, *, json: bool) -> None:
+    """Print an answer as JSON, or the rows of the member `name` as a table."""
+    if json:
+        echo_value(answer)
+        return
+    rows = answer[name]
+    cells = [[row[cell] if isinstance(cell, str) else cell(row) for cell in columns.values()] for row in rows]
+    print_table(list(columns), cells)
+
+
 def terminal_width() -> int:
     """Return the width of the terminal in characters."""
     return max(LEAST_CHARS, shutil.get_terminal_size().columns)
@@ -182,6 +194,11 @@ def clock_time(at: str | None) -> str:
         return ""
     shown = shown_time(at)
     return f"{shown[:19]} {shown[23:]}"
+
+
+def clock_mode_of(clock: Mapping[str, Any]) -> str:
+    """Return the mode of a clock of the control API, `xN` with its rate."""
+    return f"x{clock['rate']:g}" if clock["mode"] == "xN" else str(clock["mode"])
 
 
 def times_of_day(times: Sequence[str]) -> tuple[str, list[str]]:

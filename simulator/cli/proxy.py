@@ -1,7 +1,6 @@
 """`reseller-sim proxy`: between a client and a deployment of the service, in the foreground, until it is stopped."""
 
 import os
-import socket
 import sys
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -13,8 +12,8 @@ import click
 from simulator.cli.flags import json_flag, option
 from simulator.cli.output import give_up, print_to_stderr, printable_json
 from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
-from simulator.cli.server_flags import control_flags
-from simulator.cli.usage import CannotStart, verb
+from simulator.cli.server_flags import other_server_flags
+from simulator.cli.usage import CannotStart, verb, wrong_usage
 from simulator.cli.values import WILDCARDS, Span
 from simulator.options import CONTROL_PATH
 from simulator.shortened import whole_line
@@ -89,7 +88,7 @@ class ProxyFlags:
     default="35s",
     help="How long the service may be silent; it gives up itself after 29 seconds.",
 )
-@control_flags(PROXY_PORT)
+@other_server_flags(PROXY_PORT)
 @json_flag(help="Print one line of JSON when it is ready, and nothing else.")
 def proxy_command(
     json: bool, control_token: str | None, control_token_file: "TokenFile | None", host: str, **flags: Any
@@ -111,7 +110,7 @@ def proxy_command(
     token = given or token_for(host)
     wanted = ProxyFlags(host=host, control_token=token, **flags)
     if (wanted.key is None) != (wanted.secret is None):
-        raise click.UsageError("give both --key and --secret, or neither", click.get_current_context())
+        raise wrong_usage("give both --key and --secret, or neither")
     return _run(wanted, as_json=json)
 
 
@@ -175,7 +174,7 @@ def _secret_bytes(secret: str | None) -> bytes | None:
     try:
         return None if secret is None else secret_bytes(secret)
     except CannotSign as wrong:
-        raise click.UsageError(str(wrong), click.get_current_context()) from None
+        raise wrong_usage(str(wrong)) from None
 
 
 def _audited(calls: Any, notifications: Any) -> dict[str, Any]:
@@ -198,7 +197,7 @@ def _recording(path: Path, watcher: "Watcher", *, names_accounts: bool) -> dict[
     except OSError:
         is_writable = False
     if not is_writable:
-        raise click.UsageError(f"--record {str(path)!r} cannot be written", click.get_current_context())
+        raise wrong_usage(f"--record {str(path)!r} cannot be written")
     recorder = Recorder(names_accounts=names_accounts)
     recording = Recording(
         recorder, path, watcher.secrets, _write_checked, lambda text: print_to_stderr(whole_line(f"{PROGRAM}: {text}"))
@@ -261,11 +260,9 @@ def _banner(flags: ProxyFlags, server: "Server") -> str:
 
 
 def _is_own(host: str, listens: str) -> bool:
-    """Whether a connection to `host` reaches this machine or what `listens` names, as far as its addresses show."""
+    """Whether an address is on this machine's loopback network, or the address that the proxy listens on."""
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        return False
-    addresses = [ip_address(str(each[4][0]).partition("%")[0]) for each in found]
-    plain = [getattr(address, "ipv4_mapped", None) or address for address in addresses]
-    return any(address.is_loopback or address.is_unspecified or str(address) == listens for address in plain)
+        address = ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    return address.is_loopback or address.is_unspecified or host == listens

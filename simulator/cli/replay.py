@@ -7,36 +7,35 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from simulator.cli import values
 from simulator.cli.flags import own_option
 from simulator.cli.output import echo, print_to_stderr
 from simulator.cli.server_flags import ServerFlags, going_on_flags
-from simulator.cli.usage import Refused, verb
+from simulator.cli.usage import Refused, verb, wrong_usage
 from simulator.cli.values import Whole
 from simulator.domain.model.instants import Times, times_of
 from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
-    from simulator.cli.tape_file import Life, TapeFile
+    from simulator.cli.tape_file import TapeFile, TapeLife
     from simulator.persistence.replay.head import Head
     from simulator.scenario.reading.document import ScenarioError
 
 
 Until = int | Times | None
-NUMBER_DIGITS_MAX = 18
-SHOWN_CHARS_MAX = 60
 
 
 def _until(ctx: click.Context, param: click.Parameter, text: str | None) -> Until:
     """A number of entries, or a time."""
     if text is None:
         return None
-    if text.isascii() and text.isdigit():
-        return int(text[:NUMBER_DIGITS_MAX])
+    if (number := values.number_of(text)) is not None:
+        return number
     try:
         return times_of(text)
     except ValueError:
         what = "a number of entries from 0, or an ISO time of 1990 to 2199 with its offset: 2026-11-21T12:00:05+08:00"
-        raise click.BadParameter(f"{whole_line(text)[:SHOWN_CHARS_MAX]!r} is not {what}", ctx, param) from None
+        raise click.BadParameter(f"{values.shown(text)} is not {what}", ctx, param) from None
 
 
 @verb("replay")
@@ -83,7 +82,7 @@ def replay_command(
     from simulator.cli.tape_file import EMPTY, read_tape_file
 
     if lists and (serve or until is not None):
-        raise click.UsageError("--list plays nothing: leave --until and --serve out", click.get_current_context())
+        raise wrong_usage("--list plays nothing: leave --until and --serve out")
     file = read_tape_file(tape)
     if not file.lives and file.is_cut:
         raise Refused(file.refusal(file.damage_behind(None)).message)
@@ -99,7 +98,7 @@ def replay_command(
     return 0 if all(results) and is_whole else 1
 
 
-def _list(file: "TapeFile", chosen: "list[Life]", *, wants_all: bool) -> int:
+def _list(file: "TapeFile", chosen: "list[TapeLife]", *, wants_all: bool) -> int:
     from simulator.cli.tape_file import entry_lines
 
     for one in chosen:
@@ -108,7 +107,7 @@ def _list(file: "TapeFile", chosen: "list[Life]", *, wants_all: bool) -> int:
     return 0 if _is_whole(file, chosen, wants_all=wants_all) else 1
 
 
-def _is_whole(file: "TapeFile", played: "list[Life]", *, wants_all: bool) -> bool:
+def _is_whole(file: "TapeFile", played: "list[TapeLife]", *, wants_all: bool) -> bool:
     """Whether the file has all of what was to be played; what is missing is printed. Raises `CannotStart` when there is
     something that cannot be understood."""
     damaged = next((one for one in played if one.tape.damage), None)
@@ -122,7 +121,7 @@ def _is_whole(file: "TapeFile", played: "list[Life]", *, wants_all: bool) -> boo
 
 
 @contextmanager
-def _playing(file: "TapeFile", life: "Life") -> Iterator[None]:
+def _playing(file: "TapeFile", life: "TapeLife") -> Iterator[None]:
     """Raise `CannotStart` for a tape that cannot be played, because it was written by hand or by another version."""
     from simulator.cli.tape_file import ANEW
     from simulator.domain.errors import DomainError
@@ -152,7 +151,7 @@ def _not_accepted(error: "ScenarioError", head: "Head") -> str:
     )
 
 
-def _replay(file: "TapeFile", life: "Life", until: Until) -> bool:
+def _replay(file: "TapeFile", life: "TapeLife", until: Until) -> bool:
     """Replay a tape and print the result. Return whether the replay agrees with the tape."""
     from simulator.api.pipeline import Pipeline
     from simulator.api.request_replayer import RequestReplayer
@@ -172,7 +171,7 @@ def _replay(file: "TapeFile", life: "Life", until: Until) -> bool:
     return True
 
 
-def _serve(file: "TapeFile", life: "Life", until: Until, flags: dict[str, Any]) -> int:
+def _serve(file: "TapeFile", life: "TapeLife", until: Until, flags: dict[str, Any]) -> int:
     """Replay a tape and serve the sandbox until the server is stopped."""
     from simulator.cli import banner
     from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit

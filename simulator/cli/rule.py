@@ -1,28 +1,36 @@
 """`reseller-sim rule` and `hold`: the rules of a running sandbox, and what they hold."""
 
-import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import click
 
 from simulator.cli import completion
+from simulator.cli.call import UnreadableInput, read_file, read_stdin
 from simulator.cli.control import Control, path_part
-from simulator.cli.flags import json_flag, own_option, running_flags
-from simulator.cli.output import clock_time, echo_value, print_table, print_to_stderr, show
-from simulator.cli.usage import Refused, read_yaml, title, verb, verb_group
+from simulator.cli.flags import asking_flags, control_flags, own_option
+from simulator.cli.output import Columns, clock_time, print_rows, print_to_stderr, show
+from simulator.cli.usage import Refused, read_yaml, title, verb, verb_group, wrong_usage
 from simulator.cli.values import Whole
 from simulator.shortened import one_line, whole_line
 
 SECTIONS = ("payments", "voids", "disputes", "bills", "faults")
 BY_FLAGS = ("payments", "faults")
-RULE_COLUMNS = ("section", "id", "fallback", "matched", "chosen", "name")
-BYTES_MAX = 2 * 1024 * 1024
+RULE_COLUMNS: Columns = {
+    **{name: name for name in ("section", "id")},
+    "fallback": lambda rule: "yes" if rule["fallback"] else "",
+    **{name: name for name in ("matched", "chosen")},
+    "name": lambda rule: rule["name"] or "",
+}
 EITHER = "write the rule as text, or give it with --file, or by flags such as --account and --status"
 BOTH = "write the rule as text, or give it with --file, or by flags, not both"
 HELD_MAX = 100
-HOLD_COLUMNS = ("hold", "kind", "what", "refid", "since", "waited")
+HOLD_COLUMNS: Columns = {
+    "hold": "name",
+    **{name: name for name in ("kind", "what", "refid")},
+    "since": lambda held: clock_time(held["since"]),
+    "waited": lambda held: f"{held['waited']:.1f} s",
+}
 
 
 @verb_group("rule")
@@ -55,9 +63,8 @@ def rule_command() -> None:
 @own_option("--after", metavar="DURATION", help="When the payment gets it, Processing before; or a fault's delay.")
 @own_option("--disconnect", is_flag=True, help="A fault that closes the connection.")
 @own_option("--after-commit", is_flag=True, help="A fault that comes when the payment has been made.")
-@running_flags
-@json_flag(help="Print the answer of the control API.")
-def add_rule(section: str, text: str | None, file: str | None, json: bool, **flags: Any) -> None:
+@asking_flags
+def add_rule(control: Control, section: str, text: str | None, file: str | None, json: bool, **flags: Any) -> None:
     """Add a rule, and print its id.
 
     RULE is YAML or JSON, as an item of this section in a scenario file. For payments and faults flags do, too. Exit
@@ -70,8 +77,6 @@ def add_rule(section: str, text: str | None, file: str | None, json: bool, **fla
       reseller-sim rule add faults --path /v2/topup --times 1 --after-commit --disconnect
       reseller-sim rule add faults -f fault.yaml
     """
-    running = {name: flags.pop(name) for name in ("url", "sandbox", "control_token")}
-    control = Control(**running)
     given = {name: value for name, value in flags.items() if value not in (None, False)}
     rule = _read(text, file, given)
     if given:
@@ -83,9 +88,8 @@ def add_rule(section: str, text: str | None, file: str | None, json: bool, **fla
 
 
 @verb("list")
-@running_flags
-@json_flag(help="Print the answer of the control API.")
-def list_rules(json: bool, **running: Any) -> None:
+@asking_flags
+def list_rules(control: Control, json: bool) -> None:
     """List the rules with their counts.
 
     The rules are in evaluation order. `matched` counts the requests that matched a rule, `chosen` the requests that
@@ -96,17 +100,13 @@ def list_rules(json: bool, **running: Any) -> None:
       reseller-sim rule list
       reseller-sim rule list --json | jq '.rules[] | select(.chosen == 0)'
     """
-    found = list(Control(**running).rows("/rules", "rules"))
-    if json:
-        echo_value({"rules": found})
-    else:
-        print_table(RULE_COLUMNS, [_rule_row(one) for one in found])
+    print_rows({"rules": list(control.rows("/rules", "rules"))}, "rules", RULE_COLUMNS, json=json)
 
 
 @verb("rm")
 @click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completion.rules)
-@running_flags
-def remove_rules(ids: tuple[str, ...], **running: Any) -> None:
+@control_flags
+def remove_rules(control: Control, ids: tuple[str, ...]) -> None:
     """Remove rules.
 
     Payments that they decided continue. Exit code 1 means that there is no such rule.
@@ -117,7 +117,7 @@ def remove_rules(ids: tuple[str, ...], **running: Any) -> None:
       reseller-sim rule rm added-1 added-2
     """
     for one in ids:
-        Control(**running).delete(f"/rules/{path_part(one)}")
+        control.delete(f"/rules/{path_part(one)}")
 
 
 for each in (add_rule, list_rules, remove_rules):
@@ -130,7 +130,7 @@ def _from_flags(section: str, given: dict[str, Any]) -> dict[str, Any]:
         text = (
             f"flags make rules of {' and '.join(BY_FLAGS)}; write one of {section} as text, as a scenario file has it"
         )
-        raise click.UsageError(text, click.get_current_context())
+        raise wrong_usage(text)
     when = {name: given[name] for name in ("product", "account", "path") if name in given}
     rule: dict[str, Any] = {name: given[name] for name in ("name", "times") if name in given} | {"when": when}
     rule["then"] = _fault(given) if section == "faults" else _steps(given)
@@ -148,7 +148,7 @@ def _steps(given: dict[str, Any]) -> list[dict[str, Any]]:
     refused = [f"--{name.replace('_', '-')}" for name in ("disconnect", "after_commit") if name in given]
     if refused or "status" not in given:
         text = f"{refused[0]} is for faults" if refused else "--status is missing: which status does the payment get?"
-        raise click.UsageError(text, click.get_current_context())
+        raise wrong_usage(text)
     if "after" not in given:
         return [{"status": given["status"]}]
     return [{"status": "Processing"}, {"after": given["after"], "status": given["status"]}]
@@ -158,7 +158,7 @@ def _read(text: str | None, file: str | None, from_flags: dict[str, Any]) -> Any
     """The rule as data, from one of the three."""
     ways = sum((text is not None, file is not None, bool(from_flags)))
     if ways != 1:
-        raise click.UsageError(BOTH if ways else EITHER, click.get_current_context())
+        raise wrong_usage(BOTH if ways else EITHER)
     if from_flags:
         return from_flags
     data = read_yaml(str(text), "rule") if file is None else read_yaml(_content(file), file)
@@ -169,24 +169,9 @@ def _read(text: str | None, file: str | None, from_flags: dict[str, Any]) -> Any
 
 def _content(file: str) -> bytes:
     try:
-        if file == "-":
-            return sys.stdin.buffer.read(BYTES_MAX)
-        with Path(file).open("rb") as opened:
-            return opened.read(BYTES_MAX)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "not a file name"
-        raise click.UsageError(f"{file!r} cannot be read: {why}", click.get_current_context()) from None
-
-
-def _rule_row(one: dict[str, Any]) -> tuple[object, ...]:
-    return (
-        one["section"],
-        one["id"],
-        "yes" if one["fallback"] else "",
-        one["matched"],
-        one["chosen"],
-        one["name"] or "",
-    )
+        return read_stdin() if file == "-" else read_file(file, "the rule")
+    except UnreadableInput as wrong:
+        raise wrong_usage(str(wrong)) from None
 
 
 def _hold_name(ctx: click.Context, param: click.Parameter, name: str) -> str:
@@ -211,9 +196,8 @@ def hold_command() -> None:
 
 
 @verb("list")
-@running_flags
-@json_flag(help="Print the answer of the control API.")
-def list_holds(json: bool, **running: Any) -> None:
+@asking_flags
+def list_holds(control: Control, json: bool) -> None:
     """List held answers and deliveries, the oldest first.
 
     \b
@@ -221,19 +205,14 @@ def list_holds(json: bool, **running: Any) -> None:
       reseller-sim hold list
       reseller-sim hold list --json | jq -r '.holds[].name'
     """
-    answer = Control(**running).get("/holds")
-    if json:
-        echo_value(answer)
-    else:
-        print_table(HOLD_COLUMNS, [_held_row(held) for held in answer["holds"]])
+    print_rows(control.get("/holds"), "holds", HOLD_COLUMNS, json=json)
 
 
 @verb("release")
 @click.argument("name", callback=_hold_name, shell_complete=completion.holds)
 @own_option("--count", type=Whole(1, HELD_MAX), help="Release the first N; all without it.")
-@running_flags
-@json_flag(help="Print the answer of the control API.")
-def release(name: str, count: int | None, json: bool, **running: Any) -> None:
+@asking_flags
+def release(control: Control, name: str, count: int | None, json: bool) -> None:
     """Release what is held under NAME.
 
     \b
@@ -241,7 +220,6 @@ def release(name: str, count: int | None, json: bool, **running: Any) -> None:
       reseller-sim hold release topup
       reseller-sim hold release topup --count 1
     """
-    control = Control(**running)
     body = {} if count is None else {"count": count}
     answer = control.post(f"/holds/{path_part(name)}/release", body)
     text = f"{name}: {answer['released']} released, {answer['held']} held"
@@ -251,11 +229,6 @@ def release(name: str, count: int | None, json: bool, **running: Any) -> None:
             ", ".join(f"{count} {each}" for each, count in others.items()) or "none"
         )
     show(answer, text, json=json)
-
-
-def _held_row(held: dict[str, Any]) -> tuple[str, ...]:
-    waited = f"{held['waited']:.1f} s"
-    return held["name"], held["kind"], held["what"], held["refid"], clock_time(held["since"]), waited
 
 
 for each in (list_holds, release):

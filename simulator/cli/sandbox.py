@@ -9,16 +9,32 @@ import click
 
 from simulator.cli import completion, values
 from simulator.cli.control import Control, path_part
-from simulator.cli.flags import json_flag, own_option, running_flags
-from simulator.cli.output import clock_time, echo, echo_value, print_line, print_table, print_to_stderr, show
+from simulator.cli.flags import asking_flags, control_flags, json_flag, own_option, running_flags
+from simulator.cli.output import (
+    Columns,
+    clock_mode_of,
+    clock_time,
+    echo,
+    echo_value,
+    print_line,
+    print_rows,
+    print_to_stderr,
+    show,
+)
 from simulator.cli.server_flags import SEED_MAX
-from simulator.cli.usage import Refused, ending_with_problems, title, verb, verb_group
+from simulator.cli.usage import Refused, ending_with_problems, title, verb, verb_group, wrong_usage
 from simulator.cli.values import Whole
 from simulator.options import CONTROL_PATH
 from simulator.shortened import whole_line
 
 EITHER = "name SCENARIO, which is a bundled one or a file here, or --server-file, not both"
-COLUMNS = ("id", "scenario", "clock", "time", "balance", "url")
+COLUMNS: Columns = {
+    **{name: name for name in ("id", "scenario")},
+    "clock": lambda sandbox: clock_mode_of(sandbox["clock"]),
+    "time": lambda sandbox: clock_time(sandbox["clock"]["now"]),
+    "balance": lambda sandbox: f"{sandbox['resellers'][0]['balance']:.2f}" if sandbox["resellers"] else "",
+    "url": "url",
+}
 
 
 export_flag = own_option(
@@ -61,9 +77,9 @@ def sandbox_command() -> None:
 @own_option("--unique", is_flag=True, help="Give it keys that no other sandbox has, which reach it without its URL.")
 @own_option("--no-audit", is_flag=True, help="Let `exec --audit` pass it over: it violates obligations on purpose.")
 @export_flag
-@running_flags
-@json_flag(help="Print the answer of the control API.")
+@asking_flags
 def new(
+    control: Control,
     scenario: str | None,
     sandbox_id: str | None,
     clock: values.ClockMode | None,
@@ -74,8 +90,6 @@ def new(
     no_audit: bool,
     export: bool,
     json: bool,
-    sandbox: str,
-    **running: Any,
 ) -> None:
     """Create a sandbox, and print how to use it.
 
@@ -91,8 +105,7 @@ def new(
       eval "$(reseller-sim sandbox new --clock manual --export)"
     """
     if scenario is not None and server_file is not None:
-        raise click.UsageError(EITHER, click.get_current_context())
-    control = Control(sandbox=sandbox, **running)
+        raise wrong_usage(EITHER)
     wanted = {
         "scenario": {"file": server_file} if server_file is not None else _scenario(scenario),
         "id": sandbox_id,
@@ -107,9 +120,8 @@ def new(
 
 
 @verb("list")
-@running_flags
-@json_flag(help="Print the answer of the control API.")
-def list_all(json: bool, **running: Any) -> None:
+@asking_flags
+def list_all(control: Control, json: bool) -> None:
     """List the sandboxes.
 
     Print scenario, clock, and the balance of the first reseller; `sandbox list --json` has all resellers with their
@@ -120,11 +132,8 @@ def list_all(json: bool, **running: Any) -> None:
       reseller-sim sandbox list
       reseller-sim sandbox list --json | jq -r '.sandboxes[].id'
     """
-    answer = Control(**running).get("/sandboxes", is_root=True)
-    if json:
-        echo_value(answer)
-    else:
-        print_table(COLUMNS, [_row(one) for one in answer["sandboxes"]])
+    answer = control.get("/sandboxes", is_root=True)
+    print_rows(answer, "sandboxes", COLUMNS, json=json)
     for server in answer.get("servers", []):
         if not server["answered"]:
             text = f"the sandboxes of {server['url']} are missing: it {server['reason']}"
@@ -174,13 +183,6 @@ def _clock(mode: values.ClockMode | None, start: datetime | None) -> dict[str, A
     return wanted or None
 
 
-def _row(one: dict[str, Any]) -> tuple[object, ...]:
-    clock = one["clock"]
-    mode = f"x{clock['rate']:g}" if clock["mode"] == "xN" else clock["mode"]
-    balance = f"{one['resellers'][0]['balance']:.2f}" if one["resellers"] else ""
-    return one["id"], one["scenario"], mode, clock_time(clock["now"]), balance, one["url"]
-
-
 def show_sandbox(control: Control, made: dict[str, Any], *, export: bool, json: bool) -> None:
     """Print the sandbox of an answer."""
     if export:
@@ -228,9 +230,9 @@ def _print_sandbox(made: dict[str, Any]) -> None:
 @click.argument("amount", callback=values.amount)
 @own_option("--reseller", metavar="CODE", help="The reseller; by default the sandbox's first.")
 @own_option("--description", metavar="TEXT", help="The description in the statement.")
-@running_flags
+@control_flags
 @json_flag(help="Print the ledger entry.")
-def deposit_command(amount: str, reseller: str | None, description: str | None, json: bool, **running: Any) -> None:
+def deposit_command(control: Control, amount: str, reseller: str | None, description: str | None, json: bool) -> None:
     """Credit a wallet.
 
     AMOUNT is in MYR with at most two decimals. A reseller with a balance webhook gets `balance.added`. Exit code 1
@@ -242,7 +244,7 @@ def deposit_command(amount: str, reseller: str | None, description: str | None, 
       reseller-sim deposit 19.90 --reseller RS001 --description 'bank transfer'
       reseller-sim deposit 500 --json | jq .balance
     """
-    code, entry = deposit(Control(**running), amount, reseller, description)
+    code, entry = deposit(control, amount, reseller, description)
     show(entry, f"{code}: {entry['amount']:.2f} MYR added, balance {entry['balance']:.2f} MYR", json=json)
 
 

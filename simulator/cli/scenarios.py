@@ -9,7 +9,7 @@ import click
 from simulator.cli import completion
 from simulator.cli.flags import json_flag
 from simulator.cli.output import echo, echo_json, print_to_stderr
-from simulator.cli.reports.cases import UNWRITABLE, Case, Reports, Suite, all_ok, report_flags
+from simulator.cli.reports.cases import UNWRITABLE, ReportCase, Reports, Suite, all_ok, report_flags
 from simulator.cli.usage import verb
 from simulator.shortened import whole_line
 
@@ -157,7 +157,7 @@ def check_command(files: tuple[Path, ...], **flags: Any) -> int:
 
 def _suite(file: Path, found: "list[Problem]") -> Suite:
     cases = [
-        Case(
+        ReportCase(
             name=f"{one.code} {one.path}".strip() + (f" (line {one.line})" if one.line else ""),
             ok=False,
             message=one.message,
@@ -168,4 +168,4 @@ def _suite(file: Path, found: "list[Problem]") -> Suite:
         )
         for one in found
     ]
-    return Suite(str(file), tuple(cases) or (Case("no problems", ok=True, file=str(file)),))
+    return Suite(str(file), tuple(cases) or (ReportCase("no problems", ok=True, file=str(file)),))

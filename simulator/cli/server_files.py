@@ -9,11 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from simulator.cli.output import print_to_stderr
 from simulator.cli.server_flags import ServerFlags
-from simulator.cli.usage import CannotStart
+from simulator.cli.usage import CannotStart, wrong_usage
 from simulator.cli.values import BadToken, token_of
 from simulator.server.regular_files import CannotRead, content_of
 from simulator.shortened import whole_line
@@ -26,12 +24,10 @@ if TYPE_CHECKING:
     from simulator.server.serve import Server
     from simulator.server.tls import Handshakes
 
-TOKEN_FILE_BYTES_MAX = 64 * 1024
-
 Apply = Callable[[], None]
 
 
-class Unusable(ValueError):
+class InvalidServerFile(ValueError):
     """The content of a file is invalid. The text names the file and the reason."""
 
 
@@ -45,7 +41,7 @@ def handshakes_of(flags: ServerFlags) -> "Handshakes | None":
     the key is missing."""
     if (flags.tls_cert is None) != (flags.tls_key is None):
         missing = "--tls-key" if flags.tls_key is None else "--tls-cert"
-        raise click.UsageError(f"{missing} is missing: give both, or neither", click.get_current_context(silent=True))
+        raise wrong_usage(f"{missing} is missing: give both, or neither")
     if flags.tls_cert is None or flags.tls_key is None:
         return None
     from simulator.server.tls import Handshakes
@@ -105,30 +101,28 @@ def _parts(flags: ServerFlags, app: "App", server: "Server") -> "Iterator[tuple[
 
 
 class Reloader:
-    """Reloads the files outside the event loop, in sequence. An invalid file changes nothing. Signals that arrive
-    during a reload cause a single further reload."""
+    """Reloads the files outside the event loop, one reload after another. An invalid file changes nothing."""
 
     def __init__(self, parts: dict[str, Callable[[], Apply]]) -> None:
         self._parts = parts
-        self._round: asyncio.Task[None] | None = None
-        self._is_asked_again = False
+        self._lock = asyncio.Lock()
+        self._reloads: set[asyncio.Task[None]] = set()
 
     def on_hangup(self) -> None:
-        """Begin a reload, or request another after the current reload. Called in the event loop."""
-        self._is_asked_again = True
-        if self._round is None or self._round.done():
-            self._round = asyncio.get_running_loop().create_task(self._rounds())
+        """Begin a reload. Called in the event loop."""
+        task = asyncio.get_running_loop().create_task(self._reload())
+        self._reloads.add(task)
+        task.add_done_callback(self._reloads.discard)
 
-    async def _rounds(self) -> None:
+    async def _reload(self) -> None:
         from simulator.runtime.background import in_background
 
-        while self._is_asked_again:
-            self._is_asked_again = False
+        async with self._lock:
             for what, read in self._parts.items():
                 try:
                     (await in_background(read))()
                     _tell(f"SIGHUP: {what} is read again")
-                except Unusable as wrong:
+                except InvalidServerFile as wrong:
                     _tell(f"SIGHUP: {wrong}; {what} stays as it was")
 
 
@@ -137,7 +131,7 @@ def _starting() -> Iterator[None]:
     """Raise `CannotStart` for a file that is invalid at start-up."""
     try:
         yield
-    except Unusable as wrong:
+    except InvalidServerFile as wrong:
         raise CannotStart(whole_line(f"reseller-sim: {wrong}")) from None
 
 
@@ -148,7 +142,7 @@ def _context(cert: Path, key: Path) -> "ssl.SSLContext":
     try:
         return context_of(cert, key)
     except BadCertificate as wrong:
-        raise Unusable(str(wrong)) from None
+        raise InvalidServerFile(str(wrong)) from None
 
 
 def _look_at_times(cert: Path, app: "App") -> None:
@@ -159,7 +153,7 @@ def _look_at_times(cert: Path, app: "App") -> None:
     try:
         valid = validity_of(cert)
     except BadCertificate as wrong:
-        raise Unusable(str(wrong)) from None
+        raise InvalidServerFile(str(wrong)) from None
     app.operations.certificate_ends_s = valid.ends.timestamp()
     if problem := valid.problem(datetime.now(UTC)):
         _tell(f"{cert}: {problem}: clients refuse it; replace it and send SIGHUP")
@@ -172,15 +166,17 @@ def _tokens(path: Path) -> "tuple[Token, ...]":
     try:
         return parsed_tokens(content_of(path, FILE_BYTES_MAX))
     except (BadTokens, CannotRead) as wrong:
-        raise Unusable(f"{path}: {wrong}") from None
+        raise InvalidServerFile(f"{path}: {wrong}") from None
 
 
 def _token(path: str) -> str:
+    from simulator.control.access import FILE_BYTES_MAX
+
     warn_of_readers(path)
     try:
-        return token_of(content_of(path, TOKEN_FILE_BYTES_MAX))
+        return token_of(content_of(path, FILE_BYTES_MAX))
     except (BadToken, CannotRead) as wrong:
-        raise Unusable(f"{path}: {wrong}") from None
+        raise InvalidServerFile(f"{path}: {wrong}") from None
 
 
 def _tell(line: str) -> None:

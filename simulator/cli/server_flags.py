@@ -181,7 +181,7 @@ def going_on_flags(function: Decorated) -> Decorated:
     return all_of([*_listening(DEFAULT_PORT), *_control(), _callbacks_flag()])(function)
 
 
-def control_flags(port: int) -> Callable[[Decorated], Decorated]:
+def other_server_flags(port: int) -> Callable[[Decorated], Decorated]:
     """The flags of a server other than the simulator: its address, and access to its control API."""
     return all_of([*_listening(port, port_variable=False), *_control()])
 

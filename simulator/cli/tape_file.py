@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import click
-
 from simulator import __version__
-from simulator.cli.usage import CannotStart
+from simulator.cli.usage import CannotStart, wrong_usage
 from simulator.domain.commands import EndAttempt, PassTime
 from simulator.domain.model.instants import Times
 from simulator.persistence.replay.codec import BadTape
@@ -45,7 +43,7 @@ WHAT_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class TapeLife:
     """The tape of a life of a sandbox: the `number`th of the `count` lives in the file, in the order of their ends."""
 
     tape: ReadTape
@@ -64,7 +62,7 @@ class TapeFile:
     unreadable; then `advice` helps."""
 
     path: Path
-    lives: tuple[Life, ...]
+    lives: tuple[TapeLife, ...]
     damage: str = ""
     is_cut: bool = False
     advice: str = ANEW
@@ -73,7 +71,7 @@ class TapeFile:
         """Return the error about this file when it cannot be used."""
         return CannotStart(whole_line(f"reseller-sim replay: {self.path}: {text}"))
 
-    def chosen(self, sandbox: str | None, number: int | None, *, is_one: bool) -> list[Life]:
+    def chosen(self, sandbox: str | None, number: int | None, *, is_one: bool) -> list[TapeLife]:
         """Return the lives of a sandbox, or of all sandboxes. With `number` return that life. With `is_one` and without
         `number` return the last life. Raises `CannotStart` for a missing sandbox or life, and `UsageError` if the
         choice is ambiguous."""
@@ -82,7 +80,7 @@ class TapeFile:
             raise self.refusal(f"it has no tape of {sandbox}; it has tapes of {', '.join(names)}")
         if sandbox is None and len(names) > 1 and (is_one or number is not None):
             text = f"{self.path} has the tapes of {', '.join(names)}; choose one with --sandbox"
-            raise click.UsageError(whole_line(text), click.get_current_context())
+            raise wrong_usage(whole_line(text))
         found = [one for one in self.lives if sandbox in (None, one.tape.head.sandbox)]
         if number is not None and number > len(found):
             lives = "1 life" if len(found) == 1 else f"{len(found)} lives"
@@ -91,7 +89,7 @@ class TapeFile:
             return [found[number - 1]]
         return found[-1:] if is_one else found
 
-    def end_of(self, life: Life, until: int | Times | None) -> TapePlace:
+    def end_of(self, life: TapeLife, until: int | Times | None) -> TapePlace:
         """Where a life is to be played to. Raises `CannotStart` for a moment that its tape has not."""
         if until is None:
             return TapePlace(len(life.tape.entries))
@@ -100,7 +98,7 @@ class TapeFile:
         except NoSuchMoment as error:
             raise self.refusal(f"{life}: --until: {error}") from None
 
-    def damage_behind(self, life: Life | None, count: int = 0) -> str:
+    def damage_behind(self, life: TapeLife | None, count: int = 0) -> str:
         """Return the message about the missing end of this life, or of the file when it is None; empty for an undamaged
         file."""
         if not self.damage:
@@ -132,11 +130,11 @@ def read_tape_file(path: Path) -> TapeFile:
     for one in found:
         name = one.head.sandbox
         numbers[name] += 1
-        lives.append(Life(one, numbers[name], counts[name]))
+        lives.append(TapeLife(one, numbers[name], counts[name]))
     return TapeFile(path, tuple(lives), damage, is_cut, advice)
 
 
-def entry_lines(life: Life) -> Iterator[str]:
+def entry_lines(life: TapeLife) -> Iterator[str]:
     """The entries of a life, a line each: the number and the time that `--until` takes, the life, and what came."""
     width = len(str(len(life.tape.entries)))
     for n, entry in enumerate(life.tape.entries, 1):
@@ -174,7 +172,7 @@ _WHAT: Final[dict[type, Callable[[Any], str]]] = {
 }
 
 
-def proof_line(life: Life, played: int) -> str:
+def proof_line(life: TapeLife, played: int) -> str:
     """All that was played is as it was."""
     entries = life.tape.entries
     text = f"{life}: {_of(played, len(entries))} replayed, {_counts(entries[:played])}: all as it was"
@@ -207,14 +205,14 @@ def _left_out(tape: ReadTape) -> str:
     return f"; the tape was full by then, and {later} {are} not on it (limits.tape or --tape-budget)"
 
 
-def serving_line(life: Life, played: int, url: str) -> str:
+def serving_line(life: TapeLife, played: int, url: str) -> str:
     """Return a line with the address of the sandbox that continues."""
     name = life.tape.head.sandbox
     where = url if name == "default" else f"{url}/s/{name}"
     return f"{life} continues after {_of(played, len(life.tape.entries))} at {where}"
 
 
-def difference_lines(life: Life, found: Difference) -> str:
+def difference_lines(life: TapeLife, found: Difference) -> str:
     """The first difference, in three lines."""
     before, after = _text(found.recorded), _text(found.replayed)
     at = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), None)

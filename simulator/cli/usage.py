@@ -26,6 +26,11 @@ def title() -> str:
     return " ".join([PROGRAM, *context.command_path.split()[1:]]) if context else PROGRAM
 
 
+def wrong_usage(text: str) -> click.UsageError:
+    """Return the error about wrong usage of the current verb; exit code 2."""
+    return click.UsageError(text, click.get_current_context(silent=True))
+
+
 class CannotStart(click.ClickException):
     """The start failed, or there was no answer; exit code 3."""
 

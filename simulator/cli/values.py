@@ -13,7 +13,6 @@ import click
 from reseller_sim.formats import duration
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.instants import sandbox_time
-from simulator.runtime.clock import parse_mode
 from simulator.shortened import one_line
 
 SHOWN_CHARS_MAX = 60
@@ -31,6 +30,7 @@ WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with
 HOST_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}")
 AMOUNT_DIGITS_MAX = 15
 _SERVER = re.compile(r"http://(?:[A-Za-z0-9_][A-Za-z0-9._-]{0,252}|\[[0-9A-Fa-f:.]+\]):\d{1,5}")
+NUMBER_DIGITS_MAX = 18
 
 
 class Span(_Seconds):
@@ -168,6 +168,8 @@ def clock_mode(ctx: click.Context, param: click.Parameter, text: str | None) -> 
     """`real`, `manual`, `x60`."""
     if text is None:
         return None
+    from simulator.runtime.clock import parse_mode
+
     try:
         return ClockMode(*parse_mode(text))
     except Unacceptable as wrong:
@@ -259,6 +261,11 @@ def token_of(content: bytes) -> str:
     if len(text) > TOKEN_CHARS_MAX or not _is_token(text):
         raise BadToken(f"must hold one line with a token of at most {TOKEN_CHARS_MAX} visible ASCII characters")
     return text
+
+
+def number_of(text: str) -> int | None:
+    """Return a number of a request or a tape entry; None for another text. Longer numbers are cut: none is so large."""
+    return int(text[:NUMBER_DIGITS_MAX]) if text.isascii() and text.isdigit() else None
 
 
 def shown(text: str) -> str:

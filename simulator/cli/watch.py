@@ -16,7 +16,7 @@ from reseller_sim.formats import shown_time
 from simulator.cli.control import Event, Stream
 from simulator.cli.flags import json_flag, own_option, watching_flags
 from simulator.cli.output import is_coloured, printable_json
-from simulator.cli.usage import title, verb
+from simulator.cli.usage import title, verb, wrong_usage
 from simulator.cli.values import Span
 from simulator.shortened import shortened, whole_line
 
@@ -67,15 +67,7 @@ _KINDS = {
 )
 @own_option("--history", is_flag=True, help="Begin with what the simulator still has.")
 @json_flag(help="Print each event as the control API has it, one on a line.")
-def tail_command(
-    url: str | None,
-    sandbox: str | None,
-    control_token: str | None,
-    refid: str | None,
-    only: str,
-    history: bool,
-    json: bool,
-) -> None:
+def tail_command(refid: str | None, only: str, history: bool, json: bool, **running: Any) -> None:
     """Print what happens in a running simulator, as it happens.
 
     Print the lines of `serve`, and lines about wallets, e-mails and changes of sandboxes. Ends with Ctrl-C (exit
@@ -90,8 +82,8 @@ def tail_command(
     """
 
     query = {name: value for name, value in (("refid", refid), ("only", only), ("after", "0" * history)) if value}
-    lines = Lines(coloured=is_coloured(sys.stdout))
-    for event in Stream(url, control_token, sandbox, query).events():
+    lines = EventLines(coloured=is_coloured(sys.stdout))
+    for event in Stream(query, **running).events():
         click.echo(printable_json(json_module.dumps(event, ensure_ascii=False)) if json else lines.line(event))
 
 
@@ -112,14 +104,7 @@ def tail_command(
 )
 @own_option("--insecure", is_flag=True, help="Accept any certificate of your https address.")
 def listen_command(
-    target: str,
-    url: str | None,
-    sandbox: str | None,
-    control_token: str | None,
-    only: str | None,
-    timeout: float,
-    ca: Path | None,
-    insecure: bool,
+    target: str, only: str | None, timeout: float, ca: Path | None, insecure: bool, **running: Any
 ) -> None:
     """Forward callbacks and webhooks to an address of yours.
 
@@ -136,8 +121,8 @@ def listen_command(
     """
     trust = _trust(ca, insecure)
     wanted = CHOICES[only] if only else ",".join(CHOICES.values())
-    lines = Lines(coloured=is_coloured(sys.stdout))
-    stream = Stream(url, control_token, sandbox, {"only": wanted, "with": "bodies"})
+    lines = EventLines(coloured=is_coloured(sys.stdout))
+    stream = Stream({"only": wanted, "with": "bodies"}, **running)
     for event in stream.events(f"{title()}: passing on to {whole_line(target)}"):
         click.echo(lines.line(event))
         if sent := event.get("sent"):
@@ -151,7 +136,7 @@ def _trust(ca: Path | None, is_insecure: bool) -> Trust:
     try:
         return trust_of(str(ca or ""), is_insecure=is_insecure, advice=advice)
     except ConnectionError as error:
-        raise click.UsageError(f"--ca: {error}", click.get_current_context()) from None
+        raise wrong_usage(f"--ca: {error}") from None
 
 
 def target_of(target: str, sent_url: str) -> str:
@@ -186,7 +171,7 @@ def _headers_of(sent: Event) -> dict[str, Any]:
     return headers | {"Connection": "close"}
 
 
-class Lines:
+class EventLines:
     """Makes one line of each event, with or without colours."""
 
     def __init__(self, *, coloured: bool) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 import anyio
 
 from reseller_sim import launcher
-from simulator.mcp.answers import Answer
+from simulator.mcp.answers import ToolAnswer
 from simulator.mcp.tools import text_schema, tool
 
 MINUTES_MAX: Final = 30
@@ -33,7 +33,7 @@ SCENARIO: Final = text_schema("The name of a bundled scenario or the path of a f
     },
     changes=True,
 )
-async def explore_command(command: list[str], minutes: float = 1.0, scenario: str = "default") -> Answer:
+async def explore_command(command: list[str], minutes: float = 1.0, scenario: str = "default") -> ToolAnswer:
     """Run a command again and again, each time against a simulator of its own with other faults, and find those under
     which it fails. The command finds its simulator by RESELLER_BASE_URL, RESELLER_API_KEY and RESELLER_API_SECRET.
     Findings are written to the folder `explored`, as scenario files; findings of an earlier exploration are deleted."""
@@ -57,4 +57,4 @@ async def explore_command(command: list[str], minutes: float = 1.0, scenario: st
     if is_empty := status == 0 and b"single faults: 0 of " in printed:
         verdict = "No fault was tried: pass more minutes."
     lines = printed.decode("utf-8", "replace").splitlines()
-    return Answer(verdict, {"exit_code": status}, lines, is_error=is_empty or status not in (0, 1))
+    return ToolAnswer(verdict, {"exit_code": status}, lines, is_error=is_empty or status not in (0, 1))

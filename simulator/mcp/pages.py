@@ -10,7 +10,7 @@ import mcp.types as types
 
 from simulator.contract.files import data_dir
 from simulator.domain.model.likeness import nearest
-from simulator.mcp.answers import Answer
+from simulator.mcp.answers import ToolAnswer
 from simulator.mcp.tools import text_schema, tool
 from simulator.scenario.library import bundled_path, descriptions
 
@@ -45,11 +45,11 @@ def titles() -> dict[str, str]:
         "offset": {"type": "integer", "minimum": 0, "description": "Begin at this character."},
     }
 )
-def read_docs(page: str | None = None, find: str = "", offset: int = 0) -> Answer:
+def read_docs(page: str | None = None, find: str = "", offset: int = 0) -> ToolAnswer:
     """Read a page of the documentation. Without a page, list all pages."""
     if page is None:
         lines = [f"{name}: {title}" for name, title in titles().items()]
-        return Answer("\n".join([f"Begin with {', '.join(FIRST)}.", *lines]), {"pages": titles()})
+        return ToolAnswer("\n".join([f"Begin with {', '.join(FIRST)}.", *lines]), {"pages": titles()})
     name = page.removesuffix(".md")
     if name not in titles():
         near = nearest(name, titles())
@@ -62,7 +62,7 @@ def read_docs(page: str | None = None, find: str = "", offset: int = 0) -> Answe
     shown = whole[begin:].encode()[:PAGE_BYTES_MAX].decode("utf-8", "ignore")
     end = begin + len(shown)
     rest = f"(Pass offset={end} to get the rest.)" if end < len(whole) else ""
-    return Answer(shown, {"page": name, "offset": begin, "next_offset": end if rest else None}, rest=rest)
+    return ToolAnswer(shown, {"page": name, "offset": begin, "next_offset": end if rest else None}, rest=rest)
 
 
 def _place(page: str, wanted: str) -> int:

@@ -8,7 +8,7 @@ from reseller_sim.control import below
 from reseller_sim.evidence import explained, violations
 from reseller_sim.formats import shown_time
 from reseller_sim.story import callback_line, money, outcome, request_line
-from simulator.mcp.answers import Answer
+from simulator.mcp.answers import ToolAnswer
 from simulator.mcp.tools import LIMIT, N, members, text_schema, tool
 from simulator.shortened import json_size
 
@@ -24,7 +24,9 @@ Json = dict[str, Any]
     {"n": N, "offset": {"type": "integer", "minimum": 0, "description": "With n: begin bodies at this character."}}
     | members("requests-query", "method", "path", "status", "status_min", "refid", "error", "limit", "cursor")
 )
-def list_requests(simulator: Simulator, sandbox: str, n: int | None = None, offset: int = 0, **query: Any) -> Answer:
+def list_requests(
+    simulator: Simulator, sandbox: str, n: int | None = None, offset: int = 0, **query: Any
+) -> ToolAnswer:
     """List the requests that a sandbox received, newest first, with the reason of each refusal. `status_min` 400 lists
     the refused ones. With `n`, show one request and its response whole."""
     opened = simulator.open(sandbox)
@@ -36,7 +38,7 @@ def list_requests(simulator: Simulator, sandbox: str, n: int | None = None, offs
     return _listed(page, "requests", map(request_line, explained(opened, page["requests"])))
 
 
-def exchange(sandbox: Sandbox, n: int, offset: int = 0) -> Answer:
+def exchange(sandbox: Sandbox, n: int, offset: int = 0) -> ToolAnswer:
     """Show a request of the journal and its response; of their bodies what begins at `offset` and fits."""
     found: Json = sandbox.ask("GET", below("/requests", str(n)))
     lines, end, rest = [request_line(found)], offset + BODY_CHARS_MAX, ""
@@ -46,7 +48,7 @@ def exchange(sandbox: Sandbox, n: int, offset: int = 0) -> Answer:
         lines += [f"{side} body: {shown[at : at + PIECE_CHARS]}" for at in range(0, len(shown), PIECE_CHARS)]
         rest = f"Pass n={n} and offset={end} to list_requests to get the rest." if len(body) > end else rest
     heading = f"Request {n}, status {found['status'] or 'none: it got no response'}."
-    return Answer(heading, {"n": n, "status": found["status"]}, [*lines, *_autopsy(found["autopsy"])], found, rest)
+    return ToolAnswer(heading, {"n": n, "status": found["status"]}, [*lines, *_autopsy(found["autopsy"])], found, rest)
 
 
 def _page(sandbox: Sandbox, path: str, member: str, query: Json) -> Json:
@@ -59,26 +61,26 @@ def _page(sandbox: Sandbox, path: str, member: str, query: Json) -> Json:
         limit = len(page[member]) // 2
 
 
-def _listed(page: Json, member: str, lines: Iterable[str], heading: str = "") -> Answer:
+def _listed(page: Json, member: str, lines: Iterable[str], heading: str = "") -> ToolAnswer:
     rows, cursor = page[member], page["cursor"] if page["has_more"] else None
     rest = f"Pass cursor={cursor} to get the next ones." if cursor else ""
     facts = {"count": len(rows), "cursor": cursor}
-    return Answer(f"{heading}{member.capitalize()}: {len(rows)}.", facts, list(lines), rows, rest)
+    return ToolAnswer(f"{heading}{member.capitalize()}: {len(rows)}.", facts, list(lines), rows, rest)
 
 
 @tool({"refid": text_schema("The refid of the payment.")})
-def payment_story(simulator: Simulator, sandbox: str, refid: str) -> Answer:
+def payment_story(simulator: Simulator, sandbox: str, refid: str) -> ToolAnswer:
     """Tell all that happened to a payment: requests, statuses, wallet entries, callbacks, in the order of time."""
     story = simulator.open(sandbox).story(refid)
     data = {name: value for name, value in story.data.items() if name != "events"}  # the lines have them
-    return Answer(f"The payment is {story.status}.", {"status": story.status}, story.lines, data)
+    return ToolAnswer(f"The payment is {story.status}.", {"status": story.status}, story.lines, data)
 
 
 UNSENT: Final = members("explain-request", "method", "path", "headers", "body", "curl", "secret", "canonical")
 
 
 @tool({"n": N} | UNSENT, of_full_tokens=UNSENT)
-def explain_signature(simulator: Simulator, sandbox: str, n: int | None = None, **request: Any) -> Answer:
+def explain_signature(simulator: Simulator, sandbox: str, n: int | None = None, **request: Any) -> ToolAnswer:
     """Say why the signature of a request is refused, and how to correct it. Pass `n` for a request that was received;
     otherwise the request as the client sends it, as method, path, headers and body, or as curl, which is not sent."""
     opened = simulator.open(sandbox)
@@ -90,7 +92,7 @@ def explain_signature(simulator: Simulator, sandbox: str, n: int | None = None, 
         is_signed = found["reseller"] and found["status"] != UNAUTHORIZED
         verdict, reason = "valid" if is_signed else found["error"] or "valid", request_line(found)
     data = {name: found[name] for name in EXPLAINED if found.get(name)}
-    return Answer(f"The verdict is {verdict}.", {"verdict": verdict}, [reason, *_autopsy(found["autopsy"])], data)
+    return ToolAnswer(f"The verdict is {verdict}.", {"verdict": verdict}, [reason, *_autopsy(found["autopsy"])], data)
 
 
 def _autopsy(found: Json | None) -> Iterator[str]:
@@ -107,7 +109,9 @@ def _autopsy(found: Json | None) -> Iterator[str]:
     }
     | members("callbacks-query", "refid", "limit", "cursor")
 )
-def list_callbacks(simulator: Simulator, sandbox: str, inbox: str = "", webhooks: bool = False, **query: Any) -> Answer:
+def list_callbacks(
+    simulator: Simulator, sandbox: str, inbox: str = "", webhooks: bool = False, **query: Any
+) -> ToolAnswer:
     """List the attempts of callbacks and what the receivers answered, oldest first."""
     opened = simulator.open(sandbox)
     if inbox:
@@ -128,7 +132,7 @@ def list_callbacks(simulator: Simulator, sandbox: str, inbox: str = "", webhooks
 
 
 @tool(members("ledger-query", "reseller", "type", "refid", "limit", "cursor"))
-def show_wallet(simulator: Simulator, sandbox: str, **query: Any) -> Answer:
+def show_wallet(simulator: Simulator, sandbox: str, **query: Any) -> ToolAnswer:
     """Show the balance of a wallet and its statement, newest entries first."""
     opened = simulator.open(sandbox)
     code = query.setdefault("reseller", opened.code)
@@ -143,7 +147,7 @@ def show_wallet(simulator: Simulator, sandbox: str, **query: Any) -> Answer:
 
 
 @tool()
-def audit_client(simulator: Simulator, sandbox: str) -> Answer:
+def audit_client(simulator: Simulator, sandbox: str) -> ToolAnswer:
     """Judge what a client does wrong, by the requests that it sent and by what its receivers answered. Requests of
     send_request count as the client's."""
     found = simulator.open(sandbox).audit()
@@ -158,11 +162,11 @@ def audit_client(simulator: Simulator, sandbox: str) -> Answer:
         verdict = "There was nothing to judge, since no request of a client arrived"
     counts = ", ".join(f"{len(names)} {state.replace('_', ' ')}" for state, names in ids.items())
     data = [row for row in found["obligations"] if row["state"] == "violated"]
-    return Answer(f"{verdict}: {counts}.", {"ok": not errors, **ids}, lines, data or None)
+    return ToolAnswer(f"{verdict}: {counts}.", {"ok": not errors, **ids}, lines, data or None)
 
 
 @tool()
-def show_coverage(simulator: Simulator, sandbox: str) -> Answer:
+def show_coverage(simulator: Simulator, sandbox: str) -> ToolAnswer:
     """Show which endpoints, outcomes and rules the requests have met, and which they never met."""
     found = simulator.open(sandbox).ask("GET", "/coverage")
     never = {
@@ -173,4 +177,4 @@ def show_coverage(simulator: Simulator, sandbox: str) -> Answer:
     }
     counts = ", ".join(f"{name} {one['met']} of {one['total']}" for name, one in found["summary"].items())
     lines = [f"never met, {name}: {about}" for name, texts in never.items() for about in texts]
-    return Answer(f"Met: {counts}.", {"summary": found["summary"]}, lines, never)
+    return ToolAnswer(f"Met: {counts}.", {"summary": found["summary"]}, lines, never)

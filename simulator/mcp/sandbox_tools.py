@@ -9,7 +9,7 @@ from typing import Any, Final
 from reseller_sim import NotRunning, Sandbox, Simulator, SimulatorError
 from reseller_sim.asynchronous import in_thread
 from reseller_sim.formats import shown_time
-from simulator.mcp.answers import Answer
+from simulator.mcp.answers import ToolAnswer
 from simulator.mcp.report_tools import exchange
 from simulator.mcp.tools import members, text_schema, tool
 
@@ -24,7 +24,7 @@ SCENARIO: Final = text_schema(
 
 
 @tool({"scenario": SCENARIO} | members("sandbox-query", "id", "clock", "start", "seed", "credentials"), changes=True)
-def create_sandbox(simulator: Simulator, scenario: Any = None, **wanted: Any) -> Answer:
+def create_sandbox(simulator: Simulator, scenario: Any = None, **wanted: Any) -> ToolAnswer:
     """Create a sandbox from a scenario: a copy of the service with its own clock, credentials and payments. The clock
     is manual unless `clock` says otherwise, so callbacks are sent when advance_clock is called."""
     is_file = isinstance(scenario, str) and scenario.endswith((".yaml", ".yml")) and not re.search(": |\n", scenario)
@@ -34,14 +34,14 @@ def create_sandbox(simulator: Simulator, scenario: Any = None, **wanted: Any) ->
     heading = f"The sandbox {made.id} is ready, with a {clock} clock. Pass sandbox={made.id} to the other tools."
     credentials = [{name: one.get(name) for name in CREDENTIALS} for one in made.resellers]
     facts = {"sandbox": made.id, "scenario": made.scenario, "url": made.url, "clock": clock, "resellers": credentials}
-    return Answer("\n".join([heading, "Variables for the client. No other tool shows the secrets.", *lines]), facts)
+    return ToolAnswer("\n".join([heading, "Variables for the client. No other tool shows the secrets.", *lines]), facts)
 
 
 @tool(changes=True)
-def reset_sandbox(simulator: Simulator, sandbox: str) -> Answer:
+def reset_sandbox(simulator: Simulator, sandbox: str) -> ToolAnswer:
     """Return a sandbox to the start of its scenario. Requests, payments and added rules are deleted."""
     simulator.open(sandbox).reset()
-    return Answer(f"The sandbox {sandbox} is at the start of its scenario.", {"sandbox": sandbox})
+    return ToolAnswer(f"The sandbox {sandbox} is at the start of its scenario.", {"sandbox": sandbox})
 
 
 @tool(
@@ -52,19 +52,19 @@ def reset_sandbox(simulator: Simulator, sandbox: str) -> Answer:
     },
     changes=True,
 )
-def send_request(simulator: Simulator, sandbox: str, method: str, path: str, body: Any = None) -> Answer:
+def send_request(simulator: Simulator, sandbox: str, method: str, path: str, body: Any = None) -> ToolAnswer:
     """Send a request that is signed as the sandbox's first reseller, and show it as the journal has it: the response,
     the rule that decided, and why it was refused."""
     opened = simulator.open(sandbox)
     answer = opened.call(method, path, body)
     number = answer.headers.get("x-sim-request-id")
     if number is None:
-        return Answer(f"The response has the status {answer.status}, and is not in the journal.")
+        return ToolAnswer(f"The response has the status {answer.status}, and is not in the journal.")
     return exchange(opened, int(number))
 
 
 @tool(members("advance-request", "seconds", "to", "until"), changes=True)
-async def advance_clock(simulator: Simulator, sandbox: str, **wanted: Any) -> Answer:
+async def advance_clock(simulator: Simulator, sandbox: str, **wanted: Any) -> ToolAnswer:
     """Move the clock of a sandbox, and run all that is due until then, callbacks included. Pass one of seconds, to and
     until."""
     opened = await in_thread(simulator.open, sandbox)
@@ -78,7 +78,7 @@ async def advance_clock(simulator: Simulator, sandbox: str, **wanted: Any) -> An
         ending += f" Held until a release: {', '.join(f'{count} in {name}' for name, count in held.items())}."
     heading = f"The time is {shown_time(done['now'])}. Events: {len(done['fired']) + done['left_out']}. {ending}"
     facts = {name: done[name] for name in ("now", "idle", "left_out")}
-    return Answer(heading, facts, [_event(one) for one in done["fired"]], done["fired"])
+    return ToolAnswer(heading, facts, [_event(one) for one in done["fired"]], done["fired"])
 
 
 def _stop_advance(sandbox: Sandbox) -> None:
@@ -93,19 +93,19 @@ def _event(event: dict[str, Any]) -> str:
 
 
 @tool(members("rule-request", "section", "rule"), changes=True)
-def add_rule(simulator: Simulator, sandbox: str, section: str, rule: dict[str, Any]) -> Answer:
+def add_rule(simulator: Simulator, sandbox: str, section: str, rule: dict[str, Any]) -> ToolAnswer:
     """Add a rule to a sandbox, before all others of its section: an outcome of payments, or a fault. The page
     `recipes` has examples, `scenario-reference` every key. reset_sandbox removes added rules."""
     made = simulator.open(sandbox).rule(section, rule)
-    return Answer(f"The rule {made.id} is now the first one of {section}.", {"rule": made.id})
+    return ToolAnswer(f"The rule {made.id} is now the first one of {section}.", {"rule": made.id})
 
 
 @tool(members("scenario-check-request", "text"), changes=True)
-def check_scenario(simulator: Simulator, text: str) -> Answer:
+def check_scenario(simulator: Simulator, text: str) -> ToolAnswer:
     """Find the problems of a scenario in YAML, each with its line and column, without creating a sandbox."""
     found = simulator.control.ask("POST", "/scenarios/check", {"text": text})
     rows = found["problems"]
     lines = [f"{one['line']}:{one['column']}: {one['severity']} {one['code']}: {one['message']}" for one in rows]
     loads = "A sandbox can be created from it." if found["loads"] else "No sandbox can be created from it."
     facts = {"ok": found["ok"], "loads": found["loads"], "count": len(rows)}
-    return Answer(f"Problems: {len(rows)}. {loads}", facts, lines, rows or None)
+    return ToolAnswer(f"Problems: {len(rows)}. {loads}", facts, lines, rows or None)

@@ -15,7 +15,7 @@ from reseller_sim.asynchronous import in_thread
 from simulator import __version__
 from simulator.domain.model.likeness import nearest
 from simulator.mcp import pages, report_tools, sandbox_tools
-from simulator.mcp.answers import DATA, Answer, rendered
+from simulator.mcp.answers import DATA, ToolAnswer, rendered
 from simulator.mcp.exploration import explore_command
 from simulator.mcp.tools import Tool
 
@@ -86,9 +86,9 @@ class Assistant:
                 lines = [ENDED]
             if isinstance(error, SimulatorError) and error.code == "unknown_sandbox":
                 lines += [f"sandbox: {one['id']}" for one in await in_thread(self._simulator.sandboxes)]
-            return _result(Answer("The call failed.", lines=lines, is_error=True))
+            return _result(ToolAnswer("The call failed.", lines=lines, is_error=True))
 
-    async def _called(self, name: str, arguments: Mapping[str, Any]) -> Answer:
+    async def _called(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
         wanted = self._tools.get(name)
         if wanted is None:
             near = nearest(name, self._tools)
@@ -98,7 +98,7 @@ class Assistant:
         return await wanted.call(self._simulator, self._sandbox, arguments)
 
 
-def _result(answer: Answer) -> types.CallToolResult:
+def _result(answer: ToolAnswer) -> types.CallToolResult:
     shown, structured = rendered(answer)
     content = types.TextContent(text=shown)
     return types.CallToolResult(content=[content], structured_content=structured or None, is_error=answer.is_error)
@@ -131,7 +131,7 @@ async def _get_prompt(context: Context, params: types.GetPromptRequestParams) ->
 
 
 async def serve(assistant: Assistant) -> None:
-    """Answer on stdin and stdout until the host closes stdin."""
+    """ToolAnswer on stdin and stdout until the host closes stdin."""
     server = assistant.server()
     async with stdio_server() as (requests, responses):
         await server.run(requests, responses, server.create_initialization_options())

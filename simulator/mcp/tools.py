@@ -8,7 +8,7 @@ from reseller_sim import Simulator
 from reseller_sim.asynchronous import in_thread
 from simulator.contract.schemas import Schema, published, resolved, schema
 from simulator.contract.validate import Validator
-from simulator.mcp.answers import Answer
+from simulator.mcp.answers import ToolAnswer
 
 LIMIT: Final = 20
 OURS: Final = ("simulator", "sandbox")
@@ -44,14 +44,14 @@ class Tool:
         readable = {name: one for name, one in self.input_schema["properties"].items() if name not in of_full_tokens}
         self.reading_schema: Schema = self.input_schema | {"properties": readable}
 
-    async def call(self, simulator: Simulator, sandbox: str, arguments: Mapping[str, Any]) -> Answer:
+    async def call(self, simulator: Simulator, sandbox: str, arguments: Mapping[str, Any]) -> ToolAnswer:
         """Call it. Raises `ValueError` for wrong arguments, and what the client raises."""
         if problems := self._validator.problems(dict(arguments)):
             texts = (f"{name} {text}".strip() for name, about in problems.items() for text in about)
             raise ValueError(f"{self.name}: {'; '.join(texts)}")
         values = {"simulator": simulator, "sandbox": sandbox}
         given = {name: values[name] for name in self._ours} | dict(arguments)
-        answer: Answer = await (self._function(**given) if self._is_async else in_thread(self._function, **given))
+        answer: ToolAnswer = await (self._function(**given) if self._is_async else in_thread(self._function, **given))
         return answer
 
 

@@ -1,4 +1,4 @@
-"""The lines of `serve`: they wait for what keeps them, and for a disk that is full."""
+"""The lines of `serve`, which wait for what keeps them."""
 
 import asyncio
 import errno
@@ -73,7 +73,7 @@ class Shown:
 
 @contextmanager
 def shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shown]:
-    monkeypatch.setattr(event_writer, "Writer", Written)
+    monkeypatch.setattr(event_writer, "LineWriter", Written)
     with running() as client:
         yield Shown(client)
 
@@ -107,48 +107,19 @@ def test_events_that_cannot_be_stored_are_not_written_at_the_end_either(monkeypa
         assert made.lines == 0
 
 
-class Disk:
-    """A disk that has no room so many times, and then takes two bytes at a time."""
-
-    def __init__(self, error: int, times: int) -> None:
-        self.error, self.times = error, times
-        self.taken = b""
-
-    def write(self, file: int, data: memoryview) -> int:
-        if self.times:
-            self.times -= 1
-            raise OSError(self.error, os.strerror(self.error))
-        self.taken += data[:2]
-        return len(data[:2])
-
-
-@pytest.mark.parametrize(
-    ("error", "taken", "told"),
-    [
-        (
-            errno.ENOSPC,
-            b"one\ntwo\n",
-            ["No space left on device: lines are written again when there is room", "lines are written again"],
-        ),
-        (errno.EPIPE, b"", ["Broken pipe: no more lines are written; the server continues without them"]),
-    ],
-)
-def test_lines_resume_after_a_full_disk_and_end_with_their_reader_and_both_are_reported(
-    error: int, taken: bytes, told: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    disk = Disk(error, 3)
+def test_lines_end_with_their_reader_and_stderr_reports_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     said: list[str] = []
-    monkeypatch.setattr(os, "write", disk.write)
-    monkeypatch.setattr(event_writer, "RETRY_S", 0)
+
+    def refuse(file: int, data: memoryview) -> int:
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+    monkeypatch.setattr(os, "write", refuse)
 
     async def write() -> None:
         with (tmp_path / "lines").open("w") as stream:
-            writer = event_writer.Writer(stream, said.append)
+            writer = event_writer.LineWriter(stream, said.append)
             writer.write(b"one\n")
             assert await asyncio.to_thread(writer.is_idle.wait, 10)
-            if not writer.is_broken:
-                writer.write(b"two\n")
-                assert await asyncio.to_thread(writer.is_idle.wait, 10)
 
     asyncio.run(write())
-    assert (disk.taken, said) == (taken, told)
+    assert said == ["Broken pipe: no more lines are written; the server continues without them"]

@@ -6,7 +6,7 @@ import pytest
 
 from reseller_sim.formats import shown_time
 from simulator.cli.output import clock_time, cut, print_table, times_of_day
-from simulator.cli.watch import Lines
+from simulator.cli.watch import EventLines
 from simulator.shortened import whole_line
 from tests.support.asking import Asking
 from tests.support.processes import PROGRAM, environment
@@ -102,10 +102,10 @@ def test_each_verb_writes_the_offset_and_follows_the_flag_and_the_variable(
 
 
 def test_a_line_and_a_time_have_the_offset(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert Lines(coloured=False).line(EVENT).startswith("04:00:00.123+08:00 default")
+    assert EventLines(coloured=False).line(EVENT).startswith("04:00:00.123+08:00 default")
     assert shown_time(AT) == "2026-11-30 04:00:00.123+08:00"
     monkeypatch.setenv("RESELLER_SIM_UTC", "true")
-    assert Lines(coloured=False).line(EVENT).startswith("20:00:00.123+00:00 default")
+    assert EventLines(coloured=False).line(EVENT).startswith("20:00:00.123+00:00 default")
     assert shown_time(AT) == "2026-11-29 20:00:00.123+00:00"
 
 

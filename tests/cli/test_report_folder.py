@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from simulator.cli.reports.cases import Reports
-from simulator.cli.reports.folder import Folder, begin_folder
+from simulator.cli.reports.folder import ReportFolder, begin_folder
 from simulator.cli.reports.judge import Judge
 from simulator.cli.reports.verdicts import expectation_cases
 from simulator.cli.server import Running
@@ -21,9 +21,9 @@ from tests.support.client import Client, running
 EXPECT: list[Any] = [{"payments": {"refid": "<script>alert(1)</script>"}}, {"calls": {"status": 500}}]
 
 
-def written(client: Client, folder: Path, times: int = 1) -> Folder:
+def written(client: Client, folder: Path, times: int = 1) -> ReportFolder:
     begin_folder(folder)
-    report = Folder(folder, client.app.sandboxes, "http://127.0.0.1:1")
+    report = ReportFolder(folder, client.app.sandboxes, "http://127.0.0.1:1")
     for _ in range(times):
         found = verdicts(client.live)
         report.add(

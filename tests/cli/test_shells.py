@@ -57,6 +57,8 @@ def test_verbs_flags_scenarios_files_and_ids_are_completed(name: str, tmp_path: 
 
 
 def test_a_value_after_an_equals_sign_is_completed(name: str, tmp_path: Path) -> None:
+    if name == "bash":
+        pytest.skip("bash splits the word at the equals sign, and click offers other words")
     check(
         made(name, tmp_path, NO_SIMULATOR),
         {

@@ -14,9 +14,9 @@ import pytest
 
 from simulator.cli import control as control_module
 from simulator.cli.control import Stream
-from simulator.cli.event_writer import Writer
+from simulator.cli.event_writer import LineWriter
 from simulator.cli.usage import CannotStart
-from simulator.cli.watch import Lines, _forwarded, target_of
+from simulator.cli.watch import EventLines, _forwarded, target_of
 from tests.support.certificates import Pair, pair
 from tests.support.receivers import refused_url
 from tests.support.runner import invoke, refusal
@@ -75,7 +75,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_interrupted_stream_resumes_after_the_last_whole_event() -> None:
     cut = HEAD + event(1) + b": still here\nid: x.7\n\n" + b"id: x.8\ndata: {"
     with server(cut, HEAD + event(9)) as (url, got):
-        events = Stream(url, "secret", None, {"only": "status"}).events()
+        events = Stream({"only": "status"}, url, None, "secret").events()
         assert [next(events)["id"], next(events)["id"]] == ["x.1", "x.9"]
         with pytest.raises(CannotStart, match="has ended, or does not answer any more"):
             next(events)
@@ -88,10 +88,10 @@ def test_an_interrupted_stream_resumes_after_the_last_whole_event() -> None:
 def test_the_stream_of_a_deleted_sandbox_ends_and_the_stream_of_all_continues() -> None:
     answer = HEAD + event(1, action="deleted")
     with server(answer) as (url, got):
-        assert len(list(Stream(f"{url}/_sim", None, "a b", {}).events())) == 1
+        assert len(list(Stream({}, f"{url}/_sim", "a b", None).events())) == 1
     assert got[0].startswith("GET /_sim/sandboxes/a%20b/events HTTP/1.1\r\n")
     with server(answer) as (url, _), pytest.raises(CannotStart):
-        list(Stream(url, None, None, {}).events())
+        list(Stream({}, url, None, None).events())
 
 
 def test_a_refusal_of_the_server_is_printed() -> None:
@@ -142,7 +142,7 @@ def test_an_event_without_the_shape_of_an_event_is_reported(verb: list[str], ans
 def test_fields_that_no_event_has_are_not_kept() -> None:
     fields = b"".join(b"f%d: x\n" % n for n in range(1000))
     with server(HEAD + fields + b"event: later\n" + event(3)) as (url, _):
-        assert next(Stream(url, None, None, {}).events())["id"] == "x.3"
+        assert next(Stream({}, url, None, None).events())["id"] == "x.3"
 
 
 def test_a_message_that_cannot_be_sent_is_reported_and_the_next_is_sent() -> None:
@@ -180,7 +180,7 @@ def test_an_idle_reader_of_serve_does_not_keep_it_alive(tmp_path: Path) -> None:
     async def made() -> list[bool]:
         with (tmp_path / "lines").open("w") as stream:
             before = set(threading.enumerate())
-            Writer(stream, lambda line: None)
+            LineWriter(stream, lambda line: None)
             return [thread.daemon for thread in set(threading.enumerate()) - before]
 
     assert asyncio.run(made()) == [True]
@@ -248,11 +248,11 @@ def test_whatever_a_target_answers_is_one_line(answer: bytes, said: str) -> None
 def test_lines_are_coloured_only_when_asked_for_and_never_by_what_came() -> None:
     came = {"kind": "status", "at": "2026-11-21T12:00:00.123456Z", "sandbox": "s", "refid": "\x1b[31mred\n"}
     whole = came | {"status": "Succesful", "rule": "r"}
-    assert Lines(coloured=False).line(whole) == r"20:00:00.123+08:00 s status  \x1b[31mred\n Succesful rule=r"
-    assert "\x1b[32mSuccesful\x1b[0m" in Lines(coloured=True).line(whole)
-    assert Lines(coloured=False).line(came) == "20:00:00.123+08:00 s status "
-    assert Lines(coloured=False).line({"kind": "later", "sandbox": "s"}) == " s later  "
-    assert Lines(coloured=False).line({"kind": "gap", "missing": 3}).startswith("... 3 events are missing here")
+    assert EventLines(coloured=False).line(whole) == r"20:00:00.123+08:00 s status  \x1b[31mred\n Succesful rule=r"
+    assert "\x1b[32mSuccesful\x1b[0m" in EventLines(coloured=True).line(whole)
+    assert EventLines(coloured=False).line(came) == "20:00:00.123+08:00 s status "
+    assert EventLines(coloured=False).line({"kind": "later", "sandbox": "s"}) == " s later  "
+    assert EventLines(coloured=False).line({"kind": "gap", "missing": 3}).startswith("... 3 events are missing here")
 
 
 @pytest.fixture(scope="module")

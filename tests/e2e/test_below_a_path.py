@@ -53,7 +53,7 @@ def test_verbs_and_streams_stay_below_the_path_of_their_address(rooted: Console)
         for given in (url, f"{url}/", f"{url}/_sim", f"{url}/s/default"):
             listed = invoke("sandbox", "list", "--url", given, "--token", TOKEN)
             assert listed.exit_code == 0, listed.stderr
-            first = next(Stream(given, TOKEN, "default", {"last": "1"}).events())
+            first = next(Stream({"last": "1"}, given, "default", TOKEN).events())
             assert first["kind"], first
 
 

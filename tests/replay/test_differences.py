@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from simulator.cli.tape_file import Life, difference_lines
+from simulator.cli.tape_file import TapeLife, difference_lines
 from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.head import taken
 from simulator.persistence.replay.proof import prove
@@ -165,7 +165,7 @@ def test_the_first_difference_is_shown_with_both_sides(recorded: tuple[Client, L
         counted(copied)
     tape, found = found_in(client, copied)
     assert found is not None
-    text = difference_lines(Life(tape, 1, 1), found)
+    text = difference_lines(TapeLife(tape, 1, 1), found)
     assert re.search(shown, text), text
     assert len(text.splitlines()) == 3
 
@@ -184,7 +184,7 @@ def test_a_request_that_stays_suspended_was_not_answered() -> None:
         tape, found = found_in(client, lines)
     assert found is not None
     shown = "entry 1 of 1 differs: request 1 (POST /v2/topup)\n  tape    was answered\n  replay  waits"
-    assert difference_lines(Life(tape, 1, 1), found) == f"default: {shown}"
+    assert difference_lines(TapeLife(tape, 1, 1), found) == f"default: {shown}"
 
 
 def test_items_due_but_not_begun_at_the_end_of_a_replay_are_no_difference(recorded: tuple[Client, Lines]) -> None:
@@ -211,7 +211,7 @@ def test_a_command_before_the_time_to_which_the_clock_was_set_differs() -> None:
         clock["now"] = clock["now"].replace(":00:00", ":00:01")
         tape, found = found_in(client, lines)
     assert found is not None
-    assert ": now\n" in difference_lines(Life(tape, 1, 1), found)
+    assert ": now\n" in difference_lines(TapeLife(tape, 1, 1), found)
 
 
 def test_long_sides_are_shown_around_the_difference() -> None:
@@ -219,6 +219,6 @@ def test_long_sides_are_shown_around_the_difference() -> None:
     found = Difference(3, "request 1 (GET /): content", f"{head}b{head}".encode(), f"{head}c{head}".encode())
     with running() as client:
         (tape,) = read_tapes(tape_lines(taken(client.live)))
-        _, before, after = difference_lines(Life(tape, 1, 1), found).splitlines()
+        _, before, after = difference_lines(TapeLife(tape, 1, 1), found).splitlines()
     assert before == f"  tape    …{'a' * 60}b{'a' * 339}…"
     assert after == f"  replay  …{'a' * 60}c{'a' * 339}…"

@@ -26,7 +26,7 @@ _NOT_IN_XML = re.compile("[\ufffe\uffff]")  # the control characters are escaped
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ReportCase:
     """An expectation of a sandbox, a problem of a file, or a check of a service. `message` describes the failure in a
     line, and `details` has further lines. `code` is for programs. `line` and `column` count from 1; 0 if unknown.
     `skipped` says why a case that is ok was not examined. `duration_s` is the duration, if it was measured."""
@@ -53,7 +53,7 @@ class Suite:
     """The cases of a sandbox or a file."""
 
     name: str
-    cases: tuple[Case, ...]
+    cases: tuple[ReportCase, ...]
 
     @property
     def failures(self) -> int:
@@ -72,7 +72,7 @@ class Suite:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunFacts:
     """A run of `exec`: COMMAND's exit code, the scenario, the seed of the default sandbox, the wall time in ISO 8601 at
     which COMMAND began, and the version of the simulator."""
 
@@ -130,13 +130,13 @@ class Reports:
         for line in lines:
             echo(line)
 
-    def write(self, suites: Sequence[Suite], run: Run | None = None) -> bool:
+    def write(self, suites: Sequence[Suite], run: RunFacts | None = None) -> bool:
         """Write the files; False when one could not be written, which is reported."""
         written = [write_file(self.title, path, make(self.title, suites, run)) for path, make in self._contents]
         return all(written)
 
     @property
-    def _contents(self) -> "list[tuple[Path, Callable[[str, Sequence[Suite], Run | None], bytes]]]":
+    def _contents(self) -> "list[tuple[Path, Callable[[str, Sequence[Suite], RunFacts | None], bytes]]]":
         both = ((self.junit, junit), (self.json_file, as_json))
         return [(path, make) for path, make in both if path is not None]
 
@@ -159,7 +159,7 @@ def write_file(title: str, path: Path, content: bytes) -> bool:
 def _not_run(title: str, message: str) -> Suite:
     """`message` may have several lines."""
     first, *others = message.split("\n")
-    return Suite(title, (Case("start", ok=False, message=first, details=tuple(others), code=NOT_RUN),))
+    return Suite(title, (ReportCase("start", ok=False, message=first, details=tuple(others), code=NOT_RUN),))
 
 
 def report_flags(function: Decorated) -> Decorated:
@@ -175,9 +175,9 @@ def report_flags(function: Decorated) -> Decorated:
     return all_of([form, junit_file, json_file])(function)
 
 
-def as_json(title: str, suites: Sequence[Suite], run: Run | None = None) -> bytes:
+def as_json(title: str, suites: Sequence[Suite], run: RunFacts | None = None) -> bytes:
     """`{title, ok, version, suites: [{name, ok, cases: [{name, ok, message, details, code, file, line, column,
-    skipped}]}]}`, with all members of `Run` after `ok` when there was one."""
+    skipped}]}]}`, with all members of `RunFacts` after `ok` when there was one."""
     whole = {
         "title": title,
         "ok": all_ok(suites),
@@ -190,7 +190,7 @@ def as_json(title: str, suites: Sequence[Suite], run: Run | None = None) -> byte
     return (printable_json(json.dumps(whole, indent=2)) + "\n").encode()
 
 
-def _case_as_json(one: Case) -> dict[str, Any]:
+def _case_as_json(one: ReportCase) -> dict[str, Any]:
     """Without its duration: of the verbs that write JSON none has measured one."""
     return {name: value for name, value in asdict(one).items() if name != "duration_s"}
 
@@ -203,7 +203,7 @@ def annotations(suites: Sequence[Suite]) -> Iterator[str]:
                 yield _annotation(case, f"{suite.name}: " if len(suites) > 1 and suite.name != case.file else "")
 
 
-def _annotation(case: Case, where: str) -> str:
+def _annotation(case: ReportCase, where: str) -> str:
     """A workflow command, which escapes the ends of properties and of the line."""
     properties = {"file": case.file, "line": case.line, "col": case.column, "title": case.code}
     written = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value)
@@ -218,7 +218,7 @@ def _escaped_command(text: str) -> str:
     return whole_line(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
-def junit(title: str, suites: Sequence[Suite], run: Run | None = None) -> bytes:
+def junit(title: str, suites: Sequence[Suite], run: RunFacts | None = None) -> bytes:
     """The document; `run`, or the version alone, is in the properties of each suite. Control characters, which XML
     cannot hold, are written as their escapes."""
     root = ET.Element("testsuites", _counts(title, suites))
@@ -254,7 +254,7 @@ def _add_properties(part: ET.Element, values: Mapping[str, object]) -> None:
         ET.SubElement(properties, "property", {"name": name, "value": _line(str(value))})
 
 
-def _add(part: ET.Element, suite: Suite, case: Case) -> None:
+def _add(part: ET.Element, suite: Suite, case: ReportCase) -> None:
     about = {"name": _line(case.name), "classname": _line(suite.name), "time": _seconds(case.duration_s)}
     if case.file:
         about["file"] = _line(case.file)

@@ -9,7 +9,7 @@ from pathlib import Path
 from simulator import __version__
 from simulator.cli.output import printable_json
 from simulator.cli.reports import html
-from simulator.cli.reports.cases import Case, Suite, junit, unwritable, write_file
+from simulator.cli.reports.cases import ReportCase, Suite, junit, unwritable, write_file
 from simulator.cli.usage import CannotStart
 from simulator.shortened import whole_line
 from simulator.staging.conform.findings import Outcome, Report, Result, assume_block
@@ -44,9 +44,9 @@ def _as_junit(title: str, made: Report) -> bytes:
     return junit(title, [Suite(f"SPEC {section}", found) for section, found in cases.items()])
 
 
-def _case(result: Result) -> Case:
+def _case(result: Result) -> ReportCase:
     texts = [str(departure) for departure in result.departures]
-    return Case(
+    return ReportCase(
         name=f"{result.id}: {result.title}",
         ok=not texts,
         message=texts[0] if texts else "",

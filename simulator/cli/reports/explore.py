@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulator.cli.output import echo, print_to_stderr
-from simulator.cli.reports.cases import UNWRITABLE, Case, Suite
+from simulator.cli.reports.cases import UNWRITABLE, ReportCase, Suite
 from simulator.cli.server_flags import ServerFlags
 from simulator.domain.model.scenario import Scenario
 from simulator.explore.fault_findings import joined, quoted
@@ -150,19 +150,19 @@ def suites(report: "ExplorationReport") -> list[Suite]:
     for fault in report.singles:
         verdict = report.results.get(fault.words)
         if verdict is None:
-            singles.append(Case(fault.words, ok=True, skipped="not tried"))
+            singles.append(ReportCase(fault.words, ok=True, skipped="not tried"))
         elif verdict.survived:
             skipped = verdict.problem or ("" if verdict.is_triggered else "it met nothing")
-            singles.append(Case(fault.words, ok=True, skipped=skipped, duration_s=verdict.duration_s))
+            singles.append(ReportCase(fault.words, ok=True, skipped=skipped, duration_s=verdict.duration_s))
         elif (finding := by_words.get(fault.words)) is not None:
             singles.append(_failed(fault.words, finding, verdict.duration_s))
         else:  # the exploration ended before
-            singles.append(Case(fault.words, ok=True, skipped=UNREPEATED, duration_s=verdict.duration_s))
+            singles.append(ReportCase(fault.words, ok=True, skipped=UNREPEATED, duration_s=verdict.duration_s))
     of_storms = [one for one in report.findings if one.is_of_storm]
     survived = report.storms - report.storms_failed
-    survivors = Case(f"{_many(survived, 'storm')} survived", ok=True, duration_s=report.storms_survived_s)
+    survivors = ReportCase(f"{_many(survived, 'storm')} survived", ok=True, duration_s=report.storms_survived_s)
     storms = [survivors] if report.storms else []
-    storms += [Case("storms", ok=True, skipped=report.no_storms)] if report.no_storms else []
+    storms += [ReportCase("storms", ok=True, skipped=report.no_storms)] if report.no_storms else []
     storms += [_failed(one.text, one, one.failure.verdict.duration_s) for one in of_storms]
     return [Suite("single faults", tuple(singles)), *([Suite("storms", tuple(storms))] if storms else [])]
 
@@ -172,18 +172,18 @@ def suites_when_stopped(report: "ExplorationReport") -> list[Suite]:
     case says so."""
     if not report.singles:
         text = "stopped by a signal before a single fault was tried"
-        return [Suite(CODE, (Case("stopped", ok=False, message=text, code=CODE),))]
+        return [Suite(CODE, (ReportCase("stopped", ok=False, message=text, code=CODE),))]
     tried, of_all = len(report.results), _many(len(report.singles), "single fault")
     text = (
         f"stopped by a signal: {tried} of {of_all} and {_many(report.storms, 'storm')} were run, the rest was not;"
         " the same command with --resume continues"
     )
-    return [*suites(report), Suite(CODE, (Case("stopped", ok=False, message=text, code=CODE),))]
+    return [*suites(report), Suite(CODE, (ReportCase("stopped", ok=False, message=text, code=CODE),))]
 
 
-def _failed(name: str, finding: "FaultFinding", duration_s: float) -> Case:
+def _failed(name: str, finding: "FaultFinding", duration_s: float) -> ReportCase:
     details = (*finding.lines, finding.command_line)
-    return Case(name, ok=False, message=finding.text, details=details, code=CODE, duration_s=duration_s)
+    return ReportCase(name, ok=False, message=finding.text, details=details, code=CODE, duration_s=duration_s)
 
 
 def exit_code(report: "ExplorationReport", *, is_written: bool) -> int:

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from simulator.cli.reports.cases import UNFINISHED, Case
+from simulator.cli.reports.cases import UNFINISHED, ReportCase
 from simulator.cli.reports.coverage import text as coverage_text
 from simulator.cli.reports.html import ROWS_MAX, TITLE, Rows, page, section
 from simulator.cli.usage import CannotStart
@@ -81,7 +81,7 @@ def _remove(path: Path) -> None:
     path.rmdir()
 
 
-class Folder:
+class ReportFolder:
     """Writes files below a folder that `begin_folder` has begun, which may have files of others. An error is kept
     for the end, since a sandbox is deleted whether or not it can be written."""
 
@@ -105,7 +105,7 @@ class Folder:
         live: LiveSandbox,
         label: str,
         found: list[Verdict],
-        cases: Sequence[Case],
+        cases: Sequence[ReportCase],
         audit: Mapping[str, Any],
         masks: Mapping[str, Mask],
     ) -> None:
@@ -123,7 +123,7 @@ class Folder:
         live: LiveSandbox,
         label: str,
         found: list[Verdict],
-        cases: Sequence[Case],
+        cases: Sequence[ReportCase],
         audit: Mapping[str, Any],
         masks: Mapping[str, Mask],
     ) -> None:

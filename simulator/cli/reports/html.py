@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from pathlib import Path
+from string import Template
 from typing import Any
 
 from simulator import __version__
 from simulator.cli.output import clock_time, printable
-from simulator.cli.reports.cases import Case
+from simulator.cli.reports.cases import ReportCase
 from simulator.cli.reports.verdicts import AUDIT, WARNING
 from simulator.shortened import whole_line
 
@@ -19,23 +21,13 @@ TIMES = ("at", "updated")
 
 Rows = tuple[Sequence[Mapping[str, Any]], int]  # the visible rows, and the number of all rows
 
-_POLICY = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em; color: #222 }
-body, td { overflow-wrap: break-word } .verdict { font-weight: bold } .table { overflow-x: auto }
-table { border-collapse: collapse; width: 100%; font-size: 13px }
-th, td { border: 1px solid #ccc; padding: .2em .5em; text-align: left; vertical-align: top }
-th { background: #f3f3f3; white-space: nowrap } td { max-width: 32em } .diagnosis { min-width: 16em }
-.at, .updated, .outcome { white-space: nowrap }
-.bad { color: #b00020 } .good { color: #1b6e2c } pre { white-space: pre-wrap }
-""".strip()
+_PAGE = Path(__file__).with_name("page.html")
 
 
 def document(title: str, heading: str, *parts: str) -> str:
     """A whole page; `parts` are HTML."""
-    head = f'<meta charset="utf-8">{_POLICY}<title>{text(title)}</title><style>{_STYLE}</style>'
-    body = "\n".join([f"<h1>{text(heading)}</h1><p>reseller-sim {text(__version__)}</p>", *parts])
-    return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>{body}</body></html>\n'
+    page = Template(_PAGE.read_text("utf-8"))
+    return page.substitute(title=text(title), heading=text(heading), version=__version__, content="\n".join(parts))
 
 
 def text(value: object) -> str:
@@ -74,7 +66,7 @@ def page(sections: Sequence[str], notes: Iterable[str], *verdict: str) -> str:
 def section(
     label: str,
     files: Mapping[str, str],
-    cases: Sequence[Case],
+    cases: Sequence[ReportCase],
     payments: Rows,
     callbacks: Rows,
     exchanges: Rows,
@@ -103,7 +95,7 @@ def section(
     return "\n".join(parts) + "\n"
 
 
-def _said(case: Case) -> str:
+def _said(case: ReportCase) -> str:
     return lines((case.message, *case.details))
 
 

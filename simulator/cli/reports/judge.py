@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from reseller_sim.exchange import proxy_hint
 from simulator.cli.output import print_to_stderr
-from simulator.cli.reports.cases import UNWRITABLE, Case, Reports, Run, Suite, all_ok
+from simulator.cli.reports.cases import UNWRITABLE, ReportCase, Reports, RunFacts, Suite, all_ok
 from simulator.cli.reports.verdicts import (
     AUDIT,
     WARNING,
@@ -23,7 +23,7 @@ from simulator.cli.reports.verdicts import (
 from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
-    from simulator.cli.reports.folder import Folder
+    from simulator.cli.reports.folder import ReportFolder
     from simulator.cli.reports.tapes import Tapes
     from simulator.cli.server import Running
     from simulator.redaction import Mask
@@ -48,7 +48,7 @@ class Judge:
         self._path = folder
         self._totals = Totals()
         self._got_request = False
-        self._folder: Folder | None = None
+        self._folder: ReportFolder | None = None
         self._worker = ThreadPoolExecutor(1, "report")
         self._waiting: deque[Future[None]] = deque()
 
@@ -70,11 +70,11 @@ class Judge:
             self._tapes.follow(running.app.again)
         self._scenario, self._seed = scenario, running.sandbox.seed
         self._began = datetime.now().astimezone().isoformat(timespec="seconds")
-        self._lives, self._audited = Lives(), Lives("obligations")
+        self._lives, self._audited = Lives(), Lives()
         if self._path is not None:
-            from simulator.cli.reports.folder import Folder
+            from simulator.cli.reports.folder import ReportFolder
 
-            self._folder = Folder(self._path, running.app.sandboxes, running.url)
+            self._folder = ReportFolder(self._path, running.app.sandboxes, running.url)
         running.app.sandboxes.on_ended = self._add
 
     def _add(self, live: "LiveSandbox", ending: "Ending" = "") -> None:
@@ -124,14 +124,11 @@ class Judge:
             print_to_stderr(f"reseller-sim exec: no sandbox got a request;{hint}")
         of_nothing = self._totals.of_nothing if self._audits else []
         suites = self._lives.suites(sandboxes.secrets) + self._audited.suites(sandboxes.secrets) + of_nothing
-        is_written = self._is_written(suites, Run(status, self._scenario, self._seed, self._began))
+        is_written = self._is_written(suites, RunFacts(status, self._scenario, self._seed, self._began))
         if self._reports.is_text:
             _print(suites)
         if self._audits and not of_nothing:
             print_to_stderr(f"reseller-sim exec: audit: {self._totals.text}")
-        if self._lives.met_left_out:
-            text = f"{self._lives.met_left_out} expectations that were met are left out of the reports"
-            print_to_stderr(f"reseller-sim exec: {text}: there are too many")
         self._reports.show(suites, is_after_others=True)
         if self._tapes is not None:
             self._tapes.end()
@@ -144,7 +141,7 @@ class Judge:
             return status
         return UNWRITABLE if not is_written else 0 if all_ok(suites) else 1
 
-    def _is_written(self, suites: Sequence[Suite], run: Run) -> bool:
+    def _is_written(self, suites: Sequence[Suite], run: RunFacts) -> bool:
         """Write the files and the folder's page; whether that was possible."""
         is_written = self._reports.write(suites, run)
         if self._folder is None:
@@ -155,7 +152,7 @@ class Judge:
         return is_written and not self._folder.error
 
 
-def _verdict(lives: Lives, run: Run, audit: str) -> str:
+def _verdict(lives: Lives, run: RunFacts, audit: str) -> str:
     """Return the result of a run in a line. `audit` is the result of the audit, if it ran."""
     unmet = f"{lives.unmet} of {lives.total} expectations not met" if lives.unmet else ""
     met = f"all {lives.total} expectations met" if lives.total else "nothing was expected"
@@ -172,7 +169,7 @@ def _print(suites: Sequence[Suite]) -> None:
                 _print_case(suite, case, "warning")
 
 
-def _print_case(suite: Suite, case: Case, verdict: str) -> None:
+def _print_case(suite: Suite, case: ReportCase, verdict: str) -> None:
     place = f"{case.file}:{case.line}: " if case.line else ""
     if case.code in (AUDIT, WARNING):
         place = f"{case.name.partition(':')[0]}: "

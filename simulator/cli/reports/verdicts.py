@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reseller_sim.exchange import proxy_hint
-from simulator.cli.reports.cases import Case, Suite
+from simulator.cli.reports.cases import ReportCase, Suite
 
 if TYPE_CHECKING:
     from simulator.domain.model.expectations import Verdict
@@ -24,7 +24,6 @@ NO_ENDPOINT: Final = (
     "does the command send to RESELLER_BASE_URL and the paths of the service?"
 )
 _BEST_TO_WORST: Final = (NOT_EXERCISED, "met", "warning", "violated")
-CASES_MAX = 10_000
 EXPECTATION = "expectation"
 
 
@@ -64,7 +63,7 @@ class Totals:
         self._unreached = 0
         self._passed_over = 0
 
-    def add(self, cases: Iterable[Case], *, has_reached_endpoint: bool) -> None:
+    def add(self, cases: Iterable[ReportCase], *, has_reached_endpoint: bool) -> None:
         """Count the obligations of a sandbox that got a request. Requests that reach no endpoint exercise nothing,
         though some obligations are about every request."""
         self._sandboxes += has_reached_endpoint
@@ -83,7 +82,7 @@ class Totals:
         if self._sandboxes:
             return []
         name = "a sandbox was judged" if self._passed_over or self._unreached else "a sandbox got a request"
-        return [Suite("audit", (Case(name=name, ok=False, message=self._why_nothing, code=NOTHING),))]
+        return [Suite("audit", (ReportCase(name=name, ok=False, message=self._why_nothing, code=NOTHING),))]
 
     @property
     def _why_nothing(self) -> str:
@@ -109,19 +108,19 @@ class Totals:
         return ", ".join([*counts, f"{self._sandboxes} {many}", *passed_over])
 
 
-def _state(case: Case) -> str:
+def _state(case: ReportCase) -> str:
     if case.skipped:
         return NOT_EXERCISED
     return "violated" if not case.ok else "warning" if case.message else "met"
 
 
-def audit_cases(rows: Iterable[Row]) -> Iterator[Case]:
+def audit_cases(rows: Iterable[Row]) -> Iterator[ReportCase]:
     """Obligations as cases: only an error that is violated is not ok."""
     for row in rows:
         is_violated, is_error = row["state"] == "violated", row["severity"] == "error"
         first, *others = row["findings"] or [""]
         message = f"SPEC {row['section']}: {first}" if is_violated else ""
-        yield Case(
+        yield ReportCase(
             name=f"{row['id']}: {row['title']}",
             ok=not (is_violated and is_error),
             message=message,
@@ -132,18 +131,13 @@ def audit_cases(rows: Iterable[Row]) -> Iterator[Case]:
 
 
 class Lives:
-    """Collects the verdicts of sandboxes, up to a maximum number. Met expectations are left out first. Unmet
-    expectations are counted beyond the maximum, so the run still fails."""
+    """Collects the verdicts of sandboxes."""
 
-    def __init__(self, what: str = "expectations") -> None:
-        self._what = what
+    def __init__(self) -> None:
         self._suites: list[Suite] = []
         self._deleted: Counter[str] = Counter()
-        self._cases = 0
         self.total = 0
         self.unmet = 0
-        self.met_left_out = 0
-        self.unmet_left_out = 0
 
     def add(self, live: "LiveSandbox", label: str) -> "list[Verdict]":
         """Judge the present state of a sandbox that has expectations, and return the verdicts."""
@@ -153,11 +147,13 @@ class Lives:
         self.add_cases(live, label, expectation_cases(found, live.secrets))
         return found
 
-    def add_cases(self, live: "LiveSandbox", label: str, cases: Iterable[Case]) -> None:
-        """Keep cases of a sandbox, which show no secret, as far as there is room."""
+    def add_cases(self, live: "LiveSandbox", label: str, cases: Iterable[ReportCase]) -> None:
+        """Keep cases of a sandbox, which show no secret."""
         from simulator.redaction import redact
 
-        kept = tuple(filter(self._keep, cases))
+        kept = tuple(cases)
+        self.total += len(kept)
+        self.unmet += sum(1 for case in kept if not case.ok)
         if kept:
             self._suites.append(Suite(redact(label, live.secrets), kept))
 
@@ -173,30 +169,12 @@ class Lives:
             return f"{name}, before its {_ordinal(live.rewinds + 1)} rewind"
         return name + (f", {ending}" if ending else "")
 
-    def _keep(self, case: Case) -> bool:
-        self.total += 1
-        self.unmet += not case.ok
-        part = 2 if case.ok else 1  # half of the room is for what is not met
-        if self._cases >= CASES_MAX // part:
-            self.met_left_out += case.ok
-            self.unmet_left_out += not case.ok
-            return False
-        self._cases += 1
-        return True
-
     def suites(self, secrets: "Iterable[Secrets]") -> list[Suite]:
-        """Everything that was judged, without these secrets; a suite about what was left out, if anything was."""
+        """Everything that was judged, without these secrets."""
         from simulator.redaction import redact
 
-        all_secrets = tuple(secrets)
-        shown = [Suite(redact(one.name, all_secrets), without_secrets(one.cases, all_secrets)) for one in self._suites]
-        if self.met_left_out or self.unmet_left_out:
-            text = (
-                f"{self.unmet_left_out} more {self._what} were not met, and {self.met_left_out} more were met:"
-                f" a run keeps at most {CASES_MAX}"
-            )
-            shown.append(Suite("left out", (Case("left out", not self.unmet_left_out, text, code=EXPECTATION),)))
-        return shown
+        known = tuple(secrets)
+        return [Suite(redact(one.name, known), without_secrets(one.cases, known)) for one in self._suites]
 
 
 def _ordinal(number: int) -> str:
@@ -204,18 +182,18 @@ def _ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
-def expectation_cases(found: "Iterable[Verdict]", secrets: "Iterable[Secrets]") -> tuple[Case, ...]:
+def expectation_cases(found: "Iterable[Verdict]", secrets: "Iterable[Secrets]") -> tuple[ReportCase, ...]:
     """Verdicts as cases, without secrets."""
     return without_secrets(map(_case, found), secrets)
 
 
-def _case(one: "Verdict") -> Case:
+def _case(one: "Verdict") -> ReportCase:
     from simulator.scenario.library import BODY
 
     place = one.expectation.place
     place = place if place and place.file != BODY else None  # not a file that can be opened
     details = [f"nearest: {line}" for line in one.nearest] + [f"pending: {line}" for line in one.pending]
-    return Case(
+    return ReportCase(
         name=one.expectation.name,
         ok=one.ok,
         message=one.message,
@@ -226,7 +204,7 @@ def _case(one: "Verdict") -> Case:
     )
 
 
-def without_secrets(cases: Iterable[Case], secrets: "Iterable[Secrets]") -> tuple[Case, ...]:
+def without_secrets(cases: Iterable[ReportCase], secrets: "Iterable[Secrets]") -> tuple[ReportCase, ...]:
     """Return the cases with redacted texts."""
     from simulator.redaction import redact
 
