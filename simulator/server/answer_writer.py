@@ -32,16 +32,15 @@ REFUSAL: Final = (
 
 
 class GatedTransport:
-    """A transport that writes and closes, in the order of the calls, when its gate is open. With `is_free` set, the
-    next bytes need no gate."""
+    """A transport that writes and closes, in the order of the calls, and each piece when the gate is open for it: what
+    is written later may depend on a later commit. With `is_free` set, the next bytes need no gate."""
 
     def __init__(self, transport: asyncio.Transport, gate: Gate) -> None:
         self._transport = transport
         self._gate = gate
-        self._held: deque[Act] = deque()
+        self._held: deque[tuple[bytes, list[Act]]] = deque()  # what the gate holds, and what follows each
         self._held_bytes = 0
         self._is_closing = False
-        self._first = b""  # of what is held
         self.is_free = False
 
     def __getattr__(self, name: str) -> Any:
@@ -49,12 +48,11 @@ class GatedTransport:
 
     def write(self, data: bytes) -> None:
         """Write when the gate is open; nothing to a client that has left by then."""
-        if self._held or not (self.is_free or self._gate.is_open(self._release, self._refuse)):
-            self._first = self._first if self._held else data
-            self._held_bytes += len(data)
-            self._held.append(partial(self._transport.write, data))
+        if self.is_free or self._gate.is_open(self._release, self._refuse):
+            self._do(partial(self._transport.write, data))
         else:
-            self._transport.write(data)
+            self._held_bytes += len(data)
+            self._held.append((data, []))
 
     def write_eof(self) -> None:
         """Close our side after everything was written."""
@@ -82,13 +80,13 @@ class GatedTransport:
 
     def _do(self, act: Act) -> None:
         if self._held:
-            self._held.append(act)
+            self._held[-1][1].append(act)
         else:
             act()
 
     def _refuse(self) -> None:
         """Refuse instead of sending what is held; in the middle of an answer, close alone."""
-        if self._held and self._first.startswith(_HEAD) and not self._transport.is_closing():
+        if self._held and self._held[0][0].startswith(_HEAD) and not self._transport.is_closing():
             self._transport.write(REFUSAL)
             self._transport.close()
         elif self._held:
@@ -97,11 +95,14 @@ class GatedTransport:
         self._held_bytes = 0
 
     def _release(self) -> None:
-        held, self._held, self._held_bytes = self._held, deque(), 0
-        for act in held:
-            if self._transport.is_closing():  # the client has left meanwhile
-                return
-            act()
+        if self._held:
+            data, acts = self._held.popleft()
+            self._held_bytes -= len(data)
+            acts.insert(0, partial(self._transport.write, data))
+            for act in acts:
+                if self._transport.is_closing():  # the client has left meanwhile
+                    return
+                act()
 
 
 class AnswerWriter:

@@ -107,6 +107,20 @@ def test_entries_written_later_wait_for_a_later_commit() -> None:
     assert written.did == [b"a", b"b"]
 
 
+def test_a_later_answer_of_the_same_connection_waits_for_its_own_commit() -> None:
+    store, gate, written, transport, _ = made()
+    gate.note()
+    transport.write(b"a")
+    gate.note()
+    transport.write(b"b")
+    transport.close()
+    store.requested[0](None)
+    assert written.did == [b"a"]
+    assert transport.get_write_buffer_size() == 1
+    store.requested[1](None)
+    assert written.did == [b"a", b"b", "closed"]
+
+
 def test_no_answer_leaves_after_a_failure_and_the_failure_is_reported_once() -> None:
     store, gate, written, transport, failures = made()
     gate.note()
