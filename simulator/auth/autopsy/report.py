@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from simulator.auth.autopsy.json_texts import not_json
-from simulator.auth.autopsy.search import MISTAKES, digest_of, readings, search
+from simulator.auth.autopsy.search import digest_of, readings, search, ways_of
 from simulator.auth.autopsy.signing_steps import Facts, Parts, Ways, signings
 from simulator.auth.canonical import canonical_string
 from simulator.auth.form import FIX, wrong_form
@@ -147,8 +147,7 @@ def _mistakes_after_string(facts: Facts, given: bytes) -> Ways | None:
     """Return the mistakes in key, algorithm and encoding that lead from the string to the signature: none if it was
     signed rightly, None if the signature was not made of it. The secrets of others are tried with the right form only.
     """
-    table = (mistake for mistake in MISTAKES if mistake.step in ("key", "algorithm"))
-    tried: list[Ways] = [(), *((way,) for mistake in table for way in mistake.ways(facts))]
+    tried: list[Ways] = [(), *((way,) for way in ways_of(facts, "key", "algorithm"))]
     for reading in readings(facts):
         for ways in tried:
             is_of_other = any(way.id in ("secret-of-another", "secret-replaced") for way in ways)

@@ -7,7 +7,7 @@ import hmac
 from binascii import b2a_base64
 from collections.abc import Callable, Iterator
 from hashlib import sha256
-from itertools import combinations, islice, product
+from itertools import chain, combinations, islice, product
 from typing import NamedTuple
 
 from simulator.auth.autopsy import body_mistakes, key_mistakes, parameter_mistakes, query_mistakes, string_mistakes
@@ -115,11 +115,12 @@ def digest_of(secret: bytes, ways: Ways, string: bytes) -> bytes:
 
 def readings(facts: Facts) -> list[SignatureReading]:
     """Return every way to read the header with at most two mistakes, those with the fewest first."""
-    table = [mistake for mistake in MISTAKES if mistake.step == "encoding"]
-    encodings = [((), _base64), *(((way,), way.make) for mistake in table for way in mistake.ways(facts))]
+    encodings = [((), _base64), *(((way,), way.make) for way in ways_of(facts, "encoding"))]
     found: dict[tuple[bytes, bytes], SignatureReading] = {}
-    for prefix, text in _unwrapped(facts, "prefix", facts.signature[:SIGNATURE_BYTES_MAX]):
-        for wrapping, sent in _unwrapped(facts, "wrapping", text):
+    header = facts.signature[:SIGNATURE_BYTES_MAX]
+    for wrapping, value in _undone(facts, "wrapping", header, header):
+        is_right = value.startswith(PREFIX) and not value.startswith(PREFIX * 2)
+        for prefix, sent in _undone(facts, "prefix", value, value.removeprefix(PREFIX) if is_right else None):
             examples = _EXAMPLES[:1] if len(sent) == _CHARACTERS else _EXAMPLES
             for encoding, written in encodings:
                 how, texts = (*encoding, *wrapping, *prefix), [written(example, sent) for example in examples]
@@ -128,24 +129,20 @@ def readings(facts: Facts) -> list[SignatureReading]:
     return sorted(found.values(), key=lambda reading: len(reading.found))
 
 
-def _base64(digest: bytes, _: bytes) -> bytes:
-    return b2a_base64(digest, newline=False)
+def ways_of(facts: Facts, *steps: str) -> Iterator[Way]:
+    """Yield all ways of the mistakes in these steps."""
+    return chain.from_iterable(mistake.ways(facts) for mistake in MISTAKES if mistake.step in steps)
 
 
-def _unwrapped(facts: Facts, step: str, value: bytes) -> Iterator[tuple[tuple[Way, ...], bytes]]:
-    """The value as it is when this step is right, and without what each mistake puts around it."""
-    right = value if step == "wrapping" else _without_v1(value)
+def _undone(facts: Facts, step: str, value: bytes, right: bytes | None) -> Iterator[tuple[Ways, bytes]]:
+    """Yield what is inside of a value when a step of its writing is right, and by each mistake in it."""
     if right is not None:
         yield (), right
-    for mistake in MISTAKES:
-        for way in mistake.ways(facts) if mistake.step == step else ():
-            made = way.make(value)
-            if made is not None and (made != value or step == "prefix"):
-                yield (way,), made
+    for way in ways_of(facts, step):
+        made = way.make(value)
+        if made is not None and made != right:
+            yield (way,), made
 
 
-def _without_v1(signature: bytes) -> bytes | None:
-    """Return the text after v1=, also when blanks or quotes, which are another mistake, come first."""
-    bare = signature.strip(b" \t\"'")
-    is_right = bare.startswith(PREFIX) and not bare.startswith(PREFIX * 2)
-    return signature.replace(bare, bare.removeprefix(PREFIX)) if is_right else None
+def _base64(digest: bytes, _: bytes) -> bytes:
+    return b2a_base64(digest, newline=False)
