@@ -119,7 +119,7 @@ def test_a_malformed_request_in_single_bytes_gets_the_same(served: Served, name:
     ("raw", "error", "said"),
     [
         (MALFORMED["no Host"][0], "host_missing", "needs a Host header"),
-        (MALFORMED["two Hosts"][0], "host_repeated", "this one has 2"),
+        (MALFORMED["two Hosts"][0], "host_repeated", "this request has 2"),
         (MALFORMED["HTTP/2.0"][0], "unsupported_http_version", "HTTP/2.0"),
         (MALFORMED["asterisk"][0], "malformed_target", "must be a path"),
         (MALFORMED["broken escape"][0], "malformed_target", "two hexadecimal digits"),
