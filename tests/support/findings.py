@@ -101,6 +101,9 @@ FINDINGS: list[tuple[str, str, list[str]]] = [
     ("catalog events to a cloud's metadata", 'webhooks: {catalog: {url: "http://169.254.169.254/latest"}}\n', ["2:27: never_called nothing is sent there: 169.254.169.254 is a link-local address, where clouds serve their metadata"]),
     ("a scheduled callback to a cloud's metadata", 'schedule: [{at: 1m, settings: {reseller: RS001, callback: {url: "http://metadata.google.internal/"}}}]\n', ["2:65: never_called nothing is sent there: the host is a name of a cloud's metadata service"]),
     ("a scheduled webhook to the control API", 'schedule: [{at: 1m, webhook: {reseller: RS001, url: "https://sim/s/x/_sim/"}}]\n', ["2:53: never_called nothing is sent there: the path leads to the control API of a simulator; below /_sim only inbox/SANDBOX/NAME is called"]),
+    ("FP is healthy in staging", "network: {FP: Healthy}\n", ["2:15: always_interrupted staging reports an interruption of FP at all times; `environment: production` need not"]),
+    ("FP recovers in staging", "network: {FP: [{at: 0s, status: Interruption}, {at: 1h, status: Healthy}]}\n", ["2:65: always_interrupted staging reports an interruption of FP at all times; `environment: production` need not"]),
+    ("FP is healed by the schedule", "schedule: [{at: 1m, network: {product: FP, status: Healthy}}]\n", ["2:52: always_interrupted staging reports an interruption of FP at all times; `environment: production` need not"]),
     ("an adjustment in the currency's small letters", "catalog: {products: [{code: RELOAD, price_adjustment: {type: fixed, value: 5, currency: myr}}]}\n", ["2:89: foreign_currency prices of RELOAD are in MYR: an adjustment in myr is added without conversion; write MYR"]),
     ("a factor that means percent", "resellers: [{code: RS001, catalog: {RELOAD: {price_adjustment: {type: percentage, value: 3}}}}]\n", ["2:90: odd_factor a percentage is a factor, which multiplies the price by 3; 1.03 adds 3 %"]),
     ("a reseller in small letters", "resellers: [{code: rs001, balance: 100}]\n", ["2:20: similar_code 'rs001' is another reseller than 'RS001', which differs in capitals"]),
@@ -174,6 +177,8 @@ MEANT: list[tuple[str, str]] = [
     ("without a parameter", 'faults: [{when: {path: /v2/balance, query: {page: {not: "2"}}}, then: {status: 500}}]\n'),
     ("per what the headers say", "faults: [{when: {path: /v2/balance}, times: 2, per: key, then: {status: 500}}]\n"),
     ("two paths in two items", "faults: [{when: {any: [{path: /v2/topup}, {path: /v2/balance}], path: /v2/*}, then: {status: 500}}]\n"),
+    ("FP is healthy in production", "environment: production\nnetwork: {FP: Healthy}\n"),
+    ("another product recovers", "network: {GAME: [{at: 0s, status: Interruption}, {at: 1h, status: Healthy}]}\n"),
     ("a factor", "catalog: {products: [{code: RELOAD, price_adjustment: {type: percentage, value: 1.5}}]}\n"),
     ("an adjustment in the currency of the prices", "catalog: {products: [{code: RELOAD, price_adjustment: {type: fixed, value: 5, currency: MYR}}]}\n"),
 ]  # fmt: skip

@@ -25,7 +25,14 @@ from simulator.scenario.lint.idle_parts import (
     lint_variants,
 )
 from simulator.scenario.lint.sold_products import lint_products, lint_sold
-from simulator.scenario.lint.start import lint_adjustments, lint_codes, lint_schedule, lint_secrets, lint_targets
+from simulator.scenario.lint.start import (
+    lint_adjustments,
+    lint_codes,
+    lint_network,
+    lint_schedule,
+    lint_secrets,
+    lint_targets,
+)
 from simulator.scenario.lint.waits import lint_fault_waits, lint_waits
 from simulator.scenario.reading.document import Document, Problem, Report
 from simulator.scenario.reading.load import load_object
@@ -66,6 +73,7 @@ def lint(document: Document, found: Iterable[Problem], scenario: Scenario | None
     lint_secrets(root)
     lint_codes(root)
     lint_adjustments(root)
+    lint_network(root)
     lint_targets(root)
     if scenario is not None and scenario.clock.mode == "manual":
         lint_waits(root, scenario.limits)

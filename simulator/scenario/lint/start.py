@@ -1,5 +1,5 @@
-"""Lint of a sandbox's initial state: short secrets, foreign currencies, blocked addresses, and a schedule that changes
-nothing."""
+"""Lint of a sandbox's initial state: short secrets, foreign currencies, blocked addresses, a schedule that changes
+nothing, and network statuses that a staging never reports (SPEC 7.3)."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -7,6 +7,7 @@ from typing import Any
 
 from simulator.http_client.targets import reason_to_refuse
 from simulator.scenario.reading.reader import Reader, secret_bytes
+from simulator.scenario.sections.limits import INTERRUPTED
 from simulator.scenario.sections.options import MYR
 
 Values = Mapping[str, Any]
@@ -43,6 +44,19 @@ def _start(root: Reader, kind: str, entry: Reader) -> Values:
         return {"require_api_key_for_topup": False, "ip_allowlist": [], **written}
     key = next((one for one in reseller["api_keys"].items() if one["key"].text() == entry["key"].text()), None)
     return {"state": "active", **key.plain} if key is not None else {}
+
+
+def lint_network(root: Reader) -> None:
+    """Report healthy statuses of the product that a staging always reports as interrupted."""
+    if root["environment"].text("staging") != "staging":
+        return
+    planned, scheduled = root["network"][INTERRUPTED], [item["network"] for item in root["schedule"].items()]
+    changes = [one["status"] for one in scheduled if one["product"].text() == INTERRUPTED]
+    statuses = [item["status"] for item in planned.items()] if planned.is_list else [planned]
+    for status in (*statuses, *changes):
+        if status.text() == "Healthy":
+            text = f"staging reports an interruption of {INTERRUPTED} at all times; `environment: production` need not"
+            status.problem("always_interrupted", text)
 
 
 FACTOR_MAX = 2
