@@ -127,7 +127,7 @@ def _hint(control: Control, name: str) -> str:
     """The end of a sentence about an inbox that no callback and no webhook uses."""
     from reseller_sim.evidence import inbox_hint_of
 
-    hint = inbox_hint_of(control.get("/resellers")["resellers"], name, only_likely=True)
+    hint = inbox_hint_of(control.get("/resellers")["resellers"], name)
     return hint.replace(", which no callback uses", "; no callback uses it")
 
 

@@ -72,7 +72,8 @@ def parse_target(text: str, max_chars: int = MAX_TARGET_CHARS) -> InboxTarget | 
 
 def _inbox(name: str) -> InboxTarget:
     if not INBOX_NAME.fullmatch(name):
-        raise BadTarget("an inbox name is 1 to 64 letters, digits, '.', '_' or '-' and starts with a letter or digit")
+        text = "an inbox name is 1 to 64 letters, digits, '.', '_' or '-' and starts with a letter or digit"
+        raise BadTarget(f"{text}; leave out {INBOX_SCHEME}" if name.startswith(INBOX_SCHEME) else text)
     return InboxTarget(name)
 
 

@@ -218,7 +218,7 @@ def test_a_sandbox_without_payments_shows_what_reached_it(run: Run) -> None:
 
 
 def test_a_call_of_the_test_that_is_refused_is_not_taken_for_a_wrong_address(run: Run) -> None:
-    assert "below zero" in run.report("test_of_its_own_that_is_refused")
+    assert "must be a positive amount" in run.report("test_of_its_own_that_is_refused")
     assert "reached the sandbox" not in run.report("test_of_its_own_that_is_refused")
 
 
