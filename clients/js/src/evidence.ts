@@ -3,7 +3,7 @@
 import { checkArguments, FUNCTIONS, nearest } from "./arguments.js";
 import { Control, ExpectationFailed } from "./control.js";
 import { proxyHint, steadyS, wallMs } from "./machine.js";
-import type { Advanced, CallbackWanted, Clock, Held, RequestRecord } from "./records.js";
+import type { Advanced, CallbackWanted, Clock, Held, Obligation, RequestRecord, TransactionRecord } from "./records.js";
 import type { Sandbox } from "./sandbox.js";
 import { callbackLine, requestLine, shownTime } from "./story.js";
 
@@ -21,6 +21,19 @@ export async function noPayment(sandbox: Sandbox, refid: string): Promise<Expect
   const isReached = (await sandbox.requests()).length > 0;
   const lines = isReached ? await refusalLines(sandbox, await sandbox.refused()) : [await noRequest(sandbox)];
   return new ExpectationFailed(`no payment has the refid ${refid}${await heldHint(sandbox, refid)}`, lines.join("\n"));
+}
+
+/** The failure that a payment has another status. */
+export async function otherStatus(sandbox: Sandbox, { refid, status }: TransactionRecord, wanted: string): Promise<ExpectationFailed> {
+  const hints = (await pendingHint(sandbox)) + (await heldHint(sandbox, refid));
+  return new ExpectationFailed(`payment ${refid} is ${status}, expected ${wanted}${hints}`, `${await sandbox.story(refid)}`, status, wanted);
+}
+
+/** The failure that a wallet has another balance. */
+export async function otherBalance(sandbox: Sandbox, balance: number, wanted: string | number): Promise<ExpectationFailed> {
+  const lines = (await sandbox.transactions()).map(({ refid, status, cost }) => `payment ${refid}: ${status}, cost ${cost}`).reverse();
+  const message = `the balance is ${balance}, expected ${wanted}${await pendingHint(sandbox)}`;
+  return new ExpectationFailed(message, lines.join("\n"), balance, Number(wanted));
 }
 
 /** The failure that a callback did not come in time. */
@@ -58,6 +71,16 @@ export async function callbackHints(sandbox: Sandbox, refid?: string): Promise<s
 
 /** Whether the receiver accepted this attempt of a callback. */
 export const isAccepted = ({ status }: { status: number | null }) => Math.floor((status ?? 0) / 100) === 2;
+
+/** Warns of an advance without a duration that did nothing. */
+export function warnOfNothing({ fired, idle }: Advanced): void {
+  const text = 'advance() runs what is due now, and nothing is: to move time, give a duration such as advance("5s")';
+  if (fired.length === 0 && !idle) process.emitWarning(text);
+}
+
+/** A violated obligation, with what to do about it. */
+export const violationLine = ({ id, section, title, log, evidence, advice }: Obligation): string =>
+  `${id}, section ${section}${evidence.length > 0 ? ` (${log} ${evidence.join(", ")})` : ""}: ${title}\n  ${advice}`;
 
 /** What is pending, and how a test that moves time itself goes on; empty when nothing is. */
 export async function pendingHint(sandbox: Sandbox): Promise<string> {

@@ -3,7 +3,7 @@
 
 import { checkPath, guard, iso, nearest, SANDBOX, seconds, sentMoment } from "./arguments.js";
 import { Control, encoded, ExpectationFailed, SimulatorError, type Sent } from "./control.js";
-import { callbackHints, counted, heldHint, isAccepted, neverIdle, noCallback, noPayment, pendingHint, refusalLines, storyOrRefusals, unusedInbox } from "./evidence.js";
+import * as evidence from "./evidence.js";
 import { Hold } from "./holds.js";
 import { proxyBypass, wallMs } from "./machine.js";
 import { firstMessage, Message } from "./receiver.js";
@@ -13,8 +13,6 @@ import type {
 } from "./records.js";
 import { signedFetch } from "./signing.js";
 import { Story } from "./story.js";
-
-const NOTHING_DUE = 'advance() runs what is due now, and nothing is: to move time, give a duration such as advance("5s")';
 
 /** A sandbox of a running simulator. */
 export class Sandbox {
@@ -83,14 +81,14 @@ export class Sandbox {
   async advance(by?: AdvanceBy): Promise<Advanced> {
     const json = typeof by === "object" ? { to: iso(by.to) } : { seconds: seconds(by ?? 0) };
     const advanced = await this.#ask<Advanced>("POST", "/clock/advance", { json });
-    if (by === undefined && advanced.fired.length === 0 && !advanced.idle) process.emitWarning(NOTHING_DUE);
+    if (by === undefined) evidence.warnOfNothing(advanced);
     return advanced;
   }
 
   /** Moves time on until nothing is left to happen. Fails, and says why, when something always is. */
   async runUntilIdle(): Promise<Advanced> {
     const advanced = await this.#ask<Advanced>("POST", "/clock/advance", { json: { until: "idle" } });
-    if (advanced.idle === false) throw await neverIdle(this, advanced);
+    if (advanced.idle === false) throw await evidence.neverIdle(this, advanced);
     return advanced;
   }
 
@@ -136,7 +134,7 @@ export class Sandbox {
   /** All that happened to the latest payment with this reference. */
   async story(refid: string): Promise<Story> {
     const payment = await this.transaction(refid);
-    if (payment === null) throw await noPayment(this, refid);
+    if (payment === null) throw await evidence.noPayment(this, refid);
     return new Story(await this.#ask("GET", `/transactions/${encodeURIComponent(payment.trxid)}`));
   }
 
@@ -164,7 +162,7 @@ export class Sandbox {
    * inbox that nothing is sent to, if its name is like that of another. */
   async inbox(name = "callbacks"): Promise<Message[]> {
     const items = await this.#control.all<InboxRecord>(this.#inbox(name), "items");
-    const unused = items.length === 0 && name !== "callbacks" ? await unusedInbox(this, name) : "";
+    const unused = items.length === 0 && name !== "callbacks" ? await evidence.unusedInbox(this, name) : "";
     if (unused !== "") throw new RangeError(`sandbox.inbox: it is empty${unused}`);
     return items.map((item) => new Message(item));
   }
@@ -186,17 +184,15 @@ export class Sandbox {
     const { refid, status, timeoutS = 10, inbox = "callbacks" } = filter;
     const isWanted = ({ data }: Message) => (refid ?? data.refid) === data.refid && (status ?? data.status) === data.status;
     const message = await firstMessage(this.#control, this.#inbox(inbox), isWanted, timeoutS);
-    if (message === undefined) throw await noCallback(this, filter, timeoutS);
+    if (message === undefined) throw await evidence.noCallback(this, filter, timeoutS);
     return message;
   }
 
   /** Fails with the payment's story unless it has this status. */
   async expectStatus(refid: string, status: string): Promise<void> {
     const payment = await this.transaction(refid);
-    if (payment === null) throw await noPayment(this, refid);
-    if (payment.status === status) return;
-    const message = `payment ${refid} is ${payment.status}, expected ${status}${await pendingHint(this)}${await heldHint(this, refid)}`;
-    throw new ExpectationFailed(message, `${await this.story(refid)}`, payment.status, status);
+    if (payment === null) throw await evidence.noPayment(this, refid);
+    if (payment.status !== status) throw await evidence.otherStatus(this, payment, status);
   }
 
   /** The balance of a wallet, by default the first reseller's. */
@@ -207,26 +203,23 @@ export class Sandbox {
   /** Fails with the payments unless a wallet, by default the first reseller's, has this balance. */
   async expectBalance(amount: string | number, reseller?: string): Promise<void> {
     const balance = await (reseller === undefined ? this.balance() : this.balance(reseller));
-    if (balance === Number(amount)) return;
-    const lines = (await this.transactions()).map(({ refid, status, cost }) => `payment ${refid}: ${status}, cost ${cost}`).reverse();
-    const message = `the balance is ${balance}, expected ${amount}${await pendingHint(this)}`;
-    throw new ExpectationFailed(message, lines.join("\n"), balance, Number(amount));
+    if (balance !== Number(amount)) throw await evidence.otherBalance(this, balance, amount);
   }
 
   /** Fails with the payment's story unless a receiver has accepted such a callback, which is returned. Does not wait. A text is the status. */
   async expectCallback(refid: string, wanted: string | { status?: string } = {}): Promise<CallbackRecord> {
     const status = typeof wanted === "string" ? wanted : wanted.status;
-    const accepted = (await this.callbacks({ refid })).filter(isAccepted);
+    const accepted = (await this.callbacks({ refid })).filter(evidence.isAccepted);
     const callback = accepted.find(({ payment_status }) => (status ?? payment_status) === payment_status);
     if (callback !== undefined) return callback;
     const what = status === undefined ? "callback" : `callback with the status ${status}`;
-    throw new ExpectationFailed(`no ${what} for ${refid} was accepted${await callbackHints(this, refid)}`, await storyOrRefusals(this, refid));
+    throw new ExpectationFailed(`no ${what} for ${refid} was accepted${await evidence.callbackHints(this, refid)}`, await evidence.storyOrRefusals(this, refid));
   }
 
   /** Fails with the refused requests and their diagnoses if there are any. */
   async expectNoRefusals(): Promise<void> {
-    const lines = await refusalLines(this, await this.refused());
-    if (lines.length > 0) throw new ExpectationFailed(counted(lines.length, "refused request"), lines.join("\n"), lines.length, 0);
+    const lines = await evidence.refusalLines(this, await this.refused());
+    if (lines.length > 0) throw new ExpectationFailed(evidence.counted(lines.length, "refused request"), lines.join("\n"), lines.length, 0);
   }
 
   /** Fails with the violations, and what to do about them, if the client did what the service forbids. Warnings are allowed. */
@@ -234,9 +227,7 @@ export class Sandbox {
     const { obligations } = await this.audit();
     const violated = obligations.filter(({ state, severity }) => state === "violated" && severity !== "warning");
     const ids = violated.map(({ id }) => id);
-    const lines = violated.map(({ id, section, title, log, evidence, advice }) =>
-      `${id}, section ${section}${evidence.length > 0 ? ` (${log} ${evidence.join(", ")})` : ""}: ${title}\n  ${advice}`);
-    if (ids.length > 0) throw new ExpectationFailed(`violated: ${ids.join(", ")}`, lines.join("\n"), ids, []);
+    if (ids.length > 0) throw new ExpectationFailed(`violated: ${ids.join(", ")}`, violated.map(evidence.violationLine).join("\n"), ids, []);
   }
 
   /** What it is like now: clock, resellers, balances. */
