@@ -188,7 +188,7 @@ def _print_unshortened(line: str) -> None:
 def story_command(control: Control, refid: str, reseller: str | None, json: bool) -> None:
     """Print all that happened to a payment.
 
-    Requests, statuses, the wallet, callbacks with what the receiver answered, disputes and voids, in the order of time.
+    Requests, statuses, the wallet, callbacks with answer of the receiver, disputes and voids, in the order of time.
     A trxid does as well as a refid. Exit code 1 means that there is no such payment; when its request
     was refused, the line says why.
 

@@ -64,8 +64,8 @@ def test_both_lines_stay_after_one_of_them_was_copied(page: Console) -> None:
     shown = page.open()
     shown.keyboard.press("a")
     for name in ("reseller-sim advance 1m", "copy as curl", "reseller-sim advance 1m"):
-        shown.locator("sim-said").get_by_role("button", name=name).click()
-        shown.locator("sim-said", has_text=f"copied the {'curl' if 'curl' in name else 'CLI'} line").wait_for()
+        shown.locator("sim-action-log").get_by_role("button", name=name).click()
+        shown.locator("sim-action-log", has_text=f"copied the {'curl' if 'curl' in name else 'CLI'} line").wait_for()
 
 
 def test_buttons_advance_to_the_next_thing_and_until_nothing_is_due(page: Console) -> None:
@@ -112,7 +112,7 @@ def test_each_due_item_is_listed_with_its_link_and_can_be_advanced_to(page: Cons
 )
 def test_the_clock_goes_to_a_time_that_is_written(page: Console, written: str, command: str) -> None:
     shown = page.open("live?clock=due")
-    shown.get_by_label("by a time, or to one").fill(written)
+    shown.get_by_label("by a duration, or to a time").fill(written)
     shown.keyboard.press("Enter")
     shown.get_by_role("button", name=f"reseller-sim {command} --sandbox").wait_for()
     wait_for_time(page)
@@ -122,7 +122,7 @@ def test_a_time_of_day_is_the_next_such_time_where_the_service_is(page: Console)
     page.mine("PUT", "clock", {"now": "2099-01-10T23:30:00+08:00"})
     shown = page.open("live?clock=due")
     for written, reached in [("23:59", "2099-01-10T15:59:00"), ("08:15", "2099-01-11T00:15:00")]:
-        shown.get_by_label("by a time, or to one").fill(written)
+        shown.get_by_label("by a duration, or to a time").fill(written)
         shown.get_by_role("button", name="advance", exact=True).click()
         wait_for = f"advance to 2099-01-1{'0' if written == '23:59' else '1'}T{written}:00"
         shown.get_by_role("button", name=wait_for).wait_for()
@@ -132,12 +132,12 @@ def test_a_time_of_day_is_the_next_such_time_where_the_service_is(page: Console)
 @pytest.mark.parametrize(
     ("written", "refusal"),
     [
-        ("soon", "“soon” is no time; write 90s"),
-        ("25:00", "“25:00” is on no calendar or clock; hours go to 23"),
+        ("soon", "“soon” is not a time; write 90s"),
+        ("25:00", "“25:00” is not a valid date or time; hours go to 23"),
         ("2027-02-30 10:00", "“2027-02-30 10:00” is on no calendar or clock"),
         ("24:00", "“24:00” is on no calendar or clock"),
         ("\u202e12:00", "“⟨202E⟩12:00” is no time"),
-        ("2001-01-01 10:00", "“2001-01-01 10:00” is past: it is 20"),
+        ("2001-01-01 10:00", "“2001-01-01 10:00” is in the past: it is 20"),
         ("99999999d", "“99999999d” is too long: the clock goes 3660d at a time"),
         ("3660d 1ms", "“3660d 1ms” is too long"),
     ],
@@ -147,10 +147,10 @@ def test_a_time_that_cannot_be_gone_to_is_refused_where_it_was_written(
 ) -> None:
     before = now(page)
     shown = page.open("live?clock=due")
-    shown.get_by_label("by a time, or to one").fill(written)
+    shown.get_by_label("by a duration, or to a time").fill(written)
     shown.keyboard.press("Enter")
     shown.locator("clock-panel .mistake", has_text=refusal).wait_for()
-    assert shown.get_by_label("by a time, or to one").input_value() == written
+    assert shown.get_by_label("by a duration, or to a time").input_value() == written
     assert now(page) == before
 
 
@@ -220,7 +220,7 @@ def test_a_long_advance_shows_its_progress_and_is_stopped(page: Console) -> None
     shown.get_by_text(re.compile(r"advancing to .*, \d+ things? happened")).wait_for()
     shown.get_by_role("button", name="stop", exact=True).click()
     progress.wait_for(state="hidden")
-    shown.locator("sim-said", has_text=re.compile("stopped at|is stopped at")).wait_for()
+    shown.locator("sim-action-log", has_text=re.compile("stopped at|is stopped at")).wait_for()
     clock = page.mine("GET", "clock")
     assert clock["advancing"] is None
     assert clock["pending"] > 0

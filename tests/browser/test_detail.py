@@ -71,7 +71,7 @@ def test_the_menu_lists_what_can_be_done_and_each_key_does_it(page: Console) -> 
     pane = select(page, "POST /v2/topup")
     keyboard = page.page.keyboard
     keyboard.press(".")
-    menu = page.page.get_by_role("dialog", name="What can be done")
+    menu = page.page.get_by_role("dialog", name="Actions")
     names = ["copy as curlc", "replayr", "why?w", "its payment's storyEnter", "copy the refid"]
     assert menu.get_by_role("button").all_text_contents() == names
     keyboard.press("ArrowDown")
@@ -116,12 +116,12 @@ def test_an_attempt_of_a_callback_shows_both_sides_and_is_copied_with_its_inbox_
     page.mine("POST", "clock/advance", {"seconds": 5})
     pane = select(page, "callback Succesful")
     pane.get_by_label("body of what was sent").get_by_text('"refid": "order-7"').wait_for()
-    assert "500" in pane.get_by_label("What the receiver answered").inner_text()
+    assert "500" in pane.get_by_label("Answer of the receiver").inner_text()
     page.page.keyboard.press("c")
     page.page.get_by_text("copied the message as curl").wait_for()
     assert f"{page.url}/_sim/inbox/{page.sandbox}/callbacks" in clipboard(page)
     page.page.keyboard.press("w")
-    pane.get_by_text("The receiver did not take it, and it is tried again.").wait_for()
+    pane.get_by_text("The receiver did not accept it; a retry follows.").wait_for()
 
 
 def test_wallet_status_webhook_and_action_show_every_known_fact(page: Console) -> None:

@@ -116,8 +116,8 @@ def test_a_token_that_was_changed_by_a_restart_is_asked_for_again(guarded: Conso
         first.stop(signal.SIGTERM)
         with serving("--port", port, "--json", "--control-token", "another-token") as second:
             page.server = second
-            shown.get_by_role("form", name="Make a sandbox").get_by_role("button").click()
-            shown.get_by_text("The simulator has another token now.").wait_for()
+            shown.get_by_role("form", name="Create a sandbox").get_by_role("button").click()
+            shown.get_by_text("The simulator's token has changed.").wait_for()
             enter(page, TOKEN)
             shown.get_by_text("That is not this simulator's token.").wait_for()
             enter(page, "another-token")

@@ -47,7 +47,7 @@ def test_the_live_view_releases_held_answers_in_order_of_arrival(page: Console) 
         assert texts == [f"○ held in topup answer POST /v2/topup order-{number}" for number in (1, 2, 3)]
         assert_fits(page)
         held.nth(1).get_by_role("button", name="release the first 2").click()
-        shown.locator("sim-said", has_text="2 released from topup, 1 still held").wait_for()
+        shown.locator("sim-action-log", has_text="2 released from topup, 1 still held").wait_for()
         page.row("order-2").first.wait_for()
         assert [one.result().status for one in answers[:2]] == [200, 200]
         assert not answers[2].done()

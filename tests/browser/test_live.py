@@ -105,7 +105,7 @@ def test_a_pasted_book_is_no_filter(page: Console) -> None:
     shown.get_by_label("Filter").focus()
     shown.evaluate("document.execCommand('insertText', false, 'x'.repeat(10_000_000))")
     shown.locator(".tools .mistake", has_text="this takes 2,000 characters at most").wait_for()
-    shown.locator("sim-said", has_text="Filter: this takes 2,000 characters at most").wait_for()
+    shown.locator("sim-action-log", has_text="Filter: this takes 2,000 characters at most").wait_for()
     assert len(shown.url) < 2_200
     page.row("order-1").first.wait_for()
     shown.get_by_label("Filter").fill("refid:order-2")

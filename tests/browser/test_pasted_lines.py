@@ -21,7 +21,7 @@ SCENARIO = {
     "clock": {"mode": "manual", "start": "2047-01-10T12:00:00+08:00"},
     "webhooks": {"catalog": {"url": "inbox:catalog"}},
 }
-STOP = "app/moves.js"  # has a test of its own, since there must be an advance to stop
+STOP = "app/clock-actions.js"  # has a test of its own, since there must be an advance to stop
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_each_action_of_the_console_stands_in_the_table() -> None:
         {
             str(path.relative_to(WEB)): len(re.findall(r"\bact\(\{", path.read_text()))
             for path in sorted(WEB.rglob("*.js"))
-            if path.name != "said.js"
+            if path.name != "action-log.js"
         }
     )
     assert found - Counter([STOP, *(action.where for action in ACTIONS.values())]) == Counter()

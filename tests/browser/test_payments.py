@@ -92,7 +92,7 @@ def test_two_that_are_marked_stand_beside_each_other(page: Console) -> None:
     shown.keyboard.press("x")
     shown.wait_for_url(f"**/payments/{second}?with={first}")
     shown.locator("section.story").nth(1).wait_for()
-    table = shown.get_by_role("table", name="In what they differ")
+    table = shown.get_by_role("table", name="Differences")
     assert table.get_by_role("row", name="account 0123456790 0123456789").count() == 1
     assert table.get_by_role("row", name="product").count() == 0
 

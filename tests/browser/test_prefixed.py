@@ -47,8 +47,8 @@ def test_replies_of_an_inbox_are_programmed_below_a_prefix(page: Console, root: 
     program = shown.get_by_role("form", name="Program the replies")
     program.get_by_label("replies, in order").fill("503, 200")
     program.get_by_role("button", name="set replies").click()
-    shown.get_by_text("next: 503, then 200, the last again and again").wait_for()
-    said = shown.locator("sim-said")
+    shown.get_by_text("next: 503, then 200, then the last repeats").wait_for()
+    said = shown.locator("sim-action-log")
     said.get_by_text("inbox mine --reply 503,200").wait_for()
     assert ask(f"{page.url}/_sim/inbox/{page.sandbox}/mine", "POST", b"one").status == 503
     shown.get_by_role("navigation", name="Inboxes").get_by_role("link", name="mine 1").wait_for()

@@ -62,7 +62,7 @@ def test_a_ready_rule_fills_the_form_and_is_added(page: Console, preset: str, na
     add(page)
     page.page.get_by_role("button", name=f"Remove {name}", exact=True).wait_for()
     assert name in [one["name"] for one in page.mine("GET", "rules")["rules"]]
-    page.page.locator("sim-said .copy", has_text="reseller-sim rule add").wait_for()
+    page.page.locator("sim-action-log .copy", has_text="reseller-sim rule add").wait_for()
 
 
 def test_counts_are_live(page: Console) -> None:
@@ -73,7 +73,7 @@ def test_counts_are_live(page: Console) -> None:
 
 def test_the_form_unfolds_and_writes_yaml(page: Console) -> None:
     shown = page.page
-    shown.get_by_label("What it decides").select_option("faults")
+    shown.get_by_label("What the rule decides").select_option("faults")
     shown.get_by_label("name", exact=True).fill("too slow")
     shown.get_by_label("Add to when").select_option("product")
     shown.locator("[data-key=product] input").fill("RELOAD")
@@ -253,7 +253,7 @@ def payment(page: Console, refid: str) -> tuple[int, str]:
 def test_the_next_signed_request_meets_a_clicked_rule(page: Console) -> None:
     page.mine("PUT", "network/RELOAD", {"status": "Healthy"})
     shown = page.page
-    said = shown.locator("sim-said")
+    said = shown.locator("sim-action-log")
     shown.get_by_role("form", name="Make a deposit").get_by_role("button").click()
     said.filter(has_text="deposited").wait_for()
     assert page.call("GET", "/v2/balance").status == 200
@@ -324,6 +324,6 @@ def test_a_rule_leads_to_its_line_in_the_editor(page: Console) -> None:
 def test_the_foot_shows_marks_of_direction_as_other_control_characters(page: Console) -> None:
     yaml(page).fill('payments:\n  - { name: "a\u202eb", then: [{ status: Succesful }] }\n')
     add(page)
-    line = page.page.locator("sim-said .copy", has_text="⟨202E⟩")
+    line = page.page.locator("sim-action-log .copy", has_text="⟨202E⟩")
     line.wait_for()
-    assert "\u202e" not in page.page.locator("sim-said").inner_html()
+    assert "\u202e" not in page.page.locator("sim-action-log").inner_html()

@@ -45,13 +45,13 @@ def test_credentials_are_at_hand_and_secrets_shown_on_demand(page: Console) -> N
 
 def test_one_is_made_and_the_page_goes_there_and_says_the_command(page: Console) -> None:
     made = f"{page.sandbox}-made"
-    form = page.page.get_by_role("form", name="Make a sandbox")
+    form = page.page.get_by_role("form", name="Create a sandbox")
     form.get_by_label("Id").fill(made)
     form.get_by_label("Scenario").select_option("lost-answers")
     form.get_by_label("Clock").select_option("x60")
     form.get_by_label("Seed").fill("7")
     form.get_by_label("Keys").select_option("unique")
-    form.get_by_role("button", name="Make it").click()
+    form.get_by_role("button", name="Create").click()
     page.page.wait_for_url(f"**/_sim/s/{made}/live")
     found = page.control("GET", f"sandboxes/{made}")
     assert (found["scenario"], found["seed"], found["clock"]["rate"]) == ("lost-answers", 7, 60)
@@ -62,23 +62,23 @@ def test_one_is_made_and_the_page_goes_there_and_says_the_command(page: Console)
 
 @pytest.mark.parametrize(("field", "text"), [("Id", "no blanks <b>"), ("Seed", "seven")])
 def test_a_mistake_is_said_beside_its_field(page: Console, field: str, text: str) -> None:
-    form = page.page.get_by_role("form", name="Make a sandbox")
+    form = page.page.get_by_role("form", name="Create a sandbox")
     form.get_by_label(field).fill(text)
-    form.get_by_role("button", name="Make it").click()
+    form.get_by_role("button", name="Create").click()
     form.get_by_role("alert").filter(has_text=" ").wait_for()
     assert form.get_by_label(field).get_attribute("aria-invalid") == "true"
     page.forget_refusals()
 
 
 def test_a_seed_that_a_browser_cannot_count_is_refused_in_its_field(page: Console) -> None:
-    form = page.page.get_by_role("form", name="Make a sandbox")
+    form = page.page.get_by_role("form", name="Create a sandbox")
     form.get_by_label("Id").fill(f"{page.sandbox}-seed")
     form.get_by_label("Seed").fill("9007199254740993")
-    form.get_by_role("button", name="Make it").click()
+    form.get_by_role("button", name="Create").click()
     form.get_by_role("alert").get_by_text("a browser counts to 9007199254740991: take a smaller seed").wait_for()
     assert form.get_by_label("Seed").get_attribute("aria-invalid") == "true"
     form.get_by_label("Seed").fill("9007199254740991")
-    form.get_by_role("button", name="Make it").click()
+    form.get_by_role("button", name="Create").click()
     page.page.wait_for_url(f"**/_sim/s/{page.sandbox}-seed/live")
     assert page.control("GET", f"sandboxes/{page.sandbox}-seed")["seed"] == 9007199254740991
 
@@ -88,8 +88,8 @@ def test_an_answer_that_breaks_off_is_said_where_it_was_asked(page: Console) -> 
         const broken = () => new ReadableStream({ pull: stream => stream.error(new TypeError('network error')) });
         window.fetch = async () => new Response(broken(), { status: 200 });
     }""")
-    form = page.page.get_by_role("form", name="Make a sandbox")
-    form.get_by_role("button", name="Make it").click()
+    form = page.page.get_by_role("form", name="Create a sandbox")
+    form.get_by_role("button", name="Create").click()
     form.get_by_role("alert").get_by_text("the simulator does not answer").wait_for()
 
 

@@ -38,7 +38,7 @@ def test_live_shows_what_happens_and_advances_the_clock(page: Console) -> None:
     page.row("POST /v2/topup").get_by_text("rule: ordinary").wait_for()
     page.page.keyboard.press("A")
     page.row("callback Succesful").first.wait_for()
-    page.page.locator("sim-said", has_text="reseller-sim advance 1h").wait_for()
+    page.page.locator("sim-action-log", has_text="reseller-sim advance 1h").wait_for()
 
 
 def test_payments_follow_their_status(page: Console) -> None:
@@ -122,7 +122,7 @@ def test_sandboxes_are_listed_and_created(page: Console) -> None:
     shown = page.page
     shown.goto(f"{page.url}/_sim/ui/sandboxes")
     shown.get_by_role("link", name=page.sandbox, exact=True).wait_for()
-    form = shown.get_by_role("form", name="Make a sandbox")
+    form = shown.get_by_role("form", name="Create a sandbox")
     form.get_by_label("Id").fill(f"{page.sandbox}-b")
     form.get_by_role("button").click()
     shown.wait_for_url(f"**/_sim/s/{page.sandbox}-b/live")

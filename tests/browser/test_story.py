@@ -127,7 +127,7 @@ def test_a_callback_shows_its_request_its_answer_and_the_reason_of_each_attempt(
     page.mine("POST", "clock/advance", {"seconds": 200})
     shown = page.open(f"payments/{trxid}?at=callback-cb-1-3")
     shown.get_by_label("body of what was sent").get_by_text('"refid": "order-7"').wait_for()
-    assert "no answer within 0.2 s" in shown.get_by_label("What the receiver answered").inner_text()
+    assert "no answer within 0.2 s" in shown.get_by_label("Answer of the receiver").inner_text()
     shown.get_by_role("button", name="why?").click()
     shown.get_by_text("A retry, 1 min after attempt 2, which was answered 429.").wait_for()
     shown.get_by_role("link", name="one callback each").first.wait_for()
@@ -260,7 +260,7 @@ def test_an_attempt_whose_event_is_gone_is_not_called_the_end(page: Console) -> 
         assert "tone-wait" in (thing(shown, "callback-cb-1-2").get_attribute("class") or "")
         thing(shown, "callback-cb-1-1").click()
         shown.get_by_role("button", name="why?").click()
-        shown.get_by_text("The receiver did not take it, and it is tried again.").wait_for()
+        shown.get_by_text("The receiver did not accept it; a retry follows.").wait_for()
     finally:
         shown.unroute("**/events?*")
 

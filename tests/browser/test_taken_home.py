@@ -108,7 +108,7 @@ def test_a_rule_of_the_table_that_is_taken_home_passes_check_alone(page: Console
 
 @pytest.mark.parametrize("section", FLOWN)
 def test_the_draft_that_a_section_begins_with_passes_check(page: Console, section: str, tmp_path: Path) -> None:
-    page.page.get_by_label("What it decides").select_option(section)
+    page.page.get_by_label("What the rule decides").select_option(section)
     page.until(f"document.querySelector('sim-rule-maker textarea').value.includes('{section}:')")
     page.page.get_by_text("● no problems").wait_for()
     check(taken(page, tmp_path / "rule.yaml"))

@@ -38,7 +38,7 @@ def test_a_triggered_event_is_delivered_and_opens_with_its_attempts(shared: Cons
     trigger.get_by_role("button", name="trigger balance.added").click()
     row = shared.row("balance.added")
     row.get_by_text("● success").wait_for()
-    shown.locator("sim-said", has_text="trigger balance.added --amount 250").wait_for()
+    shown.locator("sim-action-log", has_text="trigger balance.added --amount 250").wait_for()
     row.locator(".kind").click()
     shown.wait_for_url("**/webhooks?at=*")
     whole = shown.locator("webhook-delivery")

@@ -108,7 +108,7 @@ def test_the_foot_says_that_its_time_is_the_walls(page: Console) -> None:
     shown = page.open()
     page.row("created").wait_for()
     shown.keyboard.press("a")
-    shown.locator("sim-said", has_text="wall clock").wait_for()
+    shown.locator("sim-action-log", has_text="wall clock").wait_for()
 
 
 def test_text_from_outside_is_text_in_every_view(page: Console) -> None:
@@ -181,7 +181,7 @@ def test_on_a_phone_the_tab_of_the_view_is_in_sight_and_nothing_is_wider(page: C
 def test_the_foot_takes_no_room_until_something_was_done(page: Console) -> None:
     shown = page.open()
     page.row("created").wait_for()
-    foot = shown.locator("sim-said")
+    foot = shown.locator("sim-action-log")
     assert foot.evaluate("one => one.offsetHeight") == 0
     shown.keyboard.press("a")
     foot.get_by_role("button").first.wait_for()

@@ -43,7 +43,7 @@ METADATA_HOSTS = [
 
 
 class Zone:
-    """A name server: what it answers in turn, the last again and again, and what it was asked."""
+    """A name server: what it answers in turn, then the last repeats, and what it was asked."""
 
     def __init__(self, *answers: Sequence[str]) -> None:
         self._answers = list(answers)

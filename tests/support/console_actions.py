@@ -140,7 +140,7 @@ ACTIONS = {
         [filled("Change settings", "Change", only="yes", addresses="127.0.0.1, 10.0.0.0/8")],
         False,
     ),
-    "new key": Action("elements/key-forms.js", "rules", [filled("Make an API key", "New key")], False),
+    "new key": Action("elements/key-forms.js", "rules", [filled("Create an API key", "New key")], False),
     "revoke a key": Action(
         "elements/key-forms.js",
         "rules",
@@ -231,9 +231,9 @@ ACTIONS = {
     "callback again": Action("app/actions.js", "live", [in_live("callback"), key("r")], True, [settled]),
     "replay a webhook": Action("app/actions.js", "live", [in_live("webhook"), key("r")], False, [failed_delivery]),
     "release a hold": Action("elements/sim-holds.js", "live", [button("release")], True, [held_callback]),
-    "advance": Action("app/moves.js", "live", [key("A")], True, [paid]),
+    "advance": Action("app/clock-actions.js", "live", [key("A")], True, [paid]),
     "mode": Action(
-        "app/moves.js", "live?clock=due", [filled("Mode of the clock", "set", mode="xN", rate="0.01")], True
+        "app/clock-actions.js", "live?clock=due", [filled("Mode of the clock", "set", mode="xN", rate="0.01")], True
     ),
     "network of the catalog": Action(
         "elements/catalog-product.js",

@@ -33,7 +33,7 @@ _BY_CHANCE = re.compile(
     r"|\b[0-9a-f]{16,}\b"
     r"|(?<=:\d\d)\.\d{6}(?=Z)"
 )
-SAID = "import(new URL('/_sim/console/app/said.js', location.href).href).then(module => module.said)"
+SAID = "import(new URL('/_sim/console/app/action-log.js', location.href).href).then(module => module.said)"
 
 
 def said(page: Console) -> list[dict[str, str]]:

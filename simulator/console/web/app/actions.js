@@ -2,10 +2,10 @@
 
 import { getText, path, ROOT } from "./api.js";
 import { quoted } from "./commands.js";
-import { whatIsDue } from "./moves.js";
+import { whatIsDue } from "./clock-actions.js";
 import { go, here, place } from "./router.js";
-import { act, copy } from "./said.js";
-import { thingId } from "./things.js";
+import { act, copy } from "./action-log.js";
+import { thingId } from "./timeline-items.js";
 
 /** @typedef {import("./rows.js").Row} Row @typedef {import("./sent.js").More} More */
 /** @typedef {{ name: string, key: string, run: () => Promise<void> | void }} Action what it throws is shown where it was asked */
@@ -45,7 +45,7 @@ async function copyRequest(n) {
 
 /** @param {any} sent */
 async function copySent(sent) {
-	if (!sent) throw new Error("what this attempt sent is not kept any more, so there is nothing to copy");
+	if (!sent) throw new Error("the message of this attempt was evicted, so it cannot be copied");
 	await copy(curlOf(sent), "the message as curl");
 }
 

@@ -75,7 +75,7 @@ function whyAgain(sent) {
 	if (!sent) return "";
 	const wasTaken = sent === sessionStorage.getItem(TOKEN);
 	sessionStorage.removeItem(TOKEN);
-	return wasTaken ? "The simulator has another token now." : "That is not this simulator's token.";
+	return wasTaken ? "The simulator's token has changed." : "That is not this simulator's token.";
 }
 
 /** @param {string} said */

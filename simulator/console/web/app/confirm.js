@@ -17,7 +17,7 @@ export function confirmed({ title, text, name, button }) {
 		field.addEventListener("input", () => {
 			go.disabled = Boolean(name) && field.value !== name;
 		});
-		const asked = name && [h("label", { for: "confirm-name" }, "Type ", h("code", {}, name), " to go on"), field];
+		const asked = name && [h("label", { for: "confirm-name" }, "Type ", h("code", {}, name), " to continue"), field];
 		const dialog = /** @type {HTMLDialogElement} */ (
 			h(
 				"dialog",

@@ -3,7 +3,7 @@
 import { svg } from "./dom.js";
 import { CHAR_PX, drawing } from "./drawing.js";
 import { counted, dateTime, money, shortTime, sum } from "./format.js";
-import { visible } from "./outside.js";
+import { visible } from "./safe-text.js";
 
 /** @typedef {{ name: string, points: [string, number][] }} Line */
 

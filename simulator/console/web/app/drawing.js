@@ -1,7 +1,7 @@
 // Bars and ranges as SVG. Each part has a pattern beside its colour and its number as text, so that it is read without colour.
 
 import { h, svg } from "./dom.js";
-import { visible } from "./outside.js";
+import { visible } from "./safe-text.js";
 
 /** @typedef {{ value: number, tone: string }} Part `tone` is that of a style: good, bad, wait, past */
 /** @typedef {{ label: string, text: string, parts: Part[] }} Bar parts beside one another; `text` says their numbers */

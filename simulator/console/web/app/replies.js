@@ -14,7 +14,7 @@ const parts = (text) =>
 function reply(text) {
 	const found = REPLY.exec(text);
 	if (!found)
-		throw new Error(`“${text}” is no reply: write a status such as 500, 200:1.5 to wait 1.5 s, or disconnect`);
+		throw new Error(`“${text}” is not a reply: write a status such as 500, 200:1.5 to wait 1.5 s, or disconnect`);
 	const [, what, wait] = found;
 	const delay = wait === undefined ? {} : { delay: /[a-z]/.test(wait) ? wait : Number(wait) };
 	return { ...(what === "disconnect" ? { disconnect: true } : { status: Number(what) }), ...delay };
@@ -23,7 +23,7 @@ function reply(text) {
 /** @param {string} text @returns {Record<string, any>} */
 function during(text) {
 	const found = DURING.exec(text);
-	if (!found) throw new Error(`“${text}” is no window: write a time of day and a reply, such as 12:00-13:00 503`);
+	if (!found) throw new Error(`“${text}” is not a window: write a time of day and a reply, such as 12:00-13:00 503`);
 	return { ...reply(found[3]), time: { from: found[1], to: found[2] } };
 }
 
@@ -64,6 +64,6 @@ export function programText({ replies, count, repeat, during: windows }) {
 	const each = replies.map(said);
 	if (count > replies.length) each.push(`${count - replies.length} more`);
 	const end = each.length === 0 ? "200" : each.join(", then ");
-	const again = each.length === 0 ? "" : repeat ? ", and all again" : ", the last again and again";
+	const again = each.length === 0 ? "" : repeat ? ", then all repeat" : ", then the last repeats";
 	return [...windows.map((/** @type {any} */ one) => `${when(one)}: ${said(one)}`), `next: ${end}${again}`].join("; ");
 }

@@ -149,7 +149,7 @@ function attempt(one, what) {
 	const last = !ok && one.next_due === null && one.ending ? "given up" : "";
 	return {
 		what: `${what}, ${one.attempt}${one.attempts_max ? ` of ${one.attempts_max}` : ""}`,
-		state: one.answered ? String(one.answered) : (one.ending ?? "under way"),
+		state: one.answered ? String(one.answered) : (one.ending ?? "in progress"),
 		tone: ok ? "good" : one.next_due !== null || !one.ending ? "wait" : "bad",
 		refused: !ok,
 		text: [`→ ${one.url}`, one.error, retry, last].filter(Boolean).join("   "),

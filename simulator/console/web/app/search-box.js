@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { count } from "./format.js";
-import { say } from "./said.js";
+import { say } from "./action-log.js";
 
 export const SEARCH_CHARS_MAX = 2000;
 export const TOO_LONG = `this takes ${count(SEARCH_CHARS_MAX)} characters at most`;

@@ -3,12 +3,12 @@
 import { get, path, query } from "./api.js";
 import { place } from "./router.js";
 import { everything } from "./stream.js";
-import { thingsOf } from "./things.js";
+import { thingsOf } from "./timeline-items.js";
 
 const DUE_MAX = 1000;
 const TRXID = /^[0-9]{22}$/;
 
-/** @typedef {{ payment: any, things: import("./things.js").Thing[], start: number }} Story */
+/** @typedef {{ payment: any, things: import("./timeline-items.js").Thing[], start: number }} Story */
 
 /** @param {string} trxid @param {AbortSignal} signal @returns {Promise<Story>} Throws `Refused` for an unknown one. */
 export async function storyOf(trxid, signal) {

@@ -2,10 +2,10 @@
 
 import { path } from "./api.js";
 import { form } from "./form.js";
-import { whatIsDue } from "./moves.js";
-import { visible } from "./outside.js";
+import { whatIsDue } from "./clock-actions.js";
+import { visible } from "./safe-text.js";
 import { place } from "./router.js";
-import { act } from "./said.js";
+import { act } from "./action-log.js";
 
 /** @param {...string} parts */
 const below = (...parts) => path("sandboxes", place.sandbox, ...parts);
@@ -78,7 +78,7 @@ export const probeForm = (codes, then) =>
 		],
 		run: async ({ reseller, timeout }) => {
 			const limit = timeout.trim();
-			if (limit && !Number.isFinite(Number(limit))) throw new Error("time-out is a number of seconds, such as 5");
+			if (limit && !Number.isFinite(Number(limit))) throw new Error("timeout is a number of seconds, such as 5");
 			await act({
 				method: "POST",
 				path: below("probes"),

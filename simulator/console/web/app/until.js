@@ -1,7 +1,7 @@
 // Where a clock shall go, as a person writes it: `90s`, `1h30m`, `idle`, `23:59`, `2027-01-10 23:59:30`, or with an offset.
 
 import { dateTime } from "./format.js";
-import { visible } from "./outside.js";
+import { visible } from "./safe-text.js";
 
 /** @typedef {{ body: { seconds?: number, to?: string, until?: string }, cli: string[] }} Until the request, and the words of `advance` */
 
@@ -37,7 +37,7 @@ export function untilOf(text, now) {
 	}
 	const moment = MOMENT.exec(written);
 	if (!moment)
-		throw new Error(`“${visible(written.slice(0, 40))}” is no time; write 90s, 2h, idle, 23:59 or 2027-01-10 23:59`);
+		throw new Error(`“${visible(written.slice(0, 40))}” is not a time; write 90s, 2h, idle, 23:59 or 2027-01-10 23:59`);
 	const [, date, clock, rest = ":00", offset = ZONE] = moment;
 	const zone = offset.toUpperCase().replace(/(\d\d)(\d\d)$/, "$1:$2");
 	const timed = (/** @type {string} */ day) => `${day}T${clock.padStart(5, "0")}${rest}${zone}`;
@@ -46,9 +46,9 @@ export function untilOf(text, now) {
 		Number.isNaN(Date.parse(timed(date ?? today))) ||
 		!isOnCalendar(`${date ?? today}T${clock.padStart(5, "0")}${rest.slice(0, 3)}`)
 	)
-		throw new Error(`“${written}” is on no calendar or clock; hours go to 23, minutes and seconds to 59`);
+		throw new Error(`“${written}” is not a valid date or time; hours go to 23, minutes and seconds to 59`);
 	if (date && Date.parse(timed(date)) < now.getTime())
-		throw new Error(`“${written}” is past: it is ${dateTime(now)}, and the clock goes forward only`);
+		throw new Error(`“${written}” is in the past: it is ${dateTime(now)}, and the clock only moves forward`);
 	if (date) return toMoment(timed(date));
 	return toMoment(
 		Date.parse(timed(today)) >= now.getTime() ? timed(today) : timed(dayOf(new Date(now.getTime() + DAY_MS), zone)),

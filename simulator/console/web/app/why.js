@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 import { span } from "./format.js";
 import { get, path } from "./api.js";
 import { magicDigits, ruleAddress } from "./links.js";
-import { short } from "./outside.js";
+import { short } from "./safe-text.js";
 import { place } from "./router.js";
 import { ruleOf } from "./sent.js";
 import { table } from "./table.js";
@@ -12,8 +12,8 @@ import { table } from "./table.js";
 /** @typedef {import("./rows.js").Row} Row @typedef {import("./sent.js").More} More @typedef {import("./dom.js").Child} Child */
 
 const CAUSES = /** @type {Record<string, string>} */ ({
-	creation: "It is the status with which the request was answered.",
-	step: "It is a step of the payment's timeline, which its rule wrote, and whose time had come.",
+	creation: "This is the status in the answer to the request.",
+	step: "This step of the payment's timeline, from its rule, was due.",
 	void: "The payment was voided, and refunded.",
 });
 
@@ -23,30 +23,30 @@ export async function whyOf(row, more) {
 	const names = [row.event.fault, row.event.rule].filter(Boolean);
 	const rules = await Promise.all(names.map((name) => ruled(name)));
 	const all = [...reasons.map((text) => h("p", {}, short(text, 2000))), ...rules, autopsy(more.exchange?.autopsy)];
-	return all.some(Boolean) ? all : [h("p", {}, "No rule and no fault decided it: it is how the service is.")];
+	return all.some(Boolean) ? all : [h("p", {}, "No rule and no fault decided it: this is the default behaviour.")];
 }
 
 /** @type {Record<string, (row: Row, more: More) => string[]>} */
 const REASONS = {
 	request: ({ event }) => [event.error && `It was refused as ${event.error}.`, event.diagnosis].filter(Boolean),
-	status: ({ event }) => [CAUSES[event.cause] ?? `It came by ${event.cause}.`],
+	status: ({ event }) => [CAUSES[event.cause] ?? `Its cause: ${event.cause}.`],
 	callback: (row, more) => attempt(row, more, `the payment became ${row.event.status}`),
 	webhook: (row, more) => attempt(row, more, `${row.event.type} happened`),
 	entry: ({ event }) => [
 		event.trxid ? "The payment took or returned this money." : "It belongs to no payment.",
 		`It was posted as ${event.entry.type.toLowerCase()}.`,
 	],
-	notification: () => ["The service sends such e-mails; here they are kept and not sent."],
-	due: ({ event }) => [`The agenda holds it: ${event.about}. It happens when the clock gets there.`],
-	case: () => ["Somebody asked for it by the API."],
+	notification: () => ["The service sends such e-mails; the simulator only stores them."],
+	due: ({ event }) => [`It is scheduled: ${event.about}. It happens when the clock reaches its time.`],
+	case: () => ["A request to the API caused it."],
 };
 
 /** Why this attempt. @param {Row} row @param {More} more @param {string} cause */
 function attempt({ event, at }, { before }, cause) {
-	const copy = event.copy ? `This is copy ${event.copy} of a callback, as its rule asks for.` : "";
-	const first = `It is sent since ${cause}.`;
+	const copy = event.copy ? `This is copy ${event.copy} of a callback, as its rule says.` : "";
+	const first = `It is sent because ${cause}.`;
 	if (!before)
-		return [event.attempt > 1 ? "The attempts before are not kept any more." : first, copy, next(event)].filter(
+		return [event.attempt > 1 ? "Earlier attempts were evicted." : first, copy, next(event)].filter(
 			Boolean,
 		);
 	const waited = span(Date.parse(at) - Date.parse(before.at));
@@ -56,14 +56,14 @@ function attempt({ event, at }, { before }, cause) {
 
 /** What follows it. @param {any} event */
 function next(event) {
-	if (event.answered >= 200 && event.answered < 300) return "The receiver took it, so nothing follows.";
-	if (event.next_due) return "The receiver did not take it, and it is tried again.";
-	if (!event.ending) return "It is under way.";
+	if (event.answered >= 200 && event.answered < 300) return "The receiver accepted it; no retry follows.";
+	if (event.next_due) return "The receiver did not accept it; a retry follows.";
+	if (!event.ending) return "It is in progress.";
 	if (event.next_due === undefined)
-		return "The event of this attempt was evicted, so it is not known here whether it is retried.";
+		return "The event of this attempt was evicted, so a retry is not shown here.";
 	return event.answered
-		? `The answer ${event.answered} was the end of it: it is not tried again, or was tried often enough.`
-		: "It is not tried again.";
+		? `No retry follows the answer ${event.answered}: it is final, or all attempts are used up.`
+		: "No retry follows.";
 }
 
 /** The rule with its counts and its text. @param {string} name */
@@ -71,7 +71,7 @@ async function ruled(name) {
 	const link = h("a", { href: ruleAddress(name) }, short(name));
 	const found = await ruleOf(name).catch(() => null);
 	if (!found && magicDigits(name)) return magical(link, magicDigits(name));
-	if (!found) return h("p", {}, "decided by ", link, ", which is no rule of the sandbox now");
+	if (!found) return h("p", {}, "decided by ", link, ", which the sandbox no longer has");
 	const said = `, of the section ${found.section}; its condition matched ${found.matched} and it decided ${found.chosen}`;
 	return h("div", {}, h("p", {}, "decided by the rule ", link, said), found.yaml && h("pre", {}, found.yaml));
 }
@@ -127,5 +127,5 @@ export function autopsy(found) {
 /** @param {string} text @param {number | null | undefined} at where the two differ first @returns {Child[]} */
 function marked(text, at) {
 	if (at === null || at === undefined || at >= text.length) return [short(text, 5000)];
-	return [short(text.slice(0, at), 5000), h("mark", { title: "here it differs first" }, short(text.slice(at), 5000))];
+	return [short(text.slice(0, at), 5000), h("mark", { title: "first difference" }, short(text.slice(at), 5000))];
 }

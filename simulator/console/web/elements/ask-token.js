@@ -2,7 +2,7 @@
 
 import { canBeToken } from "../app/api.js";
 import { h, say } from "../app/dom.js";
-import { visible } from "../app/outside.js";
+import { visible } from "../app/safe-text.js";
 
 /** @param {string} retry why it is asked again, empty at first @returns {Promise<string>} what can be sent as a token */
 export function askForToken(retry) {
@@ -28,7 +28,7 @@ export function askForToken(retry) {
 					h(
 						"p",
 						{},
-						"This simulator wants its control token. It was printed when the simulator started; this tab keeps it until it is closed.",
+						"Enter the control token, which the simulator printed at its start. This tab keeps it until it is closed.",
 					),
 					mistake,
 					h("label", { for: "control-token" }, "Token"),
@@ -52,5 +52,5 @@ function whyNot(text) {
 	const at = [...text].findIndex((one) => !canBeToken(one));
 	if (at < 0) return "A token has at least one character.";
 	const found = [...text][at];
-	return `A token has letters, digits and signs of ASCII alone; character ${at + 1} is ${visible(found)}, perhaps pasted along.`;
+	return `A token has only ASCII letters, digits and signs; character ${at + 1} is ${visible(found)}.`;
 }

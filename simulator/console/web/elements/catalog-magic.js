@@ -6,11 +6,11 @@ import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { count } from "../app/format.js";
 import { accountOf, callLine, payable } from "../app/magic.js";
-import { whenItMatters } from "../app/matters.js";
+import { whenItMatters } from "../app/refresh-on-event.js";
 import { magicDigits } from "../app/links.js";
-import { short, visible } from "../app/outside.js";
+import { short, visible } from "../app/safe-text.js";
 import { place, setQuery } from "../app/router.js";
-import { copy } from "../app/said.js";
+import { copy } from "../app/action-log.js";
 import { store } from "../app/store.js";
 import { table } from "../app/table.js";
 

@@ -5,9 +5,9 @@ import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { form } from "../app/form.js";
 import { CURRENCY, money } from "../app/format.js";
-import { bodyOf, short } from "../app/outside.js";
+import { bodyOf, short } from "../app/safe-text.js";
 import { here, place } from "../app/router.js";
-import { act } from "../app/said.js";
+import { act } from "../app/action-log.js";
 
 const ADJUSTMENTS = /** @type {[string, string][]} */ ([
 	["", "none: the face value"],

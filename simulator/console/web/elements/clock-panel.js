@@ -3,8 +3,8 @@
 import { h, put, say } from "../app/dom.js";
 import { form } from "../app/form.js";
 import { count, dateTime, shortTime, span } from "../app/format.js";
-import { advance, partsOf, setMode } from "../app/moves.js";
-import { short } from "../app/outside.js";
+import { advance, partsOf, setMode } from "../app/clock-actions.js";
+import { short } from "../app/safe-text.js";
 import { here, setQuery } from "../app/router.js";
 import { sandboxNow, store } from "../app/store.js";
 import { table } from "../app/table.js";
@@ -12,8 +12,8 @@ import { toMoment, untilOf } from "../app/until.js";
 
 const MODES = /** @type {[string, string][]} */ ([
 	["manual", "manual: it moves when you move it"],
-	["real", "real: as fast as the wall's"],
-	["xN", "xN: so many times faster"],
+	["real", "real: like the wall clock"],
+	["xN", "xN: N times faster"],
 ]);
 
 export class ClockPanel extends HTMLElement {
@@ -28,7 +28,7 @@ export class ClockPanel extends HTMLElement {
 
 	connectedCallback() {
 		this.setAttribute("role", "dialog");
-		this.setAttribute("aria-label", "The clock, and what is due");
+		this.setAttribute("aria-label", "The clock and due items");
 		this.now = h("p", { class: "narrow-only" }); // the bar has no room for the day there
 		this.forms = h("div", { class: "clock-forms" });
 		this.due = h("div", {});
@@ -50,7 +50,7 @@ export class ClockPanel extends HTMLElement {
 			fields: [
 				{
 					name: "until",
-					label: "by a time, or to one",
+					label: "by a duration, or to a time",
 					hint: "90s, 2h, idle, 23:59 or 2027-01-10 23:59",
 					path: "to",
 					size: 24,
@@ -101,7 +101,7 @@ export class ClockPanel extends HTMLElement {
 	list({ due, pending }) {
 		if (this.hidden || !this.due) return;
 		this.spans = [];
-		const caption = due.length < pending ? `The next ${due.length} of ${count(pending)} things due` : "What is due";
+		const caption = due.length < pending ? `The next ${due.length} of ${count(pending)} due items` : "Due items";
 		const columns = [
 			{ name: "at", cell: (/** @type {any} */ one) => moment(one.at) },
 			{ name: "in", number: true, cell: (/** @type {any} */ one) => this.span(one) },
@@ -112,7 +112,7 @@ export class ClockPanel extends HTMLElement {
 		const focused = [...this.due.querySelectorAll("button")].indexOf(/** @type {any} */ (document.activeElement));
 		put(
 			this.due,
-			table(caption, columns, due, "nothing: payments, callbacks and what a scenario schedules stand here"),
+			table(caption, columns, due, "nothing is due: payments, callbacks and scheduled changes appear here"),
 		);
 		if (focused >= 0) (this.due.querySelectorAll("button")[0] ?? this.goTo?.querySelector("input"))?.focus();
 		const now = sandboxNow();

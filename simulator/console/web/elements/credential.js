@@ -1,8 +1,8 @@
 // A key, name or secret: to copy, and shown on demand.
 
 import { h, put } from "../app/dom.js";
-import { short } from "../app/outside.js";
-import { copy } from "../app/said.js";
+import { short } from "../app/safe-text.js";
+import { copy } from "../app/action-log.js";
 
 /** A value to copy; a secret one is shown on demand. @param {string} name @param {string} value @param {boolean} isSecret */
 export function credential(name, value, isSecret) {

@@ -36,7 +36,7 @@ export class Choices {
 		this.choose(0);
 		if (isAsked && !this.found.length) {
 			const hint = nodeAt(root, spot.path)?.["x-must-be"];
-			this.of.note(hint ? `here stands ${hint}` : "nothing to complete here");
+			this.of.note(hint ? `expected here: ${hint}` : "nothing to complete here");
 		}
 		const line = this.of.area.value.slice(0, cursor).split("\n");
 		this.popup.style.setProperty("--line", String(line.length));

@@ -3,7 +3,7 @@
 import { h } from "../app/dom.js";
 import { dateTime, sum, time } from "../app/format.js";
 import { ruleAddress } from "../app/links.js";
-import { bodyOf, headersOf, short } from "../app/outside.js";
+import { bodyOf, headersOf, short } from "../app/safe-text.js";
 import { here } from "../app/router.js";
 
 /** @typedef {import("../app/rows.js").Row} Row @typedef {import("../app/sent.js").More} More @typedef {import("../app/dom.js").Child} Child */
@@ -89,7 +89,7 @@ const FACTS = {
 const message = (one) => [
 	["to", short(`${one.method} ${one.url}`, 500)],
 	["attempt", one.attempts_max ? `${one.attempt} of ${one.attempts_max}` : String(one.attempt)],
-	["answer", one.answered ? String(one.answered) : (one.ending ?? "under way")],
+	["answer", one.answered ? String(one.answered) : (one.ending ?? "in progress")],
 	["error", one.error && short(one.error, 500)],
 	["tried again", one.next_due && exactly(one.next_due)],
 ];
@@ -102,11 +102,11 @@ export function messagesOf(row, more) {
 		return [h("h3", {}, "Text"), bodyOf(row.event.notification.text, { label: "text of the e-mail" })];
 	if (row.kind !== "callback" && row.kind !== "webhook") return [];
 	return [
-		sent ? part("What was sent", sent) : h("p", { class: "past" }, "What this attempt sent is not kept any more."),
+		sent ? part("Sent", sent) : h("p", { class: "past" }, "The message of this attempt was evicted."),
 		h(
 			"section",
-			{ "aria-label": "What the receiver answered" },
-			h("h3", {}, "What the receiver answered"),
+			{ "aria-label": "Answer of the receiver" },
+			h("h3", {}, "Answer of the receiver"),
 			answered(row, more),
 		),
 	];

@@ -4,15 +4,15 @@ import { get, path } from "../app/api.js";
 import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { callLine, payable } from "../app/magic.js";
-import { visible } from "../app/outside.js";
+import { visible } from "../app/safe-text.js";
 import { here, place } from "../app/router.js";
-import { copy } from "../app/said.js";
+import { copy } from "../app/action-log.js";
 import { store } from "../app/store.js";
 
 const FIRST = /** @type {[string, string][]} */ ([
 	["00", "a payment that succeeds"],
-	["01", "one that the provider declines"],
-	["03", "one that stays Processing for ever"],
+	["01", "a payment that the provider declines"],
+	["03", "a payment that stays Processing for ever"],
 ]);
 
 class FirstSteps extends SimElement {

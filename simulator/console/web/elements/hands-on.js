@@ -8,7 +8,7 @@ import { SimElement } from "../app/element.js";
 import { form } from "../app/form.js";
 import { sum } from "../app/format.js";
 import { place } from "../app/router.js";
-import { act } from "../app/said.js";
+import { act } from "../app/action-log.js";
 
 const CHOICES_MAX = 500;
 

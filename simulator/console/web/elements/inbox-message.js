@@ -5,7 +5,7 @@ import { Refused } from "../app/api.js";
 import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { dateTime } from "../app/format.js";
-import { bodyOf, headersOf, short } from "../app/outside.js";
+import { bodyOf, headersOf, short } from "../app/safe-text.js";
 import { marked } from "../app/reading.js";
 import { here } from "../app/router.js";
 

@@ -3,7 +3,7 @@
 import { confirmed } from "../app/confirm.js";
 import { h } from "../app/dom.js";
 import { form } from "../app/form.js";
-import { act } from "../app/said.js";
+import { act } from "../app/action-log.js";
 import { credential } from "./credential.js";
 
 /**
@@ -17,7 +17,7 @@ export const keyForms = (of) => [newKey(of), revoke(of)];
 /** @param {Of} of */
 function newKey({ who, at, made }) {
 	return form({
-		label: "Make an API key",
+		label: "Create an API key",
 		submit: "New key",
 		fields: [who],
 		run: async ({ code }) => {
@@ -61,7 +61,7 @@ function revoke({ resellers, at, made }) {
 		run: async ({ which }) => {
 			const [code, key] = JSON.parse(which);
 			const text =
-				"Requests that it signs get 401 from now on. A key that is revoked cannot come back; a new one can be made.";
+				"Requests that it signs get 401 from now on. A revoked key cannot return; create a new key.";
 			if (!(await confirmed({ title: `Revoke ${key}?`, text, name: key, button: "Revoke" }))) return;
 			await act({ method: "DELETE", path: at("resellers", code, "api-keys", key), says: `revoked key ${key}` });
 			await made(null);

@@ -2,8 +2,8 @@
 
 import { h } from "../app/dom.js";
 import { counted, span } from "../app/format.js";
-import { short } from "../app/outside.js";
-import { copy } from "../app/said.js";
+import { short } from "../app/safe-text.js";
+import { copy } from "../app/action-log.js";
 import { table } from "../app/table.js";
 
 /** @param {{ outcomes: { digits: string, outcome: string }[], durations: { digit: string, seconds: number }[] }} magic */
@@ -30,7 +30,7 @@ export function magicAccounts({ outcomes, durations }) {
 			},
 		],
 		outcomes,
-		"This scenario has none.",
+		"This scenario has no magic accounts.",
 	);
 	const spans = durations.map((one) => `${one.digit} ${span(one.seconds * 1000)}`).join(", ");
 	return [

@@ -1,7 +1,7 @@
 // What the frame shows in place of a view that cannot be shown: which one, why, and where to go from here.
 
 import { h } from "../app/dom.js";
-import { short } from "../app/outside.js";
+import { short } from "../app/safe-text.js";
 import { address } from "../app/router.js";
 import { store } from "../app/store.js";
 
@@ -22,7 +22,7 @@ export const unknownView = (sandbox, name) =>
 export const notLoaded = (title) =>
 	notice(
 		`${title} could not be loaded`,
-		h("p", {}, "The simulator does not answer; is it still running? It is tried again by itself."),
+		h("p", {}, "The simulator does not answer; is it still running? The page retries."),
 	);
 
 /** @param {string} id */
@@ -30,7 +30,7 @@ export function noSandbox(id) {
 	const ids = store.sandboxes.map((one) => one.id);
 	return notice(
 		"There is no such sandbox",
-		h("p", {}, h("q", {}, short(id)), " was deleted, or never made; it is shown as soon as it is there."),
+		h("p", {}, h("q", {}, short(id)), " was deleted or never created; it appears when it is created."),
 		ids.length > 0 &&
 			h(
 				"ul",

@@ -4,10 +4,10 @@ import "./sim-editor.js";
 import { Refused, change, path } from "../app/api.js";
 import { h, once, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
-import { short } from "../app/outside.js";
+import { short } from "../app/safe-text.js";
 import { PRESETS, SECTIONS, emptyRule, ruleOf } from "../app/presets.js";
 import { place, setQuery } from "../app/router.js";
-import { act, copy, say as sayDone } from "../app/said.js";
+import { act, copy, say as sayDone } from "../app/action-log.js";
 import { resolved, scenarioSchema } from "../app/schema.js";
 import { asFile, checkable, download, isBaseKnown } from "../app/take-home.js";
 import { isObject } from "../app/values.js";
@@ -61,7 +61,7 @@ class SimRuleMaker extends SimElement {
 				h(
 					"div",
 					{},
-					h("div", { class: "field" }, h("label", { for: "rule-section" }, "What it decides"), this.choice),
+					h("div", { class: "field" }, h("label", { for: "rule-section" }, "What the rule decides"), this.choice),
 					this.fields,
 				),
 				h("div", {}, this.editor, this.note),
@@ -181,7 +181,7 @@ class SimRuleMaker extends SimElement {
 			if (rules.length === 1) this.show({ [rules[0][0]]: [rules[0][1]] });
 			else say(/** @type {Node} */ (this.note), "These are several rules. All will be added; the form shows one.");
 		} catch (failure) {
-			say(/** @type {Node} */ (this.note), `The form does not follow: ${/** @type {Error} */ (failure).message}`);
+			say(/** @type {Node} */ (this.note), `The form cannot show this text: ${/** @type {Error} */ (failure).message}`);
 		}
 	}
 
@@ -250,7 +250,7 @@ function rulesOf(document) {
 	const rules = Object.entries(document).flatMap(([section, rules]) => {
 		if (section === "extends") return [];
 		if (!SECTIONS.includes(section))
-			throw new Error(`a rule stands under one of ${SECTIONS.join(", ")}, not under ${section}`);
+			throw new Error(`a rule belongs under one of ${SECTIONS.join(", ")}, not under ${section}`);
 		if (!Array.isArray(rules) || !rules.every(isObject))
 			throw new Error(`${section} is a list of rules, each with a dash before it`);
 		return rules.map((rule) => /** @type {[string, any]} */ ([section, rule]));

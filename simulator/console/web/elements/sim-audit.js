@@ -3,7 +3,7 @@
 import { get } from "../app/api.js";
 import { h, put } from "../app/dom.js";
 import { counted } from "../app/format.js";
-import { visible } from "../app/outside.js";
+import { visible } from "../app/safe-text.js";
 import { marked, mine, Reading, redraw, share } from "../app/reading.js";
 import { here, place, setQuery } from "../app/router.js";
 
@@ -85,7 +85,7 @@ class SimAudit extends Reading {
 			"section",
 			{ "aria-label": STATES[state] },
 			h("h3", {}, `${STATES[state]} (${all.length})`),
-			all.length === 0 && h("p", { class: "past" }, "Nothing that was sent violates what the service asks."),
+			all.length === 0 && h("p", { class: "past" }, "No request violates an obligation of the service."),
 			h("ul", { class: "obligations" }, ...all.map((one) => h("li", {}, obligation(one)))),
 		);
 	}

@@ -9,8 +9,8 @@ import { get, path, query } from "../app/api.js";
 import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { count, CURRENCY } from "../app/format.js";
-import { whenItMatters } from "../app/matters.js";
-import { short } from "../app/outside.js";
+import { whenItMatters } from "../app/refresh-on-event.js";
+import { short } from "../app/safe-text.js";
 import { go, here, place, setQuery } from "../app/router.js";
 import { searchBox } from "../app/search-box.js";
 

@@ -4,8 +4,8 @@ import "./clock-panel.js";
 import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { bothTimes, counted, dateTime, span } from "../app/format.js";
-import { advance, modeOf, partsOf, readDue, stopAdvance } from "../app/moves.js";
-import { short } from "../app/outside.js";
+import { advance, modeOf, partsOf, readDue, stopAdvance } from "../app/clock-actions.js";
+import { short } from "../app/safe-text.js";
 import { here, place, setQuery } from "../app/router.js";
 import { sandboxNow, store } from "../app/store.js";
 import { UNTIL_IDLE, bySeconds, toMoment } from "../app/until.js";
@@ -40,7 +40,7 @@ class SimClock extends SimElement {
 		this.watch("place", () => this.open(place.query.get("clock") === "due"));
 		this.keys([
 			...this.moves().map(({ key, does, run }) => ({ key, does, group: "Clock", run })),
-			{ key: "t", does: "what is due, and the clock's mode", group: "Clock", run: () => this.toggle() },
+			{ key: "t", does: "due items, and the clock's mode", group: "Clock", run: () => this.toggle() },
 		]);
 		this.listen(document, "visibilitychange", () => this.beat());
 		this.listen(document, "pointerdown", (event) => {
@@ -60,7 +60,7 @@ class SimClock extends SimElement {
 			/** @type {() => void} */ run,
 		) => ({ text, key, does, title: `${does} (${key})`, run });
 		return [
-			move("next", "n", "advance to what is due next", () => this.toNext()),
+			move("next", "n", "advance to the next due item", () => this.toNext()),
 			move("+1m", "a", "advance a minute", () => this.advance({ ...bySeconds(60), cli: ["1m"] })),
 			move("+1h", "A", "advance an hour", () => this.advance({ ...bySeconds(3600), cli: ["1h"] })),
 			move("idle", "N", "advance until nothing is due", () => this.advance(UNTIL_IDLE)),
@@ -92,7 +92,7 @@ class SimClock extends SimElement {
 			return;
 		}
 		say(/** @type {Node} */ (this.mode), `${modeOf(clock)} ▾`);
-		this.mode?.setAttribute("aria-label", `Clock: ${modeOf(clock).slice(2).trim()}; what is due, and its mode`);
+		this.mode?.setAttribute("aria-label", `Clock: ${modeOf(clock).slice(2).trim()}; due items, and its mode`);
 		this.drawProgress(clock.advancing);
 		this.panel?.show();
 		this.readDue();
@@ -143,7 +143,7 @@ class SimClock extends SimElement {
 		this.now.title = bothTimes(now.toISOString(), new Date().toISOString());
 		const { next_due, pending } = store.clock;
 		const left_ms = next_due ? Date.parse(next_due) - now.getTime() : 0;
-		const others = pending > 1 ? `, ${counted(pending - 1, "other")} behind it` : "";
+		const others = pending > 1 ? `, ${counted(pending - 1, "other")} after it` : "";
 		say(this.left, next_due ? `${left_ms > 0 ? `in ${span(left_ms)}` : "now"}${others}` : "nothing is due");
 		if (!this.panel?.hidden) this.panel?.tick(now);
 	}
@@ -159,7 +159,7 @@ class SimClock extends SimElement {
 		if (to > from) bar.setAttribute("value", String((now - from) / (to - from)));
 		else bar.removeAttribute("value");
 		const where = advancing.to ? `to ${dateTime(advancing.to)}` : "until nothing is due";
-		say(happened, `advancing ${where}, ${counted(advancing.fired, "thing")} happened`);
+		say(happened, `advancing ${where}, ${counted(advancing.fired, "event")}`);
 		const isStopping = this.isStopping || advancing.stopping;
 		if (isStopping) say(happened, "stopping: it waits for receivers that have not answered yet");
 		stopButton.toggleAttribute("disabled", isStopping);

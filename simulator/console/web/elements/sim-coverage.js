@@ -3,7 +3,7 @@
 import { get } from "../app/api.js";
 import { h, put, say } from "../app/dom.js";
 import { count } from "../app/format.js";
-import { short } from "../app/outside.js";
+import { short } from "../app/safe-text.js";
 import { marked, mine, Reading, redraw, share } from "../app/reading.js";
 import { here, place, setQuery } from "../app/router.js";
 import { table } from "../app/table.js";

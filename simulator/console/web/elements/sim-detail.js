@@ -3,7 +3,7 @@
 import { actionsOf } from "../app/actions.js";
 import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
-import { visible } from "../app/outside.js";
+import { visible } from "../app/safe-text.js";
 import { markOf } from "../app/rows.js";
 import { moreOf } from "../app/sent.js";
 import { whyOf } from "../app/why.js";
@@ -32,10 +32,10 @@ export class SimDetail extends SimElement {
 		this.setAttribute("role", "region");
 		const run = (/** @type {string} */ key) => () => this.run(key);
 		this.keys([
-			{ key: "c", does: "copy as curl", group: "What is selected", run: run("c") },
-			{ key: "r", does: "send it once more", group: "What is selected", run: run("r") },
-			{ key: "w", does: "why?", group: "What is selected", run: run("w") },
-			{ key: ".", does: "all that can be done with it", group: "What is selected", run: () => this.menu() },
+			{ key: "c", does: "copy as curl", group: "Selected row", run: run("c") },
+			{ key: "r", does: "send it once more", group: "Selected row", run: run("r") },
+			{ key: "w", does: "why?", group: "Selected row", run: run("w") },
+			{ key: ".", does: "all actions", group: "Selected row", run: () => this.menu() },
 		]);
 		this.draw();
 	}
@@ -147,7 +147,7 @@ export class SimDetail extends SimElement {
 
 	menu() {
 		const actions = this.actions();
-		if (actions.length) openMenu("What can be done", actions, (one) => this.perform(one));
+		if (actions.length) openMenu("Actions", actions, (one) => this.perform(one));
 	}
 
 	/** @param {unknown} failure @param {AbortSignal} signal */

@@ -5,7 +5,7 @@ import { change } from "../app/api.js";
 import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { counted } from "../app/format.js";
-import { short } from "../app/outside.js";
+import { short } from "../app/safe-text.js";
 
 const CHECK_AFTER_MS = 300;
 /** Browsers insert line by line what can be undone, which takes minutes for tens of thousands of lines. */

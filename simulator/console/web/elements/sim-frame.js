@@ -2,11 +2,11 @@
 
 import "./sim-bar.js";
 import "./sim-keys.js";
-import "./sim-said.js";
+import "./sim-action-log.js";
 import { Refused, get, token } from "../app/api.js";
 import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
-import { visible } from "../app/outside.js";
+import { visible } from "../app/safe-text.js";
 import { watchEvents } from "../app/events.js";
 import { address, go, here, latestSandbox, leaving, place } from "../app/router.js";
 import { changed, readClock, readSandboxes, setConnection, store } from "../app/store.js";
@@ -41,7 +41,7 @@ class SimFrame extends SimElement {
 			h("sim-bar"),
 			this.tabs,
 			this.main,
-			h("sim-said"),
+			h("sim-action-log"),
 			h("sim-keys"),
 		);
 		leaving.left = () => this.left();

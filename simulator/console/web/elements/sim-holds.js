@@ -4,10 +4,10 @@ import { get, path, Refused } from "../app/api.js";
 import { h, once, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { shortTime } from "../app/format.js";
-import { whenItMatters } from "../app/matters.js";
-import { short, visible } from "../app/outside.js";
+import { whenItMatters } from "../app/refresh-on-event.js";
+import { short, visible } from "../app/safe-text.js";
 import { place } from "../app/router.js";
-import { act } from "../app/said.js";
+import { act } from "../app/action-log.js";
 
 /** @typedef {{ name: string, kind: string, what: string, refid: string, since: string }} Held */
 

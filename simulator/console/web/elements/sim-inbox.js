@@ -9,11 +9,11 @@ import { confirmed } from "../app/confirm.js";
 import { h, put, say } from "../app/dom.js";
 import { form } from "../app/form.js";
 import { bothTimes, count, time } from "../app/format.js";
-import { short } from "../app/outside.js";
+import { short } from "../app/safe-text.js";
 import { mine, Reading, redraw } from "../app/reading.js";
 import { programOf, programText } from "../app/replies.js";
 import { go, here, place, setQuery } from "../app/router.js";
-import { act, copy } from "../app/said.js";
+import { act, copy } from "../app/action-log.js";
 
 /** @typedef {import("../app/arrivals.js").Brief} Brief */
 
@@ -171,8 +171,8 @@ class SimInbox extends Reading {
 					name: "repeat",
 					label: "then",
 					options: [
-						["last", "the last again and again"],
-						["all", "all of them again"],
+						["last", "repeat the last"],
+						["all", "repeat all"],
 					],
 				},
 				{ name: "body", label: "with the body", size: 20 },
@@ -196,7 +196,7 @@ class SimInbox extends Reading {
 
 	async clear() {
 		const name = this.current;
-		const text = "Its messages and the program of its replies are deleted; its numbers begin again from 1.";
+		const text = "Its messages and the program of its replies are deleted; its numbers restart at 1.";
 		if (!(await confirmed({ title: "Clear the inbox", text, name, button: "clear" }))) return;
 		try {
 			await act({

@@ -3,11 +3,11 @@
 import "./first-steps.js";
 import "./sim-detail.js";
 import "./sim-holds.js";
-import { thingId } from "../app/things.js";
+import { thingId } from "../app/timeline-items.js";
 import { SimList } from "./sim-list.js";
 import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
-import { visible } from "../app/outside.js";
+import { visible } from "../app/safe-text.js";
 import { log } from "../app/events.js";
 import { filterOf, WORDS } from "../app/filter.js";
 import { bothTimes, count, time } from "../app/format.js";
@@ -66,7 +66,7 @@ class SimLive extends SimElement {
 		this.mistake = h("span", { class: "mistake", role: "alert" });
 		this.list = new SimList();
 		this.list.of = {
-			label: "What happens in the sandbox, newest first",
+			label: "Events of the sandbox, newest first",
 			columns: COLUMNS,
 			key: (row) => String(row.number),
 			tone: (row) => row.tone,
@@ -158,7 +158,7 @@ class SimLive extends SimElement {
 		const named = `row ${visible(at.slice(0, 20))}`;
 		const latest = log.rows[log.rows.length - 1]?.number ?? 0;
 		if (log.rows.some((row) => String(row.number) === at)) return `; ${named} does not match the filter`;
-		return Number(at) <= latest ? `; ${named} is not kept any more` : `; there is no ${named}, the latest is ${latest}`;
+		return Number(at) <= latest ? `; ${named} was evicted` : `; there is no ${named}, the latest is ${latest}`;
 	}
 
 	/** @param {boolean} paused */
@@ -179,7 +179,7 @@ class SimLive extends SimElement {
 			return h(
 				"p",
 				{},
-				`Nothing matches. The words are ${Object.keys(WORDS).join(", ")}, refused, and any text; a minus before one finds the others.`,
+				`Nothing matches. The words are ${Object.keys(WORDS).join(", ")}, refused, and any text; a minus before a word excludes it.`,
 			);
 		return h("p", {}, "Nothing has happened yet.");
 	}

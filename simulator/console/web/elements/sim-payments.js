@@ -8,7 +8,7 @@ import { SimElement } from "../app/element.js";
 import { filterOf } from "../app/filter.js";
 import { bothTimes, count, money, time, CURRENCY } from "../app/format.js";
 import { ruleAddress } from "../app/links.js";
-import { short } from "../app/outside.js";
+import { short } from "../app/safe-text.js";
 import { PAYMENT_WORDS, Payments, paymentTexts } from "../app/payments.js";
 import { go, here, place, setQuery } from "../app/router.js";
 import { rowOf } from "../app/rows.js";
@@ -58,7 +58,7 @@ class SimPayments extends SimElement {
 		this.watch("restarted", () => this.readAll(place.sandbox));
 		this.keys([
 			{ key: "/", does: "filter", group: "List", run: () => this.box?.focus() },
-			{ key: "x", does: "mark, and see two beside each other", group: "List", run: () => this.mark() },
+			{ key: "x", does: "mark two payments to compare them", group: "List", run: () => this.mark() },
 		]);
 		this.follow();
 	}
@@ -186,11 +186,11 @@ class SimPayments extends SimElement {
 			return h(
 				"p",
 				{},
-				`No payment matches. The words are ${Object.keys(PAYMENT_WORDS).join(", ")}, refused, and any text; a minus before one finds the others.`,
+				`No payment matches. The words are ${Object.keys(PAYMENT_WORDS).join(", ")}, refused, and any text; a minus before a word excludes it.`,
 			);
 		const body = { refid: "order-1", product: "FP", account: "0123456789", amount: 5 };
 		const line = cliLine(["call", "POST", "/v2/topup", "-d", JSON.stringify(body)]);
-		return h("div", {}, h("p", {}, "No payment yet. This makes one:"), h("pre", {}, line));
+		return h("div", {}, h("p", {}, "No payment yet. This call creates a payment:"), h("pre", {}, line));
 	}
 }
 

@@ -3,8 +3,8 @@
 import { get, path } from "../app/api.js";
 import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
-import { whenItMatters } from "../app/matters.js";
-import { visible } from "../app/outside.js";
+import { whenItMatters } from "../app/refresh-on-event.js";
+import { visible } from "../app/safe-text.js";
 import { place, setQuery } from "../app/router.js";
 import { changed, store } from "../app/store.js";
 

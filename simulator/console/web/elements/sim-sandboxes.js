@@ -6,9 +6,9 @@ import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { bothTimes, count, dateTime, sum } from "../app/format.js";
 import { form } from "../app/form.js";
-import { short } from "../app/outside.js";
+import { short } from "../app/safe-text.js";
 import { address, go, latestSandbox, setQuery } from "../app/router.js";
-import { act, copy } from "../app/said.js";
+import { act, copy } from "../app/action-log.js";
 import { readSandboxes, store } from "../app/store.js";
 import { table } from "../app/table.js";
 import { credential } from "./credential.js";
@@ -21,7 +21,7 @@ class SimSandboxes extends SimElement {
 		this.mistake = h("p", { class: "mistake", role: "alert" });
 		this.list = h("div");
 		this.maker = h("div");
-		put(this, h("h2", {}, "Sandboxes"), this.mistake, this.list, h("h2", {}, "Make one"), this.maker);
+		put(this, h("h2", {}, "Sandboxes"), this.mistake, this.list, h("h2", {}, "New sandbox"), this.maker);
 		this.watch("sandboxes", () => this.draw());
 		this.refresh();
 		this.offer();
@@ -90,7 +90,7 @@ class SimSandboxes extends SimElement {
 	/** @param {string} id */
 	async reset(id) {
 		const text =
-			"It goes back to the start of its scenario: payments, wallets, added rules and all that happened are gone.";
+			"It returns to the start of its scenario: payments, wallets, added rules and all events are deleted.";
 		if (!(await confirmed({ title: `Reset ${id}?`, text, name: id, button: "Reset" }))) return;
 		await this.tried(async () => {
 			await act({ method: "POST", path: `${path("sandboxes", id)}/reset`, says: `reset sandbox ${id}` });
@@ -100,7 +100,7 @@ class SimSandboxes extends SimElement {
 
 	/** @param {string} id */
 	async forget(id) {
-		const text = "With its payments, its journal and its keys. What uses its address gets 404.";
+		const text = "Its payments, its journal and its keys are deleted. Requests to its address get 404.";
 		if (!(await confirmed({ title: `Delete ${id}?`, text, name: id, button: "Delete" }))) return;
 		await this.tried(async () => {
 			await act({
@@ -123,11 +123,11 @@ class SimSandboxes extends SimElement {
 			);
 		});
 		const made = form({
-			label: "Make a sandbox",
-			submit: "Make it",
+			label: "Create a sandbox",
+			submit: "Create",
 			main: true,
 			fields: [
-				{ name: "id", label: "Id", hint: "a new one when empty", size: 18 },
+				{ name: "id", label: "Id", hint: "a new id when empty", size: 18 },
 				{ name: "scenario", label: "Scenario", options: names, value: "default" },
 				{ name: "clock", label: "Clock", options: CLOCKS, path: "clock.mode" },
 				{ name: "seed", label: "Seed", hint: "the scenario's when empty", size: 12 },

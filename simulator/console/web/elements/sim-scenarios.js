@@ -6,9 +6,9 @@ import { CLOCKS } from "../app/clocks.js";
 import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { form } from "../app/form.js";
-import { short } from "../app/outside.js";
+import { short } from "../app/safe-text.js";
 import { address, go, leaving, place } from "../app/router.js";
-import { act, copy } from "../app/said.js";
+import { act, copy } from "../app/action-log.js";
 import { readSandboxes } from "../app/store.js";
 import { download } from "../app/take-home.js";
 import { confirmed } from "../app/confirm.js";
@@ -64,7 +64,7 @@ class SimScenarios extends SimElement {
 			submit: "Load into a new sandbox",
 			main: true,
 			fields: [
-				{ name: "id", label: "Id", hint: "a new one when empty", size: 18 },
+				{ name: "id", label: "Id", hint: "a new id when empty", size: 18 },
 				{ name: "clock", label: "Clock", options: CLOCKS },
 			],
 			run: (values) => this.load(values),
@@ -195,7 +195,7 @@ class SimScenarios extends SimElement {
 
 	async mayLeave() {
 		if (!this.isChanged()) return true;
-		const text = "What you changed is not saved. Save, download or copy it first, or load it into a sandbox.";
+		const text = "Your changes are not saved. Save, download or copy them first, or load them into a sandbox.";
 		return confirmed({ title: "Leave the draft?", text, button: "Leave it" });
 	}
 

@@ -5,11 +5,11 @@ import { change, get, path } from "../app/api.js";
 import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { counted } from "../app/format.js";
-import { short, visible } from "../app/outside.js";
+import { short, visible } from "../app/safe-text.js";
 import { endsOf, keepEnds, requestOf } from "../app/pasted-request.js";
 import { mine } from "../app/reading.js";
 import { place } from "../app/router.js";
-import { copy } from "../app/said.js";
+import { copy } from "../app/action-log.js";
 import { table } from "../app/table.js";
 import { autopsy } from "../app/why.js";
 
@@ -58,7 +58,7 @@ class SimSign extends SimElement {
 				pasted.field,
 				own.field,
 				field("sign-key", "Check with the key", this.key),
-				field("sign-secret", "Its secret, where the sandbox does not have it", this.secret),
+				field("sign-secret", "Its secret, if the sandbox does not have it", this.secret),
 				h("div", {}, h("button", { class: "main" }, "Explain")),
 			),
 			this.mistake,

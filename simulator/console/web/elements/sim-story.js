@@ -7,7 +7,7 @@ import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { log } from "../app/events.js";
 import { form } from "../app/form.js";
-import { short, visible } from "../app/outside.js";
+import { short, visible } from "../app/safe-text.js";
 import { here, go, place, setQuery } from "../app/router.js";
 import { scaleOf } from "../app/scale.js";
 import { storyOf, trxidOf } from "../app/stories.js";
@@ -55,7 +55,7 @@ export class SimStory extends SimElement {
 			" closes",
 		);
 		this.beside = form({
-			label: "See another payment beside it",
+			label: "Compare with another payment",
 			submit: "compare",
 			fields: [{ name: "other", label: "Another payment", hint: "its refid or trxid", size: 24 }],
 			run: async ({ other }) => setQuery({ with: await trxidOf(other.trim()), at: "" }),

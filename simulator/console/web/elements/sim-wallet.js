@@ -9,11 +9,11 @@ import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { form } from "../app/form.js";
 import { sum } from "../app/format.js";
-import { whenItMatters } from "../app/matters.js";
-import { visible } from "../app/outside.js";
+import { whenItMatters } from "../app/refresh-on-event.js";
+import { visible } from "../app/safe-text.js";
 import { redraw } from "../app/reading.js";
 import { here, place } from "../app/router.js";
-import { act } from "../app/said.js";
+import { act } from "../app/action-log.js";
 import { sandboxNow } from "../app/store.js";
 
 const KINDS = new Set(["request", "status", "entry", "callback", "webhook"]);

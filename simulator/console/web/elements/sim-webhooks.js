@@ -10,7 +10,7 @@ import { get } from "../app/api.js";
 import { Deliveries } from "../app/deliveries.js";
 import { h, put, say } from "../app/dom.js";
 import { bothTimes, count, counted, dateTime, time } from "../app/format.js";
-import { short } from "../app/outside.js";
+import { short } from "../app/safe-text.js";
 import { mine, Reading, redraw } from "../app/reading.js";
 import { here, place, setQuery } from "../app/router.js";
 import { searchBox } from "../app/search-box.js";
@@ -153,7 +153,7 @@ class SimWebhooks extends Reading {
 		};
 		put(
 			this.probes,
-			h("p", {}, "Forged, stale and repeated messages are sent to the receivers: do they believe what they must not?"),
+			h("p", {}, "Forged, stale and repeated messages are sent to the receivers, which must refuse them."),
 			probeForm(codes, found),
 			/** @type {HTMLElement} */ (this.verdicts),
 		);

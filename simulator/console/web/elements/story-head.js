@@ -3,10 +3,10 @@
 import { h } from "../app/dom.js";
 import { bothTimes, dateTime, span, sum } from "../app/format.js";
 import { ruleAddress } from "../app/links.js";
-import { short } from "../app/outside.js";
+import { short } from "../app/safe-text.js";
 import { here } from "../app/router.js";
 import { MARKS, rowOf } from "../app/rows.js";
-import { copy } from "../app/said.js";
+import { copy } from "../app/action-log.js";
 import { table } from "../app/table.js";
 
 /** @typedef {import("../app/stories.js").Story} Story */
@@ -76,13 +76,13 @@ export function differences([one, other]) {
 	const facts = FACTS.map(([name, of]) => ({ name, values: [of(one), of(other)] }));
 	const differing = facts.filter(({ values }) => values[0] !== values[1]);
 	return table(
-		"In what they differ",
+		"Differences",
 		[
 			{ name: "", cell: (fact) => fact.name },
 			{ name: one.payment.refid, cell: (fact) => short(fact.values[0]) },
 			{ name: other.payment.refid, cell: (fact) => short(fact.values[1]) },
 		],
 		differing,
-		"in nothing but their names",
+		"only in their names",
 	);
 }

@@ -2,10 +2,10 @@
 
 import { h, svg } from "../app/dom.js";
 import { bothTimes, span, time } from "../app/format.js";
-import { visible } from "../app/outside.js";
-import { LANES } from "../app/things.js";
+import { visible } from "../app/safe-text.js";
+import { LANES } from "../app/timeline-items.js";
 
-/** @typedef {import("../app/things.js").Thing} Thing @typedef {import("../app/scale.js").Scale} Scale */
+/** @typedef {import("../app/timeline-items.js").Thing} Thing @typedef {import("../app/scale.js").Scale} Scale */
 
 const LANE_PX = 28;
 const NAMES_PX = 88;

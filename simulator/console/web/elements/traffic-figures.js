@@ -3,7 +3,7 @@
 import { h } from "../app/dom.js";
 import { barsOf, legend } from "../app/drawing.js";
 import { count, counted } from "../app/format.js";
-import { short } from "../app/outside.js";
+import { short } from "../app/safe-text.js";
 import { here } from "../app/router.js";
 import { table } from "../app/table.js";
 
@@ -83,7 +83,7 @@ export function receivers({ receivers: all }, width) {
 					["past", "95 of 100 in"],
 					["wait", "slowest"],
 				])
-			: teach("Who receives callbacks or webhooks stands here, with the time until it answered."),
+			: teach("Receivers of callbacks and webhooks appear here with their response times."),
 		bars.length > 0 && barsOf("Latency of receivers, by the latest 1,000 attempts", bars, width),
 		numbers(
 			"Latency of receivers",

@@ -5,7 +5,7 @@ import { h } from "../app/dom.js";
 import { barsOf, legend } from "../app/drawing.js";
 import { count, counted, dateTime, signed } from "../app/format.js";
 import { paymentsAddress } from "../app/links.js";
-import { short } from "../app/outside.js";
+import { short } from "../app/safe-text.js";
 import { here, place, setQuery } from "../app/router.js";
 import { toneOf } from "../app/rows.js";
 import { sandboxNow } from "../app/store.js";
@@ -99,7 +99,7 @@ function statuses({ by_status, transactions }, width) {
 		transactions
 			? barsOf("Payments by status", bars, width)
 			: teach(
-					"Nothing was paid yet: send a POST /v2/topup. The catalog has accounts for each outcome, and the line that pays.",
+					"No payment yet: send a POST /v2/topup. The catalog has accounts for each outcome, and calls to copy.",
 				),
 		numbers(
 			"Payments by status",
@@ -136,7 +136,7 @@ function products({ by_product }, width) {
 					["bad", "failed"],
 					["wait", "open or refunded"],
 				])
-			: teach("Each product that is paid gets a bar."),
+			: teach("Each paid product gets a bar."),
 		bars.length > 0 && barsOf("Payments by product", bars, width),
 		numbers(
 			"Payments by product",

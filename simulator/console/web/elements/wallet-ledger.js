@@ -6,8 +6,8 @@ import { get, path, query } from "../app/api.js";
 import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { bothTimes, CURRENCY, dateTime, money } from "../app/format.js";
-import { whenItMatters } from "../app/matters.js";
-import { short, visible } from "../app/outside.js";
+import { whenItMatters } from "../app/refresh-on-event.js";
+import { short, visible } from "../app/safe-text.js";
 import { here, place, setQuery } from "../app/router.js";
 import { searchBox } from "../app/search-box.js";
 

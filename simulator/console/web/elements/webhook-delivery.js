@@ -1,13 +1,13 @@
-// One delivery of a webhook, whole: the event, each attempt and what the receiver answered, and its replay.
+// One delivery of a webhook, whole: the event, each attempt and answer of the receiver, and its replay.
 
 import { get, path, Refused } from "../app/api.js";
 import { h, once, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { dateTime } from "../app/format.js";
-import { bodyOf, short } from "../app/outside.js";
+import { bodyOf, short } from "../app/safe-text.js";
 import { marked, redraw } from "../app/reading.js";
 import { go, here, place } from "../app/router.js";
-import { act } from "../app/said.js";
+import { act } from "../app/action-log.js";
 import { table } from "../app/table.js";
 
 /** @type {Record<string, "good" | "bad" | "wait">} */
@@ -58,7 +58,7 @@ class WebhookDelivery extends SimElement {
 			...(one.state === "failed" ? [h("p", {}, replay)] : []),
 			mistake,
 			table("Attempts", ATTEMPTS, one.attempts, "the first attempt is due"),
-			h("h3", {}, "Body that is sent"),
+			h("h3", {}, "Sent body"),
 			bodyOf(JSON.stringify(one.event), { label: "body of the event" }),
 		];
 	}
@@ -83,7 +83,7 @@ const ATTEMPTS = [
 	{ name: "at", cell: (/** @type {any} */ one) => dateTime(one.at) },
 	{ name: "ended", cell: (/** @type {any} */ one) => ending(one) },
 	{
-		name: "what the receiver answered",
+		name: "answer of the receiver",
 		cell: (/** @type {any} */ one) =>
 			one.body
 				? h(
@@ -98,7 +98,7 @@ const ATTEMPTS = [
 
 /** @param {any} one */
 function ending(one) {
-	if (!one.ending) return marked("wait", "under way");
+	if (!one.ending) return marked("wait", "in progress");
 	const isGood = one.status >= 200 && one.status < 300;
 	return marked(isGood ? "good" : "bad", String(one.status ?? one.ending));
 }

@@ -2,7 +2,7 @@
 
 import { h } from "../app/dom.js";
 import { dateTime } from "../app/format.js";
-import { short } from "../app/outside.js";
+import { short } from "../app/safe-text.js";
 import { marked } from "../app/reading.js";
 import { table } from "../app/table.js";
 
@@ -72,7 +72,7 @@ const verdict = (word) => marked(TONES[word] ?? "past", word);
 const PROBES = [
 	{ name: "probe", cell: (one) => h("code", {}, one.probe) },
 	{ name: "verdict", cell: (one) => verdict(one.verdict) },
-	{ name: "what it sends, and what is right", cell: (one) => one.about },
+	{ name: "sent message, and the expected answer", cell: (one) => one.about },
 	{
 		name: "answers",
 		cell: (one) =>

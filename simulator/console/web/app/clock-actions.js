@@ -3,7 +3,7 @@
 import { get, path, query } from "./api.js";
 import { counted, dateTime } from "./format.js";
 import { place } from "./router.js";
-import { act } from "./said.js";
+import { act } from "./action-log.js";
 import { readClock, setClock, store } from "./store.js";
 
 const clockPath = () => path("sandboxes", place.sandbox, "clock");
@@ -21,7 +21,7 @@ export async function advance({ body, cli }) {
 			cli: ["advance", ...cli],
 			says: (done) =>
 				`${done.stopped ? "stopped at" : "advanced to"} ${dateTime(done.now)}, ` +
-				`${counted(done.fired.length + done.left_out, "thing")} happened${done.reason && !done.stopped ? `; ${done.reason}` : ""}`,
+				`${counted(done.fired.length + done.left_out, "event")}${done.reason && !done.stopped ? `; ${done.reason}` : ""}`,
 		});
 	} finally {
 		clearTimeout(isLong);

@@ -4,9 +4,9 @@ import { change } from "./api.js";
 import { cliLine, curlLine } from "./commands.js";
 import { changed } from "./store.js";
 
-/** @typedef {{ text: string, cli: string, curl: string, at: Date }} Said */
+/** @typedef {{ text: string, cli: string, curl: string, at: Date }} Action */
 
-/** @type {Said[]} the latest last */
+/** @type {Action[]} the latest last */
 export const said = [];
 const SAID_MAX = 50;
 

@@ -3,10 +3,10 @@
 import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { shortTime } from "../app/format.js";
-import { visible } from "../app/outside.js";
-import { copy, said } from "../app/said.js";
+import { visible } from "../app/safe-text.js";
+import { copy, said } from "../app/action-log.js";
 
-class SimSaid extends SimElement {
+class SimActionLog extends SimElement {
 	start() {
 		this.setAttribute("role", "status");
 		this.setAttribute("aria-live", "polite");
@@ -36,4 +36,4 @@ class SimSaid extends SimElement {
 	}
 }
 
-customElements.define("sim-said", SimSaid);
+customElements.define("sim-action-log", SimActionLog);
