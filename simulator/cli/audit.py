@@ -16,20 +16,20 @@ from simulator.shortened import whole_line
 
 @verb("audit")
 @asking_flags
-@own_option("--all", "-a", "all_of_them", is_flag=True, help="List what was not exercised on a terminal, too.")
+@own_option("--all", "-a", "all_of_them", is_flag=True, help="List obligations that were not exercised, too.")
 @file_option(
     "--junit",
     "junit_file",
     help="Write the result to this file as JUnit XML, too.",
 )
 def audit_command(control: Control, json: bool, all_of_them: bool, junit_file: Path | None) -> int:
-    """Check a client's behaviour against what the service asks of it.
+    """Check a client's behaviour against the obligations of the service.
 
-    It judges the requests that a sandbox of a running simulator has received, and what your receivers have answered.
-    Each obligation is met (ok), violated with what shows it (VIOLATED, or warning), or was not exercised (-). On a
-    terminal what is violated comes first, and what was not exercised is only counted. In a pipe the text is the whole
-    list in the service's order. Exit code 1 means that something is violated, or that no request
-    reached an endpoint and nothing was judged; 3 that no simulator answered.
+    The audit judges the requests that a sandbox of a running simulator has received, and the answers of your receivers.
+    Each obligation is met (ok), violated with its evidence (VIOLATED, or warning), or not exercised (-). On a terminal,
+    violations come first, and obligations that were not exercised are only counted. In a pipe, the text is the whole
+    list in the service's order. Exit code 1 means that an obligation is violated, or that no request reached an
+    endpoint and nothing was judged; 3 that no simulator answered.
 
     \b
     Examples:

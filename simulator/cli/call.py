@@ -63,17 +63,17 @@ def _header(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str,
     type=LinesOfVariable(),
     multiple=True,
     callback=_headers,
-    help="One more header; it replaces a generated header of that name.",
+    help="An additional header; it replaces a generated header of that name.",
 )
 @own_option("--include", "-i", is_flag=True, help="Print all headers of the response, not only the simulator's.")
 def call_command(bearer: str | None, header: dict[str, str], include: bool, **asked: Any) -> int:
     """Send one signed request and print the response.
 
-    The body goes to stdout, indented when that is a terminal; the status and what the simulator adds (X-Sim-*) go to
-    stderr. Without flags it talks to the default sandbox on port 8080 with the default credentials; under exec, to
-    that simulator. --url may name a sandbox, such as http://127.0.0.1:8080/s/mine. Control characters in a response
-    are escaped, in JSON without changing its meaning. Exit code 1 means that the response was an error, 3 that none
-    came.
+    The body goes to stdout, indented on a terminal; the status and the simulator's headers (X-Sim-*) go to stderr.
+    Without flags, it talks to the default sandbox on port 8080 with the default credentials; under exec, to that
+    simulator. --url may name a sandbox, such as http://127.0.0.1:8080/s/mine. Control characters in a response
+    are escaped, in JSON without changing its meaning. Exit code 1 means that the response was an error, 3 that no
+    response came.
 
     \b
     Examples:

@@ -182,8 +182,8 @@ def use_own_classes() -> None:
 def completion_command(ctx: click.Context, /, shell: str) -> None:
     """Print the completion script of a shell.
 
-    Let the start-up file of the shell read it. It completes verbs, flags, names of scenarios and YAML files, ids of
-    assumptions; and what the simulator at --url has when it runs: sandboxes, rules, inboxes, payments.
+    Load it from the start-up file of the shell. It completes verbs, flags, scenarios, YAML files, ids of assumptions,
+    and from the simulator running at --url: sandboxes, rules, inboxes and payments.
 
     \b
     Examples:

@@ -80,7 +80,7 @@ def _only(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) ->
 @option(
     "--allow-configuration",
     is_flag=True,
-    help="Change callback URL and balance webhook for a moment, and put them back.",
+    help="Change callback URL and balance webhook for a moment, and restore them.",
 )
 @option(
     "--rate",
@@ -136,10 +136,10 @@ def conform_command(
 ) -> int:
     """Check a deployment of the service against its contract.
 
-    Only reads, unless payments or changes of the configuration are allowed. Prints a line for each check: ok, DEPARTS
-    with what was expected and what came, or - with the reason why it was not exercised; then, as a block for a
-    scenario, what the service does where the specification is silent. Redirects are not followed. Exit code 1 means
-    that something departs, 3 that the service did not answer, or refused the key.
+    It only reads, unless payments or changes of the configuration are allowed. It prints a line for each check: ok;
+    DEPARTS with the expected and the actual value; or - with the reason why the check was not exercised. Then it
+    prints the choices of the service where the specification is silent, as a block for a scenario. Redirects are not
+    followed. Exit code 1 means that a check departs, 3 that the service did not answer, or refused the key.
 
     \b
     Examples:

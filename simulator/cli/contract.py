@@ -34,11 +34,11 @@ WIDTH = 100
 )
 @option("--to", metavar="FILE", type=click.Path(path_type=Path), help="Write to this file.")
 def openapi_command(control: bool, proxy: bool, json: bool, to: Path | None, **forms: str | None) -> None:
-    """Print the contract as one OpenAPI 3.1 document.
+    """Print the contract as an OpenAPI 3.1 document.
 
     The simulator validates requests against this contract. All schemas are included, so generators, mock servers and
-    contract tests can use the document as it is. With --as it is written as requests that can be sent at once: every
-    operation, the test credentials as variables, and a script that signs.
+    contract tests can use the document unchanged. With --as, the output is a collection of requests that can be sent at
+    once: every operation, the test credentials as variables, and a script that signs.
 
     \b
     Examples:
@@ -132,15 +132,15 @@ def example_values() -> dict[str, str]:
     "--observed",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="A report of `conform --json-report`: say which of them a deployment showed, and what it does.",
+    help="Mark the assumptions with the results of this report of `conform --json-report`.",
 )
 @json_flag(help="Print JSON: a list, or with ID one object.")
 def assumptions_command(id: str | None, observed: Path | None, json: bool) -> None:
-    """Print what the specification leaves open, and what we chose.
+    """Print the open questions of the specification, and our choices.
 
     Every assumption has an id, its section, our choice and, where there is one, the scenario key that changes it.
-    With ID, one of them in full: the question and the reason too. With --observed each is marked: what `conform` saw a
-    deployment do is observed, the others stay assumed.
+    With ID, it prints a single assumption with its question and reason. With --observed, each assumption is marked:
+    observed if `conform` saw a deployment do so, else assumed.
 
     \b
     Examples:

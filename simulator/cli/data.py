@@ -33,8 +33,8 @@ ACTIONS: Final = ("check", "export", "import", "remove", "compact", "backup")
 @click.argument("file", metavar="[FILE]", type=click.Path(path_type=Path), required=False)
 @own_option("--sandbox", metavar="ID", help="The sandbox that is exported or removed.  [default: default]")
 @own_option("--tape", is_flag=True, help="Export its tape, for `replay`.")
-@own_option("--tape-secrets", is_flag=True, help="With the secrets that are on it.")
-@own_option("--replace", is_flag=True, help="Import in the place of the sandbox of this name.")
+@own_option("--tape-secrets", is_flag=True, help="Keep the secrets on the tape.")
+@own_option("--replace", is_flag=True, help="Replace an existing sandbox of this name.")
 @click.pass_context
 def data_command(
     ctx: click.Context,

@@ -55,22 +55,20 @@ class WithCommand(click.Command):
 @server_flags(port=0, port_variable=False)
 @own_option("--timeout", type=Span(0.1), help="End COMMAND when it takes longer, with exit code 124.")
 @option("--coverage", is_flag=True, help="Report at the end, on stderr, what was exercised and what was not.")
-@option("--audit", is_flag=True, help="Judge what COMMAND did by what the service asks of a client.")
+@option("--audit", is_flag=True, help="Judge the requests of COMMAND by the obligations of a client.")
 @report_flags
 @click.option(
     "--report",
     allow_from_autoenv=False,
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Write what every sandbox did to this folder, as files and as a page.",
+    help="Write the events of every sandbox to this folder, as files and as a page.",
 )
 @file_option(
     "--tape",
-    help="Write what came to every sandbox to this file, to be replayed; without the scenario's secrets.",
+    help="Write the tape of every sandbox to this file, for `replay`; without the scenario's secrets.",
 )
-@click.option(
-    "--tape-secrets", is_flag=True, allow_from_autoenv=False, help="Leave the scenario's secrets on the tape."
-)
+@click.option("--tape-secrets", is_flag=True, allow_from_autoenv=False, help="Keep the scenario's secrets on the tape.")
 @click.pass_context
 def exec_command(
     ctx: click.Context,

@@ -70,24 +70,22 @@ class CommandOrProof(WithCommand):
     default=MINUTES,
     help="End after this time; with 0, try every single fault, and no storms.",
 )
-@own_option("--workers", type=Whole(1, WORKERS_MAX), help="Runs at once.  [default: one a core]")
+@own_option("--workers", type=Whole(1, WORKERS_MAX), help="Parallel runs.  [default: one per core]")
 @own_option(
     "--out",
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("explored"),
-    help="The folder for what is found, and for what --resume needs.",
+    help="The folder for findings and for the state of --resume.",
 )
-@own_option(
-    "--resume", is_flag=True, help="Pass over the runs that have ended in an earlier exploration of this folder."
-)
+@own_option("--resume", is_flag=True, help="Skip the runs that an earlier exploration of this folder has finished.")
 @own_option("--first", is_flag=True, help="End with the first finding.")
 @own_option("--timeout", type=Span(0.1), help="End a run that takes longer: it hangs.")
 @own_option(
     "--restart",
     metavar="CMD",
     type=CommandLine(),
-    help="A command that restarts the client: callbacks also come while it does. It has COMMAND's variables, and its "
+    help="A command that restarts the client, tried during callbacks. It has COMMAND's variables, and its "
     "process id in RESELLER_COMMAND_PID.",
 )
 @file_option(
@@ -101,7 +99,7 @@ class CommandOrProof(WithCommand):
     help="Play this finding against the commands of --before and --after.",
 )
 @own_option("--before", metavar="CMD", type=CommandLine(), help="The command that fails under the finding of --prove.")
-@own_option("--after", metavar="CMD", type=CommandLine(), help="The command that does not fail any more.")
+@own_option("--after", metavar="CMD", type=CommandLine(), help="The command that survives the finding.")
 @click.pass_context
 def explore_command(
     ctx: click.Context,
@@ -265,7 +263,7 @@ def _stopping(screen: "Screen") -> Iterator[None]:
 
 @verb("prove", cls=WithCommand)
 @click.argument("finding", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@own_option("--times", type=Whole(1, TIMES_MAX), default=TIMES, help="Runs.")
+@own_option("--times", type=Whole(1, TIMES_MAX), default=TIMES, help="The number of runs.")
 @own_option("--timeout", type=Span(0.1), help="End a run that takes longer: it hangs.")
 @own_option(
     "--restart",
@@ -279,10 +277,10 @@ def prove_command(
 ) -> int:
     """Play a finding of explore against a command.
 
-    Runs COMMAND once without the finding's faults, which it has to survive, and then --times times with them. Prints
-    green when it survives each run, red when it fails each time, else flaky. A run that no fault of the finding strikes
-    has met nothing and is not green. The exit code is 0 for green, 1 for red, 2 for flaky and for wrong usage, 3 when
-    COMMAND met nothing, fails without any fault or cannot be run.
+    Run COMMAND once without the finding's faults, which it has to survive, and then --times times with them. Print
+    green when it survives every run, red when it fails every time, else flaky. A run counts only if a fault of the
+    finding strikes it. The exit code is 0 for green, 1 for red, 2 for flaky and for wrong usage, and 3 when no fault
+    struck, or COMMAND fails without any fault or cannot be run.
 
     \b
     Examples:

@@ -93,7 +93,7 @@ def _set_utc(ctx: click.Context, param: click.Parameter, is_utc: bool) -> None:
         ctx.call_on_close(partial(os.environ.pop, UTC_VARIABLE, None))
 
 
-UTC_FLAG = option("--utc", is_flag=True, expose_value=False, callback=_set_utc, help="Show times in UTC, not in GMT+8.")
+UTC_FLAG = option("--utc", is_flag=True, expose_value=False, callback=_set_utc, help="Show UTC instead of GMT+8.")
 
 
 def _url(whose: str) -> Callable[[Any], Any]:

@@ -37,27 +37,27 @@ def _account_numbers(ctx: click.Context, param: click.Parameter, texts: tuple[st
     metavar="PRODUCT=NUMBER",
     multiple=True,
     callback=_account_numbers,
-    help="Ask for the options that this account number has of this product; may be repeated.",
+    help="Import the options of this product for this account number; may be repeated.",
 )
 @option("--keep-urls", is_flag=True, help="Send callbacks and webhooks to the account's own addresses.")
 @option(
     "--per-second",
     type=Number(0.1, 1000),
     default=2.0,
-    help="At most so many requests a second.",
+    help="The most requests per second.",
 )
 @option(
     "--requests",
     type=Whole(min=1),
     default=5000,
-    help="At most so many requests in this run.",
+    help="The most requests of this run.",
 )
-@option("--timeout", type=Span(), default="60s", help="For each response.")
+@option("--timeout", type=Span(), default="60s", help="The timeout of each response.")
 @option(
     "--state",
     metavar="FILE",
     default="reseller-sim-import.state",
-    help="Where an interrupted run leaves what it knows, and the next one takes it from.",
+    help="The file with the state of an interrupted run, from which the next run continues.",
 )
 def import_command(
     base_url: str,

@@ -48,19 +48,19 @@ def _reply(ctx: click.Context, param: click.Parameter, text: str) -> dict[str, A
 
 @verb("inbox")
 @click.argument("name", default="callbacks", shell_complete=completion.inboxes)
-@own_option("--wait-for", type=Whole(1, MESSAGES_MAX), help="Wait until it has this many.")
+@own_option("--wait-for", type=Whole(1, MESSAGES_MAX), help="Wait until the inbox has N messages.")
 @own_option(
     "--timeout",
     type=Span(0, WAIT_MAX_S),
     default="10s",
-    help="How long to wait for them.",
+    help="How long to wait for the messages.",
 )
 @own_option(
     "--reply",
     "replies",
     metavar="STATUS,...",
     callback=_replies,
-    help="Answer the next messages so, the last one again and again: 500,500,200; 200:1.5 waits; or disconnect.",
+    help="Reply to the next messages with these, then repeat the last: 500,200:1.5 (after 1.5 s), or disconnect.",
 )
 @own_option("--clear", is_flag=True, help="Delete its messages and replies first.")
 @control_flags
@@ -76,8 +76,8 @@ def inbox_command(
 ) -> int:
     """Print what an inbox received, or program its replies.
 
-    An inbox is a receiver inside the sandbox: a callback URL `inbox:NAME` leads there. NAME is by default `callbacks`,
-    where the default scenario sends them. Exit code 1 means that fewer messages came than were waited for.
+    An inbox is a receiver inside the sandbox: the callback URL `inbox:NAME` leads to it. The default NAME is
+    `callbacks`, the receiver of the default scenario. Exit code 1 means that fewer than --wait-for messages came.
 
     \b
     Examples:
@@ -182,10 +182,9 @@ def trigger_command(
 ) -> int:
     """Send a webhook or a callback now.
 
-    It is caused as the service causes it: balance.added by a deposit, product.updated CODE by another note of the
-    product, callback REFID by telling the present status of that payment once more. probes are messages that a receiver
-    must not believe: forged, stale and repeated ones. Exit code 1 means that nothing is sent, and says why, or that the
-    receiver believed a probe.
+    `balance.added` makes a deposit, `product.updated CODE` changes the note of the product, and `callback REFID` sends
+    the current status of that payment again. `probes` sends forged, stale and repeated messages, which a receiver must
+    refuse. Exit code 1 means that nothing was sent, with the reason, or that the receiver accepted a probe.
 
     \b
     Examples:

@@ -57,7 +57,7 @@ def _status_filters(text: str) -> dict[str, int]:
 
 @verb("requests")
 @click.argument("n", metavar="[N]", type=Whole(1, 10**18), required=False)
-@own_option("--last", is_flag=True, help="Print the latest one whole.")
+@own_option("--last", is_flag=True, help="Print the latest request with headers and bodies.")
 @own_option(
     "--replay", is_flag=True, help="Send request N, or the latest, again with a new signature, to the same sandbox."
 )
@@ -66,13 +66,13 @@ def _status_filters(text: str) -> dict[str, int]:
     is_flag=True,
     help="Only refused or failed requests: statuses from 400, and requests without an answer.",
 )
-@own_option("--method", metavar="METHOD", help="Only those with this method.")
-@own_option("--path", metavar="PATH", help="Only those to this path.")
+@own_option("--method", metavar="METHOD", help="Only requests with this method.")
+@own_option("--path", metavar="PATH", help="Only requests to this path.")
 @own_option(
     "--status",
     metavar="STATUS",
     callback=_statuses,
-    help="Only those with this HTTP status, 0 for none, or with such: 2xx, 500-599, >=400, !404.",
+    help="Only requests with this HTTP status, such as 401, 2xx, 500-599, >=400 or !404; 0 means no answer.",
 )
 @own_option("--refid", metavar="REFID", help="Only requests of this payment.")
 @own_option("--rule", metavar="NAME", help="Only requests that this rule decided.")
@@ -80,7 +80,7 @@ def _status_filters(text: str) -> dict[str, int]:
     "--limit",
     type=Whole(1, SHOWN_MAX),
     default=SHOWN,
-    help="How many, the latest ones.",
+    help="The number of requests, the latest ones.",
 )
 @control_flags
 @json_flag(help="Print JSON, newest first; with N or --last one object.")
@@ -188,9 +188,9 @@ def _print_unshortened(line: str) -> None:
 def story_command(control: Control, refid: str, reseller: str | None, json: bool) -> None:
     """Print all that happened to a payment.
 
-    Requests, statuses, the wallet, callbacks with answer of the receiver, disputes and voids, in the order of time.
-    A trxid does as well as a refid. Exit code 1 means that there is no such payment; when its request
-    was refused, the line says why.
+    The story has requests, statuses, wallet entries, callbacks with the receivers' answers, disputes and voids, in the
+    order of time. A trxid works like a refid. Exit code 1 means that there is no such payment; if its request was
+    refused, the line has the reason.
 
     \b
     Examples:

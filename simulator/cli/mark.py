@@ -24,7 +24,7 @@ def moment_flags(*, required: bool) -> Callable[[Decorated], Decorated]:
     metavar = METAVAR if required else f"[{METAVAR}]"
     argument = click.argument("moment", metavar=metavar, required=required, shell_complete=completion.marks)
     flag = own_option(
-        "--mark", "is_mark", is_flag=True, help="It is a mark, though its name looks like a number or a time."
+        "--mark", "is_mark", is_flag=True, help="Read the moment as a mark, even if it looks like a number or a time."
     )
 
     def decorate(function: Decorated) -> Decorated:
@@ -96,7 +96,7 @@ def list_all(control: Control, json: bool) -> None:
 @click.argument("names", metavar="NAME...", nargs=-1, required=True, shell_complete=completion.marks)
 @control_flags
 def remove(control: Control, names: tuple[str, ...]) -> None:
-    """Forget marks; the tape stays.
+    """Delete marks; the tape stays.
 
     Exit code 1 means that there is no such mark.
 

@@ -23,12 +23,10 @@ JSON_HOSTS = (
 
 
 @verb("mcp")
-@option("--url", metavar="URL", help="The address of a simulator that runs.  [default: start one for the assistant]")
-@own_option(
-    "--scenario", metavar="NAME|FILE", help="The scenario of the simulator that is started.  [default: default]"
-)
+@option("--url", metavar="URL", help="The address of a running simulator.  [default: start its own]")
+@own_option("--scenario", metavar="NAME|FILE", help="The scenario of the started simulator.  [default: default]")
 @own_option("--allow-commands", is_flag=True, help="Offer explore_command, which runs commands of the assistant.")
-@own_option("--config", "is_config", is_flag=True, help="Print the configuration with which common hosts start this.")
+@own_option("--config", "is_config", is_flag=True, help="Print the configuration for common hosts.")
 @sandbox_flags
 def mcp_command(
     scenario: str | None,
@@ -40,10 +38,10 @@ def mcp_command(
 ) -> None:
     """Serve the simulator to an assistant (Model Context Protocol).
 
-    A host, such as an editor, starts this command and speaks the protocol with it on stdin and stdout.
-    It starts a simulator of its own, which ends with it. With --url the tools use a simulator that runs, with the
-    rights of --token: a token that may only read gives the tools that read. Needs the extra `mcp`. Exit code 3 means
-    that the simulator did not start.
+    A host, such as an editor, starts this command and speaks the protocol with it on stdin and stdout. The command
+    starts its own simulator, which ends with it. With --url, the tools use a running simulator with the rights of
+    --token; a read-only token gives only the tools that read. Needs the extra `mcp`. Exit code 3 means that the
+    simulator did not start.
 
     \b
     Examples:

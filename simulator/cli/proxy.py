@@ -67,7 +67,7 @@ class ProxyFlags:
     callback=_address,
     help="The service's address, such as https://staging.example.com.",
 )
-@option("--callbacks-to", metavar="URL", callback=_address, help="Where callbacks and webhooks are passed on to.")
+@option("--callbacks-to", metavar="URL", callback=_address, help="The receiver of callbacks and webhooks.")
 @option("--key", metavar="KEY", help="An API key whose signatures are to be checked.")
 @option(
     "--secret", metavar="SECRET", help="Its secret, in Base64; better given as a variable. It only checks signatures."
@@ -75,21 +75,21 @@ class ProxyFlags:
 @option(
     "--record",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write what was seen to this file, as a scenario: every minute, and at the end.",
+    help="Record the traffic as a scenario in this file: every minute, and at the end.",
 )
 @option(
     "--record-accounts/--no-record-accounts",
     default=True,
-    help="Whether account numbers may be in the file, where outcomes depend on them.",
+    help="Whether the file may contain account numbers on which outcomes depend.",
 )
 @option(
     "--timeout",
     type=Span(most_s=600),
     default="35s",
-    help="How long the service may be silent; it gives up itself after 29 seconds.",
+    help="How long the service may take; it gives up itself after 29 seconds.",
 )
 @other_server_flags(PROXY_PORT)
-@json_flag(help="Print one line of JSON when it is ready, and nothing else.")
+@json_flag(help="Print a line of JSON when it is ready, and nothing else.")
 def proxy_command(
     json: bool, control_token: str | None, control_token_file: "TokenFile | None", host: str, **flags: Any
 ) -> int | None:

@@ -46,7 +46,7 @@ def _until(ctx: click.Context, param: click.Parameter, text: str | None) -> Unti
     callback=_until,
     help="Stop after the Nth entry, or before the first entry after this time of the sandbox.",
 )
-@own_option("--sandbox", "wanted", metavar="ID", help="The sandbox, of a file with the tapes of several.")
+@own_option("--sandbox", "wanted", metavar="ID", help="The sandbox, for a file with several tapes.")
 @own_option(
     "--life",
     type=Whole(1),

@@ -37,8 +37,8 @@ HOLD_COLUMNS: Columns = {
 def rule_command() -> None:
     """Add, list and remove rules.
 
-    Rules decide what becomes of payments, voids, disputes and bills, and faults break answers; they are written as in a
-    scenario file. One that is added comes before all others of its section, until it is removed.
+    Rules decide the outcome of payments, voids, disputes and bills, and faults break answers. They are written as in a
+    scenario file. An added rule comes before all others of its section, until it is removed.
 
     \b
     Examples:
@@ -57,12 +57,12 @@ def rule_command() -> None:
 @own_option("--name", metavar="NAME", help="Its name, for the journal and X-Sim-Rule.")
 @own_option("--product", metavar="CODE", help="Only for this product.")
 @own_option("--account", metavar="NUMBER", help="Only for this account.")
-@own_option("--path", metavar="PATH", help="Only for requests to this path, of a fault.")
-@own_option("--times", type=Whole(1), help="Only for the first N that match.")
-@own_option("--status", metavar="STATUS", help="The status of the payment, or of a fault the HTTP status.")
-@own_option("--after", metavar="DURATION", help="When the payment gets it, Processing before; or a fault's delay.")
+@own_option("--path", metavar="PATH", help="For a fault: only requests to this path.")
+@own_option("--times", type=Whole(1), help="Only for the first N matching requests.")
+@own_option("--status", metavar="STATUS", help="The status of the payment, or the HTTP status of a fault.")
+@own_option("--after", metavar="DURATION", help="The delay of the status, after Processing; or of a fault.")
 @own_option("--disconnect", is_flag=True, help="A fault that closes the connection.")
-@own_option("--after-commit", is_flag=True, help="A fault that comes when the payment has been made.")
+@own_option("--after-commit", is_flag=True, help="A fault that strikes after the payment is made.")
 @asking_flags
 def add_rule(control: Control, section: str, text: str | None, file: str | None, json: bool, **flags: Any) -> None:
     """Add a rule, and print its id.
@@ -184,7 +184,7 @@ def _hold_name(ctx: click.Context, param: click.Parameter, name: str) -> str:
 
 @verb_group("hold")
 def hold_command() -> None:
-    """List and release what rules hold.
+    """List and release the answers and messages that rules hold.
 
     A rule holds with `then: {hold: NAME}`, `callbacks: {hold: NAME}` or `webhooks: {hold: NAME}`.
 

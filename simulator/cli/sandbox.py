@@ -65,17 +65,17 @@ def sandbox_command() -> None:
     metavar="real|manual|xN",
     callback=values.clock_mode,
     shell_complete=completion.clock_modes,
-    help="By default the scenario's.",
+    help="The clock; by default the scenario's.",
 )
 @own_option("--start", metavar="ISO", callback=values.time, help="Its time when it starts; by default the present.")
 @own_option("--seed", type=Whole(0, SEED_MAX), help="The seed of all its randomness.")
 @own_option(
     "--server-file",
     metavar="FILE",
-    help="Instead of SCENARIO: a file of the folder that the server has by --scenarios.",
+    help="Instead of SCENARIO: a file in the folder of the server's --scenarios.",
 )
-@own_option("--unique", is_flag=True, help="Give it keys that no other sandbox has, which reach it without its URL.")
-@own_option("--no-audit", is_flag=True, help="Let `exec --audit` pass it over: it violates obligations on purpose.")
+@own_option("--unique", is_flag=True, help="Give it unique keys, which select the sandbox without its URL.")
+@own_option("--no-audit", is_flag=True, help="Exclude it from `exec --audit`: it violates obligations on purpose.")
 @export_flag
 @asking_flags
 def new(

@@ -30,8 +30,8 @@ def scenarios_command(ctx: click.Context, /, action: tuple[str, ...], json: bool
     """Print bundled scenarios, magic accounts or the JSON Schema.
 
     Without arguments it lists the bundled scenarios. `show` prints one, to start your own file from; with
-    `extends: NAME` your file inherits everything from it. `show FILE --json` prints what your file starts a sandbox
-    from. Exit code 1 means that it cannot be used; stderr says why, as `check` does.
+    `extends: NAME` your file inherits everything from it. `show FILE --json` prints the complete scenario of your
+    file. Exit code 1 means that the file cannot be used; stderr has the reason, as from `check`.
 
     \b
     Examples:

@@ -38,15 +38,13 @@ HEALTH, READY = "/health", "/ready"
 @verb("serve")
 @server_flags()
 @shared_server_flags
-@option("--watch", is_flag=True, help="Reload the scenario whenever its file, or one that it extends, is saved.")
-@option(
-    "--until-stdin-ends", is_flag=True, help="Stop when stdin ends, as it does when the program that started it ends."
-)
+@option("--watch", is_flag=True, help="Reload the scenario when its file, or a file that it extends, is saved.")
+@option("--until-stdin-ends", is_flag=True, help="Stop when stdin ends, as at the end of the parent program.")
 @option(
     "--data-dir",
     metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Keep the sandboxes in this folder, and continue its sandboxes.",
+    help="Store the sandboxes in this folder, and restore them at the start.",
 )
 @option(
     "--durability",
@@ -82,16 +80,16 @@ HEALTH, READY = "/health", "/ready"
     type=Span(0, DRAIN_MAX_S),
     default=0.0,
     show_default=False,
-    help="On SIGTERM or Ctrl-C, answer for so long still, but not to /_sim/ready; a second one stops at once.",
+    help="After SIGTERM or Ctrl-C, keep answering for this long, not ready; a second signal stops at once.",
 )
 @own_option("--shards", hidden=True, callback=values.gone_shards, expose_value=False)
 @own_option("--shard", hidden=True, callback=values.gone_shards, expose_value=False)
-@json_flag(help="Print one line of JSON when it is ready, and nothing else but what --log asks for, on stderr.")
+@json_flag(help="Print a line of JSON when ready, and otherwise only the output of --log, on stderr.")
 @option("--quiet", is_flag=True, help="Print no line for each request, status, callback and webhook.")
 @option(
     "--log",
     type=click.Choice(["text", "json"]),
-    help="How these lines are written.  [default: text; off with --json]",
+    help="The form of these lines.  [default: text; off with --json]",
 )
 @click.pass_context
 def serve_command(
@@ -216,9 +214,9 @@ def _of_verb(command: click.Command) -> set[str]:
     type=Span(0, WAIT_MAX_S),
     default=0.0,
     show_default=False,
-    help="Ask until one answers, for so long at most.",
+    help="Retry for this long until a simulator answers.",
 )
-@own_option("--ready", is_flag=True, help="Say whether requests may be sent, and if not why.")
+@own_option("--ready", is_flag=True, help="Print whether requests may be sent, or the reason why not.")
 @option("--tls-cert", metavar="FILE", help="The simulator's own certificate, for any host name.")
 @running_flags
 @json_flag(help="Print the answer of the control API.")

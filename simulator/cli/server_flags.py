@@ -88,31 +88,31 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
             "--callbacks-ca",
             type=click.Path(exists=True, dir_okay=False, path_type=Path),
             callback=values.ca_file,
-            help="More certificate authorities, in PEM, that receivers of callbacks may have their certificates from.",
+            help="Additional certificate authorities for receivers of callbacks, in PEM.",
         ),
         option(
             "--callback",
             metavar="URL",
             callback=values.target,
-            help="Where the callbacks of all the scenario's resellers go, by POST; or inbox:NAME.",
+            help="The receiver of all callbacks of the scenario's resellers, by POST: a URL or inbox:NAME.",
         ),
         option("--trust-forwarded", is_flag=True, help="Take a client's address from X-Forwarded-For."),
         option(
             "--sandbox-ttl",
             type=Span(),
-            help="Delete a sandbox that is idle for so long.",
+            help="Delete sandboxes that are idle for this long.",
         ),
         option(
             "--scenarios",
             metavar="DIR",
             type=click.Path(exists=True, file_okay=False, path_type=Path),
-            help="The folder of scenario files that `sandbox new` and POST /_sim/sandboxes may name, and no others.",
+            help="The only folder of scenario files that `sandbox new` and POST /_sim/sandboxes may name.",
         ),
         option(
             "--tape-budget",
             metavar="MIB",
             type=Whole(0, TAPE_BUDGET_MAX),
-            help="How much memory the tapes of all sandboxes may take together.  [default: 1024]",
+            help="The memory limit of the tapes of all sandboxes together.  [default: 1024]",
         ),
     ]
     return all_of([*decorators, UTC_FLAG])
@@ -145,7 +145,7 @@ def _callbacks_flag() -> Callable[[Any], Any]:
     return option(
         "--callbacks",
         type=click.Choice(["any", "public"]),
-        help="Where callbacks may go: anywhere but to addresses of clouds' metadata, or to public addresses only.  "
+        help="Allowed receivers of callbacks: all but metadata services of clouds, or public addresses only.  "
         "[default: public with a control token or on an address other than loopback, otherwise any]",
     )
 
@@ -164,14 +164,14 @@ def _control() -> list[Callable[[Any], Any]]:
             "--control-token-file",
             metavar="FILE",
             callback=values.token_in_file,
-            help="A file with this token, which then appears in no list of processes; it wins over --control-token.",
+            help="A file with this token, to keep it out of lists of processes; it overrides --control-token.",
         ),
         option(
             "--allow-host",
             metavar="NAME",
             multiple=True,
             callback=values.host_names,
-            help="One more host name that /_sim accepts.",
+            help="An additional host name that /_sim accepts.",
         ),
     ]
 
@@ -190,19 +190,19 @@ def shared_server_flags(function: Decorated) -> Decorated:
     """The flags of a server that a team shares: `tls_cert`, `tls_key`, `control_tokens`, `trusted_forwarders`,
     `root_path`, and the three quotas."""
     decorators = [
-        option("--tls-cert", type=_FILE, help="Speak https, with this certificate in PEM and its chain."),
-        option("--tls-key", type=_FILE, help="The certificate's key. SIGHUP reads both again."),
+        option("--tls-cert", type=_FILE, help="Serve https with this certificate and its chain, in PEM."),
+        option("--tls-key", type=_FILE, help="The certificate's key. SIGHUP reloads both files."),
         option(
             "--control-tokens",
             type=_FILE,
-            help="Tokens of /_sim, one a line: NAME read|full TOKEN [sandbox=ID]. SIGHUP reads it again.",
+            help="A file of tokens for /_sim, one per line: NAME read|full TOKEN [sandbox=ID]. SIGHUP reloads it.",
         ),
         option(
             "--trusted-forwarders",
             metavar="ADDRESS|NETWORK",
             multiple=True,
             callback=_networks,
-            help="A proxy whose X-Forwarded-For, -Proto and -Host count.",
+            help="A proxy whose X-Forwarded-For, -Proto and -Host headers are trusted.",
         ),
         option(
             "--root-path",
@@ -215,18 +215,18 @@ def shared_server_flags(function: Decorated) -> Decorated:
         option(
             "--quota-transactions",
             type=Whole(0, TRANSACTIONS_MAX),
-            help="How many payments a sandbox may have; 0 is no bound.",
+            help="The most payments of a sandbox; 0 means no limit.",
         ),
         option(
             "--quota-bytes",
             type=Whole(0, BYTES_MAX),
-            help="How many bytes of inputs a sandbox may keep; 0 is no bound.",
+            help="The most bytes of inputs that a sandbox stores; 0 means no limit.",
         ),
         option(
             "--quota-rate",
             type=Number(0, RATE_MAX),
             callback=_rate,
-            help="How many requests a second a sandbox answers; 0 is no bound.",
+            help="The most requests per second of a sandbox; 0 means no limit.",
         ),
     ]
     return all_of(decorators)(function)

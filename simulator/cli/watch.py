@@ -58,17 +58,17 @@ _KINDS = {
 
 @verb("tail")
 @watching_flags
-@own_option("--refid", metavar="REFID", help="Only what is about this payment.")
+@own_option("--refid", metavar="REFID", help="Only events of this payment.")
 @own_option(
     "--only",
     metavar="KINDS",
     callback=_event_kinds,
     help="Only these kinds of events, with commas: request, status, entry, callback, webhook, notification, action.",
 )
-@own_option("--history", is_flag=True, help="Begin with what the simulator still has.")
-@json_flag(help="Print each event as the control API has it, one on a line.")
+@own_option("--history", is_flag=True, help="Begin with the stored events.")
+@json_flag(help="Print each event of the control API as a line of JSON.")
 def tail_command(refid: str | None, only: str, history: bool, json: bool, **running: Any) -> None:
-    """Print what happens in a running simulator, as it happens.
+    """Print the events of a running simulator as they happen.
 
     Print the lines of `serve`, and lines about wallets, e-mails and changes of sandboxes. Ends with Ctrl-C (exit
     code 130), when the sandbox is deleted (0), or when the simulator is gone (3).
@@ -88,19 +88,19 @@ def tail_command(refid: str | None, only: str, history: bool, json: bool, **runn
 
 
 @verb("listen")
-@own_option("--forward-to", "target", metavar="URL", required=True, callback=_http_url, help="Where each message goes.")
+@own_option("--forward-to", "target", metavar="URL", required=True, callback=_http_url, help="The receiver.")
 @watching_flags
-@own_option("--only", type=click.Choice(list(CHOICES)), help="Only these.")
+@own_option("--only", type=click.Choice(list(CHOICES)), help="Forward only these messages.")
 @own_option(
     "--timeout",
     type=Span(0.1, 300),
     default="15s",
-    help="How long one message may take until it is answered.",
+    help="The timeout of each message.",
 )
 @own_option(
     "--ca",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The certificate of your https address, or of its authority, in PEM.",
+    help="The certificate of your https address, or its authority's, in PEM.",
 )
 @own_option("--insecure", is_flag=True, help="Accept any certificate of your https address.")
 def listen_command(
@@ -109,8 +109,8 @@ def listen_command(
     """Forward callbacks and webhooks to an address of yours.
 
     Forward each attempt of a running simulator, in order, with the same method, query, headers and body, to the
-    path of --forward-to, or to its own path. Your answer is printed, and changes nothing in the simulator, where
-    the scenario's receiver, such as the inbox, has answered already. Ends with Ctrl-C (exit code 130), when the
+    path of --forward-to, or to its own path. The verb prints your answer. It does not change the simulator, where
+    the scenario's receiver, such as an inbox, has already answered. Ends with Ctrl-C (exit code 130), when the
     sandbox is deleted (0), or when the simulator is gone (3).
 
     \b

@@ -92,7 +92,7 @@ def _imported(address: DatabaseAddress, leases: Leases, server_id: int, file: Pa
             raise InUse(f"{address.name}: a server has the sandbox {found.name!r} in use: delete it there, or stop it")
         target = Reader(_OneConnection(db), address.name)
         if not replaces and target.lives(found.name):
-            hint = "give --replace to put this one in its place, or import into another database"
+            hint = "give --replace to replace it, or import into another database"
             raise SandboxExists(f"{address.name}: has a sandbox {found.name!r} already: {hint}")
         keys = SequenceKeys(target)
         life, snapshots = keys.next_life(), {}

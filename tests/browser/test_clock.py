@@ -83,10 +83,10 @@ def test_buttons_advance_to_the_next_thing_and_until_nothing_is_due(page: Consol
 def test_each_due_item_is_listed_with_its_link_and_can_be_advanced_to(page: Console) -> None:
     trxids = [page.pay(f"order-{number}") for number in range(60)]
     shown = page.open()
-    shown.get_by_text("59 others behind it").wait_for()
+    shown.get_by_text("59 others after it").wait_for()
     shown.keyboard.press("t")
     shown.wait_for_url("**clock=due")
-    shown.get_by_text("The next 50 of 60 things due").wait_for()
+    shown.get_by_text("The next 50 of 60 due items").wait_for()
     assert shown.evaluate("document.activeElement.name") == "until"
     rows = shown.locator("clock-panel tbody tr")
     assert rows.count() == 50
@@ -134,9 +134,9 @@ def test_a_time_of_day_is_the_next_such_time_where_the_service_is(page: Console)
     [
         ("soon", "“soon” is not a time; write 90s"),
         ("25:00", "“25:00” is not a valid date or time; hours go to 23"),
-        ("2027-02-30 10:00", "“2027-02-30 10:00” is on no calendar or clock"),
-        ("24:00", "“24:00” is on no calendar or clock"),
-        ("\u202e12:00", "“⟨202E⟩12:00” is no time"),
+        ("2027-02-30 10:00", "“2027-02-30 10:00” is not a valid date or time"),
+        ("24:00", "“24:00” is not a valid date or time"),
+        ("\u202e12:00", "“⟨202E⟩12:00” is not a time"),
         ("2001-01-01 10:00", "“2001-01-01 10:00” is in the past: it is 20"),
         ("99999999d", "“99999999d” is too long: the clock goes 3660d at a time"),
         ("3660d 1ms", "“3660d 1ms” is too long"),
@@ -217,7 +217,7 @@ def test_a_long_advance_shows_its_progress_and_is_stopped(page: Console) -> None
     progress = shown.get_by_role("progressbar", name="the advance that runs")
     progress.wait_for()
     assert 0 <= float(progress.get_attribute("value") or "-1") < 1
-    shown.get_by_text(re.compile(r"advancing to .*, \d+ things? happened")).wait_for()
+    shown.get_by_text(re.compile(r"advancing to .*, \d+ events?")).wait_for()
     shown.get_by_role("button", name="stop", exact=True).click()
     progress.wait_for(state="hidden")
     shown.locator("sim-action-log", has_text=re.compile("stopped at|is stopped at")).wait_for()

@@ -79,7 +79,7 @@ def test_replies_are_set_by_the_form_and_shown(shared: Console) -> None:
     program.get_by_label("then").select_option("all")
     program.get_by_label("during a time of day").fill("12:00-13:00 503")
     program.get_by_role("button", name="set replies").click()
-    shown.get_by_text("12:00:00–13:00:00: 503; next: 201, then 202, and all again").wait_for()
+    shown.get_by_text("12:00:00–13:00:00: 503; next: 201, then 202, then all repeat").wait_for()
 
 
 def test_a_callback_and_its_retry_get_the_replies_that_the_form_programs(shared: Console) -> None:

@@ -115,7 +115,7 @@ def test_keys_move_along_the_line_open_and_close(page: Console) -> None:
     shown.get_by_role("heading", name="status ○ Processing").wait_for()
     assert shown.evaluate("document.activeElement.dataset.id") == "status-Processing"
     shown.keyboard.press("w")
-    shown.get_by_text("the status with which the request was answered").wait_for()
+    shown.get_by_text("the status in the answer to the request").wait_for()
     shown.keyboard.press("Escape")
     shown.wait_for_url(f"**/payments/{trxid}")
     shown.keyboard.press("Escape")
@@ -256,7 +256,7 @@ def test_an_attempt_whose_event_is_gone_is_not_called_the_end(page: Console) -> 
     try:
         page.open(f"payments/{trxid}?at=callback-cb-1-2")
         shown.get_by_role("button", name="why?").click()
-        shown.get_by_text("so it is not known here whether it is retried").wait_for()
+        shown.get_by_text("so a retry is not shown here").wait_for()
         assert "tone-wait" in (thing(shown, "callback-cb-1-2").get_attribute("class") or "")
         thing(shown, "callback-cb-1-1").click()
         shown.get_by_role("button", name="why?").click()

@@ -96,7 +96,7 @@ def test_a_ready_rule_that_is_taken_home_passes_check_alone(page: Console, tmp_p
         assert files[-1].read_text().startswith("extends: default\n")
         yaml(page).fill(files[-1].read_text())
         shown.get_by_text("● no problems").wait_for()
-        assert shown.locator("sim-rule-maker").get_by_text("The form does not follow").count() == 0
+        assert shown.locator("sim-rule-maker").get_by_text("The form cannot show this text").count() == 0
     check(*files)
 
 

@@ -50,7 +50,7 @@ def drawn(page: Console, name: str) -> str:
 
 def test_an_empty_wallet_says_what_will_stand_there(page: Console) -> None:
     shown = page.open("wallet")
-    shown.get_by_text("Nothing was paid yet").wait_for()
+    shown.get_by_text("No payment yet").wait_for()
     assert "MYR 5,000.00 at the end" in drawn(page, "Balance over time")
     assert cells(page, "Wallets")[0][1] == "5,000.00"
 
@@ -98,7 +98,7 @@ def test_parts_of_a_drawing_differ_without_colour(page: Console) -> None:
 
 def test_figures_follow_what_happens(page: Console) -> None:
     shown = page.open("wallet")
-    shown.get_by_text("Nothing was paid yet").wait_for()
+    shown.get_by_text("No payment yet").wait_for()
     page.pay("order-1")
     shown.get_by_role("img", name="Payments by status").wait_for()
     shown.get_by_role("table", name="Wallets").get_by_text("4,995.10").first.wait_for()
@@ -173,10 +173,10 @@ def test_one_of_several_resellers_is_chosen_in_the_address(page: Console) -> Non
     shown = page.open("wallet")
     shown.get_by_label("Reseller", exact=True).select_option("RS002")
     shown.wait_for_url("**reseller=RS002")
-    shown.get_by_text("Nothing was paid yet").wait_for()
+    shown.get_by_text("No payment yet").wait_for()
     assert [row[:2] for row in cells(page, "Wallets")] == [["RS002", "800.00"]]
     shown.reload()
-    shown.get_by_text("Nothing was paid yet").wait_for()
+    shown.get_by_text("No payment yet").wait_for()
     assert shown.get_by_label("Reseller", exact=True).input_value() == "RS002"
 
 

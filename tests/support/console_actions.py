@@ -167,14 +167,14 @@ ACTIONS = {
     "make a sandbox": Action(
         "elements/sim-sandboxes.js",
         "/ui/sandboxes",
-        [filled("Make a sandbox", "Make it", id="{sandbox}-made", scenario="lost-answers", clock="manual", seed="7")],
+        [filled("Create a sandbox", "Create", id="{sandbox}-made", scenario="lost-answers", clock="manual", seed="7")],
         True,
         of="-made",
     ),
     "make a sandbox of the folder": Action(
         "elements/sim-sandboxes.js",
         "/ui/sandboxes",
-        [filled("Make a sandbox", "Make it", id="{sandbox}-made", scenario="file night.yaml")],
+        [filled("Create a sandbox", "Create", id="{sandbox}-made", scenario="file night.yaml")],
         True,
         of="-made",
     ),

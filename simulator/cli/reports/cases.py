@@ -168,10 +168,10 @@ def report_flags(function: Decorated) -> Decorated:
         "--format",
         type=click.Choice(["text", "github"]),
         default="text",
-        help="Print what is wrong as text, or on stdout as annotations of GitHub Actions.",
+        help="Print problems as text, or on stdout as annotations of GitHub Actions.",
     )
     junit_file = file_option("--junit", help="Write the result to this file as JUnit XML.")
-    json_file = file_option("--json-report", "json_file", help="Write it to this file as JSON.")
+    json_file = file_option("--json-report", "json_file", help="Write the result to this file as JSON.")
     return all_of([form, junit_file, json_file])(function)
 
 

@@ -104,7 +104,7 @@ def ending(report: Report) -> Iterator[str]:
     spent = f"; at most {report.spent} MYR spent" if report.spent != "0.00" else ""
     yield f"\n{_counts(report)}{spent}"
     if block := assume_block(report.learned):
-        yield "\nWhat the service does where the specification is silent, for a scenario:\n"
+        yield "\nChoices of the service where the specification is silent, for a scenario:\n"
         yield block
     if report.unlearned:
         yield "Not learned:"
