@@ -105,7 +105,7 @@ def test_a_bad_reply_is_refused_where_it_was_written(shared: Console) -> None:
     program = shown.get_by_role("form", name="Program the replies")
     program.get_by_label("replies, in order").fill("often")
     program.get_by_role("button", name="set replies").click()
-    program.get_by_role("alert").get_by_text("“often” is no reply").wait_for()
+    program.get_by_role("alert").get_by_text("“often” is not a reply").wait_for()
     program.get_by_label("replies, in order").fill("700")
     program.get_by_role("button", name="set replies").click()
     program.get_by_role("alert").get_by_text("599").wait_for()

@@ -126,7 +126,7 @@ def test_a_callback_shows_its_request_its_answer_and_the_reason_of_each_attempt(
     trxid = page.pay("order-7")
     page.mine("POST", "clock/advance", {"seconds": 200})
     shown = page.open(f"payments/{trxid}?at=callback-cb-1-3")
-    shown.get_by_label("body of what was sent").get_by_text('"refid": "order-7"').wait_for()
+    shown.get_by_label("body of sent message").get_by_text('"refid": "order-7"').wait_for()
     assert "no answer within 0.2 s" in shown.get_by_label("Answer of the receiver").inner_text()
     shown.get_by_role("button", name="why?").click()
     shown.get_by_text("A retry, 1 min after attempt 2, which was answered 429.").wait_for()

@@ -102,7 +102,7 @@ export function messagesOf(row, more) {
 		return [h("h3", {}, "Text"), bodyOf(row.event.notification.text, { label: "text of the e-mail" })];
 	if (row.kind !== "callback" && row.kind !== "webhook") return [];
 	return [
-		sent ? part("Sent", sent) : h("p", { class: "past" }, "The message of this attempt was evicted."),
+		sent ? part("Sent message", sent) : h("p", { class: "past" }, "The message of this attempt was evicted."),
 		h(
 			"section",
 			{ "aria-label": "Answer of the receiver" },
