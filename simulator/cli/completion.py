@@ -36,7 +36,7 @@ def scenarios(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     """Return the names of bundled scenarios, and files. After the `--` of `exec`, let the shell complete."""
     if ctx.meta.get(BEHIND_DASHES):
         return [CompletionItem(incomplete, type="file")]
-    from simulator.scenario.reading.files import names
+    from simulator.scenario.reading.scenario_files import names
 
     return [*_beginning(names(), incomplete), *yaml_files(ctx, param, incomplete)]
 

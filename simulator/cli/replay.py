@@ -19,7 +19,7 @@ from simulator.shortened import whole_line
 if TYPE_CHECKING:
     from simulator.cli.tape_file import TapeFile, TapeLife
     from simulator.persistence.replay.head import Head
-    from simulator.scenario.reading.document import ScenarioError
+    from simulator.scenario.reading.nodes import ScenarioError
 
 
 Until = int | Times | None
@@ -125,7 +125,7 @@ def _playing(file: "TapeFile", life: "TapeLife") -> Iterator[None]:
     """Raise `CannotStart` for a tape that cannot be played, because it was written by hand or by another version."""
     from simulator.cli.tape_file import ANEW
     from simulator.domain.errors import DomainError
-    from simulator.scenario.reading.document import ScenarioError
+    from simulator.scenario.reading.nodes import ScenarioError
 
     try:
         yield

@@ -164,7 +164,7 @@ for each in (new, list_all, remove):
 def _scenario(wanted: str | None) -> Any:
     """Return the scenario for the simulator: None, a bundled name, or a file merged with all that it extends."""
     from simulator.scenario.library import load_scenario
-    from simulator.scenario.reading.files import is_path
+    from simulator.scenario.reading.scenario_files import is_path
 
     if wanted is None or (not is_path(wanted) and not Path(wanted).is_file()):
         return wanted

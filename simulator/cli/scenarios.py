@@ -14,7 +14,7 @@ from simulator.cli.usage import verb
 from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
-    from simulator.scenario.reading.document import Problem
+    from simulator.scenario.reading.nodes import Problem
 
 
 @verb("scenarios")
@@ -75,7 +75,7 @@ def _list(json: bool) -> None:
 
 def _show(wanted: str, json: bool) -> int:
     from simulator.scenario.library import load_scenario, text
-    from simulator.scenario.reading.document import ScenarioError
+    from simulator.scenario.reading.nodes import ScenarioError
 
     try:
         if json:

@@ -25,7 +25,7 @@ from simulator.runtime.events import Action
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.operations import DRAINING, REBUILDING, STARTING, STOPPING, NotReady
 from simulator.runtime.sandboxes import DEFAULT
-from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.nodes import ScenarioError
 from simulator.server.serve import CannotListen, Server, host_for_clients, make_server
 from simulator.shortened import whole_line
 

@@ -51,7 +51,7 @@ class Refused(click.ClickException):
 @contextmanager
 def ending_with_problems(end: type[click.ClickException] = Refused) -> Iterator[None]:
     """Turn the problems of a scenario or a rule into an end of the verb, a line each."""
-    from simulator.scenario.reading.document import ScenarioError
+    from simulator.scenario.reading.nodes import ScenarioError
 
     try:
         yield
@@ -61,8 +61,8 @@ def ending_with_problems(end: type[click.ClickException] = Refused) -> Iterator[
 
 def read_yaml(text: str | bytes, source: str) -> Any:
     """The data of YAML or JSON. Raises `Refused` for anything else."""
-    from simulator.scenario.reading.document import ScenarioError
     from simulator.scenario.reading.load import load_text
+    from simulator.scenario.reading.nodes import ScenarioError
 
     with ending_with_problems():
         document = load_text(text, source)

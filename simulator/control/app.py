@@ -51,8 +51,8 @@ from simulator.runtime.operations import Operations, report
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.traces import caller, trace_of
 from simulator.scenario.client_files import ClientFiles
-from simulator.scenario.reading.document import ScenarioError
-from simulator.scenario.reading.files import ScenarioFolder
+from simulator.scenario.reading.nodes import ScenarioError
+from simulator.scenario.reading.scenario_files import ScenarioFolder
 
 HEALTH_PATH = "/_sim/health"
 READY_PATH = "/_sim/ready"

@@ -14,7 +14,7 @@ from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.schedule import NetworkStatus
 from simulator.domain.queries import last_updated, product_of, reseller_of, resellers_with_own
 from simulator.domain.state import State
-from simulator.scenario.sections.catalog import build_changes, build_tree_changes
+from simulator.scenario.sections.catalog_section import build_changes, build_tree_changes
 from simulator.wire.catalog import adjustment, overlay_body, product_body, tree_part
 from simulator.wire.money import number
 from simulator.wire.timestamps import iso_utc_exact

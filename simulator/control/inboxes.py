@@ -31,7 +31,7 @@ from simulator.http_client.targets import BadTarget, parse_target
 from simulator.runtime.background import in_background, place
 from simulator.runtime.inbox_messages import Inbox, Received
 from simulator.runtime.inboxes import BODY_BYTES_MAX, INBOX_PATH
-from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.sections.scripted_answers import build_inbox
 from simulator.scenario.sections.times import DAYS
 from simulator.shortened import shortened

@@ -23,8 +23,8 @@ from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.build import COMPILER
 from simulator.scenario.lint.linter import NEVER_MATCHES, rule_findings
-from simulator.scenario.reading.document import Problem, ScenarioError
-from simulator.scenario.reading.files import bundled_path, is_path
+from simulator.scenario.reading.nodes import Problem, ScenarioError
+from simulator.scenario.reading.scenario_files import bundled_path, is_path
 from simulator.scenario.yaml import block
 
 

@@ -33,7 +33,7 @@ from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.library import load_scenario, names, scenario_from_object, scenario_from_text, scenario_in
 from simulator.scenario.lint.waits import real_waits
 from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.files import ABSENT, TAPE_BYTES_MAX, Unreadable
+from simulator.scenario.reading.scenario_files import ABSENT, TAPE_BYTES_MAX, Unreadable
 
 YAML_TYPES = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})
 

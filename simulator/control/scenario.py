@@ -15,9 +15,9 @@ from simulator.control.sandboxes import files_of, is_yaml, no_folder
 from simulator.runtime.background import in_background, place
 from simulator.scenario.client_files import BUNDLED, FOLDER, ClientFiles, listed, save_text, text_of
 from simulator.scenario.library import BODY, CheckResult, check_text, end_column
-from simulator.scenario.reading.document import Problem, ScenarioError
-from simulator.scenario.reading.files import ScenarioFolder, Unreadable
 from simulator.scenario.reading.load import load_text
+from simulator.scenario.reading.nodes import Problem, ScenarioError
+from simulator.scenario.reading.scenario_files import ScenarioFolder, Unreadable
 from simulator.scenario.yaml import block
 
 SUGGESTED: Final = re.compile(r"\(did you mean '([^']+)'\?\)")

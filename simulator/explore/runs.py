@@ -24,7 +24,7 @@ from simulator.explore.observation import Observation, RunOutcome, Watch
 from simulator.options import CONTROL_PATH, LOOPBACK, Options
 from simulator.redaction import redact
 from simulator.runtime.sandboxes import DEFAULT
-from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.yaml import block
 from simulator.server.serve import Server, make_server
 

@@ -29,7 +29,7 @@ from simulator.runtime.marks import MARKS_MAX
 from simulator.runtime.sandboxes import is_sandbox_id
 from simulator.scenario.build import ScenarioCompiler
 from simulator.scenario.library import load_scenario, names
-from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.nodes import ScenarioError
 
 
 class CannotResume(Exception):

@@ -39,7 +39,7 @@ from simulator.persistence.tape.tape import ENTRY_BYTES, Tape
 from simulator.runtime.courier import Courier
 from simulator.runtime.events import Action, EventLog
 from simulator.runtime.traces import Trace, TraceContext, passed_on
-from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.nodes import ScenarioError
 from simulator.wire.catalog import product_body, tree_part
 from simulator.wire.money import encode
 

@@ -12,7 +12,7 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.operations import report
 from simulator.scenario.build import COMPILER
 from simulator.scenario.library import load_scenario
-from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.reading.sources import files_behind
 
 POLL_INTERVAL_S = 0.1

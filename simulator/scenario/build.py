@@ -18,19 +18,19 @@ from simulator.domain.model.scenario import ResellerStart, Scenario
 from simulator.domain.model.transactions import Step
 from simulator.scenario.possible import refuse_impossible
 from simulator.scenario.reading.check import check
-from simulator.scenario.reading.document import Document, Problem, Report, ScenarioError
-from simulator.scenario.reading.files import OWN_FILE
 from simulator.scenario.reading.load import load_object
-from simulator.scenario.reading.reader import Reader, read_object, refuse_repeats
-from simulator.scenario.sections import resellers, rules
-from simulator.scenario.sections.catalog import catalog
-from simulator.scenario.sections.expectations import expectations, labels
+from simulator.scenario.reading.nodes import Document, Problem, ProblemReport, ScenarioError
+from simulator.scenario.reading.scenario_files import OWN_FILE
+from simulator.scenario.reading.value_reader import ValueReader, read_object, refuse_repeats
+from simulator.scenario.sections import reseller_section, rule_sections
+from simulator.scenario.sections.catalog_section import catalog
+from simulator.scenario.sections.expectation_section import expectations, labels
 from simulator.scenario.sections.limits import assumptions, clock, limits, network, refuse_too_many
 from simulator.scenario.sections.magic import magic
-from simulator.scenario.sections.outcomes import NO_TIMELINES, Timelines, timelines
-from simulator.scenario.sections.resellers import refuse_plain_addresses, webhooks
-from simulator.scenario.sections.schedule import Start, added_labels, schedule
+from simulator.scenario.sections.reseller_section import refuse_plain_addresses, webhooks
+from simulator.scenario.sections.schedule_section import Start, added_labels, schedule
 from simulator.scenario.sections.scripted_answers import inboxes
+from simulator.scenario.sections.timelines import NO_TIMELINES, Timelines, timelines
 
 
 def build(document: Document, name: str, origin: ScenarioOrigin | None = None) -> Scenario:
@@ -48,7 +48,7 @@ def attempt(
 
     Problems in bundled files arise from files that extend these, and are left out where there are others.
     """
-    report = Report(document.problems)
+    report = ProblemReport(document.problems)
     try:
         scenario = _scenario(document, report, name, origin)
     except ScenarioError:
@@ -58,21 +58,21 @@ def attempt(
     return None if report.has_below(("catalog",)) else scenario, causes
 
 
-def _scenario(document: Document, report: Report, name: str, origin: ScenarioOrigin | None) -> Scenario:
+def _scenario(document: Document, report: ProblemReport, name: str, origin: ScenarioOrigin | None) -> Scenario:
     check(document, report)
     if report.is_full:  # building from a huge invalid file would block the event loop and report nothing more
         report.raise_if_any()
-    root = Reader.of(document.root, report)
+    root = ValueReader.of(document.root, report)
     if root["catalog"].is_given and not root["catalog"].is_mapping:
         report.raise_if_any()  # without a catalog, every reference to a product would be reported
     products = root["catalog"].built_once(catalog)
     codes = products.products.keys()
-    starts = resellers.resellers(root["resellers"], codes)
+    starts = reseller_section.resellers(root["resellers"], codes)
     named = timelines(root["timelines"])
-    known = rules.KnownCodes(codes, {reseller.code for reseller in starts}, timelines=named)
-    sections = {section: rules.rules_of(section, root[section], known) for section in rules.DEFINITIONS}
+    known = rule_sections.KnownCodes(codes, {reseller.code for reseller in starts}, timelines=named)
+    sections = {section: rule_sections.rules_of(section, root[section], known) for section in rule_sections.DEFINITIONS}
     accounts_with_magic = magic(root["magic"], named)
-    written = [item for section in rules.DEFINITIONS for item in root[section].items()]
+    written = [item for section in rule_sections.DEFINITIONS for item in root[section].items()]
     _refuse_repeated_labels(root, written, accounts_with_magic)
     bounds = limits(root["limits"])
     refuse_too_many(root, written, bounds)
@@ -108,7 +108,7 @@ def _scenario(document: Document, report: Report, name: str, origin: ScenarioOri
     )
 
 
-def _refuse_repeated_labels(root: Reader, written: list[Reader], taken_by_magic: Magic) -> None:
+def _refuse_repeated_labels(root: ValueReader, written: list[ValueReader], taken_by_magic: Magic) -> None:
     """Report duplicates: names and ids of rules share a namespace, since a request may select a rule by either."""
     labels = [item[key] for item in written for key in ("id", "name")]
     # If an inherited rule and a rule of this file conflict, report the latter; within a file, report the lower rule.
@@ -116,7 +116,7 @@ def _refuse_repeated_labels(root: Reader, written: list[Reader], taken_by_magic:
     refuse_repeats(labels, "rule called")
     taken = {
         f"{section}-{place}"
-        for section in rules.DEFINITIONS
+        for section in rule_sections.DEFINITIONS
         for place, item in enumerate(root[section].items(), 1)
         if not item["id"].is_given
     }
@@ -140,15 +140,15 @@ def build_rule(
 
     Without `products` and `resellers` its `when` may name any. Raises `ScenarioError`.
     """
-    known = rules.KnownCodes(products, resellers, timelines=timelines)
+    known = rule_sections.KnownCodes(products, resellers, timelines=timelines)
 
-    def read(item: Reader) -> Rule[Any]:
+    def read(item: ValueReader) -> Rule[Any]:
         if item["remove"].is_given:
             text = "only a file with 'extends' removes rules; DELETE the rule of a sandbox by its id"
             item["remove"].problem("misplaced", text)
-        return rules.rule_of(section, item, rule_id, known)
+        return rule_sections.rule_of(section, item, rule_id, known)
 
-    return read_object(data, "rule", rules.DEFINITIONS[section], read)
+    return read_object(data, "rule", rule_sections.DEFINITIONS[section], read)
 
 
 def build_reseller(
@@ -156,10 +156,10 @@ def build_reseller(
 ) -> ResellerStart:
     """Build a reseller from an object. Without `products` its catalog may name any. Raises `ScenarioError`."""
 
-    def read(item: Reader) -> ResellerStart:
-        resellers.refuse_repeated_credentials([item])
+    def read(item: ValueReader) -> ResellerStart:
+        reseller_section.refuse_repeated_credentials([item])
         refuse_plain_addresses([item["balance_webhook"]], environment)
-        return resellers.reseller(item, products)
+        return reseller_section.reseller(item, products)
 
     return read_object(data, "reseller", "reseller", read)
 

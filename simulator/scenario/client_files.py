@@ -20,8 +20,9 @@ from msgspec.structs import replace
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.document import ScenarioError
-from simulator.scenario.reading.files import (
+from simulator.scenario.reading.load import load_text
+from simulator.scenario.reading.nodes import ScenarioError
+from simulator.scenario.reading.scenario_files import (
     ABSENT,
     FROM_ANYWHERE,
     LISTED_MAX,
@@ -35,7 +36,6 @@ from simulator.scenario.reading.files import (
     names,
     read_bytes,
 )
-from simulator.scenario.reading.load import load_text
 
 LARGE_MAX = 8
 

@@ -16,8 +16,9 @@ from simulator.scenario.build import attempt, build, encoded
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.lint.linter import lint
 from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.document import Document, Problem, ScenarioError
-from simulator.scenario.reading.files import (
+from simulator.scenario.reading.load import file_text, load_object
+from simulator.scenario.reading.nodes import Document, Problem, ScenarioError
+from simulator.scenario.reading.scenario_files import (
     Fingerprint,
     ScenarioFolder,
     bundled_of_file,
@@ -28,7 +29,6 @@ from simulator.scenario.reading.files import (
     is_path,
     names,
 )
-from simulator.scenario.reading.load import file_text, load_object
 from simulator.scenario.reading.sources import lack, read_bundled, read_file, read_in, read_text, resolved
 
 BODY = "body"

@@ -11,11 +11,11 @@ from simulator.domain.model.webhooks import ReplayRefused
 from simulator.scenario.lint.conditions import When, conditions_of, lint_conditions
 from simulator.scenario.lint.fault_requests import is_path_of_service, unknown_methods, unknown_paths
 from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.document import shown
-from simulator.scenario.reading.reader import Reader, text_of
-from simulator.scenario.sections.expectations import EVENT_TYPES
+from simulator.scenario.reading.nodes import shown
+from simulator.scenario.reading.value_reader import ValueReader, text_of
+from simulator.scenario.sections.expectation_section import EVENT_TYPES
 from simulator.scenario.sections.matchers import value_test
-from simulator.scenario.sections.rules import listed_values, values_of
+from simulator.scenario.sections.rule_sections import listed_values, values_of
 from simulator.wire.payments import STATUS_NAMES
 
 UNKNOWN_PATH = "404"
@@ -33,7 +33,7 @@ _ERRORS = frozenset(
 _WITHOUT_ANSWERS = ("catalog", "resellers", "expect", "limits", "network", "assume")
 
 
-def refuse_impossible(root: Reader) -> None:
+def refuse_impossible(root: ValueReader) -> None:
     """Report impossible values in all expectations of calls, payments, callbacks and webhooks of a document."""
     items = [item for item in root["expect"].items() if item.is_valid]
     scripted = list(_mappings(root)) if items else []
@@ -51,7 +51,7 @@ def refuse_impossible(root: Reader) -> None:
                 lint_conditions(When(conditions_of(item[kind])))
 
 
-def _refuse_calls(calls: Reader, scripted: list[Mapping[str, Any]]) -> None:
+def _refuse_calls(calls: ValueReader, scripted: list[Mapping[str, Any]]) -> None:
     path, status = calls["path"], calls["status"]
     unknown_methods(values_of(calls["method"]), OTHER_METHODS)
     is_known = UNKNOWN_PATH not in [value.text() for value in listed_values(status)]
@@ -64,7 +64,7 @@ def _refuse_calls(calls: Reader, scripted: list[Mapping[str, Any]]) -> None:
         _refuse(calls["error"], errors, "unknown_value", "error")
 
 
-def _mappings(root: Reader) -> Iterator[Mapping[str, Any]]:
+def _mappings(root: ValueReader) -> Iterator[Mapping[str, Any]]:
     """Yield every mapping in the rules of a document, which may put a status, a code or an error into an answer."""
     waiting = [part.plain for key, part in root.entries() if key not in _WITHOUT_ANSWERS]
     while waiting:
@@ -79,7 +79,7 @@ def _named(scripted: list[Mapping[str, Any]], name: str) -> set[str]:
     return {text_of(one[name]) for one in scripted if isinstance(one.get(name), str | int)}
 
 
-def _refuse(entry: Reader, known: Collection[str], code: str, what: str) -> None:
+def _refuse(entry: ValueReader, known: Collection[str], code: str, what: str) -> None:
     """Report unknown values, and a matcher, such as a prefix or a minimum, that no known value passes."""
     if not entry.is_given or not entry.is_valid:
         return

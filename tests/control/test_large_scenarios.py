@@ -9,9 +9,9 @@ import pytest
 
 from simulator.scenario.client_files import LARGE_MAX
 from simulator.scenario.reading import load
-from simulator.scenario.reading.document import Node, Position
-from simulator.scenario.reading.files import BYTES_MAX, NODES_MAX, OWN_FILE
 from simulator.scenario.reading.load import load_text
+from simulator.scenario.reading.nodes import Node, Position
+from simulator.scenario.reading.scenario_files import BYTES_MAX, NODES_MAX, OWN_FILE
 from tests.support.client import Client, Response, running
 
 PADDING = "#" + "-" * BYTES_MAX + "\n"  # many bytes, and nothing to read

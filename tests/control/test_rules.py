@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from simulator.scenario.library import check_text, load_scenario, names
-from simulator.scenario.reading.files import bundled_path
 from simulator.scenario.reading.load import load_text
-from simulator.scenario.sections.rules import DEFINITIONS
+from simulator.scenario.reading.scenario_files import bundled_path
+from simulator.scenario.sections.rule_sections import DEFINITIONS
 from simulator.wire.money import encode
 from tests.support.client import Client, running
 

@@ -23,7 +23,7 @@ from simulator.persistence.replay.proof import prove
 from simulator.persistence.replay.rebuilding import nowhere
 from simulator.persistence.replay.tape_reader import ReadTape, TooLargeFile, read_file, read_tapes
 from simulator.persistence.replay.tape_writer import tape_lines
-from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.nodes import ScenarioError
 from tests.support.client import running
 from tests.support.taped_plays import FIRST, set_callback
 

@@ -8,7 +8,7 @@ from simulator.domain.model.scenario import Scenario
 from simulator.scenario.library import load_scenario, problems, scenario_from_object
 from simulator.scenario.reading import sources
 from simulator.scenario.reading.check import check
-from simulator.scenario.reading.document import Document, Report
+from simulator.scenario.reading.nodes import Document, ProblemReport
 from simulator.scenario.reading.sources import BASES_MAX, files_behind
 
 
@@ -173,7 +173,7 @@ def test_no_file_is_read_more_than_once_however_often_it_is_extended(
     path = written(tmp_path, **texts)
     merged: list[Document] = []
 
-    def counted(base: Document, report: Report) -> None:
+    def counted(base: Document, report: ProblemReport) -> None:
         merged.append(base)
         check(base, report)
 

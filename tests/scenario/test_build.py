@@ -44,7 +44,7 @@ from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import Signature, WebhookPolicy, WebhookStart
 from simulator.scenario.build import build_reseller, build_rule
 from simulator.scenario.library import load_scenario
-from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.sections.limits import ANY_TIME
 from tests.support.readings import built
 

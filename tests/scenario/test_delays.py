@@ -7,7 +7,7 @@ import pytest
 
 from simulator.domain.model.draw import DELAY_MAX, Spread
 from simulator.scenario.library import scenario_from_object
-from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.nodes import ScenarioError
 from tests.support.client import running
 from tests.support.replaying import assert_replays
 

@@ -10,7 +10,7 @@ from simulator.domain.model.expectations import Count, ExpectationKind
 from simulator.domain.model.outcomes import OUTCOMES
 from simulator.scenario.library import load_scenario
 from simulator.scenario.library import problems as findings
-from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.nodes import ScenarioError
 from tests.support.readings import built, problems
 
 BASE = "resellers: [{code: A, email: a@example.com}]\npayments: [{name: mine, then: [{status: Failed}]}]\n"

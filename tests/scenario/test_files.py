@@ -8,7 +8,7 @@ import pytest
 
 from reseller_sim.formats import LINE_CHARS_MAX
 from simulator.scenario.library import load_scenario, problems
-from simulator.scenario.reading.document import Problem, ScenarioError
+from simulator.scenario.reading.nodes import Problem, ScenarioError
 from simulator.scenario.reading.sources import files_behind
 from tests.support.runner import invoke
 

@@ -14,9 +14,9 @@ from simulator.domain.model.money import SERVICE_ZONE
 from simulator.scenario.lint.admitted_values import covers, excludes, is_empty, values
 from simulator.scenario.lint.conditions import Alternative, When, hides, when_of
 from simulator.scenario.lint.fault_requests import reached
-from simulator.scenario.reading.document import Report
 from simulator.scenario.reading.load import load_object
-from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.nodes import ProblemReport
+from simulator.scenario.reading.value_reader import ValueReader
 from simulator.scenario.sections.matchers import AMOUNT, METHOD, PATH, TEXT, Comparison, compile_when
 from tests.support.tiers import examples
 
@@ -135,7 +135,7 @@ KINDS = [
 
 def read(when: Any) -> When:
     document = load_object({"when": when})
-    found = when_of(Reader.of(document.root, Report(document.problems)))
+    found = when_of(ValueReader.of(document.root, ProblemReport(document.problems)))
     assert found is not None
     return found
 

@@ -13,8 +13,8 @@ from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.transactions import Status
 from simulator.scenario import library
 from simulator.scenario.reading import sources
-from simulator.scenario.reading.document import ScenarioError
-from simulator.scenario.reading.reader import secret_bytes
+from simulator.scenario.reading.nodes import ScenarioError
+from simulator.scenario.reading.value_reader import secret_bytes
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ import yaml
 
 from simulator.contract.files import data_dir
 from simulator.scenario.reading import load
-from simulator.scenario.reading.document import Document, Position, Problem, ScenarioError
 from simulator.scenario.reading.load import load_file, load_object, load_text, scalar
+from simulator.scenario.reading.nodes import Document, Position, Problem, ScenarioError
 from tests.support.bad_scenarios import BAD_OBJECTS, REFUSED
 
 SCALARS: list[tuple[str, object]] = [

@@ -7,9 +7,9 @@ import pytest
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.schedule import ScheduledDeposit
 from simulator.scenario.library import load_scenario, scenario_from_object
-from simulator.scenario.reading.document import Report, ScenarioError
 from simulator.scenario.reading.load import load_text
 from simulator.scenario.reading.merge import merge
+from simulator.scenario.reading.nodes import ProblemReport, ScenarioError
 
 BASE = """\
 scenario: base
@@ -200,7 +200,7 @@ def test_an_object_can_name_no_file(value: str) -> None:
 def test_merging_changes_neither_side() -> None:
     base, over = load_text(BASE, "base"), load_text("resellers: [{code: A, balance: 99}]\n", "over")
     before = (base.data, over.data)
-    report = Report()
+    report = ProblemReport()
     merged = merge(base.root, over.root, report).plain()
     assert merged["resellers"][0]["balance"] == 99
     assert report.problems() == []

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from simulator.domain.model.bills import BillProfile
 from simulator.scenario.library import load_scenario, scenario_from_object
 from simulator.scenario.sections import templates
-from simulator.scenario.sections.options import GENERATED_MAX
+from simulator.scenario.sections.product_forms import GENERATED_MAX
 from simulator.scenario.sections.templates import business, person_pools
 from tests.support.processes import environment
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from simulator.scenario.library import scenario_from_object
-from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.nodes import ScenarioError
 
 ADDED = {"rule": {"add": {"payments": {"name": "x", "id": "y", "then": [{"status": "Failed"}]}}}}
 

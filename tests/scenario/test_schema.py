@@ -11,10 +11,10 @@ import pytest
 from simulator.contract.files import data_dir
 from simulator.scenario import build as building
 from simulator.scenario.reading.check import schema
-from simulator.scenario.reading.document import Document
 from simulator.scenario.reading.load import load_file, load_text
 from simulator.scenario.reading.merge import CHANGEABLE
-from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.nodes import Document
+from simulator.scenario.reading.value_reader import ValueReader
 from tests.support import durations
 
 EVERYTHING = Path(__file__).parent / "everything.yaml"
@@ -142,27 +142,27 @@ def read() -> tuple[set[Place], set[Place]]:
     asked: set[Place] = set()
     listed: set[Place] = set()
 
-    def plain(reader: Reader, key: str) -> Place:
+    def plain(reader: ValueReader, key: str) -> Place:
         return (*(part for part in reader.path if isinstance(part, str)), key)
 
-    class Watched(Reader, frozen=True):
-        def __getitem__(self, key: str) -> Reader:
+    class Watched(ValueReader, frozen=True):
+        def __getitem__(self, key: str) -> ValueReader:
             asked.add(plain(self, key))
             return _watched(super().__getitem__(key))
 
-        def items(self) -> list[Reader]:
+        def items(self) -> list[ValueReader]:
             return [_watched(item) for item in super().items()]
 
-        def entries(self) -> Iterator[tuple[str, Reader]]:
+        def entries(self) -> Iterator[tuple[str, ValueReader]]:
             for key, reader in super().entries():
                 listed.add(plain(self, key))
                 yield key, _watched(reader)
 
-    def _watched(reader: Reader) -> Reader:
+    def _watched(reader: ValueReader) -> ValueReader:
         return Watched(reader.node, reader.path, reader.report, reader.position, reader.key_position)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(building, "Reader", Watched)
+        patch.setattr(building, "ValueReader", Watched)
         building.build(load_file(EVERYTHING), "everything")
     return asked, listed
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from reseller_sim.formats import duration
-from simulator.scenario.reading import reader
+from simulator.scenario.reading.value_reader import amount, day, secret_bytes
 from tests.support import durations
 
 
@@ -51,23 +51,23 @@ NO_AMOUNTS: list[object] = [
 
 @pytest.mark.parametrize(("value", "text"), AMOUNTS)
 def test_an_amount_keeps_its_digits(value: object, text: str) -> None:
-    assert format(reader.amount(value), "f") == text
+    assert format(amount(value), "f") == text
 
 
 @pytest.mark.parametrize("value", NO_AMOUNTS)
 def test_anything_else_is_not_an_amount(value: object) -> None:
     with pytest.raises(ValueError, match=r"amount|digits"):
-        reader.amount(value)
+        amount(value)
 
 
 def test_a_day_is_written_either_way() -> None:
-    assert reader.day("2027-12-31") == reader.day("20271231") == reader.day(20271231) == date(2027, 12, 31)
+    assert day("2027-12-31") == day("20271231") == day(20271231) == date(2027, 12, 31)
     with pytest.raises(ValueError, match="day"):
-        reader.day("2027-02-30")
+        day("2027-02-30")
 
 
 @pytest.mark.parametrize("text", ["ab", "abc-", "abcde", "ab cd", "äöü="])
 def test_a_secret_is_strict_base64(text: str) -> None:
     with pytest.raises(ValueError, match="Base64"):
-        reader.secret_bytes(text)
-    assert reader.secret_bytes("bm90LWEtc2VjcmV0") == b"not-a-secret"
+        secret_bytes(text)
+    assert secret_bytes("bm90LWEtc2VjcmV0") == b"not-a-secret"

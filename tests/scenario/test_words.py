@@ -6,7 +6,7 @@ import pytest
 
 from simulator.scenario.library import load_scenario, names, problems
 from simulator.scenario.reading.check import schema
-from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.nodes import ScenarioError
 
 NBSP = "\u00a0"
 ODD = "a no-break space (U+00A0) stands here; write an ordinary space"

@@ -9,10 +9,10 @@ from simulator.domain.model.likeness import COMPARED_MAX
 from simulator.scenario.library import scenario_from_object
 from simulator.scenario.reading import load
 from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.document import PROBLEMS_MAX, Node, ScenarioError
-from simulator.scenario.reading.files import BYTES_MAX, NODES_MAX
 from simulator.scenario.reading.load import load_object, load_text
-from simulator.scenario.sections.options import GENERATED_MAX
+from simulator.scenario.reading.nodes import PROBLEMS_MAX, Node, ScenarioError
+from simulator.scenario.reading.scenario_files import BYTES_MAX, NODES_MAX
+from simulator.scenario.sections.product_forms import GENERATED_MAX
 from tests.support.bad_scenarios import HOSTILE
 
 pytestmark = pytest.mark.slow

@@ -2,8 +2,8 @@
 
 from decimal import Decimal
 
-from simulator.scenario.reading.document import DEPTH_MAX
-from simulator.scenario.reading.files import BYTES_MAX
+from simulator.scenario.reading.nodes import DEPTH_MAX
+from simulator.scenario.reading.scenario_files import BYTES_MAX
 
 NESTED = "a: " + "[" * (DEPTH_MAX + 1)
 REFUSED: list[tuple[str, str | bytes, str]] = [

@@ -2,8 +2,8 @@
 
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import build
-from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.reading.load import load_text
+from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.reading.sources import resolved
 
 

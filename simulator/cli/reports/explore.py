@@ -17,7 +17,7 @@ from simulator.explore.run_scenario import Base, receiver_timeouts
 from simulator.explore.runs import Setting
 from simulator.options import LOOPBACK
 from simulator.scenario.library import merged
-from simulator.scenario.reading.files import is_path
+from simulator.scenario.reading.scenario_files import is_path
 from simulator.shortened import whole_line
 
 if TYPE_CHECKING:

@@ -46,7 +46,7 @@ from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.traces import trace_from
 from simulator.scenario.build import ScenarioCompiler
-from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.sections.scripted_answers import build_inbox
 
 Answering = Coroutine[Any, Any, Any]

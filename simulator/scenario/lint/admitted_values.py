@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from simulator.domain.model.money import is_whole_cents
-from simulator.scenario.reading.reader import text_of
+from simulator.scenario.reading.value_reader import text_of
 from simulator.scenario.sections.matchers import AMOUNT, PATH, Comparison, Test, number, value_test
 
 STAR = "*"

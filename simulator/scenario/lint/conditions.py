@@ -8,8 +8,8 @@ from typing import Final
 import msgspec
 
 from simulator.scenario.lint.admitted_values import STAR, Values, covers, excludes, is_empty, opaque, values
-from simulator.scenario.reading.document import shown
-from simulator.scenario.reading.reader import ONE, Reader
+from simulator.scenario.reading.nodes import shown
+from simulator.scenario.reading.value_reader import ONE, ValueReader
 from simulator.scenario.sections.matchers import AMOUNT, COUNTS, KINDS, OUTSTANDING, TEXT, exceeds_outstanding, number
 from simulator.scenario.sections.times import SPAN_KEYS, WINDOW_KEYS, time_of_day
 
@@ -40,7 +40,7 @@ class Condition(msgspec.Struct, frozen=True):
 
     key: Key
     admits: Values
-    at: Reader
+    at: ValueReader
 
 
 Conditions = tuple[Condition, ...]
@@ -49,7 +49,7 @@ Conditions = tuple[Condition, ...]
 class Alternative(msgspec.Struct, frozen=True):
     """An item of `any`: its own conditions, and `whole`, which adds the conditions beside `any`."""
 
-    at: Reader
+    at: ValueReader
     own: Conditions
     whole: Conditions
 
@@ -66,11 +66,11 @@ class When(msgspec.Struct, frozen=True):
         return tuple(branch.whole for branch in self.branches) or (self.conditions,)
 
 
-Placed = tuple[Reader, When]
+Placed = tuple[ValueReader, When]
 """A rule and its conditions."""
 
 
-def when_of(item: Reader) -> When | None:
+def when_of(item: ValueReader) -> When | None:
     """Return the conditions of a rule, without its counts; None for an invalid rule."""
     if not item.is_valid:
         return None
@@ -79,21 +79,21 @@ def when_of(item: Reader) -> When | None:
     return When(beside, tuple(Alternative(at, own, (*own, *beside)) for at, own in branches))
 
 
-def conditions_of(about: Reader) -> Conditions:
+def conditions_of(about: ValueReader) -> Conditions:
     """Return the conditions of a valid `when`, or of an expectation on its calls, payments and so on."""
     return tuple(_conditions(about))
 
 
-def window_of(item: Reader) -> When | None:
+def window_of(item: ValueReader) -> When | None:
     """Return the conditions of an item that has its own window and no `when`; None for an invalid item."""
     return When(tuple(_written(item, WINDOW_KEYS))) if item.is_valid else None
 
 
-def _written(item: Reader, keys: tuple[str, ...]) -> Iterator[Condition]:
+def _written(item: ValueReader, keys: tuple[str, ...]) -> Iterator[Condition]:
     return (Condition((key, ""), _values(key, item[key]), item[key]) for key in keys if item[key].is_given)
 
 
-def _conditions(when: Reader) -> Iterator[Condition]:
+def _conditions(when: ValueReader) -> Iterator[Condition]:
     for key, entry in when.entries():
         if key in COUNTS or key == "any":
             continue
@@ -109,7 +109,7 @@ def _conditions(when: Reader) -> Iterator[Condition]:
             yield Condition((key, ""), _values(key, entry), entry)
 
 
-def _values(key: str, entry: Reader) -> Values:
+def _values(key: str, entry: ValueReader) -> Values:
     if key in SPAN_KEYS:
         return opaque(entry.duration())
     if key == "time":
@@ -118,7 +118,7 @@ def _values(key: str, entry: Reader) -> Values:
     return opaque(entry.plain) if kind is None else values(entry.plain, kind)
 
 
-def count(item: Reader, key: str) -> Reader:
+def count(item: ValueReader, key: str) -> ValueReader:
     """Return `nth`, `every`, `times` or `chance`, which may be beside `when` or in it."""
     return item[key] if item[key].is_given else item["when"][key]
 
@@ -163,7 +163,7 @@ def _advice(hidden: Placed, hiding: Placed) -> str:
     return ", and a fallback comes after all other rules" if is_fallback else "; put this rule above it"
 
 
-def _applies_always(item: Reader) -> bool:
+def _applies_always(item: ValueReader) -> bool:
     """Return True if a rule applies whenever its conditions hold."""
     limits = {key for key, _ in item.entries()} - NOT_LIMITING
     limits |= {key for key in COUNTS if item["when"][key].is_given}
@@ -171,7 +171,7 @@ def _applies_always(item: Reader) -> bool:
     return limits <= {"every", "chance"} and is_each
 
 
-def _named(hiding: Reader, hidden: Reader) -> str:
+def _named(hiding: ValueReader, hidden: ValueReader) -> str:
     """Return the hiding rule's name and line, with the file when the files differ."""
     name = hiding["name"].text() or hiding["id"].text()
     place = hiding.position
@@ -215,7 +215,7 @@ def _lint_spans(conditions: Conditions, beside: Conditions) -> None:
         last.problem("out_of_range", "until is not after since; nothing can match")
 
 
-def _lint_range(entry: Reader) -> bool:
+def _lint_range(entry: ValueReader) -> bool:
     """Report a `min` above `max`, and return whether it is."""
     least, most = (number(entry[key].plain) for key in ("min", "max"))
     if least is None or most is None or least <= most:

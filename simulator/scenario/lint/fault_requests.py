@@ -7,13 +7,13 @@ from simulator.contract.endpoints import Endpoint, endpoints
 from simulator.scenario.lint.admitted_values import STAR, Values, excludes, values
 from simulator.scenario.lint.conditions import Condition, Conditions, When, count
 from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.document import shown
-from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.nodes import shown
+from simulator.scenario.reading.value_reader import ValueReader
 from simulator.scenario.sections.matchers import BODY_FACTS, PATH
-from simulator.scenario.sections.rules import listed_values
+from simulator.scenario.sections.rule_sections import listed_values
 
 LISTED_MAX = 3
-ConditionReader = Callable[[Condition], Reader]  # where a finding about a condition is reported
+ConditionReader = Callable[[Condition], ValueReader]  # where a finding about a condition is reported
 
 FIELDS_COUNTED = BODY_FACTS | {"trxid"}  # values of `per` that only some endpoints have
 FIELDS = {"new": "refid"}  # facts whose field has another name
@@ -43,7 +43,7 @@ def _paths(endpoint: Endpoint) -> Values:
     return values(endpoint.path.partition("{")[0] + STAR, PATH)
 
 
-def lint_request(item: Reader, when: When) -> None:
+def lint_request(item: ValueReader, when: When) -> None:
     """Report conditions that no request to the service meets."""
     if not _lint_one(item["when"], when.conditions, when.conditions):
         return
@@ -53,11 +53,11 @@ def lint_request(item: Reader, when: When) -> None:
             _lint_one(branch.at, branch.whole, branch.own)
 
 
-def _lint_one(at: Reader, conditions: Conditions, own: Conditions) -> bool:
+def _lint_one(at: ValueReader, conditions: Conditions, own: Conditions) -> bool:
     """Report impossible conditions of a rule, or of an item `at` of its `any` with its `own` conditions and those
     beside `any`. Return whether a request may meet them."""
 
-    def place(condition: Condition) -> Reader:
+    def place(condition: Condition) -> ValueReader:
         return condition.at if any(condition is one for one in own) else at
 
     unknown = unknown_methods(listed_values(at["method"]))
@@ -70,7 +70,7 @@ def _lint_one(at: Reader, conditions: Conditions, own: Conditions) -> bool:
     return _lint_fields(conditions, possible, place) and _lint_query(conditions, possible, place)
 
 
-def unknown_methods(named: Iterable[Reader], others: Collection[str] = ()) -> bool:
+def unknown_methods(named: Iterable[ValueReader], others: Collection[str] = ()) -> bool:
     """Report methods that neither the service nor `others` has; return whether there were any."""
     methods = sorted({one.method for one in endpoints()})
     unknown = [value for value in named if value.text().upper() not in (*methods, *others)]
@@ -80,7 +80,7 @@ def unknown_methods(named: Iterable[Reader], others: Collection[str] = ()) -> bo
     return bool(unknown)
 
 
-def unknown_paths(named: Iterable[Reader]) -> bool:
+def unknown_paths(named: Iterable[ValueReader]) -> bool:
     """Report paths that no endpoint has; return whether there were any."""
     paths = list(dict.fromkeys(one.path for one in endpoints()))
     unknown = [value for value in named if not is_path_of_service(value.text())]
@@ -96,7 +96,7 @@ def is_path_of_service(matcher: object) -> bool:
     return any(may_have(one, path) for one in endpoints())
 
 
-def _report_mismatch(when: Reader, paths: list[Values]) -> None:
+def _report_mismatch(when: ValueReader, paths: list[Values]) -> None:
     """Report that no endpoint has both a matching method and a matching path."""
     taken = sorted({one.method for one in endpoints() if all(may_have(one, path) for path in paths)})
     if not taken:
@@ -121,7 +121,7 @@ def _lint_query(conditions: Conditions, possible: list[Endpoint], place: Conditi
     return not unknown
 
 
-def _lint_per(per: Reader, possible: list[Endpoint]) -> None:
+def _lint_per(per: ValueReader, possible: list[Endpoint]) -> None:
     """Report a `per` field that no possible endpoint has."""
     field = per.text()
     if field in FIELDS_COUNTED and not any(field in one.fields for one in possible):

@@ -10,9 +10,10 @@ from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.transactions import STATUS_CODES, Status, may_follow
 from simulator.scenario.lint.conditions import count, lint_conditions, window_of
 from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.document import Node, shown
-from simulator.scenario.reading.reader import Reader
-from simulator.scenario.sections.outcomes import (
+from simulator.scenario.reading.nodes import Node, shown
+from simulator.scenario.reading.value_reader import ValueReader
+from simulator.scenario.sections.schedule_section import added_rules
+from simulator.scenario.sections.timelines import (
     NOT_TOLD,
     STATUSES,
     Timelines,
@@ -21,7 +22,6 @@ from simulator.scenario.sections.outcomes import (
     payment_thens,
     told,
 )
-from simulator.scenario.sections.schedule import added_rules
 from simulator.scenario.sections.variants import branches
 from simulator.wire.payments import STATUS_NAMES
 
@@ -37,7 +37,7 @@ _OF_OTHERS: Mapping[str, frozenset[int]] = {
 class _Spoiler(msgspec.Struct, frozen=True):
     """A part of a `then` or of `callbacks` beside which the `idle` keys have no effect, and the reason."""
 
-    is_in: Callable[[Reader], bool]
+    is_in: Callable[[ValueReader], bool]
     idle: tuple[str, ...]
     why: str
 
@@ -76,7 +76,7 @@ _NONE_SENT = _Spoiler(
 )
 
 
-def lint_counts(item: Reader) -> None:
+def lint_counts(item: ValueReader) -> None:
     """Report an `nth` that `every` or `times` excludes, and `per` without a count."""
     nth, every, times = (count(item, key) for key in ("nth", "every", "times"))
     per = count(item, "per")
@@ -93,7 +93,7 @@ def lint_counts(item: Reader) -> None:
         nth.problem("out_of_range", f"nth {value} is beyond times {most}; nth acts once, so leave 'times' out")
 
 
-def lint_steps(then: Reader) -> None:
+def lint_steps(then: ValueReader) -> None:
     """Report re-query steps after a status that comes at once, and a final status with the code of another status."""
     items = then.items()
     for item in items:
@@ -109,7 +109,7 @@ def lint_steps(then: Reader) -> None:
             item["requery"].problem("unreachable", text)
 
 
-def _lint_code(step: Reader) -> None:
+def _lint_code(step: ValueReader) -> None:
     status, code = step["status"].text(), step["statusCode"].optional_integer()
     if code is None or code not in _OF_OTHERS.get(status, ()):
         return
@@ -118,7 +118,7 @@ def _lint_code(step: Reader) -> None:
     step["statusCode"].problem("odd_code", f"{code} is the code of {other}; {status} has {own[status]}")
 
 
-def lint_idle(item: Reader, spoilers: Iterable[_Spoiler] = DAMAGE) -> None:
+def lint_idle(item: ValueReader, spoilers: Iterable[_Spoiler] = DAMAGE) -> None:
     """Report parts of a fault, or of `callbacks`, that another part leaves without effect."""
     for spoiler in spoilers:
         if item.is_mapping and spoiler.is_in(item):
@@ -127,7 +127,7 @@ def lint_idle(item: Reader, spoilers: Iterable[_Spoiler] = DAMAGE) -> None:
                     item[key].problem("misplaced", f"{key!r} has no effect: {spoiler.why.format(key)}", at_key=True)
 
 
-def lint_timelines(root: Reader) -> None:
+def lint_timelines(root: ValueReader) -> None:
     """Report unused timelines, and their faulty steps. Files of timelines without payments of their own are exempt:
     other files extend them."""
     named = {then.text() for then in _thens(root)}
@@ -139,7 +139,7 @@ def lint_timelines(root: Reader) -> None:
             entry.problem("unused_timeline", text, at_key=True)
 
 
-def _thens(root: Reader) -> Iterator[Reader]:
+def _thens(root: ValueReader) -> Iterator[ValueReader]:
     """Yield every place of a timeline: in rules, in rules that the schedule adds, and in magic accounts."""
     outcomes = [item["payments"] for _, item in root["magic"]["outcomes"].entries()]
     added = [rule for item in root["schedule"].items() for section, rule in added_rules(item) if section == "payments"]
@@ -149,7 +149,7 @@ def _thens(root: Reader) -> Iterator[Reader]:
     yield root["magic"]["then"]
 
 
-def lint_payment(item: Reader, timelines: Timelines | None, usual: Reader | None = None) -> None:
+def lint_payment(item: ValueReader, timelines: Timelines | None, usual: ValueReader | None = None) -> None:
     """Lint the timelines and callbacks of a payment rule. `usual` is the timeline of a rule without its own. Without
     `timelines`, when the scenario has errors, the effect of callbacks is not checked."""
     for branch in branches(item["then"]):
@@ -167,9 +167,9 @@ def lint_payment(item: Reader, timelines: Timelines | None, usual: Reader | None
             callbacks.problem("unreachable", f"these callbacks are never sent: {why}", at_key=True)
 
 
-def lint_variants(then: Reader) -> None:
+def lint_variants(then: ValueReader) -> None:
     """Report equal entries of a `one_of`."""
-    seen: dict[str, Reader] = {}
+    seen: dict[str, ValueReader] = {}
     for branch in branches(then):
         if branch.entry is None or not branch.entry.is_mapping:
             continue
@@ -180,7 +180,7 @@ def lint_variants(then: Reader) -> None:
             branch.entry.problem("duplicate", text)
 
 
-def lint_inboxes(root: Reader) -> None:
+def lint_inboxes(root: ValueReader) -> None:
     """Report inboxes that no URL of the scenario names, and parts of their programs without effect."""
     assert root.node is not None, "a document has a root"
     named = {text.removeprefix(INBOX_SCHEME) for text in _texts(root.node) if text.startswith(INBOX_SCHEME)}

@@ -34,20 +34,20 @@ from simulator.scenario.lint.start import (
     lint_targets,
 )
 from simulator.scenario.lint.waits import lint_fault_waits, lint_waits
-from simulator.scenario.reading.document import Document, Problem, Report
 from simulator.scenario.reading.load import load_object
-from simulator.scenario.reading.reader import Reader
-from simulator.scenario.sections.outcomes import Timelines
-from simulator.scenario.sections.rules import DEFINITIONS
-from simulator.scenario.sections.schedule import added_rules
+from simulator.scenario.reading.nodes import Document, Problem, ProblemReport
+from simulator.scenario.reading.value_reader import ValueReader
+from simulator.scenario.sections.rule_sections import DEFINITIONS
+from simulator.scenario.sections.schedule_section import added_rules
+from simulator.scenario.sections.timelines import Timelines
 from simulator.scenario.sections.variants import branches
 
 
 def lint(document: Document, found: Iterable[Problem], scenario: Scenario | None) -> list[Problem]:
     """Return the problems `found` and the ineffective parts of the file itself. Without `scenario`, which is None when
     it has errors, the catalog is not consulted."""
-    report = Report(found, document.source)
-    root = Reader.of(document.root, report)
+    report = ProblemReport(found, document.source)
+    root = ValueReader.of(document.root, report)
     timelines = None if scenario is None else scenario.timelines
     comparisons = COMPARISONS_MAX
     for section in DEFINITIONS:
@@ -89,8 +89,8 @@ def rule_findings(
 ) -> list[Problem]:
     """Return the findings about a valid rule that is added to a running sandbox. `is_manual` is true for a manual
     clock."""
-    report = Report()
-    item = Reader.of(load_object(data, "rule").root, report)
+    report = ProblemReport()
+    item = ValueReader.of(load_object(data, "rule").root, report)
     if (when := when_of(item)) is not None:
         _lint_when(section, item, when, None)
     _lint_then(section, item, None)
@@ -99,12 +99,14 @@ def rule_findings(
     return report.problems()
 
 
-def _lint_then(section: str, item: Reader, timelines: Timelines | None) -> None:
+def _lint_then(section: str, item: ValueReader, timelines: Timelines | None) -> None:
     lint_counts(item)
     _lint_outcome(section, item, timelines)
 
 
-def _lint_outcome(section: str, item: Reader, timelines: Timelines | None, usual: Reader | None = None) -> None:
+def _lint_outcome(
+    section: str, item: ValueReader, timelines: Timelines | None, usual: ValueReader | None = None
+) -> None:
     lint_variants(item["then"])
     if section == "payments":
         lint_payment(item, timelines, usual)
@@ -113,7 +115,7 @@ def _lint_outcome(section: str, item: Reader, timelines: Timelines | None, usual
             lint_idle(branch.then)
 
 
-def _lint_when(section: str, item: Reader, when: When, scenario: Scenario | None) -> None:
+def _lint_when(section: str, item: ValueReader, when: When, scenario: Scenario | None) -> None:
     lint_conditions(when)
     if section == "faults":
         lint_request(item, when)
@@ -121,7 +123,7 @@ def _lint_when(section: str, item: Reader, when: When, scenario: Scenario | None
         lint_products(section, item, when, scenario)
 
 
-def _lint_magic(magic: Reader, timelines: Timelines | None) -> None:
+def _lint_magic(magic: ValueReader, timelines: Timelines | None) -> None:
     """Lint the outcomes of magic accounts."""
     for _, outcome in magic["outcomes"].entries():
         for section in DEFINITIONS:

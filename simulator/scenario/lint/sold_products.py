@@ -11,9 +11,9 @@ from simulator.domain.model.pricing import amount_range
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.lint.admitted_values import Values, excludes, values
 from simulator.scenario.lint.conditions import ABOVE_OUTSTANDING, Conditions, When, conditions_of
-from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.value_reader import ValueReader
 from simulator.scenario.sections.matchers import AMOUNT, number
-from simulator.scenario.sections.rules import listed_values
+from simulator.scenario.sections.rule_sections import listed_values
 
 NAMED_MAX = 6
 OF_PAYMENTS = ("payments", "voids", "disputes")  # rules about payments, whose amount was accepted
@@ -40,20 +40,20 @@ NEEDS: Mapping[str, _Need] = {
 }
 
 
-def lint_products(section: str, item: Reader, when: When, scenario: Scenario) -> None:
+def lint_products(section: str, item: ValueReader, when: When, scenario: Scenario) -> None:
     """Report products and amounts that the rule, or an item of its `any`, never meets."""
     _lint_one(section, item["when"], when.conditions, when.conditions, scenario)
     for branch in when.branches:
         _lint_one(section, branch.at, branch.own, branch.whole, scenario)
 
 
-def lint_sold(payments: Reader, scenario: Scenario) -> None:
+def lint_sold(payments: ValueReader, scenario: Scenario) -> None:
     """Report amounts of expected payments that none of their products is sold at."""
     conditions = conditions_of(payments)
     _lint_one("payments", payments, conditions, conditions, scenario)
 
 
-def _lint_one(section: str, at: Reader, own: Conditions, whole: Conditions, scenario: Scenario) -> None:
+def _lint_one(section: str, at: ValueReader, own: Conditions, whole: Conditions, scenario: Scenario) -> None:
     """Report conditions of a rule, or of an item `at` of its `any` with its `own` conditions and those beside it."""
     catalog = scenario.catalog
     asked = [one.admits for one in whole if one.key == ("product", "")]
@@ -72,7 +72,7 @@ def _lint_one(section: str, at: Reader, own: Conditions, whole: Conditions, scen
         _lint_amount(at["amount"], amount, matched)
 
 
-def _lint_need(need: _Need, entry: Reader, matched: list[Product], catalog: Catalog) -> bool:
+def _lint_need(need: _Need, entry: ValueReader, matched: list[Product], catalog: Catalog) -> bool:
     """Report products without the property that the section needs; return whether there were any."""
     if not entry.is_given:
         return False
@@ -94,7 +94,7 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:NAMED_MAX]) + (" and others" if len(names) > NAMED_MAX else "")
 
 
-def _lint_amount(entry: Reader, asked: Values, products: list[Product]) -> None:
+def _lint_amount(entry: ValueReader, asked: Values, products: list[Product]) -> None:
     """Report amounts that none of the matched products is sold at."""
     sold = [_sold(one) for one in products]
     named = listed_values(entry)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from simulator.http_client.targets import reason_to_refuse
-from simulator.scenario.reading.reader import Reader, secret_bytes
+from simulator.scenario.reading.value_reader import ValueReader, secret_bytes
 from simulator.scenario.sections.limits import INTERRUPTED
-from simulator.scenario.sections.options import MYR
+from simulator.scenario.sections.product_forms import MYR
 
 Values = Mapping[str, Any]
 
@@ -16,7 +16,7 @@ Values = Mapping[str, Any]
 SUBJECTS: Mapping[str, str] = {"settings": "reseller", "network": "product", "api_key": "key"}
 
 
-def lint_schedule(root: Reader) -> None:
+def lint_schedule(root: ValueReader) -> None:
     """Report values in the schedule that equal the initial values, and that no other item changes."""
     for kind, subject in SUBJECTS.items():
         entries = [item[kind] for item in root["schedule"].items() if item[kind].is_given and item[kind].is_valid]
@@ -30,7 +30,7 @@ def lint_schedule(root: Reader) -> None:
                     value.problem("no_change", text, at_key=True)
 
 
-def _start(root: Reader, kind: str, entry: Reader) -> Values:
+def _start(root: ValueReader, kind: str, entry: ValueReader) -> Values:
     """Return the initial values of the item's subject by key, defaults included."""
     if kind == "network":
         found = root["network"][entry["product"].text()]
@@ -46,7 +46,7 @@ def _start(root: Reader, kind: str, entry: Reader) -> Values:
     return {"state": "active", **key.plain} if key is not None else {}
 
 
-def lint_network(root: Reader) -> None:
+def lint_network(root: ValueReader) -> None:
     """Report healthy statuses of the product that a staging always reports as interrupted."""
     if root["environment"].text("staging") != "staging":
         return
@@ -63,7 +63,7 @@ FACTOR_MAX = 2
 """The largest usual factor of a price; a larger one is probably a number of percent."""
 
 
-def lint_adjustments(root: Reader) -> None:
+def lint_adjustments(root: ValueReader) -> None:
     """Report the adjustments whose currency is foreign to the prices of their product, or whose factor is probably a
     number of percent."""
     currencies = {item["code"].text(): item["currency"].text(MYR) for item in root["catalog"]["products"].items()}
@@ -77,14 +77,14 @@ def lint_adjustments(root: Reader) -> None:
             currency.problem("foreign_currency", text + hint)
 
 
-def _lint_factor(factor: Reader) -> None:
+def _lint_factor(factor: ValueReader) -> None:
     value = factor.amount()
     if value > FACTOR_MAX:
         text = f"a percentage is a factor, which multiplies the price by {value}; 1.03 adds 3 %"
         factor.problem("odd_factor", text)
 
 
-def lint_codes(root: Reader) -> None:
+def lint_codes(root: ValueReader) -> None:
     """Report the resellers whose code differs from another one's only by capital letters."""
     seen: dict[str, str] = {}
     for item in root["resellers"].items():
@@ -95,7 +95,7 @@ def lint_codes(root: Reader) -> None:
             code.problem("similar_code", text)
 
 
-def _adjustments(root: Reader) -> Iterator[tuple[str, Reader]]:
+def _adjustments(root: ValueReader) -> Iterator[tuple[str, ValueReader]]:
     """Yield the code of each product with its price adjustment."""
     for item in root["catalog"]["products"].items():
         yield item["code"].text(), item["price_adjustment"]
@@ -109,7 +109,7 @@ def _adjustments(root: Reader) -> Iterator[tuple[str, Reader]]:
 SECRET_BYTES_MIN = 16
 
 
-def lint_secrets(root: Reader) -> None:
+def lint_secrets(root: ValueReader) -> None:
     """Report secrets of keys that are shorter than the service's."""
     for item in root["resellers"].items():
         for key in item["api_keys"].items():
@@ -118,7 +118,7 @@ def lint_secrets(root: Reader) -> None:
         _lint_secret(item["api_key"]["secret"])
 
 
-def _lint_secret(secret: Reader) -> None:
+def _lint_secret(secret: ValueReader) -> None:
     try:
         found = secret_bytes(secret.text())
     except ValueError:
@@ -128,14 +128,14 @@ def _lint_secret(secret: Reader) -> None:
         secret.problem("short_secret", text)
 
 
-def lint_targets(root: Reader) -> None:
+def lint_targets(root: ValueReader) -> None:
     """Report the addresses that are never called."""
     for url in _urls(root):
         if url.text() and (reason := reason_to_refuse(url.text())):
             url.problem("never_called", f"nothing is sent there: {reason}")
 
 
-def _urls(root: Reader) -> Iterator[Reader]:
+def _urls(root: ValueReader) -> Iterator[ValueReader]:
     """Yield each target of callbacks, balance webhooks and catalog events."""
     for reseller in root["resellers"].items():
         yield reseller["callback"]["url"]

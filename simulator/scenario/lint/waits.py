@@ -7,8 +7,8 @@ from typing import Final
 from simulator.domain.model.draw import Delay, Spread
 from simulator.domain.model.fault_kinds import FaultThen
 from simulator.domain.model.scenario import Limits, Scenario
-from simulator.scenario.reading.reader import Reader
-from simulator.scenario.sections.schedule import added_rules
+from simulator.scenario.reading.value_reader import ValueReader
+from simulator.scenario.sections.schedule_section import added_rules
 from simulator.scenario.sections.scripted_answers import fault
 from simulator.scenario.sections.times import delay
 from simulator.scenario.sections.variants import branches
@@ -19,7 +19,7 @@ BODY_BYTES: Final = 1000
 ALTHOUGH: Final = "of real time, although the clock is manual"
 
 
-def lint_waits(root: Reader, limits: Limits) -> None:
+def lint_waits(root: ValueReader, limits: Limits) -> None:
     """Report the long waits of a scenario with a manual clock."""
     for item in _faults(root):
         lint_fault_waits(item, limits.integration_timeout)
@@ -28,7 +28,7 @@ def lint_waits(root: Reader, limits: Limits) -> None:
             _lint_reply(reply["delay"], limits.callback_timeout_manual)
 
 
-def _faults(root: Reader) -> Iterator[Reader]:
+def _faults(root: ValueReader) -> Iterator[ValueReader]:
     """Yield every fault rule: written ones, scheduled ones, and faults of magic accounts."""
     yield from root["faults"].items()
     for item in root["schedule"].items():
@@ -37,7 +37,7 @@ def _faults(root: Reader) -> Iterator[Reader]:
         yield outcome["faults"]
 
 
-def lint_fault_waits(item: Reader, timeout: timedelta | None) -> None:
+def lint_fault_waits(item: ValueReader, timeout: timedelta | None) -> None:
     """Report the long waits of a fault under a manual clock."""
     for branch in branches(item["then"]):
         if not branch.then.is_valid:
@@ -62,11 +62,11 @@ def _waited(then: FaultThen, timeout: timedelta | None) -> timedelta:
     return longest if timeout is None else min(longest, timeout)
 
 
-def _up_to(entry: Reader) -> str:
+def _up_to(entry: ValueReader) -> str:
     return "up to " if entry.is_mapping else ""
 
 
-def _lint_reply(entry: Reader, timeout: timedelta) -> None:
+def _lint_reply(entry: ValueReader, timeout: timedelta) -> None:
     longest = _longest(delay(entry)) if entry.is_valid else NONE
     if min(longest, timeout) >= SHORT:
         text = f"each message waits {_up_to(entry)}{min(longest, timeout).total_seconds():g} s {ALTHOUGH}"

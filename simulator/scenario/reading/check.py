@@ -8,7 +8,7 @@ import jsonschema_rs
 
 from simulator.contract import schemas
 from simulator.domain.model.likeness import nearest
-from simulator.scenario.reading.document import SECRET_KEYS, Document, Path, Report, shown, shown_at
+from simulator.scenario.reading.nodes import SECRET_KEYS, Document, Path, ProblemReport, shown, shown_at
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.synonyms import explained, meant, noted, object_meant
 from simulator.scenario.yaml import flow
@@ -67,7 +67,7 @@ def _validator(definition: str) -> jsonschema_rs.Draft7Validator:
     return jsonschema_rs.Draft7Validator(_schema_of(definition), pattern_options=jsonschema_rs.RegexOptions())
 
 
-def check(document: Document, report: Report, definition: str = "") -> None:
+def check(document: Document, report: ProblemReport, definition: str = "") -> None:
     """Report every violation of the schema, or of a named definition."""
     data = document.data
     validator = _validator(definition)

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from simulator.scenario.reading.document import (
+from simulator.scenario.reading.nodes import (
     CONTROL,
     DEPTH_MAX,
     DIGITS_MAX,
@@ -22,11 +22,11 @@ from simulator.scenario.reading.document import (
     Path,
     Position,
     Problem,
-    Report,
+    ProblemReport,
     Scalar,
     ScenarioError,
 )
-from simulator.scenario.reading.files import FROM_ANYWHERE, OWN_FILE, Bounds, Unreadable, read_bytes
+from simulator.scenario.reading.scenario_files import FROM_ANYWHERE, OWN_FILE, Bounds, Unreadable, read_bytes
 from simulator.scenario.reading.syntax import mistake, odd_blank
 
 _TOO_DEEP = f"values are nested at most {DEPTH_MAX} deep"
@@ -56,14 +56,14 @@ def file_text(path: FilePath) -> str:
 
 def load_text(text: str | bytes, source: str, bounds: Bounds = FROM_ANYWHERE) -> Document:
     """Parse YAML. Recoverable problems are added to the document's `problems`; others raise `ScenarioError`."""
-    report = Report()
+    report = ProblemReport()
     root = _Composer(source, _decoded(text, source, bounds), report, bounds).document()
     return Document(root, source, tuple(report.problems()))
 
 
 def load_object(value: object, source: str = "scenario", bounds: Bounds = FROM_ANYWHERE) -> Document:
     """Convert an object decoded from JSON, as `load_text` parses; problems have paths and no lines."""
-    report = Report()
+    report = ProblemReport()
     root = _ObjectReader(source, report, bounds).node(value, (), 1)
     return Document(root, source, tuple(report.problems()))
 
@@ -96,7 +96,7 @@ def _decoded(text: str | bytes, source: str, bounds: Bounds) -> str:
 class _Builder:
     """Builds nodes within the limits of a scenario, and reports problems."""
 
-    def __init__(self, source: str, report: Report, bounds: Bounds) -> None:
+    def __init__(self, source: str, report: ProblemReport, bounds: Bounds) -> None:
         self._source = source
         self._bounds = bounds
         self._report = report
@@ -119,7 +119,7 @@ class _Builder:
 class _Composer(_Builder):
     """Builds nodes from the parser's events, without lookahead."""
 
-    def __init__(self, source: str, text: str, report: Report, bounds: Bounds) -> None:
+    def __init__(self, source: str, text: str, report: ProblemReport, bounds: Bounds) -> None:
         super().__init__(source, report, bounds)
         self._text = text
         self._next: Callable[[], Any]  # the parser's next event
@@ -231,7 +231,7 @@ class _Composer(_Builder):
 class _ObjectReader(_Builder):
     """Builds nodes from decoded JSON."""
 
-    def __init__(self, source: str, report: Report, bounds: Bounds) -> None:
+    def __init__(self, source: str, report: ProblemReport, bounds: Bounds) -> None:
         super().__init__(source, report, bounds)
         self._position = Position(source)
 

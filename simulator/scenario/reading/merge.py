@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.document import Node, Path, Report, child, shown
+from simulator.scenario.reading.nodes import Node, Path, ProblemReport, child, shown
 
 # Lists whose items have an identity, by the path of the list without indexes: the identifying key.
 IDENTITIES: Mapping[tuple[str, ...], str] = {
@@ -31,7 +31,7 @@ Keys = tuple[str, ...]
 Label = tuple[str, str]
 
 
-def merge(base: Node, over: Node, report: Report) -> Node:
+def merge(base: Node, over: Node, report: ProblemReport) -> Node:
     """Merge `over` over `base`, and change neither. The result shares the nodes of `base` that `over` does not name.
 
     Invalid removals are reported.
@@ -50,7 +50,7 @@ def merge(base: Node, over: Node, report: Report) -> Node:
     return Node(merged.value | changed, merged.position, merged.keys)
 
 
-def refuse_removals(root: Node, report: Report) -> None:
+def refuse_removals(root: Node, report: ProblemReport) -> None:
     """Report each `remove` of a scenario without `extends`."""
     for section in CHANGEABLE:
         for at, node in enumerate(_items(child(root, section))):
@@ -63,7 +63,7 @@ def _items(node: Node | None) -> list[Node]:
     return node.value if node is not None and isinstance(node.value, list) else []
 
 
-def _changed(section: str, base: Node, over: list[Node], report: Report) -> list[Node]:
+def _changed(section: str, base: Node, over: list[Node], report: ProblemReport) -> list[Node]:
     """Return the items of both scenarios: an item of `over` replaces or removes the inherited item that it names. Each
     inherited item is replaced or removed once."""
     keys, is_before = CHANGEABLE[section]
@@ -99,7 +99,7 @@ def _labels(node: Node, keys: tuple[str, ...]) -> list[Label]:
     return [(key, node.value) for key, node in found if node is not None and isinstance(node.value, str) and node.value]
 
 
-def _is_valid_removal(node: Node, path: Path, report: Report) -> bool:
+def _is_valid_removal(node: Node, path: Path, report: ProblemReport) -> bool:
     """Return True for an item with a valid `remove` and a name, and no other keys; report other items."""
     assert isinstance(node.value, dict)
     keys, found = CHANGEABLE[str(path[0])][0], node.value[REMOVE]
@@ -117,7 +117,7 @@ def _is_valid_removal(node: Node, path: Path, report: Report) -> bool:
     return False
 
 
-def _report_unknown(label: Label, node: Node, path: Path, base: Node, report: Report, *, is_gone: bool) -> None:
+def _report_unknown(label: Label, node: Node, path: Path, base: Node, report: ProblemReport, *, is_gone: bool) -> None:
     """Report a removal of a name that no inherited item has, or of an item that is gone."""
     (key, text), found = label, child(node, label[0])
     assert found is not None

@@ -14,19 +14,21 @@ from pathlib import Path as FilePath
 import msgspec
 
 from simulator.scenario.reading.check import check
-from simulator.scenario.reading.document import (
+from simulator.scenario.reading.load import load_file, load_text
+from simulator.scenario.reading.merge import merge, refuse_removals
+from simulator.scenario.reading.nodes import (
     Document,
     Node,
     Path,
     Position,
     Problem,
-    Report,
+    ProblemReport,
     ScenarioError,
     kind_of,
     path_text,
     shown,
 )
-from simulator.scenario.reading.files import (
+from simulator.scenario.reading.scenario_files import (
     ABSENT,
     OWN_FILE,
     Fingerprint,
@@ -39,8 +41,6 @@ from simulator.scenario.reading.files import (
     is_path,
     names,
 )
-from simulator.scenario.reading.load import load_file, load_text
-from simulator.scenario.reading.merge import merge, refuse_removals
 
 BASES_MAX = 16
 
@@ -171,7 +171,7 @@ class _Reading:
         self._read[file or FilePath()] = None
         own = _with_catalog(document, folder)
         layers: Layers = {}
-        report = Report(own.problems)
+        report = ProblemReport(own.problems)
         inherited: list[Problem] = []
         named: set[str] = set()
         for path, node in _bases(own.root):
@@ -185,7 +185,7 @@ class _Reading:
             inherited += base.document.problems
         if layers:
             # Problems between the bases were reported with the base that contains them.
-            below = reduce(lambda lower, upper: merge(lower, upper, Report()), layers.values())
+            below = reduce(lambda lower, upper: merge(lower, upper, ProblemReport()), layers.values())
             root = merge(below, own.root, report)
         else:
             root = own.root
@@ -234,7 +234,7 @@ def _bases(root: Node) -> Iterator[tuple[Path, Node]]:
 def _checked(base: _Whole) -> _Whole:
     """Validate a scenario before another scenario is merged over it, which may hide its problems."""
     document = base.document
-    report = Report(document.problems)
+    report = ProblemReport(document.problems)
     check(document, report)
     return _Whole(base.layers, Document(document.root, document.source, tuple(report.problems())))
 

@@ -12,15 +12,14 @@ from simulator.domain.model.callbacks import RetryPolicy
 from simulator.domain.model.instants import sandbox_time
 from simulator.domain.model.scenario import ClockStart, Limits
 from simulator.domain.model.schedule import NetworkStatus, NetworkTimeline
-from simulator.scenario.reading import reader
-from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.value_reader import ONE, ValueReader
 from simulator.wire.payments import STATUS_NAMES
 
 # `null` as a tolerance: larger than any difference of valid times.
 ANY_TIME = timedelta(days=365_000)
 
 
-def clock(section: Reader) -> ClockStart:
+def clock(section: ValueReader) -> ClockStart:
     """Parse `manual`, `x60`, or an object with more keys."""
     item = section["mode"] if section.is_mapping else section
     text = item.text("real")
@@ -31,7 +30,7 @@ def clock(section: Reader) -> ClockStart:
         if rate.is_given:
             rate.problem("duplicate", f"the rate is in the mode {text} already", at_key=True)
     else:
-        speed = float(rate.amount(reader.ONE))
+        speed = float(rate.amount(ONE))
         if mode == "xN" and not rate.is_given:
             item.problem("missing_key", "mode xN needs 'rate' beside it, or a number such as x60")
         if mode != "xN" and rate.is_given:
@@ -45,14 +44,14 @@ def clock(section: Reader) -> ClockStart:
     )
 
 
-def _rate(item: Reader, text: str) -> float:
+def _rate(item: ValueReader, text: str) -> float:
     rate = float(text[1:]) if text[1:].replace(".", "", 1).isdecimal() else 0.0
     if not 0.01 <= rate <= 100_000:
         item.problem("bad_clock", f"{text!r}: a clock runs from x0.01 to x100000")
     return rate
 
 
-def limits(section: Reader) -> Limits:
+def limits(section: ValueReader) -> Limits:
     """Return the limits; absent ones keep their defaults. Durations and whole numbers are read by their defaults."""
     usual = Limits()
     found: dict[str, Any] = {}
@@ -72,7 +71,7 @@ def limits(section: Reader) -> Limits:
     return msgspec.structs.replace(usual, **found, callback_retry=RetryPolicy(retries, after))
 
 
-def refuse_too_many(root: Reader, rules: list[Reader], most: Limits) -> None:
+def refuse_too_many(root: ValueReader, rules: list[ValueReader], most: Limits) -> None:
     """Report the first rule, reseller or API key above its limit."""
     resellers = root["resellers"].items()
     keys = [key for one in resellers for key in one["api_keys"].items()]
@@ -89,7 +88,7 @@ def refuse_too_many(root: Reader, rules: list[Reader], most: Limits) -> None:
 _STATUSES: Mapping[str, str] = {name: status for status, name in STATUS_NAMES.items()}
 
 
-def assumptions(section: Reader) -> Mapping[str, object]:
+def assumptions(section: ValueReader) -> Mapping[str, object]:
     """Return the choices by id."""
     chosen: dict[str, object] = {}
     for id_, entry in section.entries():
@@ -98,11 +97,11 @@ def assumptions(section: Reader) -> Mapping[str, object]:
     return MappingProxyType(chosen)
 
 
-def _status_codes(entry: Reader) -> Mapping[str, int]:
+def _status_codes(entry: ValueReader) -> Mapping[str, int]:
     return MappingProxyType({_STATUSES.get(name, name): code.integer(0) for name, code in entry.entries()})
 
 
-def _check_address(entry: Reader) -> None:
+def _check_address(entry: ValueReader) -> None:
     if not entry.is_given or entry.text() == "rotate":
         return
     try:
@@ -115,7 +114,7 @@ INTERRUPTED = "FP"
 """The product that staging reports as interrupted at all times (SPEC 7.3)."""
 
 
-def network(section: Reader, products: Collection[str], environment: str) -> Mapping[str, NetworkTimeline]:
+def network(section: ValueReader, products: Collection[str], environment: str) -> Mapping[str, NetworkTimeline]:
     """Return the network timeline of each listed product; in staging, `FP` has a timeline by default."""
     timelines: dict[str, NetworkTimeline] = {}
     if environment == "staging" and INTERRUPTED in products:
@@ -127,7 +126,7 @@ def network(section: Reader, products: Collection[str], environment: str) -> Map
     return MappingProxyType(timelines)
 
 
-def _timeline(entry: Reader) -> NetworkTimeline:
+def _timeline(entry: ValueReader) -> NetworkTimeline:
     if not entry.is_list:
         return ((timedelta(0), network_status(entry)),)
     latest = timedelta(0)
@@ -141,7 +140,7 @@ def _timeline(entry: Reader) -> NetworkTimeline:
     return tuple(timeline)
 
 
-def network_status(entry: Reader) -> NetworkStatus:
+def network_status(entry: ValueReader) -> NetworkStatus:
     """Return a network status."""
     text = entry.text()
     return next((status for status in NetworkStatus if status == text), NetworkStatus.HEALTHY)

@@ -12,16 +12,16 @@ from msgspec.structs import replace
 from simulator.domain.model.rule_book import NO_MAGIC, Magic, MagicRules, rule_name
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import SETTLED, PaymentThen, Step
-from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.value_reader import ValueReader
 from simulator.scenario.sections.matchers import When, compile_when
-from simulator.scenario.sections.outcomes import Timelines, payment_then, payment_thens
-from simulator.scenario.sections.rules import THENS, KnownCodes, when_of
+from simulator.scenario.sections.rule_sections import THENS, KnownCodes, when_of
+from simulator.scenario.sections.timelines import Timelines, payment_then, payment_thens
 from simulator.scenario.sections.variants import choices, with_variants
 
 _ALWAYS = compile_when({})
 
 
-def magic(section: Reader, timelines: Timelines) -> Magic:
+def magic(section: ValueReader, timelines: Timelines) -> Magic:
     """Return the magic accounts. They are cached unless the scenario has timelines, which outcomes may name."""
     if not section.is_mapping:
         return NO_MAGIC
@@ -41,7 +41,7 @@ def finishing_after(steps: tuple[Step, ...], span: timedelta) -> tuple[Step, ...
     return (*earlier, replace(steps[-1], after=span))
 
 
-def _magic(section: Reader, timelines: Timelines) -> Magic:
+def _magic(section: ValueReader, timelines: Timelines) -> Magic:
     durations = {digit: item.duration() for digit, item in section["durations"].entries()}
     outcomes = dict(section["outcomes"].entries())
     _check_digits(section["durations"], 1)
@@ -60,14 +60,14 @@ def _magic(section: Reader, timelines: Timelines) -> Magic:
     return Magic(MappingProxyType(texts), MappingProxyType(durations), MappingProxyType(sections))
 
 
-def _check_digits(section: Reader, count: int) -> None:
+def _check_digits(section: ValueReader, count: int) -> None:
     for key, item in section.entries():
         if not re.fullmatch(f"[0-9]{{{count}}}", key, re.ASCII):
             item.problem("bad_digits", f"{key!r} must be {count} digit{'s' * (count > 1)} in quotes", at_key=True)
 
 
 def _payment_rules(
-    code: str, item: Reader, usual: PaymentThen, durations: Mapping[str, timedelta], timelines: Timelines
+    code: str, item: ValueReader, usual: PaymentThen, durations: Mapping[str, timedelta], timelines: Timelines
 ) -> dict[str, Rule[PaymentThen]]:
     """Return the payment rules of an outcome by their three digits; empty without any timeline."""
     thens = payment_thens(item["then"], item["callbacks"], timelines, usual)

@@ -14,7 +14,7 @@ from simulator.domain.model.inbox_programs import Window
 from simulator.domain.model.money import CENT, is_whole_cents, parse_amount
 from simulator.domain.model.rules import INDEXED, Fields, matches_all
 from simulator.scenario.reading import patterns
-from simulator.scenario.reading.reader import text_of
+from simulator.scenario.reading.value_reader import text_of
 from simulator.scenario.sections import times
 from simulator.scenario.sections.times import window_of
 

@@ -23,8 +23,8 @@ from simulator.domain.model.fault_kinds import (
     ScriptedAnswer,
 )
 from simulator.domain.model.inbox_programs import INBOX_NAME, InboxProgram, InboxReply, TimedReply
-from simulator.scenario.reading.document import shown
-from simulator.scenario.reading.reader import Reader, read_object
+from simulator.scenario.reading.nodes import shown
+from simulator.scenario.reading.value_reader import ValueReader, read_object
 from simulator.scenario.sections.times import WINDOW_KEYS, delay, read_window, spread
 
 CONTENT_TYPE = "content-type"
@@ -36,12 +36,12 @@ FRAMING = frozenset({"connection", "content-length", "date", "keep-alive", "trai
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}", re.ASCII)
 
 
-def headers(section: Reader) -> tuple[tuple[str, str], ...]:
+def headers(section: ValueReader) -> tuple[tuple[str, str], ...]:
     """Return names and values as written. Names that HTTP or the simulator itself uses are reported."""
     return tuple(_valid(section))
 
 
-def _valid(section: Reader) -> Iterator[tuple[str, str]]:
+def _valid(section: ValueReader) -> Iterator[tuple[str, str]]:
     seen: set[str] = set()
     for name, entry in section.entries():
         lower = name.lower()
@@ -55,7 +55,7 @@ def _valid(section: Reader) -> Iterator[tuple[str, str]]:
         yield name, entry.text()
 
 
-def _refuse(section: Reader, entry: Reader, code: str, message: str) -> None:
+def _refuse(section: ValueReader, entry: ValueReader, code: str, message: str) -> None:
     """Report a header at its name, with the path of all headers, since a name may have any character."""
     section.report.add(entry.key_position, section.path, code, message)
 
@@ -67,7 +67,7 @@ HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
 
 
-def fault(item: Reader) -> FaultThen:
+def fault(item: ValueReader) -> FaultThen:
     """Return a fault's `then`. Keys without effect are reported."""
     _refuse_misplaced(item)
     return FaultThen(
@@ -80,7 +80,7 @@ def fault(item: Reader) -> FaultThen:
     )
 
 
-def _refuse_misplaced(item: Reader) -> None:
+def _refuse_misplaced(item: ValueReader) -> None:
     if item["body"].is_given and not item["status"].is_given:
         item["body"].problem("misplaced", "a body needs a 'status' beside it", at_key=True)
     closes = item["disconnect"].boolean() or item["disconnect"].text()
@@ -95,7 +95,7 @@ def _refuse_misplaced(item: Reader) -> None:
             item[spoiler].problem("misplaced", text, at_key=True)
 
 
-def _failures(item: Reader) -> Iterator[Failure]:
+def _failures(item: ValueReader) -> Iterator[Failure]:
     """Yield the failures in the order of application."""
     status, content, disconnect = item["status"].optional_integer(), item["body"].plain, item["disconnect"]
     if status is not None:
@@ -124,13 +124,13 @@ def _type_of(text: str) -> str:
     return JSON
 
 
-def _denial(item: Reader) -> Denial | None:
+def _denial(item: ValueReader) -> Denial | None:
     if item["nonce_service"].text() == "down":
         return NonceServiceDown()
     return InternalError() if item["internal_error"].boolean() else None
 
 
-def _delay(item: Reader) -> tuple[timedelta, timedelta] | Spread | None:
+def _delay(item: ValueReader) -> tuple[timedelta, timedelta] | Spread | None:
     """Parse `5s`, or `[200ms, 2s]` to draw from, either within `virtual`; or `{median: 80ms, p99: 2s}`."""
     if not item.is_given:
         return None
@@ -162,7 +162,7 @@ DELAY_MAX = timedelta(minutes=5)
 ANSWER = ("status", "body", "headers")
 
 
-def inboxes(section: Reader) -> Mapping[str, InboxProgram]:
+def inboxes(section: ValueReader) -> Mapping[str, InboxProgram]:
     """Return the program of each listed inbox."""
     found: dict[str, InboxProgram] = {}
     for name, entry in section.entries():
@@ -178,7 +178,7 @@ def build_inbox(data: Mapping[str, object]) -> InboxProgram:
     return read_object(data, "inbox", "inbox", _program) if data else InboxProgram()
 
 
-def _program(item: Reader) -> InboxProgram:
+def _program(item: ValueReader) -> InboxProgram:
     replies = item if item.is_list else item["replies"]
     return InboxProgram(
         replies=tuple(_reply(one) for one in replies.items()),
@@ -187,14 +187,14 @@ def _program(item: Reader) -> InboxProgram:
     )
 
 
-def _timed(item: Reader) -> TimedReply | None:
+def _timed(item: ValueReader) -> TimedReply | None:
     reply, window = _reply(item), read_window(item)
     if not any(item[key].is_given for key in WINDOW_KEYS):
         item.problem("missing_key", f"a reply by time needs exactly one of {', '.join(map(repr, WINDOW_KEYS))}")
     return TimedReply(window, reply) if window is not None else None
 
 
-def _reply(item: Reader) -> InboxReply:
+def _reply(item: ValueReader) -> InboxReply:
     status, body = item["status"].integer(200), item["body"].text()
     if status in WITHOUT_BODY and body:
         item["body"].problem("misplaced", f"an answer with status {status} has no body")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from simulator.domain.model import draw
 from simulator.domain.model.bills import NamePool, PersonPools
 from simulator.domain.model.rules import Fields, Text
-from simulator.scenario.reading.reader import Reader, text_of
+from simulator.scenario.reading.value_reader import ValueReader, text_of
 
 NAMES = ("refid", "trxid", "account", "product", "amount", "reseller")
 DRAWN_MAX = 64
@@ -26,7 +26,7 @@ _PARTS = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]|[^{}]+", re.ASCII)
 _DRAWN = re.compile(r"(digits|alnum):([0-9]{1,3})", re.ASCII)
 
 
-def templates(item: Reader, names: Iterable[str]) -> dict[str, Text]:
+def templates(item: ValueReader, names: Iterable[str]) -> dict[str, Text]:
     """Return the templates of the members `names` that are given and valid."""
     found: dict[str, Text] = {}
     for name in filter(item.has, names):

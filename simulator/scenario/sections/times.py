@@ -8,7 +8,7 @@ from typing import Any
 from reseller_sim.formats import duration
 from simulator.domain.model.draw import Delay, Spread
 from simulator.domain.model.inbox_programs import TimeOfDay, Window
-from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.value_reader import ValueReader
 
 WINDOW_KEYS = ("time", "weekday", "since", "until")
 SPAN_KEYS = ("since", "until")
@@ -17,7 +17,7 @@ DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _CLOCK_TIME = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?", re.ASCII)
 
 
-def read_window(item: Reader) -> Window | None:
+def read_window(item: ValueReader) -> Window | None:
     """Return the window of an object's keys; None without such keys, or if any is invalid, which is reported."""
     found = {key: entry for key, entry in item.entries() if key in WINDOW_KEYS}
     for key, entry in found.items():
@@ -27,7 +27,7 @@ def read_window(item: Reader) -> Window | None:
     return window_of({key: entry.plain for key, entry in found.items()})
 
 
-def check_window(key: str, entry: Reader) -> None:
+def check_window(key: str, entry: ValueReader) -> None:
     """Report a span that is too long, which the schema cannot check."""
     if key in SPAN_KEYS:
         entry.optional_duration()
@@ -65,12 +65,12 @@ def weekdays(written: str | list[str]) -> frozenset[int]:
     return frozenset(DAYS.index(day) for day in ([written] if isinstance(written, str) else written))
 
 
-def delay(item: Reader) -> Delay:
+def delay(item: ValueReader) -> Delay:
     """Return a delay of 0 when it is absent. Impossible pairs are reported."""
     return (spread(item) or timedelta(0)) if item.is_mapping else item.duration()
 
 
-def spread(item: Reader) -> Spread | None:
+def spread(item: ValueReader) -> Spread | None:
     """Return the distribution of `{median: 80ms, p99: 2s}`, None for an impossible one."""
     if not item["median"].is_given or not item["p99"].is_given:
         return None  # the schema has reported it

@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from simulator.domain.model.rules import Rule
-from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.value_reader import ValueReader
 
 Then = TypeVar("Then")
 ONE_OF = "one_of"
@@ -17,23 +17,23 @@ ONE_OF = "one_of"
 class Branch(msgspec.Struct, frozen=True):
     """A possible `then` of a rule. `entry` is its item of `one_of`, or None without `one_of`."""
 
-    then: Reader
+    then: ValueReader
     weight: int = 1
-    entry: Reader | None = None
+    entry: ValueReader | None = None
 
     @property
-    def callbacks(self) -> Reader | None:
+    def callbacks(self) -> ValueReader | None:
         """Return the entry's own `callbacks`; None when the rule's apply."""
         return self.entry["callbacks"] if self.entry is not None and self.entry["callbacks"].is_given else None
 
 
-def branches(then: Reader) -> list[Branch]:
+def branches(then: ValueReader) -> list[Branch]:
     """Return the possible `then` of a rule, in order; at least one."""
     found = [Branch(item["then"], item["weight"].integer(1), item) for item in then[ONE_OF].items()]
     return found or [Branch(then)]
 
 
-def refuse_misplaced(then: Reader) -> None:
+def refuse_misplaced(then: ValueReader) -> None:
     """Report keys beside a `one_of`, and a `one_of` within another."""
     if not then.has(ONE_OF):
         return
@@ -45,7 +45,7 @@ def refuse_misplaced(then: Reader) -> None:
             branch.then.problem("nested", "a one_of within a one_of; write all entries in one list")
 
 
-def choices(then: Reader, read: Callable[[Reader], Then]) -> list[tuple[int, Then]]:
+def choices(then: ValueReader, read: Callable[[ValueReader], Then]) -> list[tuple[int, Then]]:
     """Return the possible outcomes of a rule with their weights; `read` parses a `then`."""
     refuse_misplaced(then)
     return [(branch.weight, read(branch.then)) for branch in branches(then)]

@@ -20,9 +20,9 @@ from simulator.domain.sandbox import Sandbox
 from simulator.scenario.build import build
 from simulator.scenario.lint.linter import lint
 from simulator.scenario.reading.check import check
-from simulator.scenario.reading.document import PROBLEMS_MAX, Problem, Report, ScenarioError
-from simulator.scenario.reading.files import OWN_FILE
 from simulator.scenario.reading.load import load_object
+from simulator.scenario.reading.nodes import PROBLEMS_MAX, Problem, ProblemReport, ScenarioError
+from simulator.scenario.reading.scenario_files import OWN_FILE
 
 ROUNDS_MAX = 50
 STUB = {"name": "x", "processing_time": "instant", "discount": {"type": "percentage", "value": 0}}
@@ -78,7 +78,7 @@ def _fit_options(catalog: dict[str, Any]) -> None:
     for product in catalog["products"]:
         for form in product.get("fields", ()):
             for option in list(form.get("options", ())):
-                report = Report()
+                report = ProblemReport()
                 check(load_object(option), report, "option")
                 remove_problems({"option": option}, [_below("option", one) for one in report.problems()])
 
@@ -176,7 +176,7 @@ class Probe:
 SECTIONS = ("payments", "voids", "disputes", "bills")
 _RULE = re.compile(rf"({'|'.join(SECTIONS)})\[([0-9]+)\]")
 # Findings about a service's real properties, which a recording keeps.
-_FACTS = frozenset({"foreign_currency"})
+_FACTS = frozenset({"foreign_currency", "always_interrupted"})
 # A rule still works without these details.
 _DETAIL = re.compile(r"\.(statusCode|remarks|message|error_message|callbacks)(\[[0-9]+\])?(\.[a-z_]+)?$")
 

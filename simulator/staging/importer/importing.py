@@ -10,7 +10,7 @@ from typing import Any
 from simulator import __version__
 from simulator.redaction import Secrets, redact
 from simulator.scenario.build import build_reseller
-from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.yaml import block, comment, flow
 from simulator.shortened import one_line
 from simulator.staging.bodies import as_text

@@ -5,9 +5,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from simulator.domain.model.catalog import Catalog, Category, Fulfillment, Group, Product, Receipt, Source, TreeKind
-from simulator.scenario.reading.reader import ONE, Reader, read_object, refuse_repeats
-from simulator.scenario.sections.bills import bill_profile
-from simulator.scenario.sections.options import (
+from simulator.scenario.reading.value_reader import ONE, ValueReader, read_object, refuse_repeats
+from simulator.scenario.sections.bill_section import bill_profile
+from simulator.scenario.sections.product_forms import (
     MYR,
     discount,
     form_field,
@@ -24,7 +24,7 @@ from simulator.scenario.sections.templates import templates
 FULFILLED_TEXTS = ("sn", "pin", "note", "voucherlink")
 
 
-def catalog(section: Reader) -> Catalog:
+def catalog(section: ValueReader) -> Catalog:
     """Return groups and products."""
     items = section["products"].items()
     refuse_repeats([item["code"] for item in items], "product")
@@ -36,16 +36,16 @@ def catalog(section: Reader) -> Catalog:
     return Catalog(tuple(_group(item, products) for item in groups), MappingProxyType(products))
 
 
-def _group(item: Reader, products: Mapping[str, Product]) -> Group:
+def _group(item: ValueReader, products: Mapping[str, Product]) -> Group:
     categories = tuple(_category(entry, products) for entry in item["categories"].items())
     return Group(item["id"].text(), item["name"].text(), item["icon_url"].text(), categories)
 
 
-def _category(item: Reader, products: Mapping[str, Product]) -> Category:
+def _category(item: ValueReader, products: Mapping[str, Product]) -> Category:
     return Category(item["id"].text(), item["name"].text(), product_codes(item["product_codes"], products))
 
 
-def product_codes(item: Reader, products: Mapping[str, Product]) -> tuple[str, ...]:
+def product_codes(item: ValueReader, products: Mapping[str, Product]) -> tuple[str, ...]:
     """Return the products of a category, in display order."""
     codes = item.items()
     refuse_repeats(codes, "product")
@@ -55,7 +55,7 @@ def product_codes(item: Reader, products: Mapping[str, Product]) -> tuple[str, .
     return tuple(code.text() for code in codes)
 
 
-def product(item: Reader) -> Product:
+def product(item: ValueReader) -> Product:
     """Return a product. `fulfillment` need not repeat the definitions of the form's roles."""
     code = item["code"].text()
     currency = item["currency"].text(MYR)
@@ -95,12 +95,12 @@ def product(item: Reader) -> Product:
     return result
 
 
-def _check_roles(forms: list[Reader]) -> None:
+def _check_roles(forms: list[ValueReader]) -> None:
     roles = [form["role"] for form in forms if form["role"].text("none") != "none"]
     refuse_repeats(roles, "field of the role")
 
 
-def _fulfillment(item: Reader, forms: list[Reader], ids: list[str]) -> Fulfillment:
+def _fulfillment(item: ValueReader, forms: list[ValueReader], ids: list[str]) -> Fulfillment:
     extras = {name: source for name, entry in item["extras"].entries() if (source := _source(entry, ids)) is not None}
     by_role = {form["role"].text(): form for form in forms}
     return Fulfillment(
@@ -110,14 +110,14 @@ def _fulfillment(item: Reader, forms: list[Reader], ids: list[str]) -> Fulfillme
     )
 
 
-def _source_of_role(form: Reader | None) -> Source | None:
+def _source_of_role(form: ValueReader | None) -> Source | None:
     if form is None:
         return None
     is_choice = form["type"].text() == "select" and form["role"].text() == "pricing"
     return Source(form["id"].text(), "denomination" if is_choice else None)
 
 
-def _source(item: Reader, ids: list[str]) -> Source | None:
+def _source(item: ValueReader, ids: list[str]) -> Source | None:
     """Parse `phone`, or `{from_field: phone, path: …, omit_if_empty: …}`."""
     if not item.is_given:
         return None
@@ -128,7 +128,7 @@ def _source(item: Reader, ids: list[str]) -> Source | None:
     return Source(from_field.text(), item["path"].text() or None, item["omit_if_empty"].boolean())
 
 
-def _receipt(item: Reader) -> Receipt:
+def _receipt(item: ValueReader) -> Receipt:
     texts = templates(item, FULFILLED_TEXTS)
     return Receipt(MappingProxyType(texts), item["valid_for"].optional_duration())
 
@@ -148,17 +148,17 @@ def build_tree_changes(data: Mapping[str, object], kind: TreeKind, found: Catalo
     return read_object(data, kind, f"{kind}_changes", lambda item: tree_changes(item, kind, found.products))
 
 
-def tree_changes(item: Reader, kind: TreeKind, products: Mapping[str, Product]) -> Mapping[str, Any]:
+def tree_changes(item: ValueReader, kind: TreeKind, products: Mapping[str, Product]) -> Mapping[str, Any]:
     """Read the changes of a category or group."""
-    readers: dict[str, Callable[[Reader], Any]] = {"name": Reader.text}
+    readers: dict[str, Callable[[ValueReader], Any]] = {"name": ValueReader.text}
     if kind is TreeKind.GROUP:
-        readers["icon_url"] = Reader.text
+        readers["icon_url"] = ValueReader.text
     if kind is TreeKind.CATEGORY:
         readers["product_codes"] = lambda codes: product_codes(codes, products)
     return _given(item, readers)
 
 
-def _given(item: Reader, readers: Mapping[str, Callable[[Reader], Any]]) -> dict[str, Any]:
+def _given(item: ValueReader, readers: Mapping[str, Callable[[ValueReader], Any]]) -> dict[str, Any]:
     """Return the members that are given, each read by its reader."""
     return {name: read(item[name]) for name, read in readers.items() if item.has(name)}
 
@@ -168,7 +168,7 @@ def build_changes(data: Mapping[str, object], product: Product, *, is_overlay: b
     return read_object(data, "product", "product_changes", lambda item: changes(item, product, is_overlay=is_overlay))
 
 
-def changes(item: Reader, product: Product | None, *, is_overlay: bool) -> Changes:
+def changes(item: ValueReader, product: Product | None, *, is_overlay: bool) -> Changes:
     """Read the changes; in an overlay null resets a property to the product's own value."""
     for name in filter(item.has, SHARED_ONLY if is_overlay else ()):
         item[name].problem("misplaced", f"{name!r} is the same for all resellers", at_key=True)
@@ -178,16 +178,16 @@ def changes(item: Reader, product: Product | None, *, is_overlay: bool) -> Chang
     return Changes(_given(item, CHANGED), _options(item["options"], product))
 
 
-CHANGED: Mapping[str, Callable[[Reader], Any]] = {
+CHANGED: Mapping[str, Callable[[ValueReader], Any]] = {
     "is_active": lambda item: None if item.is_null else item.boolean(),
     "price_adjustment": price_adjustment,
-    "name": Reader.text,
+    "name": ValueReader.text,
     "note": lambda item: item.text() or None,
     "discount": discount,
 }
 
 
-def _options(item: Reader, product: Product | None) -> Mapping[str, bool]:
+def _options(item: ValueReader, product: Product | None) -> Mapping[str, bool]:
     found: dict[str, bool] = {}
     for code, entry in item.entries():
         lists = [*product.options.values(), *product.options_for.values()] if product else []

@@ -12,8 +12,8 @@ from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.scenario import KeyStart, ResellerStart
 from simulator.domain.model.webhooks import Signature, WebhookPolicy, WebhookStart
-from simulator.scenario.reading.reader import Reader, refuse_repeats, secret_bytes, target
-from simulator.scenario.sections.options import price_adjustment
+from simulator.scenario.reading.value_reader import ValueReader, refuse_repeats, secret_bytes, target
+from simulator.scenario.sections.product_forms import price_adjustment
 
 # Headers of HTTP or of every delivery; a second value would make the request invalid or change its meaning.
 TAKEN_HEADERS = frozenset(
@@ -24,7 +24,7 @@ TAKEN_HEADERS = frozenset(
 )  # fmt: skip
 
 
-def webhook(item: Reader) -> WebhookStart | None:
+def webhook(item: ValueReader) -> WebhookStart | None:
     """Return a webhook that exists from the start, None when absent."""
     if not item.is_mapping:
         return None
@@ -32,7 +32,7 @@ def webhook(item: Reader) -> WebhookStart | None:
     return WebhookStart(url or "", item["secret"].text().lower(), item["enabled"].boolean(True)) if url else None
 
 
-def webhooks(section: Reader) -> WebhookPolicy:
+def webhooks(section: ValueReader) -> WebhookPolicy:
     """Return the delivery policy of events; absent keys keep their defaults."""
     usual = WebhookPolicy()
     waits = section["retry_after"]
@@ -47,7 +47,7 @@ def webhooks(section: Reader) -> WebhookPolicy:
     )
 
 
-def _signature(item: Reader) -> Signature:
+def _signature(item: ValueReader) -> Signature:
     """Parse `standard`, or an object that names a header."""
     if not item.is_mapping:
         return Signature()
@@ -57,7 +57,7 @@ def _signature(item: Reader) -> Signature:
     return Signature(header.text(), item["prefix"].text(), item["key"].text("bytes"))
 
 
-def refuse_plain_addresses(items: list[Reader], environment: str) -> None:
+def refuse_plain_addresses(items: list[ValueReader], environment: str) -> None:
     """Report webhooks without https in production (SPEC 4.19), except the sandbox's own inboxes."""
     if environment != "production":
         return
@@ -70,20 +70,20 @@ KEYLESS = (KeyState.NO_SECRET, KeyState.UNDECRYPTABLE)
 DEFAULT_EMAIL = "owner@example.com"
 
 
-def resellers(section: Reader, products: Collection[str] | None) -> tuple[ResellerStart, ...]:
+def resellers(section: ValueReader, products: Collection[str] | None) -> tuple[ResellerStart, ...]:
     """Return all resellers. `products` are the codes that overlays may name; None allows any."""
     refuse_repeats([item["code"] for item in section.items()], "reseller")
     refuse_repeated_credentials(section.items())
     return tuple(reseller(item, products) for item in section.items())
 
 
-def refuse_repeated_credentials(items: list[Reader]) -> None:
+def refuse_repeated_credentials(items: list[ValueReader]) -> None:
     """Report keys and usernames that several resellers share."""
     refuse_repeats([key["key"] for item in items for key in item["api_keys"].items()], "API key")
     refuse_repeats([user["username"] for item in items for user in item["users"].items()], "username")
 
 
-def reseller(item: Reader, products: Collection[str] | None) -> ResellerStart:
+def reseller(item: ValueReader, products: Collection[str] | None) -> ResellerStart:
     """Return a reseller."""
     balance = item["balance"].amount()
     if not is_whole_cents(balance):
@@ -104,7 +104,7 @@ def reseller(item: Reader, products: Collection[str] | None) -> ResellerStart:
     )
 
 
-def _key(item: Reader) -> KeyStart:
+def _key(item: ValueReader) -> KeyStart:
     state = item["state"].text(KeyState.ACTIVE)
     secret = item["secret"]
     if not secret.is_given and state not in KEYLESS:
@@ -118,7 +118,7 @@ def key_state(text: str) -> KeyState:
     return next((state for state in KeyState if state == text), KeyState.ACTIVE)
 
 
-def callback(item: Reader) -> CallbackConfig:
+def callback(item: ValueReader) -> CallbackConfig:
     """Return the callback target; disabled when absent."""
     if not item.is_mapping:
         return CallbackConfig()
@@ -126,7 +126,7 @@ def callback(item: Reader) -> CallbackConfig:
     return CallbackConfig(url or "", item["method"].text("POST"))
 
 
-def threshold(item: Reader) -> Decimal | None:
+def threshold(item: ValueReader) -> Decimal | None:
     """Return the balance below which the reseller is alerted; None when absent."""
     amount = item.optional_amount()
     if amount is not None and (amount < 1 or not is_whole_cents(amount)):
@@ -134,12 +134,12 @@ def threshold(item: Reader) -> Decimal | None:
     return amount
 
 
-def allowlist(section: Reader) -> tuple[str, ...]:
+def allowlist(section: ValueReader) -> tuple[str, ...]:
     """Return the addresses and networks that may call."""
     return tuple(_network(entry) for entry in section.items())
 
 
-def _network(entry: Reader) -> str:
+def _network(entry: ValueReader) -> str:
     text = entry.text()
     try:
         ip_network(text, strict=False)
@@ -148,7 +148,7 @@ def _network(entry: Reader) -> str:
     return text
 
 
-def _overlay(code: str, entry: Reader, products: Collection[str] | None) -> Overlay:
+def _overlay(code: str, entry: ValueReader, products: Collection[str] | None) -> Overlay:
     if products is not None and code not in products:
         entry.unknown("product", code, "in the catalog", products, at_key=True)
     is_active = entry["is_active"].boolean() if entry["is_active"].is_given else None

@@ -16,8 +16,8 @@ from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.instants import iso_day
 from simulator.domain.model.money import DIGITS_AFTER_MAX, DIGITS_BEFORE_MAX, is_bounded
 from simulator.scenario.reading.check import check, suggestion
-from simulator.scenario.reading.document import Node, Path, Position, Report, shown_at
 from simulator.scenario.reading.load import load_object
+from simulator.scenario.reading.nodes import Node, Path, Position, ProblemReport, shown_at
 
 ONE = Decimal(1)
 _AMOUNT = re.compile(rf"-?[0-9]{{1,{DIGITS_BEFORE_MAX}}}(\.[0-9]{{1,{DIGITS_AFTER_MAX}}})?", re.ASCII)
@@ -79,26 +79,26 @@ def text_of(value: object) -> str:
 T = TypeVar("T")
 
 
-class Reader(msgspec.Struct, frozen=True, eq=False, gc=False):
+class ValueReader(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A value of a scenario; `node` is None when it is absent. `key_position` is the position of its key."""
 
     node: Node | None
     path: Path
-    report: Report
+    report: ProblemReport
     position: Position
     key_position: Position
 
     @classmethod
-    def of(cls, root: Node, report: Report, path: Path = ()) -> "Reader":
+    def of(cls, root: Node, report: ProblemReport, path: Path = ()) -> "ValueReader":
         """Return a reader for a whole document."""
         return cls(root, path, report, root.position, root.position)
 
-    def __getitem__(self, key: str) -> "Reader":
+    def __getitem__(self, key: str) -> "ValueReader":
         """Return the member `key` of a mapping."""
         within, path, position = self.node, (*self.path, key), self.position
         if within is None or not isinstance(within.value, dict) or (node := within.value.get(key)) is None:
-            return Reader(None, path, self.report, position, position)
-        return Reader(node, path, self.report, node.position, within.keys.get(key, position))
+            return ValueReader(None, path, self.report, position, position)
+        return ValueReader(node, path, self.report, node.position, within.keys.get(key, position))
 
     def has(self, key: str) -> bool:
         """Return `self[key].is_given` of a mapping without creating a reader."""
@@ -134,7 +134,7 @@ class Reader(msgspec.Struct, frozen=True, eq=False, gc=False):
         """Return True if no problem was reported at or below this value."""
         return not self.report.has_below(self.path)
 
-    def built_once(self, build: Callable[["Reader"], T]) -> T:
+    def built_once(self, build: Callable[["ValueReader"], T]) -> T:
         """Return the result of `build`, always the same function, for this value. The node caches it, so scenarios that
         inherit the value share it. Values with problems are not cached, so that each reader reports the problems."""
         if self.node is None:
@@ -147,16 +147,17 @@ class Reader(msgspec.Struct, frozen=True, eq=False, gc=False):
         kept: T = self.node.built
         return kept
 
-    def items(self) -> "list[Reader]":
+    def items(self) -> "list[ValueReader]":
         """Return the items of a list."""
         found = self.node.value if self.node is not None else None
         if not isinstance(found, list):
             return []
         return [
-            Reader(node, (*self.path, at), self.report, node.position, node.position) for at, node in enumerate(found)
+            ValueReader(node, (*self.path, at), self.report, node.position, node.position)
+            for at, node in enumerate(found)
         ]
 
-    def entries(self) -> "Iterator[tuple[str, Reader]]":
+    def entries(self) -> "Iterator[tuple[str, ValueReader]]":
         """Yield keys and values of a mapping."""
         if self.node is not None and isinstance(self.node.value, dict):
             for key in self.node.value:
@@ -233,9 +234,9 @@ class Reader(msgspec.Struct, frozen=True, eq=False, gc=False):
             return None
 
 
-def refuse_repeats(readers: list[Reader], what: str) -> None:
+def refuse_repeats(readers: list[ValueReader], what: str) -> None:
     """Report each value that repeats an earlier one."""
-    seen: dict[str, Reader] = {}
+    seen: dict[str, ValueReader] = {}
     for reader in readers:
         text = reader.text()
         if text and text in seen:
@@ -251,11 +252,11 @@ def _where(position: Position, source: str) -> str:
     return f", on line {position.line}" if position.source == source else f", in {position.source}:{position.line}"
 
 
-def read_object(data: object, source: str, definition: str, read: Callable[[Reader], T]) -> T:
+def read_object(data: object, source: str, definition: str, read: Callable[[ValueReader], T]) -> T:
     """Return what `read` makes of an object, which a definition of the schema describes. Raises `ScenarioError`."""
     document = load_object(data, source)
-    report = Report(document.problems)
+    report = ProblemReport(document.problems)
     check(document, report, definition)
-    result = read(Reader.of(document.root, report))
+    result = read(ValueReader.of(document.root, report))
     report.raise_if_any()
     return result

@@ -13,11 +13,11 @@ from simulator.domain.model.rules import Fields, Rule
 from simulator.domain.model.transactions import Status
 from simulator.domain.model.webhooks import BALANCE_ADDED
 from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.document import shown
-from simulator.scenario.reading.reader import Reader, text_of
+from simulator.scenario.reading.nodes import shown
+from simulator.scenario.reading.value_reader import ValueReader, text_of
 from simulator.scenario.sections.matchers import compile_when
-from simulator.scenario.sections.outcomes import STATUSES
-from simulator.scenario.sections.rules import KnownCodes, check_codes, values_of, when_of
+from simulator.scenario.sections.rule_sections import KnownCodes, check_codes, values_of, when_of
+from simulator.scenario.sections.timelines import STATUSES
 from simulator.wire.payments import STATUS_NAMES
 
 NAME_CHARS_MAX = 200
@@ -44,13 +44,13 @@ def labels(sections: Mapping[str, Iterable[Rule[Any]]], magic: Magic) -> set[str
     return found | magic.names()
 
 
-def expectations(section: Reader, known: KnownCodes, rules: Collection[str]) -> tuple[Expectation, ...]:
+def expectations(section: ValueReader, known: KnownCodes, rules: Collection[str]) -> tuple[Expectation, ...]:
     """Return the expectations in order; they may name `known` codes and the labels of `rules`. Invalid ones are
     reported."""
     return tuple(one for item in section.items() if (one := _expectation(item, known, rules)) is not None)
 
 
-def _expectation(item: Reader, known: KnownCodes, rules: Collection[str]) -> Expectation | None:
+def _expectation(item: ValueReader, known: KnownCodes, rules: Collection[str]) -> Expectation | None:
     given = [kind for kind in ExpectationKind if item[kind].is_given]
     for other in given[1:]:
         text = f"an expectation has a single subject; this one has {given[0].value!r} already"
@@ -65,7 +65,7 @@ def _expectation(item: Reader, known: KnownCodes, rules: Collection[str]) -> Exp
     return replace(_about(item, kind, known, rules), written=item.plain, place=place)
 
 
-def _about(item: Reader, kind: ExpectationKind, known: KnownCodes, rules: Collection[str]) -> Expectation:
+def _about(item: ValueReader, kind: ExpectationKind, known: KnownCodes, rules: Collection[str]) -> Expectation:
     about = item[kind]
     name = item["name"].text(_described(kind, about))
     count = _count(item["count"])
@@ -85,14 +85,14 @@ def _about(item: Reader, kind: ExpectationKind, known: KnownCodes, rules: Collec
     return Expectation(name, kind, count, test, parts=_parts(about), per=per, apart=apart)
 
 
-def _parts(about: Reader) -> Mapping[str, Callable[[Fields], bool]]:
+def _parts(about: ValueReader) -> Mapping[str, Callable[[Fields], bool]]:
     """Return a test for each condition, to show which conditions a record misses."""
     if not about.is_mapping or not about.is_valid:
         return {}
     return {name: compile_when({name: matcher}) for name, matcher in about.plain.items()}
 
 
-def _refuse_misplaced(item: Reader, kind: ExpectationKind) -> None:
+def _refuse_misplaced(item: ValueReader, kind: ExpectationKind) -> None:
     for key in ("per", "apart"):
         if item[key].is_given and kind is not ExpectationKind.CALLS:
             item[key].problem("misplaced", f"{key!r} is about calls, not about {kind.value}", at_key=True)
@@ -103,7 +103,7 @@ def _refuse_misplaced(item: Reader, kind: ExpectationKind) -> None:
         item["apart"].problem("out_of_range", "any two calls are 0 s apart; write a longer time")
 
 
-def _count(item: Reader) -> Count:
+def _count(item: ValueReader) -> Count:
     if item.is_mapping:
         low, high = item["min"].integer(0), item["max"].optional_integer()
         if high is not None and high < low:
@@ -115,7 +115,7 @@ def _count(item: Reader) -> Count:
     return Count() if exactly is None else Count(exactly, exactly)
 
 
-def _balance(name: str, item: Reader, known: KnownCodes) -> Expectation:
+def _balance(name: str, item: ValueReader, known: KnownCodes) -> Expectation:
     about = item[ExpectationKind.BALANCE]
     if item["count"].is_given:
         item["count"].problem("misplaced", "a balance has an amount and no count", at_key=True)
@@ -123,7 +123,7 @@ def _balance(name: str, item: Reader, known: KnownCodes) -> Expectation:
     return Expectation(name, ExpectationKind.BALANCE, label=about["reseller"].text(), amount=about["amount"].amount())
 
 
-def _named(item: Reader, names: Collection[str], what: str) -> str:
+def _named(item: ValueReader, names: Collection[str], what: str) -> str:
     name = item.text()
     if name and name not in names:
         text = f"there is no {what} {shown(name)}{suggestion(name, list(names))}"
@@ -131,7 +131,7 @@ def _named(item: Reader, names: Collection[str], what: str) -> str:
     return name
 
 
-def _check_values(kind: ExpectationKind, member: str, entry: Reader) -> None:
+def _check_values(kind: ExpectationKind, member: str, entry: ValueReader) -> None:
     """Report an impossible value; an expectation of it would always or never be met."""
     known = _KNOWN_VALUES.get((kind.value, member))
     for value in values_of(entry):
@@ -149,7 +149,7 @@ def _class_of(text: str) -> str:
     return f", or {{ min: {first}00, max: {first}99 }}" if text.lower() in ("1xx", "2xx", "3xx", "4xx", "5xx") else ""
 
 
-def _described(kind: ExpectationKind, about: Reader) -> str:
+def _described(kind: ExpectationKind, about: ValueReader) -> str:
     """Return the default name of an expectation: its subject, as written."""
     text = f"{kind.value} {_words(about.plain)}" if about.plain else kind.value
     return text if len(text) <= NAME_CHARS_MAX else text[: NAME_CHARS_MAX - 1] + "…"

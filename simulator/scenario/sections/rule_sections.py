@@ -9,9 +9,9 @@ import msgspec
 
 from simulator.domain.model.rules import INDEXED, Rule, not_written
 from simulator.scenario.reading.patterns import finder
-from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.value_reader import ValueReader
 from simulator.scenario.sections import times
-from simulator.scenario.sections.bills import bill_then
+from simulator.scenario.sections.bill_section import bill_then
 from simulator.scenario.sections.matchers import (
     BODY_FACTS,
     COUNTS,
@@ -24,8 +24,8 @@ from simulator.scenario.sections.matchers import (
     number,
     without_body,
 )
-from simulator.scenario.sections.outcomes import Timelines, dispute, payment_thens, void
 from simulator.scenario.sections.scripted_answers import fault
+from simulator.scenario.sections.timelines import Timelines, dispute, payment_thens, void
 from simulator.scenario.sections.times import SPAN_KEYS, check_window
 from simulator.scenario.sections.variants import choices, with_variants
 
@@ -59,7 +59,7 @@ DEFINITIONS: Mapping[str, str] = {
     "bills": "bill_rule",
     "faults": "fault_rule",
 }
-THENS: Mapping[str, Callable[[Reader], Any]] = {
+THENS: Mapping[str, Callable[[ValueReader], Any]] = {
     "voids": void,
     "disputes": dispute,
     "bills": bill_then,
@@ -67,13 +67,13 @@ THENS: Mapping[str, Callable[[Reader], Any]] = {
 }
 
 
-def rules_of(section: str, items: Reader, known: KnownCodes) -> tuple[Rule[Any], ...]:
+def rules_of(section: str, items: ValueReader, known: KnownCodes) -> tuple[Rule[Any], ...]:
     """Return the rules of a section; the default ids are payments-1 and so on."""
     known = known.for_section(section)  # once for all rules of a large file
     return tuple(rule_of(section, item, f"{section}-{place}", known) for place, item in enumerate(items.items(), 1))
 
 
-def rule_of(section: str, item: Reader, rule_id: str, known: KnownCodes) -> Rule[Any]:
+def rule_of(section: str, item: ValueReader, rule_id: str, known: KnownCodes) -> Rule[Any]:
     """Return a rule of a section; `rule_id` is its default id."""
     known = known.for_section(section)
     thens = _thens(section, item, known)
@@ -87,18 +87,18 @@ def rule_of(section: str, item: Reader, rule_id: str, known: KnownCodes) -> Rule
     return with_variants(rule, thens)
 
 
-def _thens(section: str, item: Reader, known: KnownCodes) -> list[tuple[int, Any]]:
+def _thens(section: str, item: ValueReader, known: KnownCodes) -> list[tuple[int, Any]]:
     if section == "payments":
         return list(payment_thens(item["then"], item["callbacks"], known.timelines))
     return choices(item["then"], THENS[section])
 
 
-def before_body(item: Reader) -> When:
+def before_body(item: ValueReader) -> When:
     """Return the part of a rule's test that can be evaluated before the body of a request is known."""
     return compile_when(without_body(_written(item)))
 
 
-def _rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[Then]:
+def _rule(item: ValueReader, rule_id: str, known: KnownCodes, then: Then) -> Rule[Then]:
     times, nth, every = (_count(item, key) for key in ("times", "nth", "every"))
     per = _from_either(item, "per", lambda reader: reader.text())
     return Rule(
@@ -117,11 +117,11 @@ def _rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[The
     )
 
 
-def _is_brief(item: Reader) -> bool:
+def _is_brief(item: ValueReader) -> bool:
     return len(msgspec.json.encode(item.plain)) <= SHOWN_BYTES_MAX
 
 
-def _when(item: Reader, known: KnownCodes) -> When:
+def _when(item: ValueReader, known: KnownCodes) -> When:
     """Return the test of a rule's `when` and of the time window beside it."""
     for key in SPAN_KEYS:
         check_window(key, item[key])
@@ -129,7 +129,7 @@ def _when(item: Reader, known: KnownCodes) -> When:
     return compile_when(_written(item)) if any(map(item.has, SPAN_KEYS)) else test
 
 
-def _written(item: Reader) -> Mapping[str, Any]:
+def _written(item: ValueReader) -> Mapping[str, Any]:
     """Return the conditions of a rule as written; `since` and `until` are valid beside `when` or in it, not both."""
     beside = {key: item[key].text() for key in SPAN_KEYS if item.has(key) and item[key].is_valid}
     for key in beside:
@@ -137,35 +137,35 @@ def _written(item: Reader) -> Mapping[str, Any]:
     return {**_plain(item["when"]), **beside}
 
 
-def _refuse_twice(item: Reader, key: str) -> None:
+def _refuse_twice(item: ValueReader, key: str) -> None:
     if item.has(key) and item["when"].has(key):
         item["when"][key].problem("duplicate", f"{key!r} is also written beside 'when'; write it once", at_key=True)
 
 
-def when_of(when: Reader, known: KnownCodes) -> When:
+def when_of(when: ValueReader, known: KnownCodes) -> When:
     """Return the test of a `when`; an absent or invalid one matches every request."""
     for key, entry in when.entries():
         _check_matcher(key, entry, known)
     return compile_when(_plain(when))
 
 
-def _exact(when: Reader) -> dict[str, frozenset[str]]:
+def _exact(when: ValueReader) -> dict[str, frozenset[str]]:
     """Return the values that index a rule."""
     return exact_values(_plain(when)) if any(map(when.has, INDEXED)) else {}
 
 
-def _plain(when: Reader) -> Mapping[str, Any]:
+def _plain(when: ValueReader) -> Mapping[str, Any]:
     return when.plain if when.is_mapping and when.is_valid else {}
 
 
-def _count(item: Reader, key: str) -> int | None:
+def _count(item: ValueReader, key: str) -> int | None:
     return _from_either(item, key, lambda reader: reader.optional_integer())
 
 
 Value = TypeVar("Value", int, str, Decimal)
 
 
-def _from_either(item: Reader, key: str, read: Callable[[Reader], Value | None]) -> Value | None:
+def _from_either(item: ValueReader, key: str, read: Callable[[ValueReader], Value | None]) -> Value | None:
     """Read `nth`, `times`, `every`, `per` or `chance` from beside `when` or from within, not both; None without the
     key."""
     _refuse_twice(item, key)
@@ -174,7 +174,7 @@ def _from_either(item: Reader, key: str, read: Callable[[Reader], Value | None])
     return read(item[key]) if item.has(key) else None
 
 
-def _check_matcher(key: str, entry: Reader, known: KnownCodes) -> None:
+def _check_matcher(key: str, entry: ValueReader, known: KnownCodes) -> None:
     if key in times.WINDOW_KEYS:
         check_window(key, entry)
     if key == "any":
@@ -195,7 +195,7 @@ def _check_matcher(key: str, entry: Reader, known: KnownCodes) -> None:
         check_codes(entry, known.resellers, key)
 
 
-def _check_branch(branch: Reader, known: KnownCodes) -> None:
+def _check_branch(branch: ValueReader, known: KnownCodes) -> None:
     """Report counts within `any`, and another `any`."""
     for key, entry in branch.entries():
         if key in COUNTS:
@@ -210,7 +210,7 @@ def _check_branch(branch: Reader, known: KnownCodes) -> None:
             _check_matcher(key, entry, known)
 
 
-def _check_patterns(entry: Reader, *, may_exceed_outstanding: bool = False) -> None:
+def _check_patterns(entry: ValueReader, *, may_exceed_outstanding: bool = False) -> None:
     if not entry.is_mapping:
         return
     entry["pattern"].parsed(finder, "bad_pattern")
@@ -221,27 +221,27 @@ def _check_patterns(entry: Reader, *, may_exceed_outstanding: bool = False) -> N
         _check_patterns(entry["not"])
 
 
-def values_of(entry: Reader) -> list[Reader]:
+def values_of(entry: ValueReader) -> list[ValueReader]:
     """Return the plain values in a matcher, in any of its forms."""
     if entry.is_mapping:
         return [value for key in ("in", "not") if entry[key].is_given for value in values_of(entry[key])]
     return entry.items() if entry.is_list else [entry]
 
 
-def listed_values(entry: Reader) -> list[Reader]:
+def listed_values(entry: ValueReader) -> list[ValueReader]:
     """Return the plain values that a matcher lists as alternatives: a value, a list, or `in`."""
     found = entry["in"] if entry.is_mapping else entry
     return found.items() if found.is_list else [found] if found.is_given else []
 
 
-def _check_amounts(entry: Reader) -> None:
+def _check_amounts(entry: ValueReader) -> None:
     for value in values_of(entry):
         if value.node is not None and number(value.node.value) is None:
             only = "; only more_than takes it" if value.text() == OUTSTANDING else ""
             value.problem("bad_amount", f"an amount is a number, not {value.text()!r}{only}")
 
 
-def check_codes(entry: Reader, codes: Collection[str] | None, what: str) -> None:
+def check_codes(entry: ValueReader, codes: Collection[str] | None, what: str) -> None:
     """Report each unknown code in a matcher or a plain value."""
     if codes is None:
         return

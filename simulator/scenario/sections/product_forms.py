@@ -8,13 +8,13 @@ from types import MappingProxyType
 from simulator.domain.model.catalog import Adjustment, DataSource, Discount, FormField, Money, Option, OptionList
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.patterns import finder
-from simulator.scenario.reading.reader import ONE, Reader, refuse_repeats
+from simulator.scenario.reading.value_reader import ONE, ValueReader, refuse_repeats
 from simulator.scenario.sections.templates import business
 
 MYR = "MYR"
 
 
-def discount(item: Reader) -> Discount:
+def discount(item: ValueReader) -> Discount:
     """Parse a discount: `{type: percentage, value: 2.5}` costs 2.5% less, `{type: fixed, value: 0.30}` 30 sen less."""
     value = item["value"].amount()
     if item["type"].text() == "fixed":
@@ -24,7 +24,7 @@ def discount(item: Reader) -> Discount:
     return Discount("percentage", 1 - value / 100, item["shown"].text(f"{_short(value)}%"))
 
 
-def price_adjustment(item: Reader) -> Adjustment | None:
+def price_adjustment(item: ValueReader) -> Adjustment | None:
     """Return a selling price, or None if it is absent."""
     if not item.is_mapping:
         return None
@@ -37,7 +37,7 @@ def price_adjustment(item: Reader) -> Adjustment | None:
     return Adjustment(kind, value, item["currency"].text(MYR))
 
 
-def money(item: Reader, currency: str) -> Money | None:
+def money(item: ValueReader, currency: str) -> Money | None:
     """Return an amount, by default in `currency`; None when absent or null."""
     if item.is_mapping:
         return Money(item["amount"].amount(), item["currency"].text(currency))
@@ -53,7 +53,7 @@ def _short(value: Decimal) -> str:
 INPUT_MODES: Mapping[str, str] = {"text": "text", "number": "numeric", "select": "text", "money": "decimal"}
 
 
-def form_field(form: Reader, product_code: str, place: int, ids: list[str]) -> FormField:
+def form_field(form: ValueReader, product_code: str, place: int, ids: list[str]) -> FormField:
     """Return a field; `place` is its default order, `ids` are all fields of the product."""
     kind = form["type"].text("text")
     validation = form["validation"]
@@ -83,7 +83,7 @@ def form_field(form: Reader, product_code: str, place: int, ids: list[str]) -> F
 SELECT_ONLY = ("options", "data_source", "options_for", "generate")
 
 
-def _check_options(form: Reader, kind: str) -> None:
+def _check_options(form: ValueReader, kind: str) -> None:
     if kind != "select":
         for key in filter(form.has, SELECT_ONLY):
             form[key].problem("misplaced", f"only a select field has {key!r}", at_key=True)
@@ -95,14 +95,14 @@ def _check_options(form: Reader, kind: str) -> None:
             form["options_for"].problem("misplaced", text, at_key=True)
 
 
-def refuse_unknown_field(reader: Reader, ids: list[str]) -> None:
+def refuse_unknown_field(reader: ValueReader, ids: list[str]) -> None:
     """Report a field that the product does not have."""
     if reader.text() and reader.text() not in ids and not reader.report.is_full:
         text = f"this product has no field {reader.text()!r}{suggestion(reader.text(), ids)}"
         reader.problem("unknown_field", text)
 
 
-def _data_source(form: Reader, product_code: str, ids: list[str]) -> DataSource:
+def _data_source(form: ValueReader, product_code: str, ids: list[str]) -> DataSource:
     """Return the data source. `product_code` and `field_id` are always sent, which SPEC 2.1 calls typical."""
     item = form["data_source"]
     params: dict[str, Mapping[str, str]] = {
@@ -126,7 +126,7 @@ GENERATED_MAX = 100_000  # total over all fields of a catalog
 PERSONAL = ("share", "account_digits")
 
 
-def options(form: Reader, product_code: str, currency: str) -> OptionList:
+def options(form: ValueReader, product_code: str, currency: str) -> OptionList:
     """Return the options of a select field that are offered to all accounts, or drawn from."""
     written = _options(form["options"], form, product_code, currency)
     result = OptionList((*written, *_generated(form, {option.code for option in written})))
@@ -139,7 +139,7 @@ def options(form: Reader, product_code: str, currency: str) -> OptionList:
     return result
 
 
-def options_for(forms: list[Reader], product_code: str, currency: str) -> Mapping[tuple[str, str], OptionList]:
+def options_for(forms: list[ValueReader], product_code: str, currency: str) -> Mapping[tuple[str, str], OptionList]:
     """Return the lists for single account numbers, by field and number."""
     return MappingProxyType(
         {
@@ -150,22 +150,22 @@ def options_for(forms: list[Reader], product_code: str, currency: str) -> Mappin
     )
 
 
-def varies_by_account(form: Reader) -> bool:
+def varies_by_account(form: ValueReader) -> bool:
     """Return True if the options of a field vary by account number."""
     return any(item[key].is_given for item in form["options"].items() for key in PERSONAL)
 
 
-def _is_dynamic(form: Reader) -> bool:
+def _is_dynamic(form: ValueReader) -> bool:
     return form["data_source"]["type"].text() == "dynamic"
 
 
-def _options(items: Reader, form: Reader, product_code: str, currency: str) -> OptionList:
+def _options(items: ValueReader, form: ValueReader, product_code: str, currency: str) -> OptionList:
     refuse_repeats([item["code"] if item.is_mapping else item for item in items.items()], "option")
     is_pricing = form["role"].text() == "pricing"
     return OptionList(_option(item, product_code, currency, is_pricing) for item in items.items())
 
 
-def _option(item: Reader, product_code: str, currency: str, is_pricing: bool) -> Option:
+def _option(item: ValueReader, product_code: str, currency: str, is_pricing: bool) -> Option:
     if not item.is_mapping:
         if not is_pricing:
             item.problem("type", "must be an object with code and label; a plain number is for a pricing field")
@@ -200,7 +200,7 @@ def _option(item: Reader, product_code: str, currency: str, is_pricing: bool) ->
     return option
 
 
-def _check_option(item: Reader, option: Option) -> None:
+def _check_option(item: ValueReader, option: Option) -> None:
     _check_limits(item, option.min_amount, option.max_amount)
     if item["share"].is_given and not Decimal(0) <= option.share <= 1:
         item["share"].problem("out_of_range", f"a share is between 0 and 1, not {option.share}")
@@ -209,16 +209,16 @@ def _check_option(item: Reader, option: Option) -> None:
         item["account_digits"].problem("misplaced", text, at_key=True)
 
 
-def _check_limits(item: Reader, low: Money | None, high: Money | None) -> None:
+def _check_limits(item: ValueReader, low: Money | None, high: Money | None) -> None:
     if low and high and low.amount > high.amount:
         item["max_amount"].problem("out_of_range", "max_amount is below min_amount")
 
 
-def _lines(item: Reader) -> tuple[str, ...]:
+def _lines(item: ValueReader) -> tuple[str, ...]:
     return tuple(entry.text() for entry in item.items())
 
 
-def refuse_too_many(forms: list[Reader]) -> None:
+def refuse_too_many(forms: list[ValueReader]) -> None:
     """Report the field at which a catalog exceeds the limit of generated options."""
     total = 0
     for form in forms:
@@ -228,7 +228,7 @@ def refuse_too_many(forms: list[Reader]) -> None:
             form["generate"]["count"].problem("out_of_range", text)
 
 
-def _generated(form: Reader, taken: set[str]) -> list[Option]:
+def _generated(form: ValueReader, taken: set[str]) -> list[Option]:
     """Return `generate: {count: 25000}` options with sequential codes, for large catalogs."""
     item = form["generate"]
     if not item.is_mapping or not item.is_valid:

@@ -20,7 +20,7 @@ from simulator.domain.model.transactions import (
     Step,
     may_follow,
 )
-from simulator.scenario.reading.reader import Reader, day
+from simulator.scenario.reading.value_reader import ValueReader, day
 from simulator.scenario.sections.templates import template, templates
 from simulator.scenario.sections.times import clock_time, delay
 from simulator.scenario.sections.variants import branches, refuse_misplaced
@@ -38,7 +38,7 @@ Timelines = Mapping[str, tuple[Step, ...]]
 NO_TIMELINES: Timelines = MappingProxyType({})
 
 
-def timelines(section: Reader) -> Timelines:
+def timelines(section: ValueReader) -> Timelines:
     """Return the timelines that rules may name."""
     for name, entry in section.entries():
         if not 0 < len(name) <= NAME_MAX:
@@ -46,7 +46,7 @@ def timelines(section: Reader) -> Timelines:
     return MappingProxyType({name: steps(entry) for name, entry in section.entries()})
 
 
-def steps(section: Reader) -> tuple[Step, ...]:
+def steps(section: ValueReader) -> tuple[Step, ...]:
     """Return the steps of a `then`. Impossible ones are reported."""
     items = section.items()
     timeline = tuple(_step(item) for item in items)
@@ -55,7 +55,7 @@ def steps(section: Reader) -> tuple[Step, ...]:
     return timeline
 
 
-def _step(item: Reader) -> Step:
+def _step(item: ValueReader) -> Step:
     texts, after = templates(item, TEXTS), delay(item["after"])
     return Step(
         status=STATUSES.get(item["status"].text(), Status.ACCEPTED),
@@ -69,7 +69,7 @@ def _step(item: Reader) -> Step:
     )
 
 
-def _check_times(items: list[Reader], timeline: tuple[Step, ...]) -> None:
+def _check_times(items: list[ValueReader], timeline: tuple[Step, ...]) -> None:
     """Report invalid times: the first step has none, each later step has a single time, and times never decrease."""
     latest_after, latest_requery, has_waited = timedelta(0), 0, False
     for place, (item, step) in enumerate(zip(items, timeline, strict=True)):
@@ -97,7 +97,7 @@ def _check_times(items: list[Reader], timeline: tuple[Step, ...]) -> None:
         has_waited = has_waited or step.at is not None
 
 
-def _check_statuses(items: list[Reader], timeline: tuple[Step, ...]) -> None:
+def _check_statuses(items: list[ValueReader], timeline: tuple[Step, ...]) -> None:
     """Report invalid sequences of dated steps, and of re-query steps. Between the two, the first to occur wins."""
     if not timeline:
         return
@@ -124,7 +124,7 @@ UNDISTORTED = Distortion()
 
 
 def payment_thens(
-    then: Reader, distortion: Reader, timelines: Timelines, usual: PaymentThen = NOT_TOLD
+    then: ValueReader, distortion: ValueReader, timelines: Timelines, usual: PaymentThen = NOT_TOLD
 ) -> list[tuple[int, PaymentThen]]:
     """Return the possible outcomes of a payment rule with their weights; `usual` is the default `then`."""
     refuse_misplaced(then)
@@ -138,8 +138,8 @@ def payment_thens(
 
 
 def distorted(
-    then: Reader, distortion: Reader, thens: list[tuple[int, PaymentThen]]
-) -> Iterator[tuple[Reader, list[PaymentThen]]]:
+    then: ValueReader, distortion: ValueReader, thens: list[tuple[int, PaymentThen]]
+) -> Iterator[tuple[ValueReader, list[PaymentThen]]]:
     """Yield each `callbacks` of a rule with the outcomes that it distorts; `distortion` applies to all others."""
     common: list[PaymentThen] = []
     for branch, (_, does) in zip(branches(then), thens, strict=True):
@@ -151,7 +151,7 @@ def distorted(
         yield distortion, common
 
 
-def payment_then(then: Reader, timelines: Timelines = NO_TIMELINES) -> PaymentThen:
+def payment_then(then: ValueReader, timelines: Timelines = NO_TIMELINES) -> PaymentThen:
     """Return a timeline, written out or by its name, or a refusal; without callbacks."""
     if then.is_mapping:
         return PaymentThen((), refusal=_refusal(then))
@@ -165,7 +165,7 @@ def payment_then(then: Reader, timelines: Timelines = NO_TIMELINES) -> PaymentTh
     return PaymentThen(timelines.get(name, ()))
 
 
-def _refusal(item: Reader) -> Refusal:
+def _refusal(item: ValueReader) -> Refusal:
     """Parse `{refuse: Insufficient_Balance}`, optionally with its own code and remarks."""
     if not item["refuse"].is_given and not item["one_of"].is_given:
         item.problem("missing_key", "'refuse' is missing")
@@ -174,7 +174,7 @@ def _refusal(item: Reader) -> Refusal:
     return Refusal(reason, item["statusCode"].optional_integer(), item["remarks"].text())
 
 
-def _callbacks(item: Reader) -> Distortion:
+def _callbacks(item: ValueReader) -> Distortion:
     """Return the distortion: an object distorts all callbacks, a list has entries for statuses and a catch-all."""
     if not item.is_list:
         return _distortion(item)
@@ -183,7 +183,7 @@ def _callbacks(item: Reader) -> Distortion:
     return replace(others, by_status={status: one for status, one in by_status.items() if status is not None} or None)
 
 
-def _distortion(item: Reader) -> Distortion:
+def _distortion(item: ValueReader) -> Distortion:
     if not item.is_given:
         return UNDISTORTED
     return Distortion(
@@ -197,7 +197,7 @@ def _distortion(item: Reader) -> Distortion:
     )
 
 
-def _check_callbacks(item: Reader, thens: list[PaymentThen]) -> None:
+def _check_callbacks(item: ValueReader, thens: list[PaymentThen]) -> None:
     """Report callbacks that none of these outcomes can cause."""
     if thens and all(then.refusal is not None for then in thens):
         item.problem("misplaced", "a refused payment has no callbacks", at_key=True)
@@ -232,7 +232,7 @@ def _unreachable(name: str) -> str:
 ACCEPTED = "Success"
 
 
-def void(item: Reader) -> CaseThen:
+def void(item: ValueReader) -> CaseThen:
     """Return the `then` of a void. An accepted void ends after a delay, by default with a refund; a refused void ends
     at once."""
     is_accepted = _is_accepted(item)
@@ -252,13 +252,13 @@ def void(item: Reader) -> CaseThen:
     )
 
 
-def dispute(item: Reader) -> CaseThen:
+def dispute(item: ValueReader) -> CaseThen:
     """Return the `then` of a dispute."""
     message = item["message"].parsed(partial(template, field_name="message"), "bad_template")
     return CaseThen(_is_accepted(item), message)
 
 
-def _is_accepted(item: Reader) -> bool:
+def _is_accepted(item: ValueReader) -> bool:
     status = item["status"]
     if item.is_mapping and not status.is_given:
         item.problem("missing_key", "'status' is missing")

@@ -100,7 +100,7 @@ class ScenarioError(Exception):
         super().__init__("\n".join(map(str, self.problems)))
 
 
-class Report:
+class ProblemReport:
     """A collector of at most `PROBLEMS_MAX` problems. It may start with the problems of another report. With `source`,
     problems in other files are ignored."""
 

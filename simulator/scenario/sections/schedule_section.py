@@ -22,11 +22,11 @@ from simulator.domain.model.schedule import (
     ScheduledWebhook,
 )
 from simulator.domain.model.wallet import EntryType
-from simulator.scenario.reading.reader import Reader, secret_bytes, target
-from simulator.scenario.sections.catalog import changes, tree_changes
+from simulator.scenario.reading.value_reader import ValueReader, secret_bytes, target
+from simulator.scenario.sections.catalog_section import changes, tree_changes
 from simulator.scenario.sections.limits import network_status
-from simulator.scenario.sections.resellers import allowlist, callback, key_state, threshold
-from simulator.scenario.sections.rules import DEFINITIONS, KnownCodes, check_codes, rule_of
+from simulator.scenario.sections.reseller_section import allowlist, callback, key_state, threshold
+from simulator.scenario.sections.rule_sections import DEFINITIONS, KnownCodes, check_codes, rule_of
 from simulator.scenario.sections.times import clock_time
 
 # The kinds of items; each item has exactly one kind, besides `at`.
@@ -44,31 +44,31 @@ class Start(msgspec.Struct, frozen=True):
     magic: Collection[str]
 
 
-def schedule(section: Reader, start: Start) -> tuple[Scheduled, ...]:
+def schedule(section: ValueReader, start: Start) -> tuple[Scheduled, ...]:
     """Return all items, in the order of the file."""
     items = section.items()
     _refuse_labels(items, start)
     return tuple(planned for item in items if (planned := _planned(item, items, start)) is not None)
 
 
-def added_labels(section: Reader) -> set[str]:
+def added_labels(section: ValueReader) -> set[str]:
     """Return the names and ids of rules that the schedule adds."""
     return {label.text() for item in section.items() for label in _labels_added(item) if label.text()}
 
 
-def moment(entry: Reader) -> At:
+def moment(entry: ValueReader) -> At:
     """Return a span after the start, or a time of day."""
     if ":" in entry.text():
         return entry.parsed(clock_time, "bad_duration") or time(0)
     return entry.duration()
 
 
-def added_rules(item: Reader) -> list[tuple[str, Reader]]:
+def added_rules(item: ValueReader) -> list[tuple[str, ValueReader]]:
     """Return the section and the reader of each rule that an item adds, at most one if it is valid."""
     return [entry for entry in item["rule"]["add"].entries() if entry[0] in DEFINITIONS]
 
 
-def _planned(item: Reader, items: list[Reader], start: Start) -> Scheduled | None:
+def _planned(item: ValueReader, items: list[ValueReader], start: Start) -> Scheduled | None:
     given = [kind for kind in KINDS if item[kind].is_given]
     if len(given) != 1:
         _refuse_kinds(item, given)
@@ -95,14 +95,14 @@ def _planned(item: Reader, items: list[Reader], start: Start) -> Scheduled | Non
             return _tree(at, wanted, TreeKind(kind), start)
 
 
-def _refuse_kinds(item: Reader, given: list[str]) -> None:
+def _refuse_kinds(item: ValueReader, given: list[str]) -> None:
     """Report an item with no kind, or with several, which the message names."""
     *others, last = map(repr, map(str, given or KINDS))
     listed = f"{', '.join(others)} and {last}; write an item for each" if given else f"{', '.join(others)}, {last}"
     item.problem("missing_key", f"a scheduled item needs exactly one of {listed}")
 
 
-def _deposit(at: At, deposit: Reader, start: Start) -> ScheduledDeposit:
+def _deposit(at: At, deposit: ValueReader, start: Start) -> ScheduledDeposit:
     amount = deposit["amount"].amount()
     if deposit["amount"].is_given and (amount <= 0 or not is_whole_cents(amount)):
         deposit["amount"].problem("bad_amount", f"a deposit is above 0 and in whole sen, not {amount}")
@@ -110,7 +110,7 @@ def _deposit(at: At, deposit: Reader, start: Start) -> ScheduledDeposit:
     return ScheduledDeposit(at, _reseller(deposit, start), amount, deposit["description"].text(), type_)
 
 
-def _product(at: At, wanted: Reader, start: Start) -> ScheduledChange:
+def _product(at: At, wanted: ValueReader, start: Start) -> ScheduledChange:
     """Parse `{code, reseller?, set: {...}}`."""
     code, products = wanted["code"].text(), start.catalog.products
     if wanted["code"].is_given and code not in products:
@@ -120,7 +120,7 @@ def _product(at: At, wanted: Reader, start: Start) -> ScheduledChange:
     return ScheduledChange(at, code, result.properties, result.options, reseller)
 
 
-def _tree(at: At, wanted: Reader, kind: TreeKind, start: Start) -> ScheduledTreeChange:
+def _tree(at: At, wanted: ValueReader, kind: TreeKind, start: Start) -> ScheduledTreeChange:
     """Parse `{id, set: {...}}` of a category or group."""
     id_, ids = wanted["id"].text(), [one.id for one in start.catalog.parts(kind)]
     if wanted["id"].is_given and id_ not in ids:
@@ -128,7 +128,7 @@ def _tree(at: At, wanted: Reader, kind: TreeKind, start: Start) -> ScheduledTree
     return ScheduledTreeChange(at, kind, id_, tree_changes(wanted["set"], kind, start.catalog.products))
 
 
-def _api_key(at: At, wanted: Reader, items: list[Reader], start: Start) -> ScheduledKey:
+def _api_key(at: At, wanted: ValueReader, items: list[ValueReader], start: Start) -> ScheduledKey:
     """Return the change of an existing key, or a new key with its secret."""
     code, key, secret = _reseller(wanted, start), wanted["key"].text(), wanted["secret"]
     secret.parsed(secret_bytes, "bad_secret")
@@ -147,7 +147,7 @@ def _api_key(at: At, wanted: Reader, items: list[Reader], start: Start) -> Sched
     return ScheduledKey(at, code, key, secret.text(), state)
 
 
-def _settings(at: At, wanted: Reader, start: Start) -> ScheduledSettings:
+def _settings(at: At, wanted: ValueReader, start: Start) -> ScheduledSettings:
     found: dict[str, bool | tuple[str, ...]] = {}
     if wanted["require_api_key_for_topup"].is_given:
         found["require_api_key_for_topup"] = wanted["require_api_key_for_topup"].boolean()
@@ -160,7 +160,7 @@ def _settings(at: At, wanted: Reader, start: Start) -> ScheduledSettings:
     return ScheduledSettings(at, _reseller(wanted, start), found, to, low)
 
 
-def _rule(at: At, item: Reader, start: Start) -> ScheduledRule | ScheduledRemoval | None:
+def _rule(at: At, item: ValueReader, start: Start) -> ScheduledRule | ScheduledRemoval | None:
     """Parse `{add: {payments: {...}}}`, with any section of rules, or `{remove: NAME}`."""
     rule = item["rule"]
     if rule["add"].is_given == rule["remove"].is_given:
@@ -175,7 +175,7 @@ def _rule(at: At, item: Reader, start: Start) -> ScheduledRule | ScheduledRemova
     return None
 
 
-def _webhook(at: At, wanted: Reader, start: Start) -> ScheduledWebhook:
+def _webhook(at: At, wanted: ValueReader, start: Start) -> ScheduledWebhook:
     if not any(wanted[key].is_given for key in ("url", "secret", "enabled")):
         wanted.problem("missing_key", "a scheduled webhook has 'url', 'secret' or 'enabled'")
     url = wanted["url"].parsed(target, "bad_url") or ""
@@ -183,16 +183,16 @@ def _webhook(at: At, wanted: Reader, start: Start) -> ScheduledWebhook:
     return ScheduledWebhook(at, _reseller(wanted, start), url, wanted["secret"].text().lower(), enabled)
 
 
-def _reseller(wanted: Reader, start: Start) -> str:
+def _reseller(wanted: ValueReader, start: Start) -> str:
     check_codes(wanted["reseller"], start.known.resellers, "reseller")
     return wanted["reseller"].text()
 
 
-def _labels_added(item: Reader) -> list[Reader]:
+def _labels_added(item: ValueReader) -> list[ValueReader]:
     return [rule[key] for _, rule in added_rules(item) for key in ("name", "id")]
 
 
-def _refuse_labels(items: list[Reader], start: Start) -> None:
+def _refuse_labels(items: list[ValueReader], start: Start) -> None:
     """Report names that are taken whenever the rule is added, and removals of rules that never exist. Otherwise the
     result depends on times, so the running sandbox decides."""
     removed = {item["rule"]["remove"].text() for item in items}

@@ -12,14 +12,14 @@ from simulator.domain.model.bills import (
     BillThen,
 )
 from simulator.domain.model.money import is_whole_cents
-from simulator.scenario.reading.reader import Reader
+from simulator.scenario.reading.value_reader import ValueReader
 from simulator.scenario.sections.templates import person_pools
 
 RETURNED_BY_DEFAULT = (BillField.CUSTOMER, BillField.OUTSTANDING, BillField.ADDRESS, BillField.DUE_DATE)
 LOWEST, HIGHEST = Decimal(20), Decimal(400)
 
 
-def bill_profile(item: Reader) -> BillProfile | None:
+def bill_profile(item: ValueReader) -> BillProfile | None:
     """Return the bills of a product's biller; None for a product without bills."""
     if not item.is_mapping:
         return None
@@ -38,14 +38,14 @@ def bill_profile(item: Reader) -> BillProfile | None:
     )
 
 
-def _cents(item: Reader, usual: Decimal) -> Decimal:
+def _cents(item: ValueReader, usual: Decimal) -> Decimal:
     amount = item.amount(usual)
     if not is_whole_cents(amount):
         item.problem("bad_amount", f"an outstanding amount is in whole sen, not {amount}")
     return amount
 
 
-def bill_then(item: Reader) -> BillThen:
+def bill_then(item: ValueReader) -> BillThen:
     """Return the `then` of a bill rule: `bill`, which overrides the drawn bill, or `error`."""
     bill, error, label = item["bill"], item["error"], item["error_message"]
     if bill.is_given and error.is_given:
@@ -65,22 +65,22 @@ def _error(text: str) -> BillError | str:
     return next((error for error in BillError if error == text), text)
 
 
-def _text(item: Reader) -> str | None:
+def _text(item: ValueReader) -> str | None:
     return None if item.is_null else item.text()
 
 
-def _amount(item: Reader) -> Decimal | None:
+def _amount(item: ValueReader) -> Decimal | None:
     return None if item.is_null else _cents(item, Decimal(0))
 
 
-def _boolean(item: Reader) -> bool | None:
+def _boolean(item: ValueReader) -> bool | None:
     return None if item.is_null else item.boolean()
 
 
 # The names of SPEC 2.6, the domain's names, and the readers.
-FIELDS: Mapping[str, tuple[str, Callable[[Reader], object]]] = {
+FIELDS: Mapping[str, tuple[str, Callable[[ValueReader], object]]] = {
     "message": ("message", _text),
-    "BillerName": ("biller_name", Reader.text),
+    "BillerName": ("biller_name", ValueReader.text),
     "CustomerName": ("customer_name", _text),
     "Outstanding": ("outstanding", _amount),
     "Balance": ("balance", _text),
