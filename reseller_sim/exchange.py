@@ -7,6 +7,7 @@ references inside other objects. httpretty, mocket and pytest-socket replace `so
 import _socket
 import json
 import os
+import re
 import socket
 import sys
 import time
@@ -23,7 +24,7 @@ from ssl import (
     SSLContext,
     SSLError,
 )
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 CA_VARIABLE = "RESELLER_SIM_CA"
@@ -243,21 +244,28 @@ def exchange(
         connection.close()
 
 
+_NUMBER: Final = "\0decimal "
+_PLACE: Final = re.compile(r'"\\u0000decimal (\d+)"')
+"""The place of a `Decimal` in JSON, which the encoder of the standard library would make a float."""
+
+
 def encoded(value: Any) -> bytes:
-    """Return a value as JSON, a `Decimal` as a number. Raises `TypeError` and `ValueError` for a value that JSON cannot
-    hold."""
-    return json.dumps(value, separators=(",", ":"), allow_nan=False, default=_plain).encode()
+    """Return a value as JSON; a `Decimal` becomes a number with its digits. Raises `TypeError` and `ValueError` for a
+    value that JSON cannot hold."""
+    numbers: list[str] = []
 
+    def plain(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return dict(value)
+        if not isinstance(value, Decimal):
+            raise TypeError(f"JSON has no {type(value).__name__}: {value!r:.60}")
+        if not value.is_finite():
+            raise ValueError(f"JSON has no number {value}")
+        numbers.append(f"{value:f}")
+        return f"{_NUMBER}{len(numbers) - 1}"
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    if not isinstance(value, Decimal):
-        raise TypeError(f"JSON has no {type(value).__name__}: {value!r:.60}")
-    number = float(value)
-    if Decimal(repr(number)) != value:
-        raise ValueError(f"a number of JSON cannot be {value:.60}: give it as text")
-    return int(number) if number.is_integer() else number
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False, default=plain)
+    return (_PLACE.sub(lambda place: numbers[int(place[1])], text) if numbers else text).encode()
 
 
 def bypass(environment: Mapping[str, str], url: str) -> dict[str, str]:
