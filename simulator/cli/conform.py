@@ -22,7 +22,7 @@ from simulator.staging.signing import CannotSign, secret_bytes, split_base
 
 if TYPE_CHECKING:
     from simulator.staging.conform.context import Run
-    from simulator.staging.conform.permissions import Bill, Order
+    from simulator.staging.conform.permissions import AllowedBill, Order
     from simulator.staging.service import Session
     from simulator.staging.signing import Credentials
 
@@ -34,12 +34,12 @@ WAIT_S_MAX = 3600
 
 def _parsed(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     """Return orders of `--pay`, bills of `--bill`, or the amount of `--spend-at-most`."""
-    from simulator.staging.conform.permissions import BadOrder, Bill, Order, money
+    from simulator.staging.conform.permissions import AllowedBill, BadOrder, Order, money
 
     try:
         if param.name == "spend_at_most":
             return value and money(value)
-        return tuple(map(Order.parse if param.name == "pay" else Bill.parse, value))
+        return tuple(map(Order.parse if param.name == "pay" else AllowedBill.parse, value))
     except BadOrder as wrong:
         raise click.BadParameter(str(wrong), ctx, param) from None
 
@@ -119,7 +119,7 @@ def conform_command(
     secret: str | None,
     username: str | None,
     password: str | None,
-    bill: "tuple[Bill, ...]",
+    bill: "tuple[AllowedBill, ...]",
     allow_payments: bool,
     pay: "tuple[Order, ...]",
     spend_at_most: Decimal | None,
@@ -150,7 +150,7 @@ def conform_command(
     """
     from simulator.cli.reports.conform import ending, line_of, names, refuse_unwritable, write_files
     from simulator.staging.conform.context import Run
-    from simulator.staging.conform.permissions import Permissions
+    from simulator.staging.conform.permissions import RunPermissions
     from simulator.staging.conform.run import report
     from simulator.staging.service import HttpService, Session, WallClock
 
@@ -169,7 +169,7 @@ def conform_command(
     login = None if username is None or password is None else (username, password)
     with closing(HttpService(address, timeout)) as service:
         session = Session(service, held, WallClock(), rate, max_requests)
-        run = Run(session, Permissions(allow_configuration, login, bill))
+        run = Run(session, RunPermissions(allow_configuration, login, bill))
         with _putting_back_when_stopped(session):
             _reach(run, address)
             if spend_at_most is not None:

@@ -189,7 +189,7 @@ def _audited(calls: Any, notifications: Any) -> dict[str, Any]:
 def _recording(path: Path, watcher: "Watcher", *, names_accounts: bool) -> dict[str, Any]:
     """Return the functions that start and end the recording. A file that cannot be written is a usage error."""
     from simulator.staging.proxy.recording import Recording
-    from simulator.staging.recorder.recorder import Recorder
+    from simulator.staging.recorder.recorder import TrafficRecorder
 
     try:
         refuse_other_than_file(path)
@@ -198,7 +198,7 @@ def _recording(path: Path, watcher: "Watcher", *, names_accounts: bool) -> dict[
         is_writable = False
     if not is_writable:
         raise wrong_usage(f"--record {str(path)!r} cannot be written")
-    recorder = Recorder(names_accounts=names_accounts)
+    recorder = TrafficRecorder(names_accounts=names_accounts)
     recording = Recording(
         recorder, path, watcher.secrets, _write_checked, lambda text: print_to_stderr(whole_line(f"{PROGRAM}: {text}"))
     )

@@ -169,7 +169,7 @@ UNANSWERED_MAX = 8
 _WALLET = ("/v2/balance", "/v2/balance-statement", "/v2/transactions")
 
 
-class Clock(Protocol):
+class SessionClock(Protocol):
     """A clock with waiting. Tests use an implementation that advances the sandbox instead."""
 
     def now(self) -> float:
@@ -220,7 +220,7 @@ class Session:
     """A session that signs, paces, counts and caches requests. `per_second` and `requests_max` limit the requests."""
 
     def __init__(
-        self, service: Service, credentials: Credentials, clock: Clock, per_second: float, requests_max: int
+        self, service: Service, credentials: Credentials, clock: SessionClock, per_second: float, requests_max: int
     ) -> None:
         self.clock = clock
         self.secret = credentials.secret

@@ -6,9 +6,9 @@ from email.utils import formatdate
 from typing import Any
 
 from simulator.staging.conform.context import Run
-from simulator.staging.conform.findings import Report
+from simulator.staging.conform.findings import ConformReport
 from simulator.staging.conform.payments import PaymentRunner
-from simulator.staging.conform.permissions import Bill, Order, Permissions
+from simulator.staging.conform.permissions import AllowedBill, Order, RunPermissions
 from simulator.staging.conform.run import report
 from simulator.staging.service import Answer, Request, Session
 from simulator.staging.signing import Credentials
@@ -77,13 +77,13 @@ def run_of(
     """A run with everything that is allowed; it pays only with orders."""
     service = InProcess(client, damage)
     session = Session(service, Credentials(client.key, client.secret), SandboxClock(client), 1e6, requests_max)
-    bills = (Bill("ELECTRIC", "210012345678", {}),)
-    run = Run(session, Permissions(configuration, (USER, PASSWORD), bills))
+    bills = (AllowedBill("ELECTRIC", "210012345678", {}),)
+    run = Run(session, RunPermissions(configuration, (USER, PASSWORD), bills))
     if orders:
         run.allow_payments(PaymentRunner(session, orders, Decimal(limit), run.products, wait_s))
     return run
 
 
-def conformed(client: Client, *orders: Order, only: Collection[str] = (), **more: Any) -> Report:
+def conformed(client: Client, *orders: Order, only: Collection[str] = (), **more: Any) -> ConformReport:
     """The report of such a run."""
     return report(run_of(client, *orders, **more), "http://127.0.0.1:8080", only)

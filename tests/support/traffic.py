@@ -8,7 +8,7 @@ from typing import Any, Literal
 from urllib.parse import quote, urlencode
 
 from simulator.domain.model.instants import instant
-from simulator.staging.recorder.recorder import Recorder
+from simulator.staging.recorder.recorder import TrafficRecorder
 from simulator.staging.recorder.values import callback_result
 from simulator.wire.traffic import Call, Notification
 from tests.support.client import Client, Response, running
@@ -41,7 +41,7 @@ class Traffic:
 
     def recorded(self, **options: Any) -> str:
         """The scenario that a recorder makes of it."""
-        recorder = Recorder(**options)
+        recorder = TrafficRecorder(**options)
         seen: list[tuple[datetime, int, Call | Notification]] = [(one.at, 1, one) for one in self.calls]
         seen += [(one.at, 0, one) for one in self.notifications]
         for _, _, one in sorted(seen, key=lambda row: row[:2]):

@@ -12,7 +12,7 @@ from simulator.cli.reports import html
 from simulator.cli.reports.cases import ReportCase, Suite, junit, unwritable, write_file
 from simulator.cli.usage import CannotStart
 from simulator.shortened import whole_line
-from simulator.staging.conform.findings import Outcome, Report, Result, assume_block
+from simulator.staging.conform.findings import ConformReport, Outcome, Result, assume_block
 
 MARKS: dict[Outcome, str] = {"passed": "ok     ", "departs": "DEPARTS", "not exercised": "-      "}
 
@@ -30,14 +30,16 @@ def refuse_unwritable(title: str, *paths: Path | None) -> None:
             raise CannotStart(unwritable(title, path, error)) from None
 
 
-def write_files(title: str, made: Report, junit_file: Path | None, json_file: Path | None, html: Path | None) -> bool:
+def write_files(
+    title: str, made: ConformReport, junit_file: Path | None, json_file: Path | None, html: Path | None
+) -> bool:
     """Write the files; False when one could not be written, which is reported."""
     writers = ((junit_file, partial(_as_junit, title)), (json_file, _as_json), (html, as_html))
     written = [write_file(title, path, make(made)) for path, make in writers if path is not None]
     return all(written)
 
 
-def _as_junit(title: str, made: Report) -> bytes:
+def _as_junit(title: str, made: ConformReport) -> bytes:
     """Return a suite for each section of SPEC, in the order of the checks."""
     sections = dict.fromkeys(result.section for result in made.results)
     cases = {section: tuple(_case(one) for one in made.results if one.section == section) for section in sections}
@@ -56,8 +58,8 @@ def _case(result: Result) -> ReportCase:
     )
 
 
-def _as_json(report: Report) -> bytes:
-    """Return the whole report. Its keys are `version` and the fields of `Report`; `assume` has the learned knobs."""
+def _as_json(report: ConformReport) -> bytes:
+    """Return the whole report: `version` and the fields of `ConformReport`; `assume` has the learned knobs."""
     made = {
         "version": __version__,
         "target": report.target,
@@ -99,7 +101,7 @@ def _row(row: tuple[str, str, str]) -> str:
     return f"  {section:<5} {name}: {title}"
 
 
-def ending(report: Report) -> Iterator[str]:
+def ending(report: ConformReport) -> Iterator[str]:
     """Yield the lines after the results: the counts, and the learned knobs."""
     spent = f"; at most {report.spent} MYR spent" if report.spent != "0.00" else ""
     yield f"\n{_counts(report)}{spent}"
@@ -111,12 +113,12 @@ def ending(report: Report) -> Iterator[str]:
         yield from (whole_line(f"  {knob}: {why}") for knob, why in report.unlearned.items())
 
 
-def _counts(report: Report) -> str:
+def _counts(report: ConformReport) -> str:
     passed, departed, others = (len(report.of(outcome)) for outcome in MARKS)
     return f"{passed} passed, {departed} departed, {others} not exercised, with {report.requests} requests"
 
 
-def as_html(report: Report) -> bytes:
+def as_html(report: ConformReport) -> bytes:
     """Return the results as a page, departures first."""
     results = sorted(report.results, key=lambda one: one.outcome != "departs")
     parts = [html.table(("outcome", "section", "check"), map(_html_row, results))]

@@ -12,8 +12,8 @@ from simulator.contract.responses import Departure as FromContract
 from simulator.contract.responses import departures
 from simulator.redaction import Secrets, redact
 from simulator.staging.conform.findings import Departs, Departure, NotExercised
-from simulator.staging.conform.payments import Payment, PaymentRunner
-from simulator.staging.conform.permissions import Order, Permissions
+from simulator.staging.conform.payments import PaymentRunner, PlannedPayment
+from simulator.staging.conform.permissions import Order, RunPermissions
 from simulator.staging.service import Answer, Session, recent_days, target
 
 _NOT_SHOWN_400 = (
@@ -57,14 +57,14 @@ Need = Literal["", "payments", "configuration", "login"]
 class Run:
     """The context of the checks. `note` records remarks that are no departures."""
 
-    def __init__(self, session: Session, permissions: Permissions | None = None) -> None:
+    def __init__(self, session: Session, permissions: RunPermissions | None = None) -> None:
         self.session = session
-        self.permissions = permissions or Permissions()
+        self.permissions = permissions or RunPermissions()
         login = self.permissions.login or ()
         self.secrets = Secrets((session.secret, *login[1:]))
         self._runner: PaymentRunner | None = None
         self.tokens: Answer | None = None  # of the login
-        self.voided: tuple[Payment, list[Answer], Decimal] | None = None  # payment, answers, balance before
+        self.voided: tuple[PlannedPayment, list[Answer], Decimal] | None = None  # payment, answers, balance before
         self._notes: list[str] = []
 
     def note(self, text: str) -> None:

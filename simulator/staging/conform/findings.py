@@ -62,7 +62,7 @@ class Learned:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ConformReport:
     """A whole run: `target` is the base URL, `unlearned` says why a knob was not learned."""
 
     target: str

@@ -27,7 +27,7 @@ TRIES_MAX = 4
 
 
 @dataclass(slots=True)
-class Payment:
+class PlannedPayment:
     """A payment. `answers` are the answers to all its POSTs in order, `balances` the wallet before and after the first
     POST; `lost` says how an answer was lost."""
 
@@ -78,7 +78,7 @@ class PaymentRunner:
         self.paid_twice = ""
         self.pending_names: set[str] = set()  # statuses in the history of payments that were pending
         self._session, self._limit, self._products = session, limit, products
-        self._payments: list[Payment] | None = None
+        self._payments: list[PlannedPayment] | None = None
         self._reserved = self._fallen = Decimal(0)  # by the run's own requests; all losses of the wallet
         self._balance: Decimal | None = None
 
@@ -116,7 +116,7 @@ class PaymentRunner:
             self._fallen += max(Decimal(0), before - self._balance)
         return self._balance
 
-    def post(self, body: dict[str, Any], ceiling: Decimal, payment: Payment | None = None) -> Answer:
+    def post(self, body: dict[str, Any], ceiling: Decimal, payment: PlannedPayment | None = None) -> Answer:
         """Send a request that may pay up to `ceiling`, of a payment or one that must be refused. Raises `NotExercised`
         beyond the limit, and after a refid was paid twice."""
         if self.paid_twice:
@@ -138,11 +138,11 @@ class PaymentRunner:
             payment.balances = payment.balances or (before, before - fall)
         return answer
 
-    def make(self) -> list[Payment]:
+    def make(self) -> list[PlannedPayment]:
         """Return all planned payments, including refused and lost ones. Each is made once, and followed until it is
         final or the wait is over."""
         if self._payments is None:
-            self._payments = [Payment(order, self.body(order)) for order in self.orders]
+            self._payments = [PlannedPayment(order, self.body(order)) for order in self.orders]
             for payment in self._payments:
                 self._try(payment, self._pay)
             self.follow([one for one in self._payments if one.is_created], lambda payment: payment.is_final)
@@ -150,7 +150,7 @@ class PaymentRunner:
         return self._payments
 
     @property
-    def payments(self) -> list[Payment]:
+    def payments(self) -> list[PlannedPayment]:
         """Return the payments that were created. Raises `NotExercised` without any."""
         created = [payment for payment in self.make() if payment.is_created]
         if not created:
@@ -164,7 +164,7 @@ class PaymentRunner:
         extras = {"extras": dict(order.extras)} if order.extras else {}
         return {name: value for name, value in (made | extras | changes).items() if value is not None}
 
-    def again(self, payment: Payment) -> Answer:
+    def again(self, payment: PlannedPayment) -> Answer:
         """Re-query a payment by sending its request. Raises `NoAnswer`, also for a failure of the service."""
         answer = self.post(payment.body, self.ceiling(payment.order), payment)
         if answer.status >= 500:
@@ -172,7 +172,7 @@ class PaymentRunner:
         payment.answers.append(answer)
         return answer
 
-    def records(self, payment: Payment) -> list[dict[str, Any]]:
+    def records(self, payment: PlannedPayment) -> list[dict[str, Any]]:
         """Return the payment's records in the history. Raises `Departs` when it cannot be read."""
         days, order = recent_days(self._session.clock.now()), payment.order
         where = target("/v2/transactions", date=days, limit=100, account=order.account, product=order.product)
@@ -181,7 +181,7 @@ class PaymentRunner:
             raise Departs("the status of the history", 200, str(answer))
         return [row for row in answer.rows() if row.get("refid") == payment.refid]
 
-    def follow(self, payments: list[Payment], is_over: Callable[[Payment], bool]) -> None:
+    def follow(self, payments: list[PlannedPayment], is_over: Callable[[PlannedPayment], bool]) -> None:
         """Re-query payments every few seconds until they are over, or the wait is."""
         waited_s = 0.0
         while waited_s < self.wait_s and (left := [payment for payment in payments if not is_over(payment)]):
@@ -190,13 +190,13 @@ class PaymentRunner:
             for payment in left:
                 self._try(payment, self.again)
 
-    def _try(self, payment: Payment, step: Callable[[Payment], object]) -> None:
+    def _try(self, payment: PlannedPayment, step: Callable[[PlannedPayment], object]) -> None:
         try:
             step(payment)
         except (NoAnswer, NotExercised, Departs) as error:
             payment.lost.append(str(error))
 
-    def _pay(self, payment: Payment) -> None:
+    def _pay(self, payment: PlannedPayment) -> None:
         """Send the payment until the service answers, a few times at most, and then once more."""
         while not payment.answers and len(payment.lost) < TRIES_MAX:
             try:

@@ -10,7 +10,7 @@ class BadOrder(ValueError):
     """An invalid order, or a plan that cannot be afforded; the text says why."""
 
 
-class Bill(NamedTuple):
+class AllowedBill(NamedTuple):
     """An account whose bill may be looked up."""
 
     product: str
@@ -64,9 +64,9 @@ def money(text: str) -> Decimal:
 
 
 @dataclass(frozen=True, slots=True)
-class Permissions:
+class RunPermissions:
     """The caller's permissions beyond reading and payments: `login` is a user's name and password."""
 
     configuration: bool = False
     login: tuple[str, str] | None = None
-    bills: tuple[Bill, ...] = ()
+    bills: tuple[AllowedBill, ...] = ()

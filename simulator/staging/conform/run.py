@@ -7,7 +7,7 @@ from dataclasses import replace
 from simulator.staging.conform import account_questions, questions
 from simulator.staging.conform.checks import all_checks
 from simulator.staging.conform.context import CHECKS, FINDINGS_MAX, MISSING, QUESTIONS, Check, Question, Run
-from simulator.staging.conform.findings import Departs, Departure, Learned, NotExercised, Report, Result
+from simulator.staging.conform.findings import ConformReport, Departs, Departure, Learned, NotExercised, Result
 from simulator.staging.service import NoAnswer
 
 # Errors of arithmetic and look-ups on an answer of an unexpected shape.
@@ -62,7 +62,7 @@ def ask_questions(run: Run, only: Collection[str] = ()) -> tuple[list[Learned], 
 
 def report(
     run: Run, address: str, only: Collection[str] = (), on_result: Callable[[Result], None] | None = None
-) -> Report:
+) -> ConformReport:
     """Make the checks and ask the questions; `address` is the service's, for the report."""
     results = run_checks(run, only, on_result)
     answers, unlearned = ask_questions(run, only)
@@ -70,7 +70,7 @@ def report(
     if run.allows("payments"):
         results = _with_late_payments(run, results, on_result)
         spent = f"{run.runner.spent:.2f}"
-    return Report(address, tuple(results), tuple(answers), unlearned, run.session.sent, spent)
+    return ConformReport(address, tuple(results), tuple(answers), unlearned, run.session.sent, spent)
 
 
 def _with_late_payments(run: Run, results: list[Result], on_result: Callable[[Result], None] | None) -> list[Result]:

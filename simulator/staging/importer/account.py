@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from simulator.shortened import one_line
 from simulator.staging.bodies import as_dict, as_list, as_text, dicts
-from simulator.staging.importer.answers import AccountRefused, Answers, State
+from simulator.staging.importer.answers import AccountRefused, AnswerFile, Answers
 
 LIMIT = 25_000  # the largest page of options (SPEC 8)
 PAGES_MAX = 1_000
@@ -50,7 +50,7 @@ class Account:
 
 
 def read_account(
-    answers: Answers, state: State, accounts: Mapping[str, Sequence[str]], progress: Callable[[str], None]
+    answers: Answers, state: AnswerFile, accounts: Mapping[str, Sequence[str]], progress: Callable[[str], None]
 ) -> Account:
     """Read the whole account. `accounts` are account numbers by product, for fields whose options depend on an account.
 

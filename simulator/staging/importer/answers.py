@@ -41,7 +41,7 @@ def fingerprint(base_url: str, key: str) -> str:
     return hashlib.sha256(f"{base_url.rstrip('/')}\n{key}".encode()).hexdigest()[:16]
 
 
-class State:
+class AnswerFile:
     """Answers by target, in a file; call `begin` first. `account` is a fingerprint; `mask` hides secrets."""
 
     def __init__(self, path: Path, account: str, mask: Callable[[str], str]) -> None:
@@ -92,7 +92,7 @@ class State:
 class Answers:
     """Sends each request to an account only once. `missing` describes unanswered requests for users."""
 
-    def __init__(self, session: Session, state: State) -> None:
+    def __init__(self, session: Session, state: AnswerFile) -> None:
         self.missing: list[str] = []
         self._session = session
         self._state = state

@@ -15,9 +15,9 @@ from simulator.scenario.yaml import block, comment, flow
 from simulator.shortened import one_line
 from simulator.staging.bodies import as_text
 from simulator.staging.importer.account import Account, read_account
-from simulator.staging.importer.answers import Answers, State, fingerprint
+from simulator.staging.importer.answers import AnswerFile, Answers, fingerprint
 from simulator.staging.importer.catalog import catalog_lines, fit_catalog
-from simulator.staging.service import Clock, HttpService, Session
+from simulator.staging.service import HttpService, Session, SessionClock
 from simulator.staging.signing import Credentials, secret_bytes, split_base
 
 CODE = "IMPORTED"
@@ -103,7 +103,7 @@ class ImportRequest:
     timeout_s: float = 60.0
 
 
-def import_account(wanted: ImportRequest, clock: Clock, progress: Callable[[str], None]) -> str:
+def import_account(wanted: ImportRequest, clock: SessionClock, progress: Callable[[str], None]) -> str:
     """Return the text of the scenario. The state file is deleted after a complete import.
 
     Raises `AccountRefused`, `ForeignStateFile`, `NoAnswer`, `LongPause`, `CannotSign`, and `NotExercised` when the
@@ -112,7 +112,7 @@ def import_account(wanted: ImportRequest, clock: Clock, progress: Callable[[str]
     host = split_base(wanted.base_url).netloc
     secret_bytes(wanted.credentials.secret)
     mask = masking(wanted.credentials)
-    state = State(wanted.state, fingerprint(wanted.base_url, wanted.credentials.key), mask)
+    state = AnswerFile(wanted.state, fingerprint(wanted.base_url, wanted.credentials.key), mask)
     with closing(HttpService(wanted.base_url, wanted.timeout_s)) as service:
         session = Session(service, wanted.credentials, clock, wanted.per_second, wanted.requests_max)
         account = read_account(Answers(session, state), state, wanted.accounts, progress)

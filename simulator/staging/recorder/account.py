@@ -13,7 +13,7 @@ from simulator.contract.endpoints import Endpoint, endpoints
 from simulator.domain.model.money import ZERO, parse_amount
 from simulator.scenario.yaml import flow
 from simulator.staging.bodies import as_dict, decoded, dicts
-from simulator.staging.recorder.values import SeenCall, short
+from simulator.staging.recorder.values import DecodedCall, short
 from simulator.wire.traffic import Call, Notification
 
 METHODS = ("GET", "POST")
@@ -22,7 +22,7 @@ LEAST_CHANCE = Decimal("0.0001")
 _PARAMETER = re.compile(r"\{[^{}]*\}")
 
 
-class Account:
+class RecordedAccount:
     """The known facts of an account; None is unknown. `source` says where the balance was observed."""
 
     def __init__(self) -> None:
@@ -33,16 +33,16 @@ class Account:
         self.webhook_enabled: bool | None = None
         self.deposits: dict[str, tuple[float, Decimal]] = {}  # by event
 
-    def note_balance(self, call: SeenCall) -> None:
+    def note_balance(self, call: DecodedCall) -> None:
         """`GET /v2/balance`, in either shape."""
         self._open(call.data.get("balance", call.answer.get("balance")), "GET /v2/balance")
 
-    def note_payment(self, call: SeenCall, *, is_new: bool) -> None:
+    def note_payment(self, call: DecodedCall, *, is_new: bool) -> None:
         """Record a payment's answer, which has the balance after it."""
         cost = parse_amount(call.data.get("cost")) if is_new else ZERO
         self._open(call.data.get("balance"), "the first answer to POST /v2/topup", cost or ZERO)
 
-    def note_statement(self, call: SeenCall) -> None:
+    def note_statement(self, call: DecodedCall) -> None:
         """`GET /v2/balance-statement`: the balance after its latest entry."""
         entries = [one for one in dicts(call.answer.get("data")) if short(one.get("date"))]
         latest = max((one["date"] for one in entries), default="")
@@ -57,33 +57,33 @@ class Account:
         if self.balance is None and found is not None and found + spent >= 0:
             self.balance, self.source = found + spent, source
 
-    def note_threshold(self, call: SeenCall) -> None:
+    def note_threshold(self, call: DecodedCall) -> None:
         """`POST /v2/low-balance-threshold`."""
         if "BalanceThreshold" in call.data:
             found = parse_amount(call.data["BalanceThreshold"])
             self.threshold = found if found is not None and found >= THRESHOLD_MIN else None
 
-    def note_callback_url(self, call: SeenCall) -> None:
+    def note_callback_url(self, call: DecodedCall) -> None:
         """`GET` and `POST /v2/callback-url`."""
         if call.data.get("CallbackUrl") == "":
             self.callback_method = None
         elif short(call.data.get("Method")) in METHODS and call.data.get("CallbackUrl"):
             self.callback_method = call.data["Method"]
 
-    def note_webhook(self, call: SeenCall) -> None:
+    def note_webhook(self, call: DecodedCall) -> None:
         """`GET` and `PUT` of the balance webhook."""
         if call.answer.get("webhook_url") == "":
             self.webhook_enabled = None
         elif call.answer.get("webhook_url"):
             self.webhook_enabled = call.answer.get("enabled") is not False
 
-    def note_webhook_enabled(self, call: SeenCall) -> None:
+    def note_webhook_enabled(self, call: DecodedCall) -> None:
         """`PATCH` of the balance webhook; an answer without a body sets what was asked for."""
         enabled = call.answer.get("enabled", call.asked.get("enabled"))
         if isinstance(enabled, bool):
             self.webhook_enabled = enabled
 
-    def note_no_webhook(self, _: SeenCall) -> None:
+    def note_no_webhook(self, _: DecodedCall) -> None:
         """`DELETE` of the balance webhook."""
         self.webhook_enabled = None
 

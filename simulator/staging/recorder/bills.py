@@ -10,8 +10,8 @@ from typing import Any
 from simulator.domain.model.bills import IC_NUMBER, BillError, BillField
 from simulator.domain.model.money import parse_number
 from simulator.staging.importer.fitting import Probe
-from simulator.staging.recorder.rules import Observed, comment_of, explain, rule_of
-from simulator.staging.recorder.values import Notes, SeenCall, counted, plain_line, short
+from simulator.staging.recorder.rules import ObservedRequest, comment_of, explain, rule_of
+from simulator.staging.recorder.values import DecodedCall, Notes, counted, plain_line, short
 from simulator.wire.bills import ERRORS
 
 KEPT = ("product", "account", "biller_code", "ref2", "amount")
@@ -52,7 +52,7 @@ class Bills:
         self.billers: dict[str, SeenBiller] = {}
         self._lookups: list[SeenLookUp] = []
 
-    def note(self, call: SeenCall) -> None:
+    def note(self, call: DecodedCall) -> None:
         """`GET /v2/bill-presentment`."""
         query = {name: short(value) for name, value in call.query.items() if name in KEPT}
         data, product = call.data, query.get("product", "")
@@ -128,7 +128,7 @@ def _of_product(
     if not outcomes or outcomes == [FOUND_ONE]:
         return
     observed = [
-        Observed(one.query.get("account", ""), one.query.get("amount", ""), outcomes.index(outcome))
+        ObservedRequest(one.query.get("account", ""), one.query.get("amount", ""), outcomes.index(outcome))
         for one, outcome in zip(lookups, own, strict=True)
     ]
     for part in explain(observed, names_accounts=names_accounts, by_amount=False):

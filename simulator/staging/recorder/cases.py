@@ -8,9 +8,9 @@ from typing import Any
 
 from simulator.domain.model.transactions import Status
 from simulator.staging.recorder.courses import ALIKE_S, ALIKE_SHARE, spread
-from simulator.staging.recorder.payments import Payments, SeenPayment
-from simulator.staging.recorder.rules import Observed, comment_of, explain, rule_of
-from simulator.staging.recorder.values import Notes, SeenCall, counted, format_duration, plain_line, short, template
+from simulator.staging.recorder.payments import RecordedPayments, SeenPayment
+from simulator.staging.recorder.rules import ObservedRequest, comment_of, explain, rule_of
+from simulator.staging.recorder.values import DecodedCall, Notes, counted, format_duration, plain_line, short, template
 
 USUAL_S = 60.0  # the default time from an accepted void to its refund
 ACCEPTED, REFUSED = "Success", "Failed"
@@ -27,7 +27,7 @@ class SeenCase:
 
 
 @dataclass(slots=True)
-class _Outcome:
+class _CaseOutcome:
     status: str
     message: str
     ends: str  # refund_after, refused_after or nothing
@@ -37,12 +37,12 @@ class _Outcome:
 class Cases:
     """The first void or dispute of each successful payment; `section` is `voids` or `disputes`."""
 
-    def __init__(self, section: str, payments: Payments) -> None:
+    def __init__(self, section: str, payments: RecordedPayments) -> None:
         self.section = section
         self._payments = payments
         self._seen: dict[str, SeenCase] = {}
 
-    def note(self, call: SeenCall) -> None:
+    def note(self, call: DecodedCall) -> None:
         """`POST /v2/transactions/void` or `check`."""
         asked, data, payments = call.asked, call.data, self._payments
         one = payments.by_trxid(short(asked.get("trxid")) or call.trxid)
@@ -71,16 +71,16 @@ class Cases:
     def _of_product(
         self, product: str, cases: list[SeenCase], notes: Notes, *, names_accounts: bool
     ) -> Iterator[dict[str, Any]]:
-        outcomes: list[_Outcome] = []
+        outcomes: list[_CaseOutcome] = []
         observed = []
         for one in sorted(cases, key=lambda one: one.payment.at_s + one.at_s):
             place = self._place(one, outcomes)
-            observed.append(Observed(one.payment.account, str(one.payment.amount), place))
+            observed.append(ObservedRequest(one.payment.account, str(one.payment.amount), place))
         for part in explain(observed, names_accounts=names_accounts):
             rule = rule_of(product, part, [{"then": _then(outcomes[place])} for place in part.outcomes])
             yield notes.put(rule, comment_of(part, (_words(outcomes[n], seen) for n, seen in part.outcomes.items())))
 
-    def _place(self, one: SeenCase, outcomes: list[_Outcome]) -> int:
+    def _place(self, one: SeenCase, outcomes: list[_CaseOutcome]) -> int:
         ends, after_s = self._end(one)
         for place, known in enumerate(outcomes):
             if (known.status, known.message) == (one.status, one.message) and _is_like(known, ends, after_s):
@@ -88,7 +88,7 @@ class Cases:
                     known.ends = ends
                     known.times.append(after_s)
                 return place
-        outcomes.append(_Outcome(one.status, one.message, ends, [after_s] if ends else []))
+        outcomes.append(_CaseOutcome(one.status, one.message, ends, [after_s] if ends else []))
         return len(outcomes) - 1
 
     def _end(self, one: SeenCase) -> tuple[str, float]:
@@ -105,7 +105,7 @@ class Cases:
         return ("refused_after", waited_s) if waited_s > USUAL_S + ALIKE_S else ("", 0.0)
 
 
-def _is_like(known: _Outcome, ends: str, after_s: float) -> bool:
+def _is_like(known: _CaseOutcome, ends: str, after_s: float) -> bool:
     if not ends or not known.ends:
         return True
     if ends != known.ends:
@@ -113,7 +113,7 @@ def _is_like(known: _Outcome, ends: str, after_s: float) -> bool:
     return ends == "refused_after" or abs(after_s - known.times[0]) <= max(ALIKE_S, ALIKE_SHARE * known.times[0])
 
 
-def _then(one: _Outcome) -> dict[str, Any]:
+def _then(one: _CaseOutcome) -> dict[str, Any]:
     shown: dict[str, Any] = {"status": one.status}
     if one.message:
         shown["message"] = one.message
@@ -122,7 +122,7 @@ def _then(one: _Outcome) -> dict[str, Any]:
     return shown
 
 
-def _words(one: _Outcome, seen: int) -> str:
+def _words(one: _CaseOutcome, seen: int) -> str:
     text = f"{counted(seen, 'request')}: {one.status} {plain_line(one.message)}".rstrip()
     if one.ends == "refund_after":
         return f"{text}; refunded after {spread(one.times)}"

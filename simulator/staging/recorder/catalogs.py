@@ -10,7 +10,7 @@ from simulator.domain.model.money import cents, parse_amount, parse_number
 from simulator.domain.model.schedule import NetworkStatus
 from simulator.staging.bodies import as_dict, as_list, as_text, dicts
 from simulator.staging.importer.account import Offer, ProductAnswers, biller_field, subproduct_field
-from simulator.staging.recorder.values import SeenCall, format_duration, short
+from simulator.staging.recorder.values import DecodedCall, format_duration, short
 
 OPTIONS_MAX = 100_000  # of all products together
 LAST = 10**9
@@ -47,7 +47,7 @@ class Catalogs:
         """Return True if no catalog was observed."""
         return not self._bodies
 
-    def note_catalog(self, call: SeenCall) -> None:
+    def note_catalog(self, call: DecodedCall) -> None:
         """`GET /v2/catalog`, with any filters."""
         answer, query = call.answer, call.query
         products = [one for one in as_dict(answer.get("products")).values() if short(as_dict(one).get("code"))]
@@ -71,7 +71,7 @@ class Catalogs:
                 fulfillment["extras"] = before["extras"]
         self._bodies[body["code"]] = body
 
-    def note_options(self, call: SeenCall) -> None:
+    def note_options(self, call: DecodedCall) -> None:
         """`GET /v2/options`, a page of them."""
         answer, query = call.answer, call.query
         key = (short(answer.get("product_code")), short(answer.get("field_id")), short(query.get("account_number")))
@@ -100,23 +100,23 @@ class Catalogs:
                 item.setdefault(_NEW_PATH, before[_NEW_PATH])
             into[place] = item
 
-    def note_billers(self, call: SeenCall) -> None:
+    def note_billers(self, call: DecodedCall) -> None:
         """`GET /v1/interbank/billers`, a page of them."""
         self._take(self._billers, call.answer, "data", is_part=False)
 
-    def note_subproducts(self, call: SeenCall) -> None:
+    def note_subproducts(self, call: DecodedCall) -> None:
         """`GET /v2/subproducts`."""
         if code := short(call.query.get("product_code")):
             items = dicts(call.answer.get("data"))[: max(0, self._room)]
             self._room -= len(items)
             self._subproducts[code, short(call.query.get("account_number"))] = items
 
-    def note_product_list(self, call: SeenCall) -> None:
+    def note_product_list(self, call: DecodedCall) -> None:
         """`GET /v2/product-list`."""
         rows = dicts(call.answer.get("data"))
         self._listed |= {row["product_code"]: row for row in rows if short(row.get("product_code"))}
 
-    def note_network(self, call: SeenCall) -> None:
+    def note_network(self, call: DecodedCall) -> None:
         """`GET /v2/networkstatus`."""
         code, status = short(call.data.get("product_code")), short(call.data.get("network_status"))
         if code and status in set(NetworkStatus):

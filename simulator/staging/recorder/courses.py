@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from simulator.domain.model.transactions import SETTLED, STATUS_CODES, Status, may_follow
-from simulator.staging.recorder.payments import SeenPayment, SeenStatus
+from simulator.staging.recorder.payments import RecordedStatus, SeenPayment
 from simulator.staging.recorder.values import counted, format_duration
 from simulator.wire.payments import STATUS_NAMES
 
@@ -39,7 +39,7 @@ class CallbackTiming:
 
 
 @dataclass(slots=True)
-class Step:
+class CourseStep:
     """A status of a payment at its best known time; `is_said` if the service or a callback reported the time."""
 
     status: Status
@@ -55,9 +55,9 @@ class Step:
 class Course:
     """Payments with similar statuses. `steps` are the statuses of the first payment, `members` of all payments."""
 
-    steps: list[Step]
+    steps: list[CourseStep]
     last_s: float
-    members: list[list[Step]] = field(default_factory=list)
+    members: list[list[CourseStep]] = field(default_factory=list)
 
     def times(self, place: int) -> list[float]:
         """Return the sorted times of the status at `place` in all payments: only reported times, if there are any."""
@@ -105,19 +105,19 @@ def _fullest_first(one: SeenPayment) -> tuple[bool, int, int]:
     return not one.is_settled, -len(one.statuses), one.number
 
 
-def _steps(one: SeenPayment, *, has_callbacks: bool) -> list[Step]:
+def _steps(one: SeenPayment, *, has_callbacks: bool) -> list[CourseStep]:
     """Return the statuses in a valid order; the first is the answer to the creation."""
-    steps: list[Step] = []
+    steps: list[CourseStep] = []
     for seen in sorted(one.statuses, key=lambda seen: (_time(seen)[0], list(Status).index(seen.status))):
         if seen.status is Status.REFUNDED or (steps and not may_follow(steps[-1].status, seen.status)):
             continue
         at_s, is_said = _time(seen) if steps else (0.0, True)
         timing = _callback_timing(seen, at_s, one, has_callbacks=has_callbacks) if steps else CallbackTiming()
-        steps.append(Step(seen.status, seen.code, seen.remarks, at_s, is_said, seen.after_s, timing))
+        steps.append(CourseStep(seen.status, seen.code, seen.remarks, at_s, is_said, seen.after_s, timing))
     return steps
 
 
-def _time(seen: SeenStatus) -> tuple[float, bool]:
+def _time(seen: RecordedStatus) -> tuple[float, bool]:
     """Return when a status began, and whether that time was reported. The service's time wins; a callback is more exact
     than its whole seconds, and an observation more exact than both."""
     arrived = min((one.at_s for one in seen.arrivals), default=None)
@@ -131,7 +131,7 @@ def _time(seen: SeenStatus) -> tuple[float, bool]:
     return said, True
 
 
-def _callback_timing(seen: SeenStatus, at_s: float, one: SeenPayment, *, has_callbacks: bool) -> CallbackTiming:
+def _callback_timing(seen: RecordedStatus, at_s: float, one: SeenPayment, *, has_callbacks: bool) -> CallbackTiming:
     if not seen.arrivals:
         has_waited = one.last_s - at_s > WAITED_S or any(other.arrivals for other in one.statuses)
         return CallbackTiming(0) if has_callbacks and has_waited else CallbackTiming()
@@ -152,7 +152,7 @@ def _callback_timing(seen: SeenStatus, at_s: float, one: SeenPayment, *, has_cal
     )
 
 
-def _fits(steps: list[Step], last_s: float, course: Course) -> bool:
+def _fits(steps: list[CourseStep], last_s: float, course: Course) -> bool:
     """Return whether a payment may have taken this course, as far as it was observed."""
     place = 0
     for step in steps:
@@ -167,7 +167,7 @@ def _fits(steps: list[Step], last_s: float, course: Course) -> bool:
     return place == len(course.steps)
 
 
-def _is_alike(step: Step, usual: Step) -> bool:
+def _is_alike(step: CourseStep, usual: CourseStep) -> bool:
     if (step.code, step.remarks) != (usual.code, usual.remarks):
         return False
     if -1 not in (step.timing.count, usual.timing.count) and step.timing.kind != usual.timing.kind:

@@ -12,7 +12,7 @@ from typing import Any
 from simulator.domain.model.money import parse_number
 from simulator.domain.model.transactions import SETTLED, Status
 from simulator.staging.bodies import as_dict, dicts
-from simulator.staging.recorder.values import SeenCall, callback_result, offset_s, plain_line, short, stamp, template
+from simulator.staging.recorder.values import DecodedCall, callback_result, offset_s, plain_line, short, stamp, template
 from simulator.wire.payments import STATUS_NAMES
 from simulator.wire.traffic import Notification
 
@@ -36,7 +36,7 @@ class CallbackArrival:
 
 
 @dataclass(slots=True)
-class SeenStatus:
+class RecordedStatus:
     """A status of a payment; times are seconds after its creation. The previous status was last observed at `after_s`,
     this status first at `seen_s`; `stamp_s` is the service's time, in whole seconds."""
 
@@ -63,10 +63,10 @@ class SeenPayment:
     remarks: str
     at_s: float
     stamp: datetime | None = None
-    statuses: list[SeenStatus] = field(default_factory=list)
+    statuses: list[RecordedStatus] = field(default_factory=list)
     last_s: float = 0.0
 
-    def see(self, at_s: float, status: Status, said: Mapping[str, Any], stamp_s: float | None) -> SeenStatus:
+    def see(self, at_s: float, status: Status, said: Mapping[str, Any], stamp_s: float | None) -> RecordedStatus:
         """Record a status at this time, with the code and the remarks of its message."""
         now_s = max(0.0, at_s - self.at_s)
         found = next((one for one in self.statuses if one.status is status), None)
@@ -74,7 +74,7 @@ class SeenPayment:
             remarks = short(said.get("remarks"))
             own = "" if remarks == self.remarks else template(remarks, self.facts)
             code = _code(said.get("statusCode", said.get("status_code")))
-            found = SeenStatus(status, code, own, self.last_s, now_s)
+            found = RecordedStatus(status, code, own, self.last_s, now_s)
             self.statuses.append(found)
         found.seen_s = min(found.seen_s, now_s)
         if stamp_s is not None and stamp_s >= 0:
@@ -116,7 +116,7 @@ class Sale:
     cost: Decimal
 
 
-class Payments:
+class RecordedPayments:
     """All observed payments; `older` counts requests about earlier payments. `receipts` are the receipt shapes of the
     first success of each product."""
 
@@ -135,7 +135,7 @@ class Payments:
         """Return the payment with this id."""
         return self.followed.get(self._refid_of.get(trxid, "")) if trxid else None
 
-    def note_topup(self, call: SeenCall) -> None:
+    def note_topup(self, call: DecodedCall) -> None:
         """Record a payment or a re-query."""
         refid = short(call.asked.get("refid"))
         known, status = self.followed.get(refid), STATUSES.get(short(call.data.get("status")))
@@ -150,7 +150,7 @@ class Payments:
         elif known is None and (call.status == 0 or call.status >= 500):  # it may have been created
             self._begin(call)
 
-    def _begin(self, call: SeenCall) -> SeenPayment | None:
+    def _begin(self, call: DecodedCall) -> SeenPayment | None:
         asked, stamped = call.asked, stamp(call.data.get("timestamp"))
         self._first_stamp = self._first_stamp or stamped
         if (offset_s(stamped, self._first_stamp) or 0) < -1:
@@ -172,7 +172,7 @@ class Payments:
         )
         return made
 
-    def _see(self, one: SeenPayment, call: SeenCall, status: Status) -> None:
+    def _see(self, one: SeenPayment, call: DecodedCall, status: Status) -> None:
         data = call.data
         one.see(call.at_s, status, data, offset_s(stamp(data.get("timestamp")), one.stamp))
         self._succeeded(one, status, data)
@@ -188,7 +188,7 @@ class Payments:
             shown["valid_for"] = "365d" if short(data.get("expiry")) else ""
             self.receipts[one.product] = {name: text for name, text in shown.items() if text}
 
-    def _note_refusal(self, call: SeenCall, status: Status | None) -> None:
+    def _note_refusal(self, call: DecodedCall, status: Status | None) -> None:
         if status is not Status.FAILED:
             return
         self._count += 1
@@ -225,7 +225,7 @@ class Payments:
         self._succeeded(found, status, data)
         self._refid_of[one.trxid] = found.refid
 
-    def note_history(self, call: SeenCall) -> None:
+    def note_history(self, call: DecodedCall) -> None:
         """Record a page of the history, which has the exact times of payments (SPEC 2.4)."""
         for row in dicts(call.answer.get("data")):
             one, status = (

@@ -14,14 +14,14 @@ from simulator.staging.importer.fitting import fit_product
 from simulator.staging.recorder.bills import Bills
 from simulator.staging.recorder.cases import Cases
 from simulator.staging.recorder.catalogs import Catalogs
-from simulator.staging.recorder.payments import Payments, SeenPayment
+from simulator.staging.recorder.payments import RecordedPayments, SeenPayment
 
 CENT = Decimal("0.01")
 _HUNDRED = Decimal(100)
 
 
 def fitted_products(
-    catalogs: Catalogs, payments: Payments, bills: Bills, voids: Cases, *, names_accounts: bool
+    catalogs: Catalogs, payments: RecordedPayments, bills: Bills, voids: Cases, *, names_accounts: bool
 ) -> FittedCatalog:
     """Return all products, as a scenario holds them. `names_accounts` as for the recorder."""
     by_product: dict[str, list[SeenPayment]] = {}
@@ -158,7 +158,7 @@ def _option(body: dict[str, Any], code: str, amount: Decimal | None) -> dict[str
     return item
 
 
-def _minimal(code: str, payments: Payments, *, is_hidden: bool) -> FittedProduct | None:
+def _minimal(code: str, payments: RecordedPayments, *, is_hidden: bool) -> FittedProduct | None:
     """Return a product that is only known from payments: any account, any amount."""
     sale = payments.sales.get(code)
     discount = Decimal(0)
@@ -183,7 +183,7 @@ def _minimal(code: str, payments: Payments, *, is_hidden: bool) -> FittedProduct
     return FittedProduct(ProductAnswers({"code": code}), item, built, [said], is_ours=True)
 
 
-def _add(product: FittedProduct, payments: Payments, bills: Bills, voids: Cases) -> None:
+def _add(product: FittedProduct, payments: RecordedPayments, bills: Bills, voids: Cases) -> None:
     """Add facts that no catalog contains: bills, voids, receipts."""
     if product.built is None:
         return

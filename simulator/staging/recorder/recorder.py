@@ -9,14 +9,14 @@ from simulator import __version__
 from simulator.scenario.yaml import block, comment
 from simulator.staging.importer.catalog import FittedCatalog, catalog_lines
 from simulator.staging.importer.fitting import SECTIONS, Probe, fit
-from simulator.staging.recorder.account import Account, Failures
+from simulator.staging.recorder.account import Failures, RecordedAccount
 from simulator.staging.recorder.bills import Bills
 from simulator.staging.recorder.cases import Cases
 from simulator.staging.recorder.catalogs import Catalogs, network_item
-from simulator.staging.recorder.payments import Payments
+from simulator.staging.recorder.payments import RecordedPayments
 from simulator.staging.recorder.products import fitted_products
 from simulator.staging.recorder.rules import payment_rules
-from simulator.staging.recorder.values import Notes, SeenCall, counted, format_duration, seen_call
+from simulator.staging.recorder.values import DecodedCall, Notes, counted, decode_call, format_duration
 from simulator.wire.traffic import Call, Notification
 
 MESSAGES_MAX: Final = 50_000
@@ -29,7 +29,7 @@ Keys, secrets, users, addresses of receivers, e-mail addresses, names, bills, se
 What nobody asked for while it was recorded is ours: see docs/record.md."""
 
 
-class Recorder:
+class TrafficRecorder:
     """Takes calls and notifications of any content in the order of their times. The first 50,000 are recorded, so that
     the memory is bounded; later ones are counted.
 
@@ -39,14 +39,14 @@ class Recorder:
 
     def __init__(self, *, names_accounts: bool = True) -> None:
         self._names_accounts = names_accounts
-        self._catalogs, self._payments, self._account = Catalogs(), Payments(), Account()
+        self._catalogs, self._payments, self._account = Catalogs(), RecordedPayments(), RecordedAccount()
         self._bills, self._failures = Bills(), Failures()
         self._voids, self._disputes = Cases("voids", self._payments), Cases("disputes", self._payments)
         self._calls = self._notifications = self._left_out = 0
         self._start: datetime | None = None
         self._end: datetime | None = None
         catalogs, account = self._catalogs, self._account
-        self._takers: dict[tuple[str, str], Callable[[SeenCall], None]] = {
+        self._takers: dict[tuple[str, str], Callable[[DecodedCall], None]] = {
             ("GET", "/v2/catalog"): catalogs.note_catalog,
             ("GET", "/v2/options"): catalogs.note_options,
             ("GET", "/v1/interbank/billers"): catalogs.note_billers,
@@ -67,7 +67,7 @@ class Recorder:
             ("POST", "/v2/transactions/check"): self._disputes.note,
         }
         # A refusal by these endpoints is recorded, too.
-        self._takers_of_all: dict[tuple[str, str], Callable[[SeenCall], None]] = {
+        self._takers_of_all: dict[tuple[str, str], Callable[[DecodedCall], None]] = {
             ("POST", "/v2/topup"): self._note_topup,
             ("GET", "/v2/bill-presentment"): self._bills.note,
         }
@@ -82,7 +82,7 @@ class Recorder:
         if 200 <= call.status < 300:
             take = take or self._takers.get((call.method, call.path))
         if take is not None:
-            take(seen_call(call, start))
+            take(decode_call(call, start))
 
     def note_notification(self, one: Notification) -> None:
         """Record an attempt of a callback or a webhook."""
@@ -101,7 +101,7 @@ class Recorder:
         self._end = at if self._end is None else max(self._end, at)
         return self._start
 
-    def _note_topup(self, call: SeenCall) -> None:
+    def _note_topup(self, call: DecodedCall) -> None:
         before = len(self._payments.followed)
         self._payments.note_topup(call)
         if call.status in (200, 400):

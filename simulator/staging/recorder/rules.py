@@ -16,7 +16,7 @@ from simulator.staging.recorder.courses import (
     distorted_callbacks,
     timeline,
 )
-from simulator.staging.recorder.payments import Payments, SeenPayment, SeenRefusal
+from simulator.staging.recorder.payments import RecordedPayments, SeenPayment, SeenRefusal
 from simulator.staging.recorder.values import Notes, counted, plain_line, short
 
 IN_ORDER_MAX = 40  # exceptions that an account, an amount or `nth` selects
@@ -24,7 +24,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9+@._-]{0,59}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedRequest:
     """An observed request: account, amount, and the index of its outcome among all outcomes."""
 
     account: str
@@ -56,7 +56,7 @@ def comment_of(part: Part, words: Iterable[str]) -> list[str]:
     return [] if "nth" in part.counts else [part.said] * bool(part.said) + list(words)
 
 
-def explain(observed: Sequence[Observed], *, names_accounts: bool, by_amount: bool = True) -> list[Part]:
+def explain(observed: Sequence[ObservedRequest], *, names_accounts: bool, by_amount: bool = True) -> list[Part]:
     """Return the rules of a product, in order. `names_accounts` allows accounts in them."""
     counts = Counter(one.outcome for one in observed)
     usual = max(counts, key=lambda outcome: (counts[outcome], -_first(observed, outcome)))
@@ -72,19 +72,21 @@ def explain(observed: Sequence[Observed], *, names_accounts: bool, by_amount: bo
     return _in_order(observed, usual, counts)
 
 
-def _account(one: Observed) -> str:
+def _account(one: ObservedRequest) -> str:
     return one.account
 
 
-def _amount(one: Observed) -> str:
+def _amount(one: ObservedRequest) -> str:
     return one.amount
 
 
-def _first(observed: Sequence[Observed], outcome: int) -> int:
+def _first(observed: Sequence[ObservedRequest], outcome: int) -> int:
     return next(place for place, one in enumerate(observed) if one.outcome == outcome)
 
 
-def _by_value(observed: Sequence[Observed], value_of: Callable[[Observed], str], usual: int) -> dict[str, int] | None:
+def _by_value(
+    observed: Sequence[ObservedRequest], value_of: Callable[[ObservedRequest], str], usual: int
+) -> dict[str, int] | None:
     """Return the outcome of each value that does not have the usual outcome. Return None if a value had several
     outcomes or cannot be written, or there are too many values."""
     outcome_of: dict[Hashable, int] = {}
@@ -96,7 +98,7 @@ def _by_value(observed: Sequence[Observed], value_of: Callable[[Observed], str],
 
 
 def _named(
-    key: str, values: Mapping[str, int], observed: Sequence[Observed], value_of: Callable[[Observed], str]
+    key: str, values: Mapping[str, int], observed: Sequence[ObservedRequest], value_of: Callable[[ObservedRequest], str]
 ) -> list[Part]:
     parts = []
     for outcome in dict.fromkeys(values.values()):
@@ -106,7 +108,7 @@ def _named(
     return parts
 
 
-def _in_order(observed: Sequence[Observed], usual: int, counts: Counter[int]) -> list[Part]:
+def _in_order(observed: Sequence[ObservedRequest], usual: int, counts: Counter[int]) -> list[Part]:
     drawn = Part(dict(sorted(counts.items())), said="drawn by weight")
     exceptions = [(place, one.outcome) for place, one in enumerate(observed, 1) if one.outcome != usual]
     if len(exceptions) > IN_ORDER_MAX:
@@ -129,7 +131,7 @@ class _Outcome:
 
 
 def payment_rules(
-    seen: Payments, products: AbstractSet[str], probe: Probe, notes: Notes, *, names_accounts: bool
+    seen: RecordedPayments, products: AbstractSet[str], probe: Probe, notes: Notes, *, names_accounts: bool
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return all rules of payments for these products in order, and the comments for the head of the file."""
     scripted = [one for one in seen.refusals if not _follows(one, probe)]
@@ -147,7 +149,7 @@ def payment_rules(
 
 def _observed(
     payments: list[SeenPayment], refusals: list[SeenRefusal], outcomes: list[_Outcome], *, has_callbacks: bool
-) -> list[Observed]:
+) -> list[ObservedRequest]:
     """Return the payments and refusals of a product in order, each with the index of its outcome in `outcomes`. New
     outcomes are appended."""
     courses, course_of = courses_of(payments, has_callbacks=has_callbacks)
@@ -156,7 +158,7 @@ def _observed(
         one.number: (one, places[course_of[one.number]]) for one in payments if one.number in course_of
     }
     of |= {one.number: (one, _place(_refused(one), outcomes)) for one in refusals}
-    return [Observed(one.account, short(str(one.amount)), place) for _, (one, place) in sorted(of.items())]
+    return [ObservedRequest(one.account, short(str(one.amount)), place) for _, (one, place) in sorted(of.items())]
 
 
 def _place(outcome: _Outcome, outcomes: list[_Outcome]) -> int:
@@ -183,7 +185,7 @@ def _by_product(seen: Iterable[_Seen]) -> dict[str, list[_Seen]]:
     return found
 
 
-def _unpaid(seen: Payments, probe: Probe) -> int:
+def _unpaid(seen: RecordedPayments, probe: Probe) -> int:
     """Return how many payments the service created and this simulator refuses."""
     return sum(
         probe.refusal(one.product, one.account, one.amount, one.extras) is not None
@@ -218,7 +220,7 @@ def _refusal(one: SeenRefusal) -> dict[str, Any]:
     return shown
 
 
-def _said(seen: Payments, by_itself: int, unpaid: int) -> Iterator[str]:
+def _said(seen: RecordedPayments, by_itself: int, unpaid: int) -> Iterator[str]:
     if by_itself:
         yield f"{counted(by_itself, 'refusal')} of a payment: catalog or wallet say so, which needs no rule"
     if unpaid:

@@ -18,7 +18,7 @@ _CONTROL = re.compile(r"[^\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufdcf\ufdf0
 
 
 @dataclass(frozen=True, slots=True)
-class SeenCall:
+class DecodedCall:
     """A call: its query parameters, request and answer, and `data` of the answer; missing parts are empty. `at_s` is in
     seconds since the record began; `status` is 0 without an answer."""
 
@@ -35,10 +35,12 @@ class SeenCall:
         return as_dict(self.answer.get("data"))
 
 
-def seen_call(call: Call, start: datetime) -> SeenCall:
+def decode_call(call: Call, start: datetime) -> DecodedCall:
     """Read a call."""
     asked, answer = as_dict(decoded(call.body)), as_dict(decoded(call.answer))
-    return SeenCall((call.at - start).total_seconds(), call.status, call.trxid, parameters(call.query), asked, answer)
+    return DecodedCall(
+        (call.at - start).total_seconds(), call.status, call.trxid, parameters(call.query), asked, answer
+    )
 
 
 def callback_result(one: Notification) -> dict[str, Any]:

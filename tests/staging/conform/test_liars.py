@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from simulator.staging.conform.checks import all_checks
-from simulator.staging.conform.findings import Report
+from simulator.staging.conform.findings import ConformReport
 from simulator.staging.conform.payments import PaymentRunner
 from simulator.staging.conform.permissions import BadOrder
 from simulator.staging.conform.run import all_questions, known_names
@@ -57,7 +57,7 @@ PAYING = {check.id for check in all_checks() if check.needs == "payments"} | {on
 """The checks that may pay; the other checks make up most of a run."""
 
 
-def told(liar: Liar, limit: str, only: Collection[str] = PAYING) -> tuple[Liar, Report]:
+def told(liar: Liar, limit: str, only: Collection[str] = PAYING) -> tuple[Liar, ConformReport]:
     """A run on a liar of what may pay, or of another selection; empty for a whole run."""
     liar = replace(liar, posts=[])
     with running({}) as client:

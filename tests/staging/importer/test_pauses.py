@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from simulator.staging.conform.findings import NotExercised
-from simulator.staging.importer.answers import Answers, LongPause, State, retry_after
+from simulator.staging.importer.answers import AnswerFile, Answers, LongPause, retry_after
 from simulator.staging.service import Answer, NoAnswer, Request, Session
 from simulator.staging.signing import Credentials
 
@@ -43,7 +43,7 @@ class Answering:
 def ask(service: Answering, folder: Path, requests_max: int = 100) -> tuple[object, list[float]]:
     clock = Clock()
     session = Session(service, CREDENTIALS, clock, 1e6, requests_max)
-    state = State(folder / "state", "an-account", lambda text: text)
+    state = AnswerFile(folder / "state", "an-account", lambda text: text)
     state.begin("now")
     return Answers(session, state).ask("/v2/balance"), clock.waits
 

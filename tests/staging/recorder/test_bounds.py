@@ -9,7 +9,7 @@ from types import FunctionType, ModuleType
 import pytest
 
 from simulator.staging.recorder import recorder as recorder_module
-from simulator.staging.recorder.recorder import Recorder
+from simulator.staging.recorder.recorder import TrafficRecorder
 from simulator.wire.traffic import Call, Notification
 
 START = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)
@@ -56,7 +56,7 @@ def memory(root: object) -> int:
 
 @pytest.mark.slow
 def test_a_hundred_thousand_calls_take_bounded_memory() -> None:
-    recorder = Recorder()
+    recorder = TrafficRecorder()
     for n in range(CALLS):
         call = topup(n, f"r{n // 2}", "Accepted" if n % 2 == 0 else "Succesful", f"P{n % 20_000 // 2}")
         recorder.note_call(call)
@@ -69,7 +69,7 @@ def test_a_hundred_thousand_calls_take_bounded_memory() -> None:
 
 def test_messages_beyond_the_first_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorder_module, "MESSAGES_MAX", 20)
-    recorder = Recorder()
+    recorder = TrafficRecorder()
     for n in range(27):
         recorder.note_call(topup(n, f"r{n}", "Succesful"))
     text = recorder.scenario_text()
@@ -79,7 +79,7 @@ def test_messages_beyond_the_first_are_counted(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.slow
 def test_pages_of_options_beyond_the_limit_are_left_out() -> None:
-    recorder = Recorder()
+    recorder = TrafficRecorder()
     for page in range(1, 60):
         items = [{"code": f"C{page}-{n}", "label": "x", "denomination": n} for n in range(5000)]
         meta = {"current_page": page, "per_page": 5000, "total": 300_000}

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.scenario.library import problems
-from simulator.staging.recorder.recorder import Recorder
+from simulator.staging.recorder.recorder import TrafficRecorder
 from simulator.wire.traffic import Call, Notification
 from tests.support.tiers import examples
 
@@ -89,7 +89,7 @@ def told(draw: st.DrawFn) -> Notification:
     )
 
 
-def accepted(recorder: Recorder) -> str:
+def accepted(recorder: TrafficRecorder) -> str:
     text = recorder.scenario_text()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "recorded.yaml"
@@ -102,7 +102,7 @@ def accepted(recorder: Recorder) -> str:
 @settings(max_examples=examples(60))
 @given(st.lists(calls() | told(), max_size=14), st.booleans())
 def test_anything_gives_a_scenario(seen: list[Call | Notification], names_accounts: bool) -> None:
-    recorder = Recorder(names_accounts=names_accounts)
+    recorder = TrafficRecorder(names_accounts=names_accounts)
     for one in seen:
         if isinstance(one, Call):
             recorder.note_call(one)
@@ -131,7 +131,7 @@ STEPS = st.lists(
 @settings(max_examples=examples(60))
 @given(STEPS)
 def test_any_course_of_payments_gives_a_scenario(steps: list[tuple[Any, ...]]) -> None:
-    recorder = Recorder()
+    recorder = TrafficRecorder()
     at = START
     for refid, product, account, amount, http, status, code, remarks, wait in steps:
         body = {"refid": refid, "product": product, "account": account, "amount": amount}
@@ -168,7 +168,7 @@ PRODUCTS = st.fixed_dictionaries(
 @settings(max_examples=examples(60))
 @given(st.lists(PRODUCTS, max_size=4), st.lists(st.tuples(CODES, CODES, OPTIONS, VALUES), max_size=4), VALUES)
 def test_any_catalog_gives_a_scenario(products: list[Any], pages: list[tuple[Any, ...]], groups: Any) -> None:
-    recorder = Recorder()
+    recorder = TrafficRecorder()
 
     def note(method: str, path: str, answer: Any, body: Any = None) -> None:
         sent, said = json.dumps(body).encode(), json.dumps(answer).encode()
@@ -186,13 +186,13 @@ def test_any_catalog_gives_a_scenario(products: list[Any], pages: list[tuple[Any
 
 
 def test_an_empty_recording_gives_a_scenario() -> None:
-    assert "Recorded by reseller-sim" in accepted(Recorder())
+    assert "Recorded by reseller-sim" in accepted(TrafficRecorder())
 
 
 @pytest.mark.parametrize("raw", RAW)
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
 def test_garbage_at_each_endpoint_gives_a_scenario(endpoint: tuple[str, str], raw: bytes) -> None:
-    recorder = Recorder()
+    recorder = TrafficRecorder()
     recorder.note_call(
         Call(n=1, at=START, method=endpoint[0], path=endpoint[1], query=b"\xff", body=raw, status=200, answer=raw)
     )

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from simulator.scenario.library import load_scenario
-from simulator.staging.recorder.recorder import Recorder
+from simulator.staging.recorder.recorder import TrafficRecorder
 from simulator.wire.traffic import Call, Notification
 from tests.support.client import running
 from tests.support.traffic import Ask, Step, checked, get, pay, play
@@ -31,7 +31,7 @@ def topup(refid: str, seconds: float, status: str, since: float, http: int = 200
 
 
 def recorded(*calls: Call) -> str:
-    recorder = Recorder()
+    recorder = TrafficRecorder()
     for one in calls:
         recorder.note_call(one)
     return recorder.scenario_text()
@@ -73,7 +73,7 @@ def told_of(refid: str, seconds: float, status: str, since: float, answered: int
 
 
 def recorded_with(*seen: Call | Notification) -> str:
-    recorder = Recorder()
+    recorder = TrafficRecorder()
     for one in seen:
         if isinstance(one, Call):
             recorder.note_call(one)
@@ -150,7 +150,7 @@ def test_failures_at_the_wire_are_a_section_in_comments_that_passes_check(tmp_pa
 
 def test_a_deposit_that_a_webhook_reported_is_in_the_schedule(tmp_path: Path) -> None:
     event = {"type": "balance.added", "id": "e1", "data": {"amount": 250.5, "balance": 300, "resellerCode": "X"}}
-    recorder = Recorder()
+    recorder = TrafficRecorder()
     recorder.note_call(topup("a", 0, "Accepted", 0))
     for again in range(2):
         recorder.note_notification(

@@ -8,14 +8,14 @@ from typing import Any
 from simulator.staging.conform.checks.payments import paid
 from simulator.staging.conform.context import Run, check
 from simulator.staging.conform.findings import Departs, Departure, NotExercised, differ, unless
-from simulator.staging.conform.payments import STATUSES, Payment
+from simulator.staging.conform.payments import STATUSES, PlannedPayment
 from simulator.staging.service import Answer, target
 
 DISPUTE, VOID = "/v2/transactions/check", "/v2/transactions/void"
 WRONG_AMOUNT, OTHER_REASON = 1, 3
 
 
-def trxid_of(run: Run, payment: Payment) -> str:
+def trxid_of(run: Run, payment: PlannedPayment) -> str:
     """Return the id of a payment in the history. Raises `NotExercised` without a record."""
     rows = run.runner.records(payment)
     if not rows:
@@ -63,7 +63,7 @@ def dispute(run: Run) -> Iterator[Departure]:
     yield from differ("the wallet, which a dispute does not change", before, run.runner.balance())
 
 
-def voided(run: Run) -> tuple[Payment, list[Answer], Decimal]:
+def voided(run: Run) -> tuple[PlannedPayment, list[Answer], Decimal]:
     """Return a voided payment, the answers to its first and second void, and the balance before. The void is made once,
     and followed until the refund. Raises `NotExercised`."""
     if run.voided is None:

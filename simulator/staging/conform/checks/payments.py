@@ -7,7 +7,7 @@ from typing import Any
 from simulator.staging.conform.checks.catalog import CENT, UNKNOWN, cost_of
 from simulator.staging.conform.context import Run, check, selects
 from simulator.staging.conform.findings import Departure, NotExercised, differ, unless
-from simulator.staging.conform.payments import FINAL_NAMES, PAID, PENDING, STATUSES, Payment
+from simulator.staging.conform.payments import FINAL_NAMES, PAID, PENDING, STATUSES, PlannedPayment
 from simulator.staging.conform.permissions import Order
 from simulator.staging.service import Answer, target
 from simulator.wire.money import is_integer_when_whole
@@ -15,7 +15,7 @@ from simulator.wire.money import is_integer_when_whole
 KEPT = ("refid", "product", "account", "amount", "productName")
 
 
-def paid(run: Run) -> list[Payment]:
+def paid(run: Run) -> list[PlannedPayment]:
     """Return the successful payments. Raises `NotExercised` without any."""
     found = [payment for payment in run.runner.payments if payment.last.get("status") == PAID]
     if not found:
