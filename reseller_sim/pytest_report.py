@@ -29,6 +29,7 @@ OTHERS_MAX = 20
 RECENT = 1000  # requests, and payments, that are looked at
 TIMEOUT_S = 10.0  # a simulator that hangs holds up no run
 TITLE = "reseller-sim: "
+PENDING = "pending"
 NONE_CAME = "none has reached the sandbox"
 LEFT_OUT = "... "
 _PREFIX = re.compile(r"^(E  +)? *")  # of each line of an error's text, in most of pytest's styles
@@ -63,7 +64,7 @@ def sections(sandbox: Sandbox) -> list[Section]:
     found: list[Section] = []
     try:
         found.extend((TITLE + one_line(title), "\n".join(map(one_line, lines))) for title, lines in _known(sandbox))
-        if not found:
+        if all(title == TITLE + PENDING for title, _ in found):
             text = f"{NONE_CAME}: does the code under test use {sandbox.url}?{_strays(sandbox)}"
             text += proxy_hint(os.environ)
             found.append((TITLE + "requests", one_line(text)))
@@ -90,7 +91,7 @@ def _strays(sandbox: Sandbox) -> str:
 
 def _known(sandbox: Sandbox) -> Iterator[tuple[str, list[str]]]:
     if waits := pending(sandbox) + held(sandbox, None):
-        yield "pending", [waits.removeprefix("; ")]
+        yield PENDING, [waits.removeprefix("; ")]
     payments, requests = _payments(sandbox), _recent(sandbox, "requests", {})
     for payment in payments[:STORIES_MAX]:
         story = Story(sandbox.ask("GET", below("/transactions", payment["trxid"])))

@@ -36,6 +36,15 @@ def test_the_hint_of_a_test_without_requests_asks_for_the_address(own: Sandbox) 
     assert text.startswith(f"none has reached the sandbox: does the code under test use {own.url}?")
 
 
+def test_the_hint_of_a_test_without_requests_comes_beside_what_the_scenario_schedules(simulator: Simulator) -> None:
+    deposit = {"at": "1h", "deposit": {"reseller": "RS001", "amount": "5.00"}}
+    with simulator.sandbox({"extends": "default", "schedule": [deposit]}) as sandbox:
+        (first, waits), (second, text) = sections(sandbox)
+    assert (first, second) == ("reseller-sim: pending", "reseller-sim: requests")
+    assert 'call advance("3600s") or' in waits
+    assert text.startswith("none has reached the sandbox")
+
+
 def test_the_hint_counts_requests_that_reached_the_default_sandbox_instead(simulator: Simulator, own: Sandbox) -> None:
     default = simulator.open()
     default.ask("PUT", "/clock", {"mode": "real"})
