@@ -14,6 +14,7 @@ import pytest
 from simulator.cli.reports.tapes import Tapes
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.database import OWNER
+from simulator.persistence.replay.tape_redaction import CannotMask
 from simulator.persistence.restoration import CannotResume
 from simulator.persistence.schema import DATABASE
 from simulator.persistence.store import Store
@@ -73,9 +74,14 @@ def test_a_tape_of_a_folder_replays(shows_secrets: bool, tmp_path: Path) -> None
     assert "all as it was" in invoke("replay", file).stdout
 
 
-def test_a_tape_that_cannot_be_exported_without_its_secrets_is_refused_on_one_line(tmp_path: Path) -> None:
-    users = [{"username": "ann", "password": "0123456789"}]  # which is the account of the payments, too
-    folder = filled(tmp_path / "data", {"resellers": [{"code": "RS001", "balance": 100, "users": users}]})
+def test_a_tape_that_cannot_be_exported_without_its_secrets_is_refused_on_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise CannotMask("a secret of it is also something else")
+
+    monkeypatch.setattr("simulator.persistence.replay.tape_redaction.lines_without_secrets", refuse)
+    folder = filled(tmp_path / "data")
     file = tmp_path / "default.tape"
     line = refused("data", "export", str(folder), str(file), "--tape")
     assert "the tape of default: a secret of it is also something else" in line

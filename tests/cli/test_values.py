@@ -42,6 +42,8 @@ def test_a_duration_that_is_too_long_is_refused_as_such(text: str) -> None:
 LENGTHS = {
     "serve --sandbox-ttl": ("serve",),
     "serve --drain": ("serve",),
+    "serve --lease": ("serve",),
+    "serve --store-grace": ("serve",),
     "exec --sandbox-ttl": ("exec", "--", "true"),
     "exec --timeout": ("exec", "--", "true"),
     "explore --sandbox-ttl": ("explore", "--", "true"),
