@@ -17,7 +17,7 @@ from simulator.api.pipeline import Pipeline
 from simulator.api.request_replayer import RequestReplayer
 from simulator.api.routes import PathTable, UnsignedJudge, routes
 from simulator.api.token_credentials import names_owner, owner_at_root
-from simulator.asgi import AsgiEndpoint, below_mount, deliver, incoming, is_control, mounted
+from simulator.asgi import AsgiEndpoint, below_mount, deliver, incoming, mounted
 from simulator.domain.model.scenario import Scenario
 from simulator.http_client.addresses import AddressPolicy
 from simulator.http_client.sender import HttpSender
@@ -99,7 +99,7 @@ class App(Starlette):
             if self._requests is not None:
                 await self._requests(scope, receive, send)
                 return
-            if not self.user_middleware and not is_control(scope["path"]):
+            if not self.user_middleware and not _is_control(scope["path"]):
                 # Like the mounts, which would take a third of an answer.
                 await self._answer_reseller(scope, receive, send)
                 return
@@ -116,7 +116,7 @@ class App(Starlette):
         """Return the answer to a complete request of the reseller API, which our own server can write at once."""
         raw_path, _, query = whole.target.partition(b"?")
         path = self._proxy_prefix.below(raw_path.decode("ascii"))
-        if is_control(path) or is_browser_at_root(whole.method, path, whole.by_name):
+        if _is_control(path) or is_browser_at_root(whole.method, path, whole.by_name):
             return None
         if self._requests is not None and not self._requests.is_here(path, whole.by_name):
             return None
@@ -223,7 +223,7 @@ class App(Starlette):
         self.operations.store_figures = self._requests.figures
 
     async def _answer_here(self, scope: Any, receive: Any, send: Any) -> None:
-        if is_control(scope["path"]):
+        if _is_control(scope["path"]):
             await self._answer_control(scope, receive, send)
         else:
             await self._answer_reseller(scope, receive, send)
@@ -273,6 +273,11 @@ class App(Starlette):
             await self._requests.close()
         if self.data_folder is not None:
             self.data_folder.close()
+
+
+def _is_control(path: str) -> bool:
+    """Return whether the path is the simulator's own: the control API, or the contract as a document."""
+    return path.startswith(CONTROL_PATH + "/") or path in (CONTROL_PATH, DOCUMENT_PATH)
 
 
 def build_app(

@@ -9,7 +9,6 @@ from starlette.routing import Mount
 from simulator.api.call import EncodedReply, Incoming
 from simulator.api.clients import ROOT_KEY, ProxyPrefix
 from simulator.domain.model.outcomes import ConnectionEnd
-from simulator.options import CONTROL_PATH, DOCUMENT_PATH
 from simulator.server.responder import responder_of
 from simulator.server.sent_request import source_of, unusual_target
 from simulator.wire.traffic import as_sent
@@ -59,11 +58,6 @@ def incoming(scope: Any, receive: Any, prefix: ProxyPrefix) -> Incoming:
         target=unusual_target(scope, prefix.below_sent),
         source=source_of(scope),
     )
-
-
-def is_control(path: str) -> bool:
-    """Return whether the path is the simulator's own: the control API, or the contract as a document."""
-    return path.startswith(CONTROL_PATH + "/") or path in (CONTROL_PATH, DOCUMENT_PATH)
 
 
 async def deliver(scope: Any, send: Any, answer: EncodedReply) -> None:

@@ -14,7 +14,7 @@ from simulator.auth import headers as names
 from simulator.domain.commands import CountRequest
 from simulator.domain.model.details import NAMES_MAX
 from simulator.domain.model.resellers import Reseller
-from simulator.domain.queries import payment_with
+from simulator.domain.state import payment_with
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import Quotas
 from simulator.wire import error_bodies

@@ -30,7 +30,7 @@ from simulator.domain.model.fault_kinds import (
 )
 from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.domain.model.rules import Fields
-from simulator.domain.queries import payment_with
+from simulator.domain.state import payment_with
 from simulator.runtime.journal import CONTENT_TYPE
 from simulator.wire import error_bodies
 from simulator.wire.money import encode

@@ -29,10 +29,11 @@ from simulator.api.clients import DIRECT, ClientResolver
 from simulator.api.fault_effects import NO_REPLY, choose_fault, with_failures
 from simulator.api.notes import diagnosis_for_client, hide_secrets
 from simulator.api.routes import PathTable, Routes
-from simulator.api.suspended import ClientGone, keep_unread, read, record, wait
+from simulator.api.suspended import ClientGone, keep_unread, read, wait
 from simulator.api.validation import check_fields, note_ignored_members
 from simulator.domain.model.domain_events import StatusChanged
 from simulator.domain.model.fault_kinds import FaultThen
+from simulator.persistence.tape.entries import RequestShown
 from simulator.runtime.journal import Exchange, decode_rule_names, packed, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import NO_QUOTAS
@@ -302,3 +303,16 @@ def with_deprecation(call: ApiCall, reply: Reply) -> Reply:
     if form == "none":
         return reply
     return msgspec.structs.replace(reply, headers=(*reply.headers, (b"deprecation", deprecation(form))))
+
+
+def record(call: ApiCall, recorder: LiveSandbox) -> None:
+    """Write a call to the journal of `recorder`, and to the tape. A suspended call is on the tape already; a call that
+    another sandbox records is on both tapes."""
+    own = call.sandbox
+    size = recorder.journal.add(call.exchange)
+    if call.tape is None and not call.is_lost:
+        own.tape.add(call.exchange, size)
+    elif call.tape is own.tape:
+        own.tape.answer(call.exchange, size)
+    if recorder is not own or (call.tape is not own.tape and call.is_lost):
+        recorder.tape.add(RequestShown(call.exchange), size)

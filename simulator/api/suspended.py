@@ -21,9 +21,8 @@ from simulator.domain.model.draw import Spread
 from simulator.domain.model.fault_kinds import FaultThen
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.rules import Rule
-from simulator.persistence.tape.entries import RequestShown, Resumption
+from simulator.persistence.tape.entries import Resumption
 from simulator.runtime.holds import HoldEntry, Kind, reason
-from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire import error_bodies
 
 TIMED_OUT = 504
@@ -225,16 +224,3 @@ def _drawn(call: ApiCall, rule: Rule[FaultThen], delay: tuple[timedelta, timedel
         return delay.at(fraction)
     low, high = delay
     return low + (high - low) * fraction
-
-
-def record(call: ApiCall, recorder: LiveSandbox) -> None:
-    """Write a call to the journal of `recorder`, and to the tape. A suspended call is on the tape already; a call that
-    another sandbox records is on both tapes."""
-    own = call.sandbox
-    size = recorder.journal.add(call.exchange)
-    if call.tape is None and not call.is_lost:
-        own.tape.add(call.exchange, size)
-    elif call.tape is own.tape:
-        own.tape.answer(call.exchange, size)
-    if recorder is not own or (call.tape is not own.tape and call.is_lost):
-        recorder.tape.add(RequestShown(call.exchange), size)

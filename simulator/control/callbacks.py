@@ -12,8 +12,7 @@ from simulator.control.http import page, reply, sandbox_of
 from simulator.domain.commands import SendCallback
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.delivery_attempts import Attempt, Job
-from simulator.domain.queries import payment_with
-from simulator.domain.state import State
+from simulator.domain.state import State, payment_with
 from simulator.redaction import redact_urls
 from simulator.runtime.attempt_log import SentRequests
 from simulator.wire.payments import CALLBACK_STATUS_NAMES

@@ -19,8 +19,7 @@ from simulator.control.filters import query_of, refuse_unknown_reseller
 from simulator.control.http import PageRequest, page, reply, sandbox_of
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.wallet import Entry, EntryType
-from simulator.domain.queries import payment_with
-from simulator.domain.state import State
+from simulator.domain.state import State, payment_with
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)

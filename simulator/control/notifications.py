@@ -9,7 +9,7 @@ from simulator.control import render
 from simulator.control.filters import page_of, query_of, refuse_unknown_reseller, wait_of
 from simulator.control.http import page, reply, sandbox_of
 from simulator.domain.model.domain_events import EmailNotification
-from simulator.runtime.bounded_log import Tally
+from simulator.runtime.journal import Tally
 
 
 def row(one: EmailNotification) -> dict[str, Any]:

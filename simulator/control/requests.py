@@ -29,8 +29,7 @@ from simulator.control.http import DIGITS_MAX, error, page, refuse_lost_sandbox,
 from simulator.domain.errors import Conflict
 from simulator.redaction import Mask
 from simulator.runtime.background import in_background, place
-from simulator.runtime.bounded_log import Tally
-from simulator.runtime.journal import Exchange, reply_headers
+from simulator.runtime.journal import Exchange, Tally, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.traffic import as_sent
 

@@ -16,8 +16,7 @@ from simulator.control.http import error, lines, page, reply, sandbox_of, sandbo
 from simulator.control.requests import row as request_row
 from simulator.domain.model.cases import Case
 from simulator.domain.model.transactions import PaymentResult, Transaction
-from simulator.domain.queries import payment_with
-from simulator.domain.state import State
+from simulator.domain.state import State, payment_with
 from simulator.runtime.attempt_log import SentRequests
 from simulator.runtime.holds import HoldEntry
 from simulator.wire.money import number

@@ -14,8 +14,7 @@ from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.pricing import NO_OPTIONS, PLAN_CODE, plan_field
 from simulator.domain.model.resellers import Reseller
-from simulator.domain.model.transactions import Transaction
-from simulator.domain.state import State, spelling_of
+from simulator.domain.state import State
 
 TICK = timedelta(milliseconds=1)  # the smallest difference that is visible to clients
 
@@ -25,12 +24,6 @@ NEW_VERSION = date(2026, 9, 16)
 # In UTC like the time of every request: comparing times of two zones is thirty times slower.
 SWITCH_IN_SERVICE_ZONE = datetime(2027, 1, 11, tzinfo=SERVICE_ZONE).astimezone(UTC)
 SWITCH_IN_UTC = datetime(2027, 1, 11, tzinfo=UTC)
-
-
-def payment_with(state: State, reseller: Reseller, refid: str) -> Transaction | None:
-    """Return the reseller's payment with this refid, as the scenario compares refids."""
-    spelling = spelling_of(state.scenario)
-    return reseller.refids.get(refid) if spelling is None else reseller.refids.find_alike(refid, spelling)
 
 
 def reseller_of(state: State, code: str) -> Reseller:

@@ -165,3 +165,9 @@ def status_codes(scenario: Scenario) -> Mapping[str, int]:
     """Return the status code of each status and refusal (SPEC 7.3)."""
     own = scenario.assume.get("payment-status-codes")
     return {**STATUS_CODES, **own} if isinstance(own, Mapping) else STATUS_CODES
+
+
+def payment_with(state: State, reseller: Reseller, refid: str) -> Transaction | None:
+    """Return the reseller's payment with this refid, as the scenario compares refids."""
+    spelling = spelling_of(state.scenario)
+    return reseller.refids.get(refid) if spelling is None else reseller.refids.find_alike(refid, spelling)

@@ -147,8 +147,7 @@ def _traced(
 
 def due_of(fired: Iterable[Fired]) -> Due:
     """Return the attempts that became due by these events."""
-    sends = (one.send for one in fired if one.send is not None)
-    return tuple((send.job.id, send.attempt.number) for send in sends)
+    return tuple([(one.send.job.id, one.send.attempt.number) for one in fired if one.send is not None])
 
 
 ACTIONS: dict[type, tuple[str, Callable[[Any, Any], str]]] = {

@@ -149,6 +149,8 @@ class Courier:
 
     def trace_of(self, job: Job) -> Trace:
         """Return the trace that a job belongs to: its own, or the trace of its payment."""
+        if not self.traces:
+            return None
         own = self.traces.find(job.id)
         return self.traces.find(job.transaction.number) if own is None and isinstance(job, Callback) else own
 

@@ -289,8 +289,8 @@ class Driver:
         self._timer = self._timer_due = None
         if not self._settling:  # else the last of them sets the timer again
             now = self.clock.now()
-            self._process_share(now)
-            self.lanes.start()
+            if not self._process_share(now):
+                self.lanes.start()
             self.rearm(now)
 
 

@@ -2,7 +2,8 @@
 
 Events are rendered lazily and never copied: the log of a sandbox holds references to its latest events, and a reader
 holds a position. A slow reader misses evicted events and holds no memory, except for the logs of lives that have ended:
-a few are kept, up to a size limit, until all readers have read them. Readers are woken once per turn of the event loop.
+a few are kept, up to a size limit, until all readers have read them. Readers are woken once per turn of the event loop,
+and every `WAKE_EVERY_S` at most.
 Without readers, publishing an event costs one append.
 """
 
@@ -81,6 +82,9 @@ READERS_OF_ONE_MAX = 32
 
 RENDERED_BYTES_MAX = 1024 * 1024
 """The limit for the bytes of rendered events that are cached for other streams."""
+
+WAKE_EVERY_S = 0.02
+"""Under load, readers take the events of so many seconds together: waking a reader costs more than ten events."""
 
 ENDED_BYTES_MAX = 64 * 1024 * 1024
 """The memory limit for ended lives that a server keeps until all readers have read them."""
@@ -275,6 +279,7 @@ class EventHub:
         self.is_closed = False
         self.rendered = RenderedEvents()
         self._touched: set[EventLog] = set()
+        self._woken_s = 0.0
         self.ended: list[EventLog] = []
 
     def refuse_when_full(self, holder: str = "") -> None:
@@ -311,10 +316,19 @@ class EventHub:
         return [reader for reader in self.readers if reader.reads(log)]
 
     def touch(self, log: EventLog) -> None:
-        """Wake the readers of a log at the end of this turn."""
+        """Wake the readers of a log at the end of this turn, or later if they were woken just now."""
         if not self._touched:
-            asyncio.get_running_loop().call_soon(self.wake)
+            loop = asyncio.get_running_loop()
+            wait_s = self._woken_s + WAKE_EVERY_S - loop.time()
+            if wait_s > 0:
+                loop.call_later(wait_s, self._wake_touched, loop)
+            else:
+                loop.call_soon(self._wake_touched, loop)
         self._touched.add(log)
+
+    def _wake_touched(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._woken_s = loop.time()
+        self.wake()
 
     def wake(self) -> None:
         """Notify the readers of the logs that have something new."""

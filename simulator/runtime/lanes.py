@@ -13,7 +13,7 @@ import msgspec
 from simulator.domain.agenda import DeliveryDue, Fired
 from simulator.domain.model.delivery_attempts import AttemptResult, Job, Send
 from simulator.domain.model.inbox_programs import INBOX_SCHEME
-from simulator.runtime.bounded_log import BoundedLog, Tally
+from simulator.runtime.journal import BoundedLog, Tally
 
 SIDE_BY_SIDE_MAX = 64  # of an advance
 STARTED_PER_TURN_MAX = 25  # each takes some tenths of a millisecond, until it waits for its receiver or is done

@@ -364,6 +364,29 @@ def test_two_streams_render_an_event_once(client: Client, monkeypatch: pytest.Mo
     assert len(rendered) == len(set(rendered))
 
 
+def test_under_load_a_reader_is_woken_for_many_events_at_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "WAKE_EVERY_S", 1000.0)
+
+    async def woken() -> tuple[bool, bool]:
+        reader = EventSource(client.app.sandboxes, EventQuery(), client.live.events).reader()
+        with reader:
+            waiting = asyncio.ensure_future(reader.wait(60))
+            await client.acall("GET", "/v2/balance")
+            first = await waiting
+            assert len(reader.take()) == 1
+            waiting = asyncio.ensure_future(reader.wait(60))
+            for _ in range(3):
+                await client.acall("GET", "/v2/balance")
+                await asyncio.sleep(0)
+            second = waiting.done()
+            client.live.events.hub.wake()
+            assert await waiting
+            assert len(reader.take()) == 3
+            return first, second
+
+    assert client.run(woken()) == (True, False)
+
+
 def test_readers_that_do_not_read_cost_a_reset_nothing_and_miss_nothing(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -424,6 +447,7 @@ def test_only_the_latest_lives_that_ended_are_kept_for_a_reader(
 
 
 def test_lives_that_ended_are_kept_within_bytes(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "WAKE_EVERY_S", 0.0)
     hub = client.app.sandboxes.events
 
     async def happens(stream: Following) -> None:

@@ -164,9 +164,9 @@ DEFECTS = (
     Defect("an address is blocked for half of its requests", "domain.model.request_limits:RequestRates.allow",
            "window.requests <= self._requests_max", "window.requests <= self._requests_max // 2", seed=17),
     # Numbers and memory
-    Defect("the journal skips a number while somebody waits", "runtime.bounded_log:BoundedLog.add",
+    Defect("the journal skips a number while somebody waits", "runtime.journal:BoundedLog.add",
            "        self.notifier.notify()", "        self.last_n += 1\n        self.notifier.notify()"),
-    Defect("an evicted request is not counted", "runtime.bounded_log:BoundedLog.add",
+    Defect("an evicted request is not counted", "runtime.journal:BoundedLog.add",
            "self.left_out += 1", "self.left_out += self._count_max > 100"),
     Defect("an evicted message of an inbox is not counted", "runtime.inboxes:Inboxes.evict_oldest",
            "inbox.evicted += 1", "inbox.evicted += 0", seed=6),

@@ -79,6 +79,8 @@ def _add_copies(state: State, transaction: Transaction, result: PaymentResult, n
 
 def _delay(state: State, callback: Callback, distortion: Distortion) -> timedelta:
     """Return the delay of a callback; its repetition has the same delay as the original."""
+    if isinstance(distortion.delay, timedelta):
+        return distortion.delay
     copy = 0 if callback.is_repeat else callback.copy
     identity = callback.transaction.trxid, callback.result.status.value, copy
     return drawn(distortion.delay, draw.fraction(state.seed, "callback delay", *identity))

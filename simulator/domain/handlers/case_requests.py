@@ -32,8 +32,7 @@ from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import Status, Transaction, may_follow
 from simulator.domain.model.wallet import EntryType
-from simulator.domain.queries import payment_with
-from simulator.domain.state import State
+from simulator.domain.state import State, payment_with
 
 # Per transaction. A transaction has several disputes or voids only where refused ones may be requested again.
 CASES_MAX = 20

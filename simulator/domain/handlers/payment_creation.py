@@ -41,14 +41,13 @@ from simulator.domain.model.transactions import (
     Transaction,
 )
 from simulator.domain.model.wallet import TRANSACTION
-from simulator.domain.queries import not_on_sale, payment_with
-from simulator.domain.state import State
+from simulator.domain.queries import not_on_sale
+from simulator.domain.state import State, payment_with
 
 _DEFAULT_CALLBACKS = Distortion()
 NO_EXTRAS: Mapping[str, object] = {}  # shared by all payments
 
-# The documented order (SPEC 4.11); the balance is checked last. Each check returns early for the products that it does
-# not concern: most have no extras, no plans and no options with accounts.
+# The documented order (SPEC 4.11); the balance is checked last.
 CHECKS: tuple[Callable[[Draft], Refusal | None], ...] = (
     check_account,
     check_extras,
@@ -57,6 +56,8 @@ CHECKS: tuple[Callable[[Draft], Refusal | None], ...] = (
     check_amount,
     check_plan_needed,
 )
+# Those that concern a product without extras, as most are.
+CHECKS_WITHOUT_EXTRAS = (check_account, check_number, check_amount)
 
 
 def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | PaymentRefused:
@@ -105,7 +106,8 @@ def _check(draft: Draft, reseller: Reseller, command: CreatePayment, now: dateti
         draft, refused, note = _accept_price(draft, refused)
         if refused is not None:
             return _refuse(state, refused, reseller, product, warning=price_of_another(draft))
-    note = note or price_of_another(draft)
+    if product.price_adjustment is not None or product.denomination_unit_price != 1:
+        note = note or price_of_another(draft)
     assert draft.amount is not None, "an amount that is not a number was refused"
     cost = shared(pricing.cost(product, draft.amount))
     if wanting := _wanting(draft, reseller, cost):
@@ -127,7 +129,7 @@ def _wanting(draft: Draft, reseller: Reseller, cost: Decimal) -> Detail | None:
 
 def _first_failure(draft: Draft) -> Refusal | None:
     """Return the refusal of the first check that fails; None when all pass."""
-    for check in CHECKS:
+    for check in CHECKS if draft.extras or draft.product.fulfillment.extras else CHECKS_WITHOUT_EXTRAS:
         if refusal := check(draft):
             return refusal
     return None

@@ -55,7 +55,10 @@ def realistic(steps: tuple[Step, ...], processing_time: str) -> tuple[Step, ...]
 def drawn_steps(steps: tuple[Step, ...], seed: int, *identity: object) -> tuple[Step, ...]:
     """Return the steps with times drawn for this payment, where a step has a distribution. No step precedes the dated
     step above it."""
-    if all(step.spread is None for step in steps):
+    for step in steps:
+        if step.spread is not None:
+            break
+    else:
         return steps
     found, latest = list[Step](), timedelta(0)
     for place, step in enumerate(steps):

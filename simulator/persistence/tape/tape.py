@@ -109,7 +109,8 @@ class Tape:
             return
         self._entries.append(entry)
         self.bytes += size
-        self._count(size)
+        self._counted += size
+        self._budget.bytes += size
 
     def join(self, budget: TapeBudget) -> None:
         """Count in another budget from now on, even above its limit."""

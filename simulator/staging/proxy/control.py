@@ -38,7 +38,7 @@ from simulator.control.http import (
 from simulator.domain.errors import DomainError
 from simulator.redaction import Mask
 from simulator.runtime.background import in_background
-from simulator.runtime.bounded_log import BoundedLog, NumberedRecord, Tally
+from simulator.runtime.journal import BoundedLog, NumberedRecord, Tally
 from simulator.runtime.operations import report
 from simulator.staging.proxy import shown
 from simulator.staging.proxy.log import SeenCall, SeenDeparture, SeenNotification

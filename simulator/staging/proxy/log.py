@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import astuple
 
 from simulator.contract.responses import Departure
-from simulator.runtime.bounded_log import BoundedLog
+from simulator.runtime.journal import BoundedLog
 from simulator.staging.proxy.departures import TEXT_CHARS_MAX, TOPUP_PATH, reference
 from simulator.wire.traffic import Call, Notification
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from simulator.domain.errors import Busy
-from simulator.runtime.bounded_log import BoundedLog, Tally
+from simulator.runtime.journal import BoundedLog, Tally
 from simulator.runtime.waiting import WAITERS_MAX, Notifier
 
 
