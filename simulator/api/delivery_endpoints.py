@@ -40,7 +40,8 @@ def list_all(call: ApiCall) -> Reply:
     page = list(islice(_matching(call, filters, (begin, end), before), limit + 1))
     if not page and before is None and filters:
         every = sum(1 for _ in _matching(call, {}, (None, None), None))
-        note(call, f"no delivery matches {' and '.join(filters)}; without a filter there are {every}")
+        if every:
+            note(call, f"no delivery matches {' and '.join(filters)}; without a filter there are {every}")
     shown, has_more = page[:limit], len(page) > limit
     return Reply(
         200,
