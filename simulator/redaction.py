@@ -167,7 +167,7 @@ def redact(text: str, secrets: Iterable[Secrets], put: Put = _mask) -> str:
     if _TOKEN_PART in raw:
         found += [token.span() for token in _TOKEN.finditer(raw)]
     shown, end = [], 0
-    for start, stop in sorted(found):
+    for start, stop in sorted(found, key=lambda span: (span[0], -span[1])):  # of those that begin alike the longest
         stop = _PADDING.match(raw, stop).end()  # type: ignore[union-attr]  # it matches nothing, too
         if start >= end:
             shown += [raw[end:start], put(raw[start:stop].decode("utf-8", "replace")).encode()]

@@ -110,12 +110,12 @@ VALUES = st.recursive(st.text(LETTERS, max_size=30), lambda inner: st.dictionari
 @given(value=VALUES, secrets=SECRETS)
 def test_a_masked_answer_is_json_of_the_same_shape(value: object, secrets: list[str]) -> None:
     """Even when a secret has the characters between two strings in it."""
-    mask = Mask([*secrets, '","b":"', '": {"a": "', "aaaaaaaa"])
-    for written in ({"a": value, "b": "aaaaaaaa"}, [secrets, value]):
+    mask = Mask([*secrets, '","b":"', '": {"a": "', "aaaa-aaa"])
+    for written in ({"a": value, "b": "aaaa-aaa"}, [secrets, value]):
         shown = mask.answer(json.dumps(written).encode())
         decoded = json.loads(shown)
         assert type(decoded) is type(written)
-        assert b"aaaaaaaa" not in shown
+        assert b"aaaa-aaa" not in shown
 
 
 @pytest.mark.parametrize("secret", ['quo"te"and"more', "back\\slash\\es", "é€😀é€😀é€😀", "a/b+c=d&e f%25g"])
@@ -125,6 +125,13 @@ def test_an_answer_hides_a_secret_however_its_json_escapes_it(secret: str) -> No
         body = json.dumps({"refid": f"x {secret} y"}, ensure_ascii=ascii_only)
         for spelt in (body, body.replace("/", "\\/")):
             assert json.loads(mask.answer(spelt.encode())) == {"refid": f"x {MASKED} y"}
+
+
+def test_of_secrets_that_begin_alike_the_longest_is_replaced() -> None:
+    known = [Secrets(["alike-secret-1", "alike-secret-1-and-more"])]
+    assert redact("alike-secret-1-and-more, alike-secret-1!", known, "<{}>".format) == (
+        "<alike-secret-1-and-more>, <alike-secret-1>!"
+    )
 
 
 def test_a_caller_may_put_something_else_instead_of_a_secret() -> None:
