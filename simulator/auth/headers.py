@@ -1,4 +1,6 @@
-"""The names of the headers of SPEC 5 and 9: as clients write them, and in lower case, as they arrive."""
+"""The headers of SPEC 5 and 9: their names as clients write them, and in lower case, as they arrive."""
+
+from collections.abc import Iterable
 
 WRITTEN_API_KEY = "X-Api-Key"
 WRITTEN_TIMESTAMP = "X-Timestamp"
@@ -16,3 +18,13 @@ API_VERSION = WRITTEN_API_VERSION.lower().encode()
 
 # The headers that a signature requires beside the key.
 SIGNATURE_HEADERS = (TIMESTAMP, NONCE, SIGNATURE)
+
+
+def joined(pairs: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    """Return headers by their names in lower case; repeated ones are joined by a comma, which none of our formats
+    accepts."""
+    headers: dict[bytes, bytes] = {}
+    for name, value in pairs:
+        lower = name.lower()
+        headers[lower] = headers[lower] + b", " + value if lower in headers else value
+    return headers

@@ -66,6 +66,7 @@ def explain_command(
       reseller-sim explain -- curl -X POST http://127.0.0.1:8080/v2/topup -H 'X-Api-Key: ...' -d @body.json
       reseller-sim explain GET '/v2/catalog?is_active=true' -H 'X-Api-Key: ...' -H 'X-Timestamp: ...' --secret SECRET
     """
+    from simulator.auth.headers import joined
     from simulator.cli.explanation import (
         Explanation,
         default_secrets,
@@ -75,7 +76,6 @@ def explain_command(
         lines_of,
         read_time,
     )
-    from simulator.control.autopsies import joined
 
     named = values.number_of(words[0]) if len(words) == 1 else None
     if last and words:

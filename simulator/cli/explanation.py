@@ -12,9 +12,10 @@ from simulator.auth.autopsy.search import BY_ID
 from simulator.auth.autopsy.signing_steps import Other
 from simulator.auth.canonical import body_hash, canonical_string, signature
 from simulator.auth.form import FIX
+from simulator.auth.headers import joined
 from simulator.auth.signature import BODY_BYTES_MAX, Denied, check_headers
 from simulator.cli.usage import wrong_usage
-from simulator.control.autopsies import joined, rendered
+from simulator.control.autopsies import rendered
 from simulator.control.curl import Pasted
 from simulator.control.explain import Given, given_request
 from simulator.control.http import InvalidInput

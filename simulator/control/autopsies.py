@@ -6,7 +6,7 @@ the signature of the expected string would be accepted.
 
 from base64 import b64decode
 from binascii import Error
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from simulator.auth import headers as names
 from simulator.auth.autopsy.report import Autopsy, Compared, autopsy
 from simulator.auth.autopsy.signing_steps import Facts, Other, Parts
 from simulator.auth.canonical import QueryRules, body_hash, canonical_string
+from simulator.auth.headers import joined
 from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.redaction import MASKED, Mask
 from simulator.runtime.background import in_background, place
@@ -159,15 +160,6 @@ def query_rules(owner: LiveSandbox) -> QueryRules:
     """Return the sandbox's choices for queries that SPEC 5.1 leaves open."""
     assume = owner.scenario.assume
     return QueryRules(str(assume.get("repeated-query-keys", "either")), str(assume.get("empty-query-values", "either")))
-
-
-def joined(pairs: list[tuple[bytes, bytes]]) -> Mapping[bytes, bytes]:
-    """Return headers by their names in lower case; repeated values are joined as for the signature check."""
-    headers: dict[bytes, bytes] = {}
-    for name, value in pairs:
-        lower = name.lower()
-        headers[lower] = headers[lower] + b", " + value if lower in headers else value
-    return headers
 
 
 def others_of(owner: LiveSandbox, reseller: Reseller, key: ApiKey) -> Iterator[Other]:

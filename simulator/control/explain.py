@@ -16,8 +16,9 @@ from starlette.responses import Response
 from simulator.auth import headers as names
 from simulator.auth.autopsy.signing_steps import Facts, Other, Parts
 from simulator.auth.canonical import QueryRules, body_hash, canonical_query, canonical_string, signature
+from simulator.auth.headers import joined
 from simulator.auth.signature import Denied, check_headers
-from simulator.control.autopsies import joined, others_of, query_rules, rendered, search
+from simulator.control.autopsies import others_of, query_rules, rendered, search
 from simulator.control.curl import NotCurl, curl_command, read_command
 from simulator.control.filters import refuse_other_parameters
 from simulator.control.http import (

@@ -14,6 +14,7 @@ import msgspec
 from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
+from simulator.auth.headers import joined
 from simulator.auth.signature import MESSAGES, Denied, check_headers, verify
 from simulator.redaction import MASKED_IN_URL, Mask, Secrets, members_in, redact, redact_strings
 from simulator.runtime.secret_index import FormerSecrets
@@ -145,7 +146,7 @@ class Signatures:
 
     def diagnosis(self, one: PassedExchange, answer: bytes) -> str:
         """Return why the service refused the request, or should have; empty without a finding. `answer` is unpacked."""
-        sent, status = _joined(one.headers), one.answered
+        sent, status = joined(one.headers), one.answered
         code = members(answer).get("error") if status == 401 else None
         refused = code if isinstance(code, str) and code in MESSAGES else ""
         if not sent.get(names.API_KEY) and (names.AUTHORIZATION in sent or not refused):
@@ -193,12 +194,3 @@ class Signatures:
             if len(self._nonces) > NONCES_MAX:
                 self._nonces.popitem(last=False)
         return earlier
-
-
-def _joined(headers: Headers) -> dict[bytes, bytes]:
-    """Return fields with names in lower case; values of repeated fields are joined, as the signature check expects."""
-    joined: dict[bytes, bytes] = {}
-    for name, value in headers:
-        lower = name.lower()
-        joined[lower] = joined[lower] + b", " + value if lower in joined else value
-    return joined
