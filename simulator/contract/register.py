@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import msgspec
+
 from simulator.contract.files import yaml_document
 
 
@@ -39,15 +41,4 @@ def rows() -> tuple[dict[str, Any], ...]:
 @cache
 def assumptions() -> tuple[Assumption, ...]:
     """The register without its knobs' editor metadata, in the order of its file."""
-    return tuple(
-        Assumption(
-            id=row["id"],
-            spec=row["spec"],
-            question=row["question"],
-            choice=row["choice"],
-            why=row["why"],
-            knob=row["knob"],
-            values=tuple(row.get("values", ())),
-        )
-        for row in rows()
-    )
+    return tuple(msgspec.convert(rows(), list[Assumption]))

@@ -4,7 +4,6 @@ Only Host, Content-Length and the delivery header are added to the given request
 """
 
 import re
-from functools import lru_cache
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -13,7 +12,7 @@ from simulator.domain.model.fault_kinds import WITHOUT_BODY
 from simulator.http_client.answers import AnswerBounds, AnswerReader
 from simulator.http_client.client import Client
 from simulator.http_client.dialer import NotConnectedError, Origin
-from simulator.http_client.targets import DEFAULT_PORTS, MAX_TARGET_CHARS, HttpTarget
+from simulator.http_client.targets import DEFAULT_PORTS, HttpTarget
 
 DELIVERY_HEADER = "X-Sim-Delivery"
 """The header of every callback and webhook. The control API of every simulator refuses requests that have it."""
@@ -54,11 +53,7 @@ class Route(NamedTuple):
 
 
 def route(target: HttpTarget) -> Route:
-    """Return the route to `target`. Routes of URLs of configurable length are cached, since most recur."""
-    return _known_route(target) if len(target.url) <= MAX_TARGET_CHARS else _route(target)
-
-
-def _route(target: HttpTarget) -> Route:
+    """Return the route to `target`."""
     parts = urlsplit(target.url)
     has_port = not parts.netloc.endswith("]") and ":" in parts.netloc
     host = (parts.netloc.rpartition(":")[0] if has_port else parts.netloc).rstrip(".")
@@ -66,9 +61,6 @@ def _route(target: HttpTarget) -> Route:
         host = f"{host}:{target.port}"
     path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
     return Route(Origin(parts.scheme == "https", target.host, target.port), host, path)
-
-
-_known_route = lru_cache(maxsize=512)(_route)
 
 
 def request_bytes(outgoing: Outgoing, way: Route, *, is_delivery: bool = True) -> bytes:

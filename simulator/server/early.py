@@ -13,8 +13,8 @@ from typing import Final
 
 from simulator.server.message import STATUS_LINE
 
-HELD_MAX: Final = 2048
-"""When so many connections wait here, further connections stay in the backlog, probes as well."""
+BACKLOG: Final = 2048
+"""How many connections may wait for the server: here, and as many in the system's backlog."""
 
 HEAD_BYTES_MAX: Final = 16 * 1024
 SILENCE_S: Final = 0.2
@@ -46,7 +46,7 @@ class EarlyAnswers:
         with selectors.DefaultSelector() as selector:
             for each in (self._listener, self._woken):
                 selector.register(each, selectors.EVENT_READ)
-            while len(self._held) < HELD_MAX:
+            while len(self._held) < BACKLOG:
                 if any(key.fileobj is self._woken for key, _ in selector.select()):
                     return
                 with contextlib.suppress(OSError):  # the client has left
@@ -54,21 +54,30 @@ class EarlyAnswers:
 
     def _look_at(self, connection: socket.socket) -> None:
         """Answer a probe; let anybody else wait."""
+        is_done = True
+        try:
+            is_done = self._answer(connection)
+        finally:
+            if is_done:
+                connection.close()
+            else:
+                connection.setblocking(False)
+                self._held.append(connection)
+
+    def _answer(self, connection: socket.socket) -> bool:
+        """Answer a probe. Return False for any other connection that is open."""
         connection.settimeout(SILENCE_S)
         try:
             head = connection.recv(HEAD_BYTES_MAX, socket.MSG_PEEK)
-            probe = next((one for line, one in self._probes.items() if head.startswith(line)), None)
-            is_held = bool(head) and (probe is None or not head.endswith(b"\r\n\r\n"))
         except TimeoutError:
-            is_held, probe = True, None
-        if is_held:
-            connection.setblocking(False)
-            self._held.append(connection)
-            return
-        with connection:
-            if probe is not None:
-                connection.recv(HEAD_BYTES_MAX)
-                connection.sendall(_encoded(*probe()))
+            return False
+        probe = next((one for line, one in self._probes.items() if head.startswith(line)), None)
+        if head and (probe is None or not head.endswith(b"\r\n\r\n")):
+            return False
+        if probe is not None:
+            connection.recv(HEAD_BYTES_MAX)
+            connection.sendall(_encoded(*probe()))
+        return True
 
 
 def _encoded(status: int, body: bytes) -> bytes:

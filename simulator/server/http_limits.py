@@ -13,6 +13,8 @@ from httptools import HttpParserInvalidURLError, parse_url
 from simulator.server.message import STATUS_LINE
 
 SMALL_BODY_BYTES: Final = 16 * 1024
+LINGER_S: Final = 2.0
+"""How long a client may take to read its last answer, and to stop sending."""
 _BROKEN_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _RETRY_AFTER_S: Final = 5
 _refusals = count(1)

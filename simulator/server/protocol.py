@@ -13,7 +13,7 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from simulator.server.foreign import ForeignClients
-from simulator.server.http_limits import SMALL_BODY_BYTES, HttpRefusal, RequestMemoryBudget
+from simulator.server.http_limits import LINGER_S, SMALL_BODY_BYTES, HttpRefusal, RequestMemoryBudget
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest
 
 from simulator.server.request_reader import (  # isort: skip
@@ -25,7 +25,6 @@ from simulator.server.responder import BEGUN, AnswerNow, Application, ReadyAnswe
 from simulator.server.response_batcher import ClientDeadline, ResponseBatcher
 
 HIGH_WATER_BYTES: Final = 65536  # of a body that are held before the application has to take some
-_LINGER_S: Final = 2.0  # how long a client may keep sending after its last answer
 
 
 class HttpProtocol(asyncio.Protocol):
@@ -320,7 +319,7 @@ class HttpProtocol(asyncio.Protocol):
             self._transport.resume_reading()
             if self.scheme == "http":  # within TLS one side cannot be closed alone
                 self._transport.write_eof()
-            self._deadline.set(_LINGER_S)
+            self._deadline.set(LINGER_S)
 
     def hang_up(self) -> None:
         """Close now; the application sees that its client has left."""

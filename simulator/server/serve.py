@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import uvicorn
 
 from simulator.server.answer_writer import Gate
-from simulator.server.early import EarlyAnswers, Probe
+from simulator.server.early import BACKLOG, EarlyAnswers, Probe
 from simulator.server.foreign import ForeignClients
 from simulator.server.http_limits import HttpLimits, RequestMemoryBudget
 from simulator.server.protocol import HttpProtocol
@@ -26,7 +26,6 @@ from simulator.server.response_batcher import ResponseBatcher
 if TYPE_CHECKING:
     from simulator.server.tls import Handshakes
 
-_BACKLOG: Final = 2048
 _KEEP_ALIVE_S: Final = 75  # longer than the idle time of the usual client pools, so that it is the client that closes
 _TICK_S: Final = 1.0
 _GRACE_S: Final = 0.5  # how long a stopping server waits for requests to finish
@@ -216,7 +215,7 @@ def make_server(
         access_log=False,
         proxy_headers=False,  # any client could choose its address; the application decides which proxies to trust
         server_header=False,
-        backlog=_BACKLOG,
+        backlog=BACKLOG,
         timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=_LAST_RESORT_S,
     )
@@ -247,7 +246,7 @@ def listen(host: str, port: int) -> socket.socket:
         if os.name == "posix":  # elsewhere it would allow two servers on one port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(_BACKLOG)  # now: two sockets can be bound to one port while neither listens
+        listener.listen(BACKLOG)  # now: two sockets can be bound to one port while neither listens
         listener.setblocking(False)
     except (OSError, OverflowError) as error:
         listener.close()

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Final, NamedTuple, cast
 
 from simulator.server.foreign import TEXTS, ForeignClients
+from simulator.server.http_limits import LINGER_S
 from simulator.server.regular_files import CannotRead, content_of
 
 HANDSHAKE_S: Final = 10.0
 SHUTDOWN_S: Final = 30.0  # how long a client may take to read the rest of its answers and to say farewell
 HANDSHAKES_MAX: Final = 1024
 FILE_BYTES_MAX: Final = 1024 * 1024
-PLAIN_CLOSE_S: Final = 1.0  # how long a client of plain HTTP may take to read its answer
 
 is_text: Final = re.compile(rb"[\r\n -~]").match  # no record of TLS begins so, and every request of plain HTTP does
 _CERTIFICATE: Final = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
@@ -207,7 +207,7 @@ class TlsEntry(asyncio.Protocol):
         self._transport.write(PLAIN_ANSWER)
         self._transport.write_eof()
         self._transport.resume_reading()  # a connection with unread bytes would be reset, and the answer lost
-        await asyncio.sleep(PLAIN_CLOSE_S)
+        await asyncio.sleep(LINGER_S)
         self._transport.abort()
 
     def _hand_over(self, inside: asyncio.Transport) -> None:

@@ -77,7 +77,7 @@ def test_a_client_that_leaves_is_forgotten(listener: socket.socket) -> None:
 
 @pytest.mark.slow
 def test_no_connection_is_accepted_beyond_the_bound(listener: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(early, "HELD_MAX", 2)
+    monkeypatch.setattr(early, "BACKLOG", 2)
     answers = EarlyAnswers(listener, {"/ready": lambda: (200, b"{}")})
     with connected(listener) as first:
         assert answered(listener, PROBE)  # it was accepted after the first connection
