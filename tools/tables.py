@@ -14,5 +14,11 @@ def aligned(rows: Rows) -> str:
 
 
 def markdown(rows: Rows) -> str:
-    """Return a table of Markdown."""
-    return "\n".join(f"| {' | '.join(row)} |" for row in [rows[0], ["---"] * len(rows[0]), *rows[1:]])
+    """Return a table of Markdown, whose cells are Markdown."""
+    heading, *others = (f"| {' | '.join(row)} |" for row in rows)
+    return "\n".join([heading.replace("|  |", "| |"), f"|{'---|' * len(rows[0])}", *others])
+
+
+def cell(text: str) -> str:
+    """Return a text for a cell of Markdown, which may have code and links."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "\\<")

@@ -3,6 +3,7 @@
 from simulator.audit.clauses import EVIDENCE_MAX, FINDINGS_MAX, Clause
 from simulator.audit.obligations import ORDER, all_clauses
 from tools.pages.service import anchors, written
+from tools.tables import cell, markdown
 
 _INTRODUCTION = f"""\
 <!-- Generated from contracts/obligations.yaml by `make docs`; change it there. -->
@@ -52,15 +53,11 @@ def as_markdown() -> str:
     for module in ORDER:
         heading = (module.__doc__ or "").partition("(SPEC")[0].partition(":")[0].partition(".")[0].strip()
         rows = [_row(one, anchor_of[one.section]) for one in all_clauses() if one.judge.__module__ == module.__name__]
-        table = ["| id | section | severity | obligation | what to do |", "|---|---|---|---|---|", *rows]
-        parts.append("\n".join([f"### {heading}", "", *table, ""]))
+        table = markdown([("id", "section", "severity", "obligation", "what to do"), *rows])
+        parts.append(f"### {heading}\n\n{table}\n")
     return "\n".join(parts)
 
 
-def _row(one: Clause, anchor: str) -> str:
+def _row(one: Clause, anchor: str) -> tuple[str, ...]:
     section = f"[SPEC {one.section}](service.md#{anchor})"
-    return f"| `{one.id}` | {section} | {one.severity} | {_cell(one.title)} | {_cell(one.advice)} |"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+    return f"`{one.id}`", section, one.severity, cell(one.title), cell(one.advice)

@@ -7,6 +7,7 @@ import click
 
 from simulator.cli.main import VERBS, cli
 from simulator.cli.usage import PROGRAM
+from tools.tables import cell, markdown
 
 EXAMPLES = "Examples:"
 WIDTH = 10_000  # nothing is wrapped
@@ -71,15 +72,14 @@ _DETAILS = {
 def as_markdown() -> str:
     """Return the content of `docs/cli.md`."""
     groups = dict.fromkeys(verb.group for verb in VERBS.values())
-    rows = [_verbs(group) for group in groups]
-    table = "\n".join(["| | verbs |", "|---|---|", *rows])
+    table = markdown([("", "verbs"), *((group, _verbs(group)) for group in groups)])
     root = click.Context(cli, info_name=PROGRAM, terminal_width=WIDTH, max_content_width=WIDTH)
     return f"{_INTRODUCTION}{table}\n{_COMMON}" + "".join(f"\n{part}\n" for verb in VERBS for part in _verb(root, verb))
 
 
 def _verbs(group: str) -> str:
     verbs = [f"[`{name}`](#{name})" for name, verb in VERBS.items() if verb.group == group]
-    return f"| {group} | {', '.join(verbs)} |"
+    return ", ".join(verbs)
 
 
 def _verb(root: click.Context, verb: str) -> Iterator[str]:
@@ -106,14 +106,14 @@ def _command(command: click.Command, parent: click.Context, name: str) -> Iterat
         yield f"```sh\n{lines}\n```"
     rows = [_row(option, ctx) for option in command.params if isinstance(option, click.Option) and not option.hidden]
     if rows:
-        yield "\n".join(["| flag | meaning | variable |", "|---|---|---|", *rows])
+        yield markdown([("flag", "meaning", "variable"), *rows])
 
 
 def _paragraph(text: str) -> str:
     return re.sub(r"(?<![\w`])(--?[a-z][\w-]*)(?![\w`])", r"`\1`", " ".join(text.split())).replace("<", "\\<")
 
 
-def _row(option: click.Option, ctx: click.Context) -> str:
+def _row(option: click.Option, ctx: click.Context) -> tuple[str, str, str]:
     names, _ = option.get_help_record(ctx) or ("", "")
     extra = option.get_help_extra(ctx)
     notes = [f"[default: {extra['default']}]"] if "default" in extra else []
@@ -123,8 +123,4 @@ def _row(option: click.Option, ctx: click.Context) -> str:
     if not variables and option.allow_from_autoenv and prefix:
         variables = [f"RESELLER_SIM_{str(option.name).upper()}"]
     shown = ", ".join(f"`{one}`" for one in variables)
-    return f"| `{_cell(names)}` | {_cell(meaning)} | {shown} |"
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "\\<")
+    return f"`{cell(names)}`", cell(meaning), shown

@@ -6,6 +6,7 @@ from typing import Any
 from simulator.contract.files import data_dir
 from simulator.contract.openapi import CONTROL, load
 from tools.pages.schema_tables import definitions_of, fields_table
+from tools.tables import markdown
 
 PAGE = data_dir("contracts").parent / "docs" / "control-api.md"
 BEGIN = "<!-- Generated from contracts/control.yaml by `make docs`; change it there. -->\n"
@@ -43,15 +44,15 @@ def _section(document: Part, method: str, path: str, item: Part) -> str:
     rows = [_row(one) for one in parameters if one["in"] != "path"]
     parts = [f"### {operation['summary']}", f"`{method.upper()} {path}`", operation.get("description", "")]
     if rows:
-        parts.append("\n".join(["| parameter | means |", "|---|---|", *rows]))
+        parts.append(markdown([("parameter", "means"), *rows]))
     parts += [f"Body:\n\n{fields_table(name)}" for name in _schemas(operation.get("requestBody", {}))]
     parts += [f"Answer:\n\n{fields_table(name)}" for name in _answers(operation)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _row(parameter: Part) -> str:
+def _row(parameter: Part) -> tuple[str, str]:
     header = " (header)" if parameter["in"] == "header" else ""
-    return f"| `{parameter['name']}`{header} | {parameter['description']} |".replace("{", "\\{")
+    return f"`{parameter['name']}`{header}", parameter["description"].replace("{", "\\{")
 
 
 def _answers(operation: Part) -> Iterator[str]:

@@ -13,6 +13,7 @@ from simulator.auth.signature import MESSAGES
 from simulator.domain.model.webhooks import ReplayRefused
 from simulator.server.http_limits import REFUSALS
 from simulator.wire.webhooks import REPLAY_REFUSALS
+from tools.tables import cell, markdown
 
 ABOUT = """<!-- Generated from simulator/ by `make docs`; change it there. -->
 
@@ -147,9 +148,9 @@ def _merged(errors: Iterable[Error]) -> list[Error]:
 
 
 def _table(errors: Iterable[Error]) -> str:
-    lines = (f"| `{one.code}` | {one.status} | {_cell(one.message)} |\n" for one in errors)
-    return f"| code | status | message |\n|---|---|---|\n{''.join(lines)}"
+    rows = ((f"`{one.code}`", str(one.status), _cell(one.message)) for one in errors)
+    return markdown([("code", "status", "message"), *rows]) + "\n"
 
 
 def _cell(text: str) -> str:
-    return text.replace("{}", HOLE).replace("{:g}", HOLE).replace("|", "\\|").replace("<", "\\<")
+    return cell(text.replace("{}", HOLE).replace("{:g}", HOLE))

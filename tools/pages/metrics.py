@@ -1,6 +1,7 @@
 """Render docs/metrics.md: every metric of the server."""
 
 from simulator.control.metrics import DEFINITIONS
+from tools.tables import markdown
 
 ABOUT = """<!-- Generated from simulator/control/metrics.py by `make docs`; change it there. -->
 
@@ -8,15 +9,13 @@ ABOUT = """<!-- Generated from simulator/control/metrics.py by `make docs`; chan
 
 Look up the metrics of `GET /_sim/metrics`. [Operations](operations.md#metrics) shows how to read them.
 
-| metric | kind | labels | meaning |
-|---|---|---|---|
 """
 
 
 def as_markdown() -> str:
     """Return the content of the page."""
     rows = (
-        f"| `{name}` | {one.kind} | {', '.join(f'`{label}`' for label in one.labels)} | {one.about} |\n"
+        (f"`{name}`", one.kind, ", ".join(f"`{label}`" for label in one.labels), one.about)
         for name, one in DEFINITIONS.items()
     )
-    return ABOUT + "".join(rows)
+    return ABOUT + markdown([("metric", "kind", "labels", "meaning"), *rows]) + "\n"

@@ -2,6 +2,7 @@
 
 from simulator.auth.autopsy.search import MISTAKES
 from simulator.contract.files import data_dir
+from tools.tables import cell, markdown
 
 PAGE = data_dir("contracts").parent / "docs" / "debug-a-signature.md"
 BEGIN = "<!-- Generated from simulator/auth/autopsy by `make docs`; change it there. -->\n"
@@ -28,13 +29,6 @@ def as_markdown() -> str:
 
 
 def _section(place: str) -> str:
-    rows = [
-        f"| `{one.id}` | {_cell(one.does.replace('{}', '…'))} | {_cell(one.fix)} |\n"
-        for one in MISTAKES
-        if one.place == place
-    ]
-    return f"\n### {_TITLES[place]}\n\n| id | the client | what to do |\n|---|---|---|\n{''.join(rows)}"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "\\<")
+    of_place = (one for one in MISTAKES if one.place == place)
+    rows = ((f"`{one.id}`", cell(one.does.replace("{}", "…")), cell(one.fix)) for one in of_place)
+    return f"\n### {_TITLES[place]}\n\n{markdown([('id', 'the client', 'what to do'), *rows])}\n"

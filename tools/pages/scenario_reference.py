@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from simulator.scenario.reading.check import schema
+from tools.tables import cell, markdown
 
 Part = Mapping[str, Any]
 EXAMPLES_MAX = 3  # an editor offers them all
@@ -39,11 +40,11 @@ def as_markdown() -> str:
     parts = [_INTRODUCTION, "## The file\n", _table(schema())]
     for name in objects:
         parts += [f"## {name}\n", _opening(definitions[name]), _table(definitions[name])]
-    parts += ["## Values\n", "| value | takes | means |", "|---|---|---|"]
-    parts += [
-        f'| <a id="{name}"></a>{name} | {_cell(_takes(definitions[name]))} | {_cell(_meaning(definitions[name]))} |'
+    rows = (
+        (f'<a id="{name}"></a>{name}', cell(_takes(definitions[name])), cell(_meaning(definitions[name])))
         for name in values
-    ]
+    )
+    parts += ["## Values\n", markdown([("value", "takes", "means"), *rows])]
     return "\n".join(parts) + "\n"
 
 
@@ -58,8 +59,8 @@ def _opening(one: Part) -> str:
 
 
 def _table(one: Part) -> str:
-    rows = [f"| {name} | {_cell(_takes(part))} | {_cell(_meaning(part))} |" for name, part in _rows(one, "")]
-    return "\n".join(["| key | takes | means |", "|---|---|---|", *rows, ""])
+    rows = ((name, cell(_takes(part)), cell(_meaning(part))) for name, part in _rows(one, ""))
+    return markdown([("key", "takes", "means"), *rows]) + "\n"
 
 
 def _rows(one: Part, prefix: str) -> Iterator[tuple[str, Part]]:
@@ -118,7 +119,3 @@ def _bounds(part: Part) -> str:
     if high is None:
         return f" From {low}{things}." if low > 1 else ""
     return f" {'From ' + str(low) + ' to' if low else 'At most'} {high}{things}."
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")

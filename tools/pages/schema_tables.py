@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from simulator.contract.schemas import Schema, at_pointer, schema
+from tools.tables import cell, markdown
 
 
 def fields_table(name: str) -> str:
@@ -14,11 +15,8 @@ def fields_table(name: str) -> str:
     """
     file = name.partition("#")[0]
     whole = _merged(_named(name))
-    rows = [
-        f"| {shown} | {_cell(_takes(part, file))} | {_cell(_meaning(part, file))} |"
-        for shown, part in _rows(whole, "", file)
-    ]
-    return "\n".join(["| field | type | meaning |", "|---|---|---|", *rows])
+    rows = ((shown, cell(_takes(part, file)), cell(_meaning(part, file))) for shown, part in _rows(whole, "", file))
+    return markdown([("field", "type", "meaning"), *rows])
 
 
 def definitions_of(name: str) -> Iterator[str]:
@@ -130,7 +128,3 @@ def _bounds(part: Schema) -> Iterator[str]:
         yield f"At most {part['maxItems']} items"
     if "minimum" in part and "maximum" in part:
         yield f"From {part['minimum']} to {part['maximum']}"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "\\<")

@@ -10,6 +10,7 @@ from simulator.contract.files import data_dir
 from simulator.contract.register import Assumption, assumptions
 from simulator.staging.conform.run import all_questions
 from tools.pages.schema_tables import fields_table
+from tools.tables import markdown
 
 PATH = data_dir("contracts").parent / "docs" / "service.md"
 _HEADING = re.compile(r"^##+ (([1-9](?:\.[0-9]+)?)\.? .+)$", re.MULTILINE)
@@ -93,17 +94,15 @@ def _contents(page: str) -> str:
 def _assumed(number: str) -> str:
     seen = {question.id for question in all_questions()}
     rows = [_row(one, one.id in seen) for one in assumptions() if one.spec == number]
-    header = "| id | left open | the simulator | knob | *observed* |"
-    return "\n".join(["*assumed*", "", header, "|---|---|---|---|---|", *rows])
+    return "*assumed*\n\n" + markdown([("id", "left open", "the simulator", "knob", "*observed*"), *rows])
 
 
-def _row(one: Assumption, is_seen: bool) -> str:
+def _row(one: Assumption, is_seen: bool) -> tuple[str, ...]:
     """Return an assumption in brief, and whether `conform` can see it."""
     knob = f"`{one.knob}`" if one.knob else "none"
     link = f"[{one.id}](assumptions.md#{one.id})"
     seen = "by `conform`" if is_seen else ""
-    cells = (link, plain(one.question), plain(_beginning(one.choice)), knob, seen)
-    return f"| {' | '.join(cells)} |"
+    return link, plain(one.question), plain(_beginning(one.choice)), knob, seen
 
 
 def _beginning(text: str) -> str:

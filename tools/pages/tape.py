@@ -8,6 +8,7 @@ import msgspec
 
 from simulator.contract.files import data_dir
 from simulator.domain.commands import Command
+from tools.tables import cell, markdown
 
 ROOT = data_dir("contracts").parent
 PAGE = ROOT / "docs" / "tape.md"
@@ -20,14 +21,10 @@ are."""
 _INTRODUCTION = """
 The members of each `command`. Amounts are numbers, times are text.
 
-| `command` | members | meaning |
-|---|---|---|
 """
 _PARTS = """
 The objects in these members:
 
-| object | members | meaning |
-|---|---|---|
 """
 _SIMPLE = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false", "null": "null"}
 
@@ -36,11 +33,11 @@ def as_markdown() -> str:
     """Return the content of the page."""
     before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
-    rows = {name: _row(name, _components()[name], "command") for name in on_tapes()}
-    others = {name: _row(name, part, "property") for name, part in _components().items() if name in _used(on_tapes())}
-    return (
-        before + BEGIN + _INTRODUCTION + "".join(rows.values()) + _PARTS + "".join(others.values()) + "\n" + END + after
-    )
+    rows = [_row(name, _components()[name], "command") for name in on_tapes()]
+    others = [_row(name, part, "property") for name, part in _components().items() if name in _used(on_tapes())]
+    commands = markdown([("`command`", "members", "meaning"), *rows])
+    parts = markdown([("object", "members", "meaning"), *others])
+    return f"{before}{BEGIN}{_INTRODUCTION}{commands}\n{_PARTS}{parts}\n\n{END}{after}"
 
 
 @cache
@@ -63,12 +60,12 @@ def _used(names: tuple[str, ...]) -> set[str]:
     return {name for name, part in _components().items() if "properties" in part and name not in names}
 
 
-def _row(name: str, part: dict[str, Any], tag: str) -> str:
+def _row(name: str, part: dict[str, Any], tag: str) -> tuple[str, str, str]:
     members = [f"`{member}`: {_type(wanted)}" for member, wanted in part["properties"].items() if member != tag]
     if tag != "command" and tag in part["properties"]:
         members.insert(0, f"`{tag}`: `{name}`")
     does = " ".join(part.get("description", "").split()).replace("None", "null").replace("(True)", "(true)")
-    return f"| `{name}` | {_cell('; '.join(members))} | {_cell(does)} |\n"
+    return f"`{name}`", cell("; ".join(members)), cell(does)
 
 
 def _type(wanted: dict[str, Any]) -> str:
@@ -91,7 +88,3 @@ def _type(wanted: dict[str, Any]) -> str:
         case str(simple):
             return _SIMPLE[simple]
     return "anything"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "\\<")
