@@ -8,6 +8,7 @@ from typing import NamedTuple
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.delivery_attempts import Attempt, Outgoing, Send
 from simulator.domain.model.webhooks import Delivery
+from simulator.runtime.events import EVENTS_MAX
 
 SENT_MAX = 1_000
 
@@ -78,9 +79,6 @@ def _size(request: Outgoing) -> int:
     return _OVERHEAD_BYTES + len(request.url) + len(request.body or b"")
 
 
-ATTEMPTS_MAX = 10_000
-"""The number of latest attempts whose durations are kept: as many as a sandbox has events."""
-
 LATEST = 1_000
 
 
@@ -94,8 +92,8 @@ class AttemptTime(NamedTuple):
 
 
 class AttemptTimes:
-    """The durations of the latest attempts, by job and attempt, in wall time. They are measured, so they are not part
-    of the sandbox's state."""
+    """The durations of the latest attempts, as many as a sandbox has events, by job and attempt. They are measured, so
+    they are not part of the sandbox's state."""
 
     def __init__(self) -> None:
         self._by_attempt: OrderedDict[tuple[str, int], AttemptTime] = OrderedDict()
@@ -103,7 +101,7 @@ class AttemptTimes:
     def add(self, job: str, attempt: int, timed: AttemptTime) -> None:
         """Store the duration of an attempt."""
         self._by_attempt[job, attempt] = timed
-        if len(self._by_attempt) > ATTEMPTS_MAX:
+        if len(self._by_attempt) > EVENTS_MAX:
             self._by_attempt.popitem(last=False)
 
     def duration_us(self, job: str, attempt: int) -> int | None:

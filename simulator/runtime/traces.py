@@ -8,6 +8,8 @@ from typing import Final
 
 import msgspec
 
+from simulator.runtime.events import EVENTS_MAX
+
 TRACEPARENT, TRACESTATE = "traceparent", "tracestate"
 STATE_CHARS_MAX: Final = 512
 STATE_MEMBERS_MAX: Final = 32
@@ -72,7 +74,6 @@ def sent_trace(headers: Iterable[tuple[str, str]]) -> tuple[str, str]:
     return "", ""
 
 
-TRACES_MAX: Final = 10_000
 _OVERHEAD_BYTES: Final = 400
 
 Key = int | str
@@ -111,7 +112,7 @@ class Traces:
             self._bytes -= _size(before)
         self._by_key[key] = trace
         self._bytes += _size(trace)
-        while len(self._by_key) > TRACES_MAX:
+        while len(self._by_key) > EVENTS_MAX:
             self._bytes -= _size(self._by_key.popitem(last=False)[1])
 
     def find(self, key: Key) -> TraceContext | None:

@@ -9,10 +9,9 @@ from typing import NamedTuple
 import msgspec
 
 from simulator.domain.model.expectations import Expectation, Verdict, verdict
-from simulator.domain.model.rules import SANDBOX_VALUES_MAX, VALUES_MAX
+from simulator.domain.model.rules import SANDBOX_VALUES_MAX, VALUE_CHARS_MAX, VALUES_MAX
 
 RECENT_MAX = 8
-VALUE_CHARS_MAX = 80
 SHOWN_MAX = 3
 
 

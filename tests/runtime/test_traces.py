@@ -190,7 +190,7 @@ def test_a_tape_without_secrets_has_the_traces() -> None:
 
 
 def test_traces_are_bounded_by_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(traces, "TRACES_MAX", 3)
+    monkeypatch.setattr(traces, "EVENTS_MAX", 3)
     kept = Traces()
     for number in range(4):
         kept.note(number, TraceContext(TRACE, SPAN, 1))

@@ -57,7 +57,7 @@ def _pick(pool: tuple[T, ...], seed: int, identity: tuple[str, ...], what: str) 
 BillKey = tuple[str, str, str]
 
 IC_NUMBER = "{ic_number}"
-_DAY_MAX = 28  # valid in every month
+_LAST_DAY = 28  # valid in every month
 
 
 class BillField(StrEnum):
@@ -177,10 +177,10 @@ def _amount(low: Decimal, high: Decimal, seed: int, identity: tuple[str, ...], w
 def _due_date(seed: int, identity: tuple[str, ...], now: datetime) -> date:
     """Return the next occurrence of the bill's day of the month, today included."""
     today = now.astimezone(SERVICE_ZONE).date()
-    day = int(draw.fraction(seed, *identity, "day") * _DAY_MAX) + 1
+    day = int(draw.fraction(seed, *identity, "day") * _LAST_DAY) + 1
     if day >= today.day:
         return today.replace(day=day)
-    return (today.replace(day=_DAY_MAX) + timedelta(days=7)).replace(day=day)
+    return (today.replace(day=_LAST_DAY) + timedelta(days=7)).replace(day=day)
 
 
 class BillFound(msgspec.Struct, frozen=True, gc=False):

@@ -1,4 +1,10 @@
-"""The rule book of a section in a sandbox: finds the rule that a request meets, and counts matches."""
+"""The rule book of a section in a sandbox: finds the rule that a request meets, and counts matches.
+
+A request meets the first rule whose `when` matches and whose `nth`, `every`, `times` and `chance` admit this match. The
+section's own rules are tried first, then the rule of a magic account, then fallbacks. A request may also select a rule
+by name. `find` only searches; `choose` searches and counts. A fault is found before its request has a body, so it is
+searched twice, and counted by a command of its own.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -53,11 +59,8 @@ WAITING: Choice[Any] = Choice(rule=None, waits=True)
 
 
 class RuleBook(Generic[Then]):
-    """The rules of a section in a sandbox, in evaluation order, with their counts.
-
-    The section's own rules come first, then the rules of magic accounts (found by a look-up), then fallbacks. Books
-    share a `budget`.
-    """
+    """The rules of a section in a sandbox, in evaluation order, with their counts. The books of a sandbox share a
+    `budget`."""
 
     def __init__(
         self, seed: int, rules: Rules[Then], magic: MagicRules[Then] | None = None, budget: ValueBudget | None = None
