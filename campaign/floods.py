@@ -194,7 +194,7 @@ FLOODS: dict[str, Flood] = {
     "inbox names of strangers": _inbox_names,
     "nested posts to an inbox that is read": _nested_posts,
     "bodies that stall": _stalled_bodies,
-    "members that nobody asked for": _large_extras,
+    "unknown members": _large_extras,
     "bodies that are expensive to decode": _hostile_bodies,
     "rules without end": _rules,
     "long polls": _waiters,

@@ -149,7 +149,7 @@ MISTAKES = (
         "method",
         ("method-in-lower-case", "the method is in lower case", "sign the method in capitals",
          lambda r: [r.method.lower()]),
-        ("method-capitalised", "the method has one capital", "sign all of the method in capitals",
+        ("method-capitalised", "the method has one capital", "sign the whole method in capitals",
          lambda r: [r.method.capitalize()]),
         ("method-another", "another method is signed than sent", "sign the method that is sent",
          lambda r: [case(method) for case in (bytes, bytes.lower) for method in _METHODS if method != r.method]),

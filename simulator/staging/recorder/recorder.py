@@ -26,7 +26,7 @@ SECRET = "bm90LWEtc2VjcmV0LWZvci1hLXJlY29yZGluZy1vbmU="  # noqa: S105  # anybody
 BALANCE = Decimal("100000.00")
 OURS = """\
 Keys, secrets, users, addresses of receivers, e-mail addresses, names, bills, serial numbers and PINs are never written.
-What nobody asked for while it was recorded is ours: see docs/record.md."""
+Parts that were not requested during the recording are defaults: see docs/record.md."""
 
 
 class TrafficRecorder:
