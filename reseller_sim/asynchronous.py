@@ -80,6 +80,18 @@ def opened(
     return update_wrapper(lambda self, /, *args, **kwargs: Opening(lambda: call(self, *args, **kwargs)), method)
 
 
+class Closing:
+    """An object whose `async with` ends as `with` of its synchronous object does."""
+
+    sync: Any
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await in_thread(self.sync.__exit__, *error)
+
+
 class AsyncRule:
     """A rule that was added; `remove` deletes it."""
 
@@ -91,7 +103,7 @@ class AsyncRule:
     remove = awaited(Rule.remove)
 
 
-class AsyncHold:
+class AsyncHold(Closing):
     """A `Hold` whose calls are awaited."""
 
     @checked
@@ -107,14 +119,8 @@ class AsyncHold:
     wait = awaited(Hold.wait)
     release = awaited(Hold.release)
 
-    async def __aenter__(self) -> Self:
-        return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        await in_thread(self.sync.__exit__, kind, *error)
-
-
-class AsyncSandbox(Identity):
+class AsyncSandbox(Closing, Identity):
     """A `Sandbox` whose calls are awaited."""
 
     @checked
@@ -160,14 +166,8 @@ class AsyncSandbox(Identity):
     expect_no_refusals = awaited(Sandbox.expect_no_refusals)
     expect_clean_audit = awaited(Sandbox.expect_clean_audit)
 
-    async def __aenter__(self) -> Self:
-        return self
 
-    async def __aexit__(self, *error: object) -> None:
-        await in_thread(self.sync.__exit__, *error)
-
-
-class AsyncSimulator:
+class AsyncSimulator(Closing):
     """A `Simulator` whose calls are awaited."""
 
     @checked
@@ -180,7 +180,7 @@ class AsyncSimulator:
     @property
     def output(self) -> list[str]:
         """The latest lines that the process printed."""
-        return self.sync.output
+        return list(self.sync.output)
 
     @staticmethod
     @wraps(Simulator.start)
@@ -199,9 +199,3 @@ class AsyncSimulator:
     health = awaited(Simulator.health)
     sandboxes = awaited(Simulator.sandboxes)
     close = awaited(Simulator.close)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        await self.close()
