@@ -65,7 +65,8 @@ _TOKEN_PART: Final = b"eyJpc3M"
 _STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _NAMES: Final = "|".join(name.replace("_", "_?") for name in SECRET_MEMBERS)
 _MEMBER: Final = re.compile(
-    rf"""("(?:{_NAMES})"\s*+:\s*+)(?!null\b|"\*{{8}})("(?:[^"\\]|\\.)*+"?|[^\s,{{}}\[\]"]++)""".encode(), re.I | re.S
+    rf"""("(?:{_NAMES})"\s*+:\s*+)(?!null\b|0(?![\d.])|"\*{{8}})("(?:[^"\\]|\\.)*+"?|[^\s,{{}}\[\]"]++)""".encode(),
+    re.I | re.S,
 )
 _PARAMETER: Final = re.compile(rf"((?:^|(?<=&))(?:{_NAMES})=)([^&]++)".encode(), re.I)
 _URL: Final = re.compile(r"""(?:[a-z][a-z0-9+.-]{0,19}:)?//[^\s"'<>]++""", re.I)
@@ -319,10 +320,8 @@ class Mask:
 
     def whole_body(self, path: str, body: str) -> str:
         """Return a body of any length without secrets. A body that is no text comes and goes with `surrogateescape`."""
-        if is_token_path(path):
-            shown = self._known(self._token_body(body)).encode("utf-8", "surrogateescape")
-        else:
-            shown = redact_members(self._known(body).encode("utf-8", "surrogateescape"), self._put)
+        body = self._known(self._token_body(body) if is_token_path(path) else body)
+        shown = redact_members(body.encode("utf-8", "surrogateescape"), self._put)
         if b"\\" in shown:
             shown = redact_strings(shown, self.text)
         return redact_urls(shown.decode("utf-8", "surrogateescape"), self._put)

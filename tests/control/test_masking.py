@@ -26,6 +26,7 @@ PATH = "/v2/token"
         (b'{"username":"ann","hunter2hunter2":""}', b'{"username":"ann","(not shown)":"(not shown)"}'),
         (b'{"AuthenticationResult":{"IdToken":"t","ExpiresIn":3600}}',
          b'{"AuthenticationResult":{"IdToken":"(not shown)","ExpiresIn":3600}}'),
+        (b'{"username":{"password":"p"},"errors":{}}', b'{"username":{"password":"(not shown)"},"errors":{}}'),
         (b"username=ann&password=p", b"username=ann&password=(not shown)"),
         (b"username=ann&p", b"username=ann&(not shown)"),
         (b'{"password":"p"', b"(not shown)"),
