@@ -242,6 +242,13 @@ def fault(matcher: Any) -> dict[str, Any]:
     }
 
 
+def test_a_secret_that_was_sent_as_a_key_to_a_fault_is_not_on_the_tape() -> None:
+    faults = [{"when": {"path": "/v2/balance"}, "then": {"status": 418}}]
+    with running(SCENARIO | {"faults": faults}) as client:
+        assert client.send("GET", "/v2/balance", "", b"", {"x-api-key": SECRET}).status == 418
+        assert_hidden(client, [SECRET.encode()])
+
+
 @pytest.mark.parametrize("matcher", [FOREIGN, [FOREIGN, "other"]])
 def test_a_rule_of_a_credential_matches_its_stand_in(matcher: Any) -> None:
     with running(fault(matcher)) as client:

@@ -123,7 +123,7 @@ class LineMask:
 
     def _text(self, name: str, text: str, header: str) -> str:
         if header and self._kept and header.lower().endswith(self._kept):
-            return text
+            return self._mask.text(text)
         if header:
             scheme = found[0] if (found := _SCHEME.match(text)) else ""
             return scheme + self._mask.header(header, text[len(scheme) :])
