@@ -133,4 +133,4 @@ CONTROL: list[tuple[str, str]] = [
 def test_a_control_path_that_does_not_exist(client: Client, what: str, path: str) -> None:
     answer = ask(client, "GET", path)
     assert said(answer) == "404 unknown_path"
-    assert len(answer.body) < 500
+    assert len(answer.body) < 800
