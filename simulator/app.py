@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from simulator.api import refusals
-from simulator.api.call import EncodedReply, Incoming
+from simulator.api.call import ApiRequest, EncodedReply
 from simulator.api.clients import ROOT_KEY, ClientResolver, ProxyPrefix
 from simulator.api.pipeline import Pipeline
 from simulator.api.request_replayer import RequestReplayer
@@ -120,7 +120,7 @@ class App(Starlette):
             return None
         if self._requests is not None and not self._requests.is_here(path, whole.by_name):
             return None
-        request = Incoming(
+        request = ApiRequest(
             method=whole.method,
             query=query,
             headers=whole.headers,
@@ -131,7 +131,7 @@ class App(Starlette):
         )
         return self._answer(path, request, self._proxy_prefix.root)
 
-    def _answer(self, path: str, request: Incoming, root: str) -> Coroutine[Any, Any, EncodedReply]:
+    def _answer(self, path: str, request: ApiRequest, root: str) -> Coroutine[Any, Any, EncodedReply]:
         """Select the sandbox by path: a sandbox under its own prefix, or the default sandbox at the root."""
         if self._machine_time is not None and self._machine_time.is_running:
             self._machine_time.compare()  # else signatures of a client with the new time would be refused for a minute
@@ -147,7 +147,7 @@ class App(Starlette):
             return self._from_root(path, request, root)
         return self._pipeline.answer(self._default, path, request, root)
 
-    async def _from_root(self, path: str, request: Incoming, root: str) -> EncodedReply:
+    async def _from_root(self, path: str, request: ApiRequest, root: str) -> EncodedReply:
         """Answer at the root, where credentials may select a sandbox other than the default one."""
         owner, request = await owner_at_root(self.sandboxes, self._default, path, request)
         anonymous = None if owner is self._default or names_owner(path, request) else self._default

@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.routing import Mount
 
-from simulator.api.call import EncodedReply, Incoming
+from simulator.api.call import ApiRequest, EncodedReply
 from simulator.api.clients import ROOT_KEY, ProxyPrefix
 from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.server.responder import responder_of
@@ -45,9 +45,9 @@ def below_mount(scope: Any, prefix: ProxyPrefix) -> dict[str, Any]:
     return below
 
 
-def incoming(scope: Any, receive: Any, prefix: ProxyPrefix) -> Incoming:
+def incoming(scope: Any, receive: Any, prefix: ProxyPrefix) -> ApiRequest:
     """Return a request of the reseller API, whose body is still to be received."""
-    return Incoming(
+    return ApiRequest(
         method=scope["method"],
         query=scope["query_string"],
         headers=scope["headers"],

@@ -65,7 +65,7 @@ class ClientConnection(Protocol):
     on_left: Callable[[], object] | None
 
 
-class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ApiRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An incoming request. Header names are in lower case; `by_name` has the last of repeated headers. `client` is the
     socket's address. `body` is None when it must be awaited from `receive`, the ASGI callable. `target` and `replay_of`
     are as in `Exchange`. `verdict` is the tape's, on a signature that cannot be verified again. `is_again` marks a

@@ -12,7 +12,7 @@ import msgspec
 
 from simulator.api import refusals
 from simulator.api.call import ABORT, CUT, ApiCall, ChosenFault, Ending, Reply
-from simulator.api.suspended import TIMED_OUT, timeout_body, wait
+from simulator.api.suspension import TIMED_OUT, timeout_body, wait
 from simulator.api.token_credentials import claimed_reseller
 from simulator.auth import headers as names
 from simulator.contract.query import decode_query

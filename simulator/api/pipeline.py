@@ -24,14 +24,14 @@ from simulator.api.authentication import (
     note_token,
     refuse_late,
 )
-from simulator.api.call import GONE, ApiCall, EncodedReply, Incoming, Reply
+from simulator.api.call import GONE, ApiCall, ApiRequest, EncodedReply, Reply
 from simulator.api.clients import DIRECT, ClientResolver
 from simulator.api.fault_effects import NO_REPLY, choose_fault, with_failures
 from simulator.api.notes import diagnosis_for_client, hide_secrets
 from simulator.api.routes import PathTable, Routes
-from simulator.api.suspended import ClientGone, keep_unread, read, wait
+from simulator.api.suspension import ClientGone, keep_unread, read, wait
 from simulator.api.validation import check_fields, note_ignored_members
-from simulator.domain.model.domain_events import StatusChanged
+from simulator.domain.model.domain_events import StatusChange
 from simulator.domain.model.fault_kinds import FaultThen
 from simulator.persistence.tape.entries import RequestShown
 from simulator.runtime.journal import Exchange, decode_rule_names, packed, reply_headers
@@ -53,7 +53,7 @@ class Pipeline:
         self,
         sandbox: LiveSandbox,
         path: str,
-        request: Incoming,
+        request: ApiRequest,
         prefix: str = "",
         anonymous: LiveSandbox | None = None,
         refusal: Callable[[ApiCall], Reply] | None = None,
@@ -89,7 +89,7 @@ class Pipeline:
         return reply.status, reply_headers(recorder.id, call.exchange, told), content, reply.ending
 
     def _read_head(
-        self, sandbox: LiveSandbox, path: str, request: Incoming, prefix: str, now: datetime, wall: datetime
+        self, sandbox: LiveSandbox, path: str, request: ApiRequest, prefix: str, now: datetime, wall: datetime
     ) -> ApiCall:
         """Read the client and the subject of a request."""
         pairs, headers = request.headers, request.by_name
@@ -123,7 +123,7 @@ class Pipeline:
         )
 
     async def _reply(
-        self, call: ApiCall, request: Incoming, refusal: Callable[[ApiCall], Reply] | None, needs_body: bool
+        self, call: ApiCall, request: ApiRequest, refusal: Callable[[ApiCall], Reply] | None, needs_body: bool
     ) -> tuple[Reply, bytes]:
         """Return the reply and its encoded body; a mistake of ours has a reply, too."""
         try:
@@ -138,7 +138,7 @@ class Pipeline:
             content = encode(reply.body)
         return with_deprecation(call, reply) if call.is_deprecated else reply, content
 
-    async def _run_steps(self, call: ApiCall, request: Incoming) -> Reply:
+    async def _run_steps(self, call: ApiCall, request: ApiRequest) -> Reply:
         """Run the steps of every call, in order. Each returns the reply that ends the call, or None to continue.
 
         Only a fault, or a body that is still arriving, makes a call wait.
@@ -218,7 +218,7 @@ def _check_selected_rule(call: ApiCall) -> Reply | None:
     return None
 
 
-def check(call: ApiCall, request: Incoming) -> Reply | None:
+def check(call: ApiCall, request: ApiRequest) -> Reply | None:
     """Verify the signature, spend the nonce, and validate the input against the contract. Find the fault that matches
     now that everything is known, unless already found."""
     if request.body is not None:
@@ -268,7 +268,7 @@ def _trace(call: ApiCall, serial: int) -> None:
         return
     sandbox = call.sandbox
     for event in sandbox.new_events:
-        if isinstance(event, StatusChanged):
+        if isinstance(event, StatusChange):
             sandbox.courier.traces.note(event.number, trace)
     for delivery in sandbox.core.state.deliveries.after(serial):
         sandbox.courier.traces.note(delivery.id, trace)

@@ -6,9 +6,9 @@ from typing import Any
 
 from simulator.api import refusals
 from simulator.api.admission import AHEAD, Refuse
-from simulator.api.call import ApiCall, EncodedReply, Incoming, Reply, SignatureVerdict
+from simulator.api.call import ApiCall, ApiRequest, EncodedReply, Reply, SignatureVerdict
 from simulator.api.pipeline import Pipeline
-from simulator.api.suspended import BodyTooLarge
+from simulator.api.suspension import BodyTooLarge
 from simulator.auth.signature import Denied
 from simulator.persistence.tape.entries import Resumption
 from simulator.runtime.journal import Exchange
@@ -48,7 +48,7 @@ class RequestReplayer:
             return {"type": "http.request", "body": recorded.body}
 
         headers = recorded.headers
-        request = Incoming(
+        request = ApiRequest(
             method=recorded.method,
             query=recorded.query,
             headers=headers,
@@ -74,7 +74,7 @@ class RequestReplayer:
         self, sandbox: LiveSandbox, recorded_by: LiveSandbox, recorded: Exchange, headers: list[tuple[bytes, bytes]]
     ) -> tuple[int, bytes]:
         """Send a recorded request to a sandbox as a new request with these headers; see `control.requests.Resend`."""
-        request = Incoming(
+        request = ApiRequest(
             method=recorded.method,
             query=recorded.query,
             headers=headers,

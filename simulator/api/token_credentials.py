@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from simulator.api.admission import refuse_address_of
-from simulator.api.call import Access, ApiCall, ApiEndpoint, Incoming, Receive, Reply
+from simulator.api.call import Access, ApiCall, ApiEndpoint, ApiRequest, Receive, Reply
 from simulator.api.notes import note
 from simulator.auth import headers as names
 from simulator.auth.signature import Denied
@@ -133,8 +133,8 @@ def _bytes(text: str) -> bytes:
 
 
 async def owner_at_root(
-    sandboxes: Sandboxes, default: LiveSandbox, path: str, request: Incoming
-) -> tuple[LiveSandbox, Incoming]:
+    sandboxes: Sandboxes, default: LiveSandbox, path: str, request: ApiRequest
+) -> tuple[LiveSandbox, ApiRequest]:
     """Return the sandbox of a request to the root, and the request, whose body can still be read.
 
     This is `default`, unless the API key, bearer token, username or refresh token is unknown to it and belongs to
@@ -155,7 +155,7 @@ async def owner_at_root(
     return _by_token(sandboxes, token) or default, request
 
 
-def names_owner(path: str, request: Incoming) -> bool:
+def names_owner(path: str, request: ApiRequest) -> bool:
     """Return whether a request has an API key or a username. Tokens do not count, since they can be forged."""
     return names.API_KEY in request.by_name or path == PATH
 

@@ -44,7 +44,7 @@ from simulator.control.servers import Servers
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.http_client.targets import BadTarget
-from simulator.persistence.replay.player import Again
+from simulator.persistence.replay.player import RequestReplay
 from simulator.persistence.rewinding import Rewinder
 from simulator.runtime.inboxes import INBOX_PATH
 from simulator.runtime.operations import Operations, report
@@ -173,7 +173,7 @@ class ControlApp:
         guard: Guard,
         resend: requests.Resend,
         judge_unsigned: explain.JudgeUnsigned,
-        again: Again,
+        again: RequestReplay,
         rewinder: Rewinder,
         operations: Operations,
         scenarios: Path | None = None,

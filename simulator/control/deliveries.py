@@ -17,7 +17,7 @@ from simulator.domain.queries import reseller_of
 from simulator.redaction import redact_urls
 from simulator.runtime.attempt_log import SentRequests
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.probes import PROBES, ProbeResult, ReceiverProbe, Skipped, send_probe
+from simulator.runtime.probes import PROBES, ImpossibleProbe, ProbeResult, ReceiverProbe, send_probe
 from simulator.wire import webhooks
 
 HTTP_STATUSES = {ReplayRefused.UNKNOWN: 404, ReplayRefused.LIMIT: 429}  # of refusals; 409 for all others
@@ -123,7 +123,7 @@ async def _probe_row(
     row: dict[str, Any] = {"probe": probe.name, "about": probe.about}
     try:
         shots = probe.make(live, reseller)
-    except Skipped as skipped:
+    except ImpossibleProbe as skipped:
         return row | {"verdict": "skipped", "reason": str(skipped), "requests": []}
     results = await send_probe(live, probe.name, shots, timeout_s)
     verdicts = [one.verdict for one in results]

@@ -12,13 +12,13 @@ from simulator.control.filters import page_of, query_of
 from simulator.control.http import InvalidInput, page, reply, sandbox_of
 from simulator.domain.agenda import (
     AgendaItem,
+    AgendaResult,
     CallbackDue,
     CaseDue,
     DeliveryDue,
-    Fired,
     ScheduleDue,
     StepDue,
-    StepTaken,
+    TimelineStep,
 )
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
@@ -121,11 +121,11 @@ def _word(value: Any) -> str:
     return ", ".join(value) if isinstance(value, list) else str(value or "")
 
 
-def fired(one: Fired) -> dict[str, Any]:
+def fired(one: AgendaResult) -> dict[str, Any]:
     """Return an event as the answer to an advance lists it."""
     fields: dict[str, Any] = {"at": render.moment(one.at)}
     match one.item:
-        case StepTaken(transaction, step):
+        case TimelineStep(transaction, step):
             fields |= {"kind": "status", "trxid": transaction.trxid, "refid": transaction.refid}
             result = next(result for result in transaction.results if result.status is step.status)
             fields |= {"status": STATUS_NAMES[step.status], "status_code": result.code}

@@ -7,7 +7,7 @@ from typing import Any
 from simulator.control import notifications, render, requests
 from simulator.control.callbacks import attempt
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.domain_events import Attempted, EmailNotification, Posted, StatusChanged
+from simulator.domain.model.domain_events import AttemptOutcome, EmailNotification, LedgerPosting, StatusChange
 from simulator.domain.model.webhooks import Delivery
 from simulator.redaction import Mask, Secrets, redact_urls
 from simulator.runtime.events import Action, EvictedEvent, NumberedEvent
@@ -50,9 +50,9 @@ class EventRows:
         match item:
             case int():
                 return envelope | {"kind": "request", "wall": wall} | self._request(live, item)
-            case StatusChanged():
+            case StatusChange():
                 kind, at, fields = _status(live, item)
-            case Posted():
+            case LedgerPosting():
                 kind, at, fields = "entry", item.entry.at, _entry(live, item)
             case EmailNotification():
                 of_mail = notifications.row(item)
@@ -61,7 +61,7 @@ class EventRows:
                 fields["notification"] = of_mail
             case Action():
                 kind, at, fields = "action", item.at, _action(item)
-            case Attempted():
+            case AttemptOutcome():
                 kind, at, fields = self._attempted(live, item)
         return envelope | {"kind": kind, "at": render.moment(at), "wall": wall} | fields
 
@@ -70,7 +70,7 @@ class EventRows:
         mask = self.mask(live, self._sandboxes.find(exchange.owner)) if exchange.owner else self.mask(live)
         return requests.row(exchange, mask) | {"refid": exchange.refid}
 
-    def _attempted(self, live: LiveSandbox, item: Attempted) -> Event:
+    def _attempted(self, live: LiveSandbox, item: AttemptOutcome) -> Event:
         job = _job(live, item)
         tried = attempt(job.attempts[item.number - 1])
         fields = _callback(live, job) if isinstance(job, Callback) else _webhook(job)
@@ -86,7 +86,7 @@ class EventRows:
             fields["sent"] = self._sent(live, item)
         return "callback" if isinstance(job, Callback) else "webhook", item.at, fields
 
-    def _sent(self, live: LiveSandbox, item: Attempted) -> dict[str, Any] | None:
+    def _sent(self, live: LiveSandbox, item: AttemptOutcome) -> dict[str, Any] | None:
         """Return the request of an attempt, or None if it was evicted."""
         request = live.courier.sent.find(item.job, item.number)
         if request is None:
@@ -104,7 +104,7 @@ def _exchange(live: LiveSandbox, n: int) -> Exchange:
     return exchange
 
 
-def _job(live: LiveSandbox, item: Attempted) -> Callback | Delivery:
+def _job(live: LiveSandbox, item: AttemptOutcome) -> Callback | Delivery:
     state = live.core.state
     job = state.callbacks.find(item.job) or state.deliveries.find(item.job)
     if job is None:
@@ -117,7 +117,7 @@ def _action(item: Action) -> dict[str, Any]:
     return fields | ({"mode": item.mode, "rate": item.rate} if item.mode else {})
 
 
-def _status(live: LiveSandbox, item: StatusChanged) -> Event:
+def _status(live: LiveSandbox, item: StatusChange) -> Event:
     one = live.core.state.transactions.by_number[item.number]
     result = one.results[item.place]
     fields = {
@@ -133,7 +133,7 @@ def _status(live: LiveSandbox, item: StatusChanged) -> Event:
     return "status", result.at, fields
 
 
-def _entry(live: LiveSandbox, item: Posted) -> dict[str, Any]:
+def _entry(live: LiveSandbox, item: LedgerPosting) -> dict[str, Any]:
     paid = live.core.state.transactions.get(item.entry.trxid)
     return {
         "refid": paid.refid if paid else "",

@@ -29,7 +29,7 @@ from simulator.domain.model.draw import Spread, typical
 from simulator.domain.model.inbox_programs import INBOX_SCHEME, InboxProgram, InboxReply, Window
 from simulator.http_client.targets import BadTarget, parse_target
 from simulator.runtime.background import in_background, place
-from simulator.runtime.inbox_messages import Inbox, Received
+from simulator.runtime.inbox_messages import Inbox, InboxMessage
 from simulator.runtime.inboxes import BODY_BYTES_MAX, INBOX_PATH
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.sections.scripted_answers import build_inbox
@@ -100,7 +100,7 @@ async def show(request: Request) -> Response:
     return reply(answer | await found)
 
 
-def _item(one: Received, messages: Messages) -> dict[str, Any]:
+def _item(one: InboxMessage, messages: Messages) -> dict[str, Any]:
     """Return a received request with its origin. A small body is decoded here."""
     parameters = b"&".join(one.query.split(b"&", PARAMETERS_MAX)[:PARAMETERS_MAX]).decode("latin-1")
     query = dict(parse_qsl(parameters, keep_blank_values=True))

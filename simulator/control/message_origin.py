@@ -16,7 +16,7 @@ from simulator.control.autopsies import OTHERS_MAX
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.webhooks import Delivery
-from simulator.runtime.inbox_messages import Received
+from simulator.runtime.inbox_messages import InboxMessage
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.webhook_signature import headers_of, is_signed_with, lacking, staleness
 
@@ -40,7 +40,7 @@ class Messages:
         self._scheme = live.scenario.webhooks.signature
         self._skew = live.scenario.clock.skew
 
-    def about(self, one: Received, query: Mapping[str, str], json: Any, message: Any) -> dict[str, Any]:
+    def about(self, one: InboxMessage, query: Mapping[str, str], json: Any, message: Any) -> dict[str, Any]:
         """Return the known facts about a message. `json` is its decoded body, as far as it was decoded; `message` is
         the parameter of its query."""
         found = _callback_of(query, json, message)
@@ -70,7 +70,7 @@ class Messages:
         trxid = known[0].trxid if len(known) == 1 else None
         return _row("callback", None, _UNSIGNED.format(told), refid=refid, trxid=trxid)
 
-    def _webhook(self, one: Received, headers: Mapping[str, str], event: Mapping[str, Any]) -> dict[str, Any]:
+    def _webhook(self, one: InboxMessage, headers: Mapping[str, str], event: Mapping[str, Any]) -> dict[str, Any]:
         ids = (headers.get("webhook-id"), event.get("id"))
         jobs = next((self._jobs[id_] for id_ in ids if isinstance(id_, str) and id_ in self._jobs), [])
         ok, reason = self._verified(one, headers, event)
@@ -86,7 +86,7 @@ class Messages:
             found.setdefault(job.event.id, []).append(job)
         return found
 
-    def _verified(self, one: Received, headers: Mapping[str, str], event: Mapping[str, Any]) -> tuple[bool, str]:
+    def _verified(self, one: InboxMessage, headers: Mapping[str, str], event: Mapping[str, Any]) -> tuple[bool, str]:
         if lack := lacking(self._scheme, headers):
             return False, lack
         named = self._named(event)
@@ -97,7 +97,7 @@ class Messages:
         return False, "the signature fits no secret of this sandbox: another secret signed, or the body was changed"
 
     def _judged(
-        self, one: Received, headers: Mapping[str, str], signer: str, reason: str, named: Reseller | None
+        self, one: InboxMessage, headers: Mapping[str, str], signer: str, reason: str, named: Reseller | None
     ) -> tuple[bool, str]:
         """Return whether a signature made with this secret is genuine, and why; `reason` says why the secret must not
         have been used."""
@@ -114,7 +114,7 @@ class Messages:
         code = data.get("resellerCode") if isinstance(data, dict) else None
         return self._state.resellers.get(code) if isinstance(code, str) else None
 
-    def _secrets(self, one: Received, named: Reseller | None) -> Iterator[tuple[str, str, str]]:
+    def _secrets(self, one: InboxMessage, named: Reseller | None) -> Iterator[tuple[str, str, str]]:
         """Yield the likely secrets, the likeliest first: the owner, the reason why it must not be used (empty if it
         may), and the secret."""
         holders = islice(self._state.resellers.values(), OTHERS_MAX)

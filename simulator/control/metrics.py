@@ -23,7 +23,7 @@ from simulator.runtime.operations import (
     WEBHOOK,
     Durations,
     Operations,
-    Served,
+    ServerCounts,
     no_durations,
     process_figures,
     reported,
@@ -221,7 +221,7 @@ def _of_server(operations: Operations) -> Iterator[Metric]:
     yield _metric(f"{OWN}control_requests_total", answered)
 
 
-def _of_traffic(served: Served, held: Mapping[str, int]) -> Iterator[Metric]:
+def _of_traffic(served: ServerCounts, held: Mapping[str, int]) -> Iterator[Metric]:
     counts: Counter[Labels] = Counter()
     durations: dict[Labels, Durations] = {}
     for (method, path, status, _, _), one in served.answers.items():

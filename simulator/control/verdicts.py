@@ -20,7 +20,7 @@ from simulator.domain.reports.coverage import Coverage
 from simulator.runtime.background import in_background, place
 from simulator.runtime.expectation_verdicts import verdicts_in_slices
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.traffic_log import Log, log_in_slices, log_of
+from simulator.runtime.traffic_log import TrafficLog, log_in_slices, log_of
 from simulator.wire.money import number
 
 
@@ -75,7 +75,7 @@ async def show_audit(request: Request) -> Response:
     return reply(as_json(obligations, left_out=log.left_out, shown=mask.text))
 
 
-def judged(log: Log, rate: Rate | None) -> list[Obligation]:
+def judged(log: TrafficLog, rate: Rate | None) -> list[Obligation]:
     """Return the audit of a log."""
     return audited(log.calls(), log.notifications(), until=log.now, rate=rate)
 

@@ -51,22 +51,22 @@ class CaseDue(msgspec.Struct, frozen=True):
 AgendaItem = StepDue | CallbackDue | DeliveryDue | CaseDue | ScheduleDue
 
 
-class StepTaken(msgspec.Struct, frozen=True, gc=False):
+class TimelineStep(msgspec.Struct, frozen=True, gc=False):
     """A step that happened to a transaction."""
 
     transaction: Transaction
     step: Step
 
 
-Happened = StepTaken | CallbackDue | DeliveryDue | CaseDue | ScheduleDue
+AgendaEvent = TimelineStep | CallbackDue | DeliveryDue | CaseDue | ScheduleDue
 
 
-class Fired(msgspec.Struct, frozen=True):
+class AgendaResult(msgspec.Struct, frozen=True):
     """A processed agenda item, with the time `at` which it happened. `send` is the attempt it requires, `entry` the
     ledger entry it wrote; `skipped` is the reason for skipping it."""
 
     at: datetime
-    item: Happened
+    item: AgendaEvent
     send: Send | None = None
     entry: Entry | None = None
     skipped: str = ""

@@ -12,7 +12,7 @@ from simulator.domain.model.callbacks import CallbackLog
 from simulator.domain.model.cases import Case, CaseThen
 from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.delivery_attempts import JobCounts, Send
-from simulator.domain.model.domain_events import DomainEvent, NotificationLog, StatusChanged, no_listener
+from simulator.domain.model.domain_events import DomainEvent, NotificationLog, StatusChange, no_listener
 from simulator.domain.model.fault_kinds import FaultThen
 from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.request_limits import Nonces, RequestRates
@@ -94,7 +94,7 @@ class State:
 
     def publish_status(self, transaction: Transaction) -> None:
         """Publish a transaction's latest status."""
-        self.publish(StatusChanged(transaction.number, len(transaction.results) - 1))
+        self.publish(StatusChange(transaction.number, len(transaction.results) - 1))
 
     @property
     def books(self) -> dict[str, RuleBook[Any]]:

@@ -7,7 +7,7 @@ import re
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
 from simulator.domain.model.fault_kinds import WITHOUT_BODY
 from simulator.http_client.answers import AnswerBounds, AnswerReader
 from simulator.http_client.client import Client
@@ -63,7 +63,7 @@ def route(target: HttpTarget) -> Route:
     return Route(Origin(parts.scheme == "https", target.host, target.port), host, path)
 
 
-def request_bytes(outgoing: Outgoing, way: Route, *, is_delivery: bool = True) -> bytes:
+def request_bytes(outgoing: OutgoingRequest, way: Route, *, is_delivery: bool = True) -> bytes:
     """Return the bytes of `outgoing`. Its own `Host` is kept; its framing headers are replaced.
 
     Raises NotAllowedError.
@@ -90,7 +90,7 @@ def request_bytes(outgoing: Outgoing, way: Route, *, is_delivery: bool = True) -
 
 
 async def attempt(
-    client: Client, outgoing: Outgoing, target: HttpTarget, timeout_s: float, owner: str
+    client: Client, outgoing: OutgoingRequest, target: HttpTarget, timeout_s: float, owner: str
 ) -> AttemptResult:
     """Send `outgoing` of the sandbox `owner` to `target`, within `timeout_s`."""
     way = route(target)

@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
 from simulator.http_client.addresses import AddressPolicy
 from simulator.http_client.lookup import Lookup, NameResolver, system_lookup
 from simulator.http_client.slots import Slots
@@ -25,7 +25,7 @@ MAX_URL_CHARS = 256 * 1024
 """The longest URL that is sent. A GET callback carries the whole transaction in its query (SPEC 6.1), and ten thousand
 characters of remarks are up to 120,000 when percent-encoded."""
 
-Attempt = Callable[[Outgoing, HttpTarget, float, str], Awaitable[AttemptResult]]
+Attempt = Callable[[OutgoingRequest, HttpTarget, float, str], Awaitable[AttemptResult]]
 
 _configured_target = lru_cache(maxsize=512)(parse_target)
 
@@ -36,7 +36,7 @@ def _target(url: str) -> InboxTarget | HttpTarget:
 
 
 class HttpSender:
-    """A sender of `Outgoing` requests (SPEC 6.1, 6.3). It belongs to one event loop.
+    """A sender of `OutgoingRequest` requests (SPEC 6.1, 6.3). It belongs to one event loop.
 
     Sandboxes share the connections fairly, see `Slots`. An address that `policy` forbids is never connected to, however
     it is written or resolved. Certificates are verified; `ca_file` adds authorities to the system's. The sender does
@@ -67,7 +67,7 @@ class HttpSender:
             return nullcontext()
         return self._slots.hold(owner, (target.host, target.port)) if isinstance(target, HttpTarget) else nullcontext()
 
-    async def send(self, outgoing: Outgoing, timeout_s: float, owner: str = "") -> AttemptResult:
+    async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str = "") -> AttemptResult:
         """Make one attempt of at most `timeout_s` seconds. Call this within `turn`.
 
         Network failures are returned as `AttemptResult`. Raises RuntimeError after `close`.

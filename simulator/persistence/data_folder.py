@@ -10,7 +10,7 @@ from simulator.domain.model.scenario import Scenario
 from simulator.persistence.errors import StoreError
 from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.keeper import StoreKeeper
-from simulator.persistence.replay.player import Again
+from simulator.persistence.replay.player import RequestReplay
 from simulator.persistence.replay.rebuilding import Surroundings, return_to_life
 from simulator.persistence.restoration import CannotResume, Restorer
 from simulator.persistence.snapshot_schedule import SnapshotSchedule
@@ -32,7 +32,7 @@ class Application(Protocol):
     data_folder: OpenStore | None
 
     @property
-    def again(self) -> Again: ...
+    def again(self) -> RequestReplay: ...
 
     def surroundings(self) -> Surroundings: ...
 

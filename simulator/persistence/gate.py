@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 
-from simulator.domain.model.delivery_attempts import AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptResult, OutgoingRequest
 from simulator.persistence.errors import LeaseLost, StoreError, WriteFailed
 from simulator.persistence.storage import Storage
 from simulator.runtime.courier import Sender
@@ -152,7 +152,7 @@ class GatedSender:
         """See `Sender`."""
         return self.sender.turn(url, owner)
 
-    async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
+    async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
         """Send when everything written so far is durable."""
         await self._gate.passed()
         return await self.sender.send(outgoing, timeout_s, owner)

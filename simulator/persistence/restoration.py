@@ -16,7 +16,7 @@ from simulator.persistence.reader import Reader, Sandbox, StoredSnapshot
 from simulator.persistence.replay.codec import Answered, BadTape, Began, entry_from
 from simulator.persistence.replay.differences import unbegun_of
 from simulator.persistence.replay.head import Head, MarkState, TakenTape, beginning_of, digests_of_marks
-from simulator.persistence.replay.player import Again, Player
+from simulator.persistence.replay.player import Player, RequestReplay
 from simulator.persistence.replay.proof import place_at
 from simulator.persistence.replay.rebuilding import Surroundings, nowhere, player_of
 from simulator.persistence.replay.state_digest import state_digest
@@ -49,7 +49,7 @@ class RestoredSandbox(NamedTuple):
 class Restorer:
     """Rebuilds the sandboxes of a folder. For the `known` scenario, the source lines of its rules are available."""
 
-    def __init__(self, reader: Reader, again: Again, around: Surroundings, known: Scenario) -> None:
+    def __init__(self, reader: Reader, again: RequestReplay, around: Surroundings, known: Scenario) -> None:
         self._reader = reader
         self._again = again
         self._around = around
@@ -159,7 +159,7 @@ class NoTape(Exception):
     """The tape of a sandbox is not available; the text says why."""
 
 
-def kept_tape(reader: Reader, sandbox: str, again: Again) -> TakenTape:
+def kept_tape(reader: Reader, sandbox: str, again: RequestReplay) -> TakenTape:
     """Return the whole tape of a sandbox, up to the time of its last entry; `again` rebuilds its state. Raises
     `NoTape`, and `StoreError` for damaged or missing data."""
     kept = reader.sandbox(sandbox)
@@ -182,7 +182,7 @@ def kept_tape(reader: Reader, sandbox: str, again: Again) -> TakenTape:
     return TakenTape(whole, entries, 0, latest, unbegun_of(entries), state=state, marks=marks)
 
 
-def _digests(reader: Reader, kept: Sandbox, again: Again) -> tuple[str, tuple[MarkState, ...]]:
+def _digests(reader: Reader, kept: Sandbox, again: RequestReplay) -> tuple[str, tuple[MarkState, ...]]:
     """Return the digests of the state at the end and at the marks; empty for a sandbox that this version cannot
     rebuild."""
     try:
@@ -195,7 +195,7 @@ def _digests(reader: Reader, kept: Sandbox, again: Again) -> tuple[str, tuple[Ma
         player.end()
 
 
-def obstacles(reader: Reader, again: Again) -> Iterator[str]:
+def obstacles(reader: Reader, again: RequestReplay) -> Iterator[str]:
     """Yield a line for each sandbox that a server could not continue, and for each unusable snapshot. `again` replays
     the requests of a tape."""
     restorer = Restorer(reader, again, nowhere(), load_scenario("default"))

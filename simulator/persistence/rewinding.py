@@ -25,7 +25,7 @@ from simulator.persistence.moments import (
 )
 from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.head import beginning_of
-from simulator.persistence.replay.player import Again, Player
+from simulator.persistence.replay.player import Player, RequestReplay
 from simulator.persistence.replay.proof import compiler_for
 from simulator.persistence.replay.rebuilding import (
     FORKED,
@@ -67,7 +67,7 @@ class Rewinder:
     """Rewinds and forks the sandboxes of a server. `again` replays the requests of a tape, within the surroundings
     `around`. Rebuilding begins at the nearest snapshot; it takes snapshots at marks, and at intervals."""
 
-    def __init__(self, again: Again, around: Surroundings) -> None:
+    def __init__(self, again: RequestReplay, around: Surroundings) -> None:
         self._again = again
         self._around = around
         self.snapshots = SnapshotCache()

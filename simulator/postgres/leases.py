@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import psycopg
 
-from simulator.domain.model.delivery_attempts import AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptResult, OutgoingRequest
 from simulator.persistence.errors import StoreError
 from simulator.persistence.gate import Gate
 from simulator.postgres.address import DatabaseAddress, connect, database_errors, store_error
@@ -199,7 +199,7 @@ class LeasedSender:
         """See `Sender`."""
         return self.sender.turn(url, owner)
 
-    async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
+    async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
         """Send when everything written so far is durable, and no other server can own the sandbox."""
         await self._gate.passed()
         while not self._has_lease():  # noqa: ASYNC110 - the lease is renewed in a thread

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.delivery_attempts import Attempt, Outgoing, Send
+from simulator.domain.model.delivery_attempts import Attempt, OutgoingRequest, Send
 from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.events import EVENTS_MAX
 
@@ -20,7 +20,7 @@ class SentRequests:
     attempt in flight."""
 
     def __init__(self) -> None:
-        self._by_attempt: OrderedDict[tuple[str, int], Outgoing] = OrderedDict()
+        self._by_attempt: OrderedDict[tuple[str, int], OutgoingRequest] = OrderedDict()
         self._bytes = 0
         self._begun: set[str] = set()
 
@@ -32,7 +32,7 @@ class SentRequests:
         """Return the approximate memory of the requests, in bytes."""
         return self._bytes
 
-    def add(self, send: Send, request: Outgoing) -> None:
+    def add(self, send: Send, request: OutgoingRequest) -> None:
         """Store the request of an attempt, which begins with that."""
         self._begun.add(send.job.id)
         self._by_attempt[send.job.id, send.attempt.number] = request
@@ -40,7 +40,7 @@ class SentRequests:
         while len(self._by_attempt) > SENT_MAX:
             self._bytes -= _size(self._by_attempt.popitem(last=False)[1])
 
-    def __iter__(self) -> Iterator[tuple[str, int, Outgoing]]:
+    def __iter__(self) -> Iterator[tuple[str, int, OutgoingRequest]]:
         """Yield each request with its job and attempt, oldest first."""
         return ((*key, request) for key, request in self._by_attempt.items())
 
@@ -61,7 +61,7 @@ class SentRequests:
         """Return the jobs whose attempts are in flight."""
         return sorted(self._begun)
 
-    def restore(self, sent: Iterable[tuple[str, int, Outgoing]]) -> None:
+    def restore(self, sent: Iterable[tuple[str, int, OutgoingRequest]]) -> None:
         """Replace all requests with these."""
         self._by_attempt = OrderedDict(((job, attempt), request) for job, attempt, request in sent)
         self._bytes = sum(map(_size, self._by_attempt.values()))
@@ -70,12 +70,12 @@ class SentRequests:
         """Mark the attempts of these jobs as sent."""
         self._begun = set(jobs)
 
-    def find(self, job: str, attempt: int) -> Outgoing | None:
+    def find(self, job: str, attempt: int) -> OutgoingRequest | None:
         """Return the request of an attempt, or None if it was evicted."""
         return self._by_attempt.get((job, attempt))
 
 
-def _size(request: Outgoing) -> int:
+def _size(request: OutgoingRequest) -> int:
     return _OVERHEAD_BYTES + len(request.url) + len(request.body or b"")
 
 

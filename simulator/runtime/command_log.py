@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from simulator.domain.agenda import Fired
+from simulator.domain.agenda import AgendaResult
 from simulator.domain.commands import (
     AddApiKey,
     AddReseller,
@@ -102,7 +102,7 @@ def apply_noted(
     that it makes due: a replay with other due attempts repeats nothing. The callback or the deliveries that a command
     begins belong to its trace."""
     if type(command) is PassTime:
-        fired: list[Fired] = apply(command, now)
+        fired: list[AgendaResult] = apply(command, now)
         due = due_of(fired)
         tape.add(CommandApplied(now, command, due), ENTRY_BYTES + DUE_BYTES * len(due))
         return fired
@@ -145,7 +145,7 @@ def _traced(
     return answer
 
 
-def due_of(fired: Iterable[Fired]) -> Due:
+def due_of(fired: Iterable[AgendaResult]) -> Due:
     """Return the attempts that became due by these events."""
     return tuple([(one.send.job.id, one.send.attempt.number) for one in fired if one.send is not None])
 

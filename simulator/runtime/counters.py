@@ -18,7 +18,7 @@ from simulator.domain.model.transactions import PaymentResult, Transaction
 from simulator.domain.model.webhooks import Delivery, DeliveryState
 from simulator.domain.state import State
 from simulator.runtime.journal import Exchange, Journal
-from simulator.runtime.operations import BOUNDS_US, Served
+from simulator.runtime.operations import BOUNDS_US, ServerCounts
 from simulator.runtime.value_counts import SHOWN_MAX, ExpectationBudget, KeptCounts, MatchingCall, ValueCounts
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
@@ -147,7 +147,7 @@ class Counters:
 
     def __init__(self, expected: Iterable[Expectation] = (), state: State | None = None) -> None:
         self.answers: dict[AnswerKey, int] = {}
-        self.served = Served()
+        self.served = ServerCounts()
         self.calls: dict[int, int] = {}
         self.values: dict[int, ValueCounts] = {}
         self.notes: dict[int, str] = {}

@@ -15,7 +15,7 @@ from simulator.domain.model.delivery_attempts import (
     AttemptEnd,
     AttemptResult,
     Job,
-    Outgoing,
+    OutgoingRequest,
     Send,
 )
 from simulator.domain.model.draw import typical
@@ -28,7 +28,7 @@ from simulator.runtime.attempt_log import AttemptTime, AttemptTimes, SentRequest
 from simulator.runtime.clock import Clock
 from simulator.runtime.holds import HoldEntry, Holds
 from simulator.runtime.inboxes import Inboxes
-from simulator.runtime.operations import CALLBACK, WEBHOOK, Served
+from simulator.runtime.operations import CALLBACK, WEBHOOK, ServerCounts
 from simulator.runtime.traces import Trace, Traces, passed_on
 from simulator.wire import outbound
 from simulator.wire.payments import STATUS_NAMES
@@ -46,7 +46,7 @@ class Sender(Protocol):
         """Wait for the turn of the sandbox `owner` at this receiver, and hold it. Call `send` within."""
         ...
 
-    async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
+    async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
         """Make one attempt for the sandbox `owner`; network failures are `AttemptResult`s."""
         ...
 
@@ -77,7 +77,7 @@ class Courier:
         self.sent = SentRequests()
         self.traces = Traces()
         self.times = AttemptTimes()
-        self.served = Served()
+        self.served = ServerCounts()
         self.holds = Holds()
         self.follow(scenario)
 
@@ -138,7 +138,7 @@ class Courier:
         self.times.add(send.job.id, send.attempt.number, timed)
         return result
 
-    def attempt(self, send: Send, wall: datetime) -> Outgoing:
+    def attempt(self, send: Send, wall: datetime) -> OutgoingRequest:
         """Return the request of an attempt at this wall time, as a span of the trace that it belongs to."""
         job, request = send.job, self.request(send.job, wall, send.attempt.number)
         trace = self.trace_of(job)
@@ -154,7 +154,7 @@ class Courier:
         own = self.traces.find(job.id)
         return self.traces.find(job.transaction.number) if own is None and isinstance(job, Callback) else own
 
-    def request(self, job: Job, wall: datetime, number: int = 1) -> Outgoing:
+    def request(self, job: Job, wall: datetime, number: int = 1) -> OutgoingRequest:
         """Return the request of the attempt with this number, at this wall time."""
         if isinstance(job, Callback):
             identity = job.transaction.trxid, job.result.status.value, job.copy
@@ -162,7 +162,7 @@ class Courier:
         assert isinstance(job, Delivery)
         return self.webhook(job, self.present(wall), number)
 
-    def webhook(self, job: Delivery, at: datetime, number: int = 1) -> Outgoing:
+    def webhook(self, job: Delivery, at: datetime, number: int = 1) -> OutgoingRequest:
         """Return the request of a webhook attempt, signed with a timestamp of external time."""
         return outbound.webhook(job, self._webhooks.signature, at, self._source_address(job.id, number))
 
@@ -184,7 +184,7 @@ class Courier:
             limit = self._webhooks.timeout
         return clock.wall_seconds(limit)
 
-    async def carry(self, url: str, request: Outgoing, clock: Clock, timeout_s: float) -> AttemptResult:
+    async def carry(self, url: str, request: OutgoingRequest, clock: Clock, timeout_s: float) -> AttemptResult:
         """Send a request that is no attempt of a job to the target `url`."""
         if not url.startswith(INBOX_SCHEME):
             async with self._sender.turn(url, self._owner):
@@ -195,7 +195,9 @@ class Courier:
             self._note(message)
         return await _replied(self._take(message), clock, timeout_s)
 
-    def into_inbox(self, url: str, request: Outgoing, now: datetime, wall: datetime) -> InboxReply | AttemptResult:
+    def into_inbox(
+        self, url: str, request: OutgoingRequest, now: datetime, wall: datetime
+    ) -> InboxReply | AttemptResult:
         """Deliver a request to an inbox. Return its reply, or an attempt result when the URL names no inbox."""
         return self._take(_message(url, request, now, wall))
 
@@ -203,7 +205,7 @@ class Courier:
         return self._inboxes.receive(message) if isinstance(message, InboxReceived) else message
 
 
-def _message(url: str, request: Outgoing, now: datetime, wall: datetime) -> InboxReceived | AttemptResult:
+def _message(url: str, request: OutgoingRequest, now: datetime, wall: datetime) -> InboxReceived | AttemptResult:
     """Return the message for an inbox, or an attempt result when the URL names no inbox."""
     try:
         target = parse_target(url)

@@ -15,14 +15,14 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from simulator.domain.agenda import Agenda, AgendaItem, Fired
+from simulator.domain.agenda import Agenda, AgendaItem, AgendaResult
 from simulator.domain.commands import Command, EndAttempt, PassTime, RecordTime
 from simulator.domain.errors import Conflict
 from simulator.domain.model.delivery_attempts import Send
 from simulator.persistence.tape.entries import ClockSet, Entry
 from simulator.runtime.clock import Clock
 from simulator.runtime.courier import Courier
-from simulator.runtime.lanes import STOPPED, Advance, Ended, EndedJobs, Lanes, reason_to_stop, results_in_order
+from simulator.runtime.lanes import STOPPED, Advance, JobEnd, JobEndLog, Lanes, reason_to_stop, results_in_order
 
 # The share per turn of the event loop, which all sandboxes have in common.
 ITEMS_PER_TURN_MAX = 200
@@ -53,7 +53,7 @@ class Driver:
         self._advancing_task: asyncio.Task[None] | None = None
         self.advancing: Advance | None = None
         self._closed = self.is_stopping = False
-        self.ended = EndedJobs()
+        self.ended = JobEndLog()
         self.notifier = self.ended.notifier
 
     @property
@@ -243,7 +243,7 @@ class Driver:
     async def _advance_to(self, due: datetime, report: Advance) -> None:
         self.clock.move_to(due)
         now = max(due, self.clock.now())
-        fired: list[Fired] = self._enter(PassTime(ITEMS_PER_TURN_MAX), now)
+        fired: list[AgendaResult] = self._enter(PassTime(ITEMS_PER_TURN_MAX), now)
         is_turn_over = report.record(fired, ITEMS_PER_TURN_MAX)
         self.ended.notice(fired)
         if sends := [one.send for one in fired if one.send is not None]:
@@ -257,9 +257,9 @@ class Driver:
         now = self.clock.now()
         for send, result in zip(sends, results, strict=True):
             self._enter(EndAttempt(send.job.id, send.attempt.number, result), now)
-            self.ended.add(Ended(send.job))
+            self.ended.add(JobEnd(send.job))
 
-    def _collect(self, fired: list[Fired]) -> None:
+    def _collect(self, fired: list[AgendaResult]) -> None:
         """Collect the deliveries that a running clock made due."""
         if self.advancing is not None:
             self.advancing.record(fired, ITEMS_PER_TURN_MAX)
@@ -272,7 +272,7 @@ class Driver:
         if not self.catch_up(now):
             await self.settle(now)
         self._submit(EndAttempt(send.job.id, send.attempt.number, result), now)
-        self.ended.add(Ended(send.job))
+        self.ended.add(JobEnd(send.job))
 
     def _arm(self, due: datetime, now: datetime) -> None:
         self._disarm()

@@ -26,7 +26,7 @@ EVENT_BYTES: Final = 1000
 """The estimated memory of an event with its share of the payment that it is about."""
 
 
-class Sized(Protocol):
+class SizedLog(Protocol):
     """A log that events refer to, with its approximate memory in bytes."""
 
     @property
@@ -116,7 +116,7 @@ class EventLog:
         self.sandbox = sandbox
         self.hub = EventHub()
         self.clock: Clock
-        self._holds: tuple[Sized, ...] = ()
+        self._holds: tuple[SizedLog, ...] = ()
         self._items: deque[Item] = deque(maxlen=EVENTS_MAX)
         self._walls: deque[datetime] = deque(maxlen=EVENTS_MAX)
         self._serials: deque[int] = deque(maxlen=EVENTS_MAX)
@@ -130,7 +130,7 @@ class EventLog:
         """Return the number of events that readers can still get."""
         return len(self._items)
 
-    def begin(self, clock: Clock, *holds: Sized) -> None:
+    def begin(self, clock: Clock, *holds: SizedLog) -> None:
         """Begin a life with this clock. Its events refer to the logs in `holds`."""
         self.clock, self._holds = clock, holds
 

@@ -97,7 +97,7 @@ def _value(about: Mapping[str, object], name: str) -> str:
 _FIXED = frozenset({"reseller", "product", "account", "amount", "refid", "extras", "type"})
 
 
-class Coming(NamedTuple):
+class ComingItem(NamedTuple):
     """Something that comes at a time; `order` orders items of equal times."""
 
     at: datetime
@@ -111,7 +111,9 @@ def upcoming(state: State, expected: Expectation) -> tuple[str, ...]:
     if expected.kind in (ExpectationKind.CALLS, ExpectationKind.RULE):
         return ()
     sent = [line for send in state.in_flight.values() if (line := _in_flight(send.job, expected))]
-    coming = [Coming(at, order, item) for at, order, item in state.agenda.waiting() if _matters(state, item, expected)]
+    coming = [
+        ComingItem(at, order, item) for at, order, item in state.agenda.waiting() if _matters(state, item, expected)
+    ]
     lines = sent[:SHOWN_MAX]
     lines += [_line(state, one) for one in heapq.nsmallest(SHOWN_MAX - len(lines), coming)]
     more = len(sent) + len(coming) - len(lines)
@@ -183,7 +185,7 @@ def _named(job: Callback | Delivery) -> str:
     return f"webhook {job.event.type} {job.id}"
 
 
-def _line(state: State, one: Coming) -> str:
+def _line(state: State, one: ComingItem) -> str:
     wait = f"{max((one.at - state.now).total_seconds(), 0):g} s"
     match one.item:
         case StepDue(number):

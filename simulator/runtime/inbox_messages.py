@@ -21,7 +21,7 @@ REPLY_BYTES = 250
 WINDOW_BYTES = 1000
 
 
-class Received(msgspec.Struct, gc=False, kw_only=True):
+class InboxMessage(msgspec.Struct, gc=False, kw_only=True):
     """A received request. `status` is the status of the reply, 0 without a reply. `n` is its number in the inbox,
     `serial` its number in the server. `wall` is the wall time of its arrival, and `replacements` the number of secrets
     that the sandbox had replaced by then."""
@@ -102,12 +102,12 @@ class InboxBudget(Generic[Box]):
         """Return how many names count."""
         return len(self._names)
 
-    def add(self, message: Received, box: Box) -> None:
+    def add(self, message: InboxMessage, box: Box) -> None:
         """Count the newest message."""
         self._messages[message.serial] = box
         self._message_bytes += message.size
 
-    def remove(self, message: Received) -> None:
+    def remove(self, message: InboxMessage) -> None:
         """Stop counting a message."""
         del self._messages[message.serial]
         self._message_bytes -= message.size
@@ -161,7 +161,7 @@ class Inbox:
     def __init__(self, home: Home, name: str, last_n: int = 0, left_out_before: int = 0) -> None:
         self.home = home
         self.name = name
-        self.received: deque[Received] = deque()
+        self.received: deque[InboxMessage] = deque()
         self.bytes = 0
         self.last_n = last_n
         self.evicted = 0
@@ -204,6 +204,6 @@ class Inbox:
         """Return how many stored requests have a number above `n`."""
         return max(0, min(len(self.received), self.last_n - n))
 
-    def after(self, n: int) -> Iterator[Received]:
+    def after(self, n: int) -> Iterator[InboxMessage]:
         """Yield the stored requests with a number above `n`, oldest first."""
         return islice(self.received, len(self.received) - self.count_after(n), None)

@@ -19,7 +19,7 @@ from simulator.domain.model.inbox_programs import InboxProgram, InboxReply
 from simulator.domain.model.resellers import SecretLog
 from simulator.domain.model.scenario import Limits
 from simulator.persistence.tape.entries import InboxReceived
-from simulator.runtime.inbox_messages import Inbox, InboxBudget, Received, program_size
+from simulator.runtime.inbox_messages import Inbox, InboxBudget, InboxMessage, program_size
 from simulator.runtime.journal import packed
 
 INBOX_PATH = "/_sim/inbox/"
@@ -82,7 +82,7 @@ class Inboxes:
         return self._last_n, self._left_out
 
     def restore(
-        self, inboxes: "Iterable[Inbox]", messages: "Iterable[tuple[Inbox, Received]]", gone: tuple[int, int]
+        self, inboxes: "Iterable[Inbox]", messages: "Iterable[tuple[Inbox, InboxMessage]]", gone: tuple[int, int]
     ) -> None:
         """Replace all inboxes with these, in order of last use, and add their messages in order of arrival."""
         for name in list(self._by_name):
@@ -118,7 +118,7 @@ class Inboxes:
             reply = replace(reply, delay=waits)
         if not self._is_closed:
             inbox.last_n += 1
-            message = Received(
+            message = InboxMessage(
                 serial=next(_serials),
                 at=came.now,
                 method=came.method,
@@ -145,7 +145,7 @@ class Inboxes:
                 budget.use(inbox)
         return inbox
 
-    def _keep(self, inbox: Inbox, message: Received) -> None:
+    def _keep(self, inbox: Inbox, message: InboxMessage) -> None:
         inbox.received.append(message)
         inbox.bytes += message.size
         for budget in self._budgets:

@@ -25,7 +25,7 @@ class NumberedRecord(Protocol):
         ...
 
 
-class Numbered(Protocol):
+class NumberedItem(Protocol):
     """A record whose `n` increments by 1 from record to record."""
 
     @property
@@ -33,7 +33,7 @@ class Numbered(Protocol):
 
 
 Record = TypeVar("Record", bound=NumberedRecord)
-Counted = TypeVar("Counted", bound=Numbered)
+Counted = TypeVar("Counted", bound=NumberedItem)
 Item_co = TypeVar("Item_co", covariant=True)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from simulator.domain.agenda import DeliveryDue, Fired
+from simulator.domain.agenda import AgendaResult, DeliveryDue
 from simulator.domain.model.delivery_attempts import AttemptResult, Job, Send
 from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.runtime.journal import BoundedLog, Tally
@@ -137,7 +137,7 @@ async def results_in_order(
 KEPT_MAX = 16  # waiters see each job when it ends
 
 
-class Ended(msgspec.Struct, gc=False):
+class JobEnd(msgspec.Struct, gc=False):
     """A job with an attempt that ended, or that ended without one."""
 
     job: Job
@@ -149,20 +149,20 @@ class Ended(msgspec.Struct, gc=False):
         return 0
 
 
-class EndedJobs(BoundedLog[Ended]):
+class JobEndLog(BoundedLog[JobEnd]):
     """The jobs that ended last; waiters are notified of each."""
 
     def __init__(self) -> None:
         super().__init__(KEPT_MAX, bytes_max=0)
 
-    def notice(self, fired: Iterable[Fired]) -> None:
+    def notice(self, fired: Iterable[AgendaResult]) -> None:
         """Notify waiters of these events; a delivery without an attempt ends with its event."""
         for one in fired:
             if isinstance(one.item, DeliveryDue) and one.send is None:
-                self.add(Ended(one.item.delivery))
+                self.add(JobEnd(one.item.delivery))
         self.notifier.notify()
 
-    def tally(self, matches: Callable[[Job], bool], counted: int) -> Tally[Ended]:
+    def tally(self, matches: Callable[[Job], bool], counted: int) -> Tally[JobEnd]:
         """Return a tally of matching jobs that end from now on, added to `counted`."""
         return Tally(self, lambda ended: matches(ended.job), after=self.last_n, counted=counted)
 
@@ -187,7 +187,7 @@ class Advance(msgspec.Struct):
     target: datetime | None
     wall: datetime
     pending: int = 0
-    fired: list[Fired] = msgspec.field(default_factory=list)
+    fired: list[AgendaResult] = msgspec.field(default_factory=list)
     left_out: int = 0
     events: int = 0
     stopped: str = ""
@@ -202,7 +202,7 @@ class Advance(msgspec.Struct):
         with suppress(TimeoutError):
             await asyncio.wait_for(self.is_over.wait(), timeout_s)
 
-    def record(self, fired: Sequence[Fired], turn_max: int) -> bool:
+    def record(self, fired: Sequence[AgendaResult], turn_max: int) -> bool:
         """Record events, within bounds. Return True when this turn of the event loop is full, and also when nothing
         happened, since the amount of scanned work is unknown then."""
         self.events += len(fired)

@@ -29,7 +29,7 @@ from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.journal import Exchange, Journal
 from simulator.runtime.lives import Beginning, Ending, FirstState, SandboxSpec, ServerBudgets, dispose, first_state
 from simulator.runtime.marks import NO_KEEPER, Keeper, Marks, StoredPlace
-from simulator.runtime.operations import Served
+from simulator.runtime.operations import ServerCounts
 from simulator.runtime.secret_index import FormerSecrets, OwnSecrets, ServerSecrets
 from simulator.runtime.traces import Trace, caller
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, Delays, Notifier, WaitingRoom
@@ -62,7 +62,7 @@ class LiveSandbox:
         self.id, self.spec = id_, spec
         self._wall, self._sender, self._budgets = wall, sender, budgets
         self.delays, self.last_used_s = Delays(), 0.0
-        self.served, self.evicted_before = Served(), 0
+        self.served, self.evicted_before = ServerCounts(), 0
         self.on_ending: Callable[[LiveSandbox, Ending], None] = lambda live, ending: None
         self.keeper: Keeper[LiveSandbox] = NO_KEEPER
         self.is_touched, self.is_deleted, self.resets, self.rewinds = True, False, 0, 0

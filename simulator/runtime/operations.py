@@ -41,7 +41,7 @@ def add_duration(durations: Durations, duration_us: int) -> None:
     durations[-1] += duration_us
 
 
-class Served:
+class ServerCounts:
     """The counts of a server: `answers` by kind, `attempts` by CALLBACK or WEBHOOK and outcome, and the number of
     requests `evicted` from the journals of deleted sandboxes."""
 

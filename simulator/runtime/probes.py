@@ -19,7 +19,7 @@ from simulator.domain.model.delivery_attempts import (
     AttemptEnd,
     AttemptResult,
     Job,
-    Outgoing,
+    OutgoingRequest,
     is_accepted,
 )
 from simulator.domain.model.resellers import Reseller
@@ -40,7 +40,7 @@ OLD = timedelta(hours=1)
 ONE_CENT = Decimal("0.01")
 
 
-class Skipped(Exception):
+class ImpossibleProbe(Exception):
     """A probe is not possible here; the text says what is missing."""
 
 
@@ -49,7 +49,7 @@ class ProbeRequest:
     """One request of a probe. `accept` is whether the receiver should answer with a 2xx."""
 
     job: Job
-    request: Outgoing
+    request: OutgoingRequest
     accept: bool
 
 
@@ -100,11 +100,11 @@ def _callback(live: LiveSandbox, job: Callback, *, accept: bool) -> ProbeRequest
 def _paid(live: LiveSandbox, reseller: Reseller) -> Transaction:
     """Return the latest settled payment whose callbacks were sent to the receiver."""
     if not reseller.callback.url:
-        raise Skipped("the reseller has no callback URL")
+        raise ImpossibleProbe("the reseller has no callback URL")
     for transaction in reversed(reseller.history.transactions):
         if transaction.is_settled and len(transaction.results) > 1:
             return transaction
-    raise Skipped("there is no settled payment to build on; make one and let it succeed")
+    raise ImpossibleProbe("there is no settled payment to build on; make one and let it succeed")
 
 
 def _job(reseller: Reseller, transaction: Transaction, result: PaymentResult | None = None) -> Callback:
@@ -146,7 +146,7 @@ def _event(live: LiveSandbox, reseller: Reseller) -> Delivery:
     """Return a job like a genuine job, for a credit that did not happen."""
     webhook = reseller.webhook
     if not webhook.url:
-        raise Skipped("the reseller has no balance webhook")
+        raise ImpossibleProbe("the reseller has no balance webhook")
     now = live.clock.now()
     data = BalanceAdded(reseller.code, ONE_CENT, reseller.wallet.balance, "probe")
     id_ = "evt_probe" + draw.digits(live.seed, 12, "probe", reseller.code, now.isoformat())
@@ -177,7 +177,7 @@ def _wrong_signature(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest
 
 def _old_timestamp(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
     if live.scenario.webhooks.signature.header:
-        raise Skipped("a plain HMAC of the body carries no timestamp")
+        raise ImpossibleProbe("a plain HMAC of the body carries no timestamp")
     job = _event(live, reseller)
     return [ProbeRequest(job, live.courier.webhook(job, live.courier.present(live.clock.wall()) - OLD), False)]
 

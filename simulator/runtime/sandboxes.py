@@ -23,7 +23,7 @@ from simulator.runtime.events import Action, EventHub
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import NO_QUOTAS, Ending, FirstState, SandboxSpec, dispose, first_state, server_budgets
 from simulator.runtime.marks import NO_KEEPER, Keeper
-from simulator.runtime.operations import Served
+from simulator.runtime.operations import ServerCounts
 from simulator.runtime.secret_index import FormerSecrets, ServerSecrets, followed
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, SERVER_WAITERS_MAX, WaitingRoom
 
@@ -70,7 +70,7 @@ class Sandboxes:
         self.server_secrets = ServerSecrets()
         self.quotas = NO_QUOTAS  # the bounds of each new sandbox that is given none of its own
         self.former_secrets = FormerSecrets()
-        self.served = Served()
+        self.served = ServerCounts()
         self.events = EventHub()
         self._secrets = Secrets()
         self._sweeper: asyncio.TimerHandle | None = None

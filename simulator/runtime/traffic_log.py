@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.delivery_attempts import Attempt, AttemptResult, Job, Outgoing
+from simulator.domain.model.delivery_attempts import Attempt, AttemptResult, Job, OutgoingRequest
 from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.journal import Exchange
@@ -20,7 +20,7 @@ SLICE = 500
 """The number of jobs that are scanned per turn, which takes about a millisecond."""
 
 
-class Sent(NamedTuple):
+class AttemptRecord(NamedTuple):
     """An attempt that has ended."""
 
     at: datetime
@@ -28,14 +28,14 @@ class Sent(NamedTuple):
     result: AttemptResult
 
 
-class Log(NamedTuple):
+class TrafficLog(NamedTuple):
     """An immutable view of a sandbox's traffic at a moment, which is `now` in its time.
 
     `skew` is the difference of its signature clock from the wall clock, None where it is the sandbox's own clock.
     """
 
     exchanges: list[Exchange]
-    sent: list[Sent]
+    sent: list[AttemptRecord]
     probed: list[Notification]
     now: datetime
     skew: timedelta | None
@@ -51,31 +51,36 @@ class Log(NamedTuple):
         return [msgspec.structs.replace(one, n=n) for n, one in enumerate(found, 1)]
 
 
-def log_in_slices(live: LiveSandbox) -> Iterator[list[Log]]:
+def log_in_slices(live: LiveSandbox) -> Iterator[list[TrafficLog]]:
     """Yield the log in slices, between which commands may be applied: only the last slice is not empty. It has the
     journal as of the first slice."""
     state, clock = live.core.state, live.scenario.clock
     exchanges, probed, now = list(live.life_journal), list(live.probed), live.clock.now()
     left_out = live.life_journal.left_out + state.callbacks.left_out + state.deliveries.left_out
-    sent: list[Sent] = []
+    sent: list[AttemptRecord] = []
     jobs: Iterator[tuple[Job, tuple[Attempt, ...]]] = chain(
         ((one, one.attempts) for one in list(state.callbacks)),
         ((one, tuple(one.attempts)) for one in list(state.deliveries)),
     )
     while part := list(islice(jobs, SLICE)):
-        sent += [Sent(one.at, job, one.result) for job, attempts in part for one in attempts if one.result is not None]
+        sent += [
+            AttemptRecord(one.at, job, one.result)
+            for job, attempts in part
+            for one in attempts
+            if one.result is not None
+        ]
         yield []
     skew = None if clock.signature == "sandbox" else clock.skew
-    yield [Log(exchanges, sent, probed, now, skew, left_out)]
+    yield [TrafficLog(exchanges, sent, probed, now, skew, left_out)]
 
 
-def log_of(live: LiveSandbox) -> Log:
+def log_of(live: LiveSandbox) -> TrafficLog:
     """Return the log at once."""
     return next(chain.from_iterable(log_in_slices(live)))
 
 
 def probe_seen(
-    name: str, job: Job, request: Outgoing, result: AttemptResult, at: datetime, *, is_forged: bool
+    name: str, job: Job, request: OutgoingRequest, result: AttemptResult, at: datetime, *, is_forged: bool
 ) -> Notification:
     """Return a request of the probe of this name with its result; it has no number."""
     return msgspec.structs.replace(_seen(job, request, result, at), probe=name, is_forged=is_forged)
@@ -108,19 +113,19 @@ def _received(one: Exchange) -> bytes:
     return one.content[: len(one.content) // 2] if one.ending == ConnectionEnd.CUT else one.content
 
 
-def _notification(sent: Sent) -> Notification:
+def _notification(sent: AttemptRecord) -> Notification:
     return _seen(sent.job, _request(sent.job), sent.result, sent.at)
 
 
-def _request(job: Job) -> Outgoing:
+def _request(job: Job) -> OutgoingRequest:
     """Return the request without headers: each attempt gets a new signature, with the secret of that time."""
     if isinstance(job, Callback):
         return outbound.callback(job, "")
     assert isinstance(job, Delivery)
-    return Outgoing(webhooks.METHOD, job.url, body=outbound.event_body(job.event))
+    return OutgoingRequest(webhooks.METHOD, job.url, body=outbound.event_body(job.event))
 
 
-def _seen(job: Job, request: Outgoing, result: AttemptResult, at: datetime) -> Notification:
+def _seen(job: Job, request: OutgoingRequest, result: AttemptResult, at: datetime) -> Notification:
     of_payment = isinstance(job, Callback)
     return Notification(
         n=0,

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from simulator.auth.canonical import canonical_query
 from simulator.contract.body import BadJson, decode_any
-from simulator.domain.model.delivery_attempts import Outgoing
+from simulator.domain.model.delivery_attempts import OutgoingRequest
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.http_client.answers import AnswerBounds, AnswerReader
 from simulator.http_client.attempts import NotAllowedError, Route, request_bytes
@@ -142,7 +142,7 @@ class HttpService:
         self._client = self._client or Client(Dialer())
         reader = AnswerReader(request.method, AnswerBounds(64 * 1024, fields=256, body_bytes=BODY_BYTES_MAX + 1))
         headers = tuple(request.headers.items())
-        outgoing = Outgoing(request.method, "", headers, request.body or None)
+        outgoing = OutgoingRequest(request.method, "", headers, request.body or None)
         way = Route(self._origin, self._host, self._prefix + request.target)
         try:
             sent = request_bytes(outgoing, way, is_delivery=False)

@@ -4,7 +4,7 @@ from datetime import datetime
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.delivery_attempts import Outgoing
+from simulator.domain.model.delivery_attempts import OutgoingRequest
 from simulator.domain.model.webhooks import Delivery, Event, Signature
 from simulator.wire import payments, webhooks
 from simulator.wire.money import encode, number
@@ -13,19 +13,19 @@ from simulator.wire.webhook_signature import signed
 USER_AGENT = "reseller-sim"
 
 
-def callback(job: Callback, source_address: str) -> Outgoing:
+def callback(job: Callback, source_address: str) -> OutgoingRequest:
     """Return the request of an attempt: GET with four query parameters, or POST with a JSON body.
 
     A query in the configured URL is preserved, ours is appended.
     """
     headers = [("User-Agent", USER_AGENT), ("X-Forwarded-For", source_address)]
     if job.method == "GET":
-        return Outgoing("GET", _with_query(job.url, _query(job)), tuple(headers))
+        return OutgoingRequest("GET", _with_query(job.url, _query(job)), tuple(headers))
     headers.append(("Content-Type", "application/json"))
-    return Outgoing("POST", job.url, tuple(headers), encode(payments.callback(job.transaction, job.result)))
+    return OutgoingRequest("POST", job.url, tuple(headers), encode(payments.callback(job.transaction, job.result)))
 
 
-def webhook(job: Delivery, scheme: Signature, at: datetime, source_address: str) -> Outgoing:
+def webhook(job: Delivery, scheme: Signature, at: datetime, source_address: str) -> OutgoingRequest:
     """Return the request of an attempt, signed with the current secret; `at` is the receiver's present."""
     body = event_body(job.event)
     headers = (
@@ -34,7 +34,7 @@ def webhook(job: Delivery, scheme: Signature, at: datetime, source_address: str)
         ("Content-Type", "application/json"),
         *signed(scheme, job.webhook.secret, job.event.id, at, body),
     )
-    return Outgoing(webhooks.METHOD, job.url, headers, body)
+    return OutgoingRequest(webhooks.METHOD, job.url, headers, body)
 
 
 def event_body(event: Event) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from simulator.api.routes import routes
-from simulator.api.suspended import BodyTooLarge, read_body
+from simulator.api.suspension import BodyTooLarge, read_body
 from simulator.contract.register import assumptions
 from simulator.contract.schemas import schema
 from tests.support.bad_requests import Operation, ask, operations

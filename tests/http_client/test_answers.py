@@ -5,7 +5,7 @@ import gzip
 
 import pytest
 
-from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
 from tests.support.broken_receivers import (
     OK,
     RUNNERS,
@@ -31,7 +31,7 @@ def deliver(
 
     async def main() -> None:
         async with sender() as http, Receiver(answer) as receiver:
-            outgoing = Outgoing(method, receiver.url, (), b"{}")
+            outgoing = OutgoingRequest(method, receiver.url, (), b"{}")
             ends.append((await http.send(outgoing, timeout_s), receiver))
 
     run(main())

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from simulator.domain.model.delivery_attempts import AttemptEnd, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, OutgoingRequest
 from simulator.http_client import client as client_module
 from simulator.http_client import dialer
 from tests.support.broken_receivers import (
@@ -64,7 +64,7 @@ def test_many_attempts_in_turn_need_one_connection(run: Run, tmp_path: Path, is_
             url = receiver.url.replace("http:", "https:") if is_tls else receiver.url
             for number in range(50):
                 method, body = (("POST", b"{}"), ("GET", None))[number % 2]
-                assert (await http.send(Outgoing(method, url, (), body), 10)).body == "ok"
+                assert (await http.send(OutgoingRequest(method, url, (), body), 10)).body == "ok"
             assert (len(receiver.requests), receiver.connections) == (50, 1)
 
     run(main())
@@ -164,7 +164,7 @@ def test_a_large_request_is_read_as_slowly_as_the_receiver_likes(run: Run, taps:
     async def main() -> None:
         loop = asyncio.get_running_loop()
         async with sender() as http:
-            sending = asyncio.ensure_future(http.send(Outgoing("POST", taps.url, (), LARGE), 60))
+            sending = asyncio.ensure_future(http.send(OutgoingRequest("POST", taps.url, (), LARGE), 60))
             with await taps.accept() as taken:
                 got = 0
                 head = await loop.sock_recv(taken, 100_000)
@@ -190,7 +190,7 @@ def test_a_large_request_arrives_whole(run: Run, tmp_path: Path, scheme: str) ->
         async with sender(ca_file=tmp_path / "receiver.pem") as http, Receiver(says(OK), tls=context) as receiver:
             for _ in range(2):
                 body = bytes(range(256)) * 12_000
-                end = await http.send(Outgoing("POST", receiver.url.replace("http", scheme), (), body), 30)
+                end = await http.send(OutgoingRequest("POST", receiver.url.replace("http", scheme), (), body), 30)
                 assert end.body == "ok"
                 assert receiver.requests[-1].body == body
             assert receiver.connections == 1
@@ -203,7 +203,7 @@ def test_an_answer_may_come_before_the_whole_request_was_read(run: Run, taps: Ta
     async def main() -> None:
         loop = asyncio.get_running_loop()
         async with sender() as http:
-            sending = asyncio.ensure_future(http.send(Outgoing("POST", taps.url, (), LARGE), 30))
+            sending = asyncio.ensure_future(http.send(OutgoingRequest("POST", taps.url, (), LARGE), 30))
             with await taps.accept() as taken:
                 await loop.sock_recv(taken, 1000)
                 await loop.sock_sendall(taken, b"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno")
@@ -223,7 +223,7 @@ def test_an_answer_may_come_before_the_whole_request_was_read(run: Run, taps: Ta
 def test_a_receiver_that_does_not_read_is_waited_for_until_the_timeout(run: Run, taps: Taps) -> None:
     async def main() -> None:
         async with sender() as http:
-            sending = asyncio.ensure_future(http.send(Outgoing("POST", taps.url, (), LARGE), 0.3))
+            sending = asyncio.ensure_future(http.send(OutgoingRequest("POST", taps.url, (), LARGE), 0.3))
             with await taps.accept() as taken:
                 end = await sending
                 assert (end.kind, end.error) == (AttemptEnd.TIMEOUT, "connected, but no answer within 0.3 s")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
 from simulator.http_client.sender import HttpSender
 from tests.support.broken_receivers import (
     OK,
@@ -34,8 +34,8 @@ def test_a_request_has_exactly_the_given_headers_and_body(run: Run) -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:
             url = f"http://127.0.0.1:{receiver.port}/a%2Fb/%7e//?x=%41+b&&x&refid=%E2%82%AC#part"
             headers = (("X-One", "1"), ("content-type", "application/json"), ("X-One", "2"), ("X-Empty", ""))
-            await http.send(Outgoing("POST", url, headers, b'{"a":1}'), 5.0)
-            await http.send(Outgoing("GET", f"http://127.0.0.1:{receiver.port}?q", ()), 5.0)
+            await http.send(OutgoingRequest("POST", url, headers, b'{"a":1}'), 5.0)
+            await http.send(OutgoingRequest("GET", f"http://127.0.0.1:{receiver.port}?q", ()), 5.0)
             assert receiver.requests[0].head == [
                 "POST /a%2Fb/%7e//?x=%41+b&&x&refid=%E2%82%AC HTTP/1.1",
                 f"Host: 127.0.0.1:{receiver.port}",
@@ -61,7 +61,7 @@ def test_a_query_may_be_longer_than_an_address_that_is_configured(run: Run) -> N
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:
             query = "message=" + "%F0%9F%98%80" * 10_000
-            assert (await http.send(Outgoing("GET", f"{receiver.url}?{query}"), 5.0)).status == 200
+            assert (await http.send(OutgoingRequest("GET", f"{receiver.url}?{query}"), 5.0)).status == 200
             assert query in receiver.requests[0].head[0]
 
     run(main())
@@ -85,7 +85,7 @@ def test_a_request_that_http_does_not_allow_is_not_sent(
 ) -> None:
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:
-            outcome = await http.send(Outgoing(method, receiver.url, headers, b"{}"), 5.0)
+            outcome = await http.send(OutgoingRequest(method, receiver.url, headers, b"{}"), 5.0)
             assert outcome.kind is AttemptEnd.BLOCKED
             assert "hunter2" not in outcome.error
             assert not receiver.requests
@@ -118,7 +118,7 @@ def test_a_request_that_a_kept_connection_took_is_sent_once(run: Run, method: st
 
     async def main() -> None:
         async with sender() as http, Receiver(answer) as receiver:
-            outcomes = [await http.send(Outgoing(method, receiver.url, (), b"{}"), 5.0) for _ in range(3)]
+            outcomes = [await http.send(OutgoingRequest(method, receiver.url, (), b"{}"), 5.0) for _ in range(3)]
             assert [outcome.kind for outcome in outcomes] == [
                 AttemptEnd.ANSWERED,
                 AttemptEnd.CONNECTION,
@@ -139,7 +139,9 @@ def test_a_receiver_that_drops_every_connection_gets_each_attempt_once(run: Run,
     async def main() -> None:
         async with sender() as http, Receiver(answer) as receiver:
             for _ in range(3):
-                assert (await http.send(Outgoing(method, receiver.url, (), b"{}"), 5.0)).kind is AttemptEnd.CONNECTION
+                assert (
+                    await http.send(OutgoingRequest(method, receiver.url, (), b"{}"), 5.0)
+                ).kind is AttemptEnd.CONNECTION
             assert len(receiver.requests) == 3
 
     run(main())
@@ -154,7 +156,7 @@ def test_a_kept_connection_that_was_closed_before_is_replaced(run: Run, method: 
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:
             for number in (1, 2):
-                outcome = await http.send(Outgoing(method, receiver.url, (), b"{}"), 5.0)
+                outcome = await http.send(OutgoingRequest(method, receiver.url, (), b"{}"), 5.0)
                 assert (outcome.kind, outcome.status, outcome.body) == (AttemptEnd.ANSWERED, 200, "ok")
                 receiver.requests[-1].end_at_once()
                 if is_noticed:
@@ -404,7 +406,7 @@ def test_no_connection_stays_open_or_silent_at_the_end() -> None:
     program = """
         import asyncio
         from simulator.http_client.sender import HttpSender
-        from simulator.domain.model.delivery_attempts import Outgoing
+        from simulator.domain.model.delivery_attempts import OutgoingRequest
 
         def lookup(host):
             raise OSError("no such name")
@@ -427,9 +429,9 @@ def test_no_connection_stays_open_or_silent_at_the_end() -> None:
             urls = [f"http://127.0.0.1:{port}/" for port in (*ports, 1)] + ["http://nothing.invalid/"]
             http = HttpSender(lookup=lookup)
             waits_s = (30, 0.5, 30, 30)
-            sent = (http.send(Outgoing("POST", url, (), b"{}"), wait_s) for url, wait_s in zip(urls, waits_s))
+            sent = (http.send(OutgoingRequest("POST", url, (), b"{}"), wait_s) for url, wait_s in zip(urls, waits_s))
             outcomes = await asyncio.gather(*sent)
-            cancelled = asyncio.ensure_future(http.send(Outgoing("POST", urls[1]), 30))
+            cancelled = asyncio.ensure_future(http.send(OutgoingRequest("POST", urls[1]), 30))
             await asyncio.sleep(0.05)
             cancelled.cancel()
             await asyncio.gather(cancelled, return_exceptions=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
 from simulator.http_client.answers import INTERIM_MAX
 from simulator.http_client.attempts import BODY_BYTES, BOUNDS
 from tests.support.broken_receivers import OK, RUNNERS, Answer, Exchange, Receiver, Run, post, proof, sender
@@ -66,13 +66,15 @@ def plays(steps: Steps) -> Answer:
     return answer
 
 
-def outcomes(run: Run, answer: Answer, request: Outgoing, timeout_s: float, times: int = 2) -> list[AttemptResult]:
+def outcomes(
+    run: Run, answer: Answer, request: OutgoingRequest, timeout_s: float, times: int = 2
+) -> list[AttemptResult]:
     """The ends of several attempts, one after the other."""
     ends: list[AttemptResult] = []
 
     async def main() -> None:
         async with sender() as http, Receiver(answer) as receiver:
-            outgoing = Outgoing(request.method, receiver.url, request.headers, request.body)
+            outgoing = OutgoingRequest(request.method, receiver.url, request.headers, request.body)
             ends.extend([await http.send(outgoing, timeout_s) for _ in range(times)])
             assert len(receiver.requests) == times, "each is sent once"
 
@@ -257,7 +259,7 @@ def test_another_protocol_is_an_answer_and_ends_the_connection(run: Run, upgrade
 @pytest.mark.parametrize("body", [b"", b"5\r\nhello\r\n0\r\n\r\n"])
 def test_an_answer_to_head_has_no_body(run: Run, framing: bytes, body: bytes) -> None:
     steps = [HEAD + framing + b"\r\n" + body]
-    for end in outcomes(run, plays(steps), Outgoing("HEAD", ""), 10):
+    for end in outcomes(run, plays(steps), OutgoingRequest("HEAD", ""), 10):
         assert (end.kind, end.status, end.body) == (AttemptEnd.ANSWERED, 200, "")
         assert end.error == (BEHIND if body else "")
 

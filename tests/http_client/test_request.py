@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator.domain.model.delivery_attempts import Outgoing
+from simulator.domain.model.delivery_attempts import OutgoingRequest
 from simulator.http_client.attempts import NotAllowedError, request_bytes, route
 from simulator.http_client.dialer import Origin
 from simulator.http_client.targets import HttpTarget, parse_target
@@ -17,7 +17,7 @@ def sent(method: str, url: str, headers: Headers = (), body: bytes | None = None
     """The bytes without the mark of a delivery, which every request has once."""
     target = parse_target(url)
     assert isinstance(target, HttpTarget)
-    request = request_bytes(Outgoing(method, target.url, headers, body), route(target))
+    request = request_bytes(OutgoingRequest(method, target.url, headers, body), route(target))
     assert request.lower().count(b"\r\nx-sim-delivery:") == 1
     return request.replace(MARK, b"")
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
 from simulator.http_client.sender import HttpSender
 from simulator.persistence.tape.entries import AttemptSent
 from tests.support.client import Client
@@ -95,7 +95,7 @@ class Receiver:
 
     def __init__(self, room: int, *answers: AttemptResult) -> None:
         self.answers = list(answers)
-        self.received: list[Outgoing] = []
+        self.received: list[OutgoingRequest] = []
         self._room = asyncio.Semaphore(room)
 
     @asynccontextmanager
@@ -103,7 +103,7 @@ class Receiver:
         async with self._room:
             yield
 
-    async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
+    async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
         self.received.append(outgoing)
         if not self.answers:
             await asyncio.Event().wait()

@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
 from simulator.persistence.errors import StoreError, WriteFailed
 from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.store import Store
@@ -144,7 +144,7 @@ def test_a_real_store_has_what_was_written_when_the_gate_opens(tmp_path: Path) -
         assert [one.data for one in store.reader.entries("one")] == [b"entry"]
 
 
-OUTGOING = Outgoing("POST", "http://127.0.0.1:9/hook", (), b"{}")
+OUTGOING = OutgoingRequest("POST", "http://127.0.0.1:9/hook", (), b"{}")
 ACCEPTED = AttemptResult(AttemptEnd.ANSWERED, 200)
 
 
@@ -152,12 +152,12 @@ class Sent:
     """A sender that remembers what it was given."""
 
     def __init__(self) -> None:
-        self.given: list[Outgoing] = []
+        self.given: list[OutgoingRequest] = []
 
     def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
         return nullcontext()
 
-    async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
+    async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
         self.given.append(outgoing)
         return ACCEPTED
 

@@ -8,7 +8,7 @@ import pytest
 from simulator.domain.model.transactions import Transaction
 from simulator.persistence.snapshot.payments import PaymentRow, SharedValues
 from simulator.persistence.snapshot.state import CountersRow, InboxRow, ResellerRow
-from simulator.runtime.inbox_messages import Received
+from simulator.runtime.inbox_messages import InboxMessage
 from simulator.runtime.value_counts import KeptCounts, ValueCounts
 from tests.support.client import Client, running
 from tests.support.taped_plays import FIRST, set_callback
@@ -107,7 +107,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
             "_inboxes": "the sandbox's", "_sender": AROUND, "_note": "the tape's",
             "served": AROUND, "times": MEASURED,
             "_limits": SCENARIO, "_webhooks": SCENARIO, "_skew": SCENARIO,
-            "_source_addresses": SCENARIO,
+            "_source_addresses": SCENARIO, "_verifies": SCENARIO,
         },
     ),
     "Traces": ("_by_key", {"_bytes": DERIVED}),
@@ -232,4 +232,4 @@ def test_every_value_of_counters_is_written() -> None:
 def test_members_of_inboxes_and_resellers_have_their_names() -> None:
     assert {*ResellerRow.__struct_fields__} - {"opening", "threshold"} == {*TABLE["Reseller"][0].split()} - {"wallet"}
     assert {one.removeprefix("_") for one in TABLE["Inbox"][0].split()} - {"received"} == {*InboxRow.__struct_fields__}
-    assert issubclass(Received, msgspec.Struct)
+    assert issubclass(InboxMessage, msgspec.Struct)

@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import pytest
 
-from simulator.domain.model.delivery_attempts import AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptResult, OutgoingRequest
 from simulator.http_client.addresses import AddressPolicy
 from simulator.http_client.lookup import Lookup, system_lookup
 from simulator.http_client.sender import HttpSender
@@ -117,8 +117,8 @@ def says(data: bytes, *, close: bool = False) -> Answer:
     return answer
 
 
-def post(url: str, body: bytes = b"{}") -> Outgoing:
-    return Outgoing("POST", url, (("Content-Type", "application/json"),), body)
+def post(url: str, body: bytes = b"{}") -> OutgoingRequest:
+    return OutgoingRequest("POST", url, (("Content-Type", "application/json"),), body)
 
 
 def proof(folder: Path) -> SSLContext:
@@ -134,7 +134,7 @@ def proof(folder: Path) -> SSLContext:
 class SenderInTurn(HttpSender):
     """A sender whose attempts wait for their turn, as a sandbox's attempts do."""
 
-    async def send(self, outgoing: Outgoing, timeout_s: float, owner: str = "") -> AttemptResult:
+    async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str = "") -> AttemptResult:
         async with self.turn(outgoing.url, owner):
             return await super().send(outgoing, timeout_s, owner)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from simulator.domain.agenda import Fired
+from simulator.domain.agenda import AgendaResult
 from simulator.domain.commands import CreatePayment, EndAttempt, PassTime
 from simulator.domain.model.bills import BillField, BillProfile, NamePool, PersonPools
 from simulator.domain.model.callbacks import CallbackConfig
@@ -118,9 +118,9 @@ def refused(box: Sandbox, command: CreatePayment, at: float = 0) -> PaymentRefus
     return answer
 
 
-def fire_due(box: Sandbox, now: datetime) -> list[Fired]:
+def fire_due(box: Sandbox, now: datetime) -> list[AgendaResult]:
     """Let everything happen that is due by `now`."""
-    fired: list[Fired] = box.apply(PassTime(), now)
+    fired: list[AgendaResult] = box.apply(PassTime(), now)
     return fired
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 
 from simulator.cli.main import main
-from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
 from simulator.http_client.sender import HttpSender
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.gate import Act, Gate
@@ -71,7 +71,9 @@ def attempts_begin_before_their_turn() -> None:
     """Write an attempt when it is due, and wait for its turn at the receiver after that."""
     turn, send = HttpSender.turn, HttpSender.send
 
-    async def send_in_turn(sender: HttpSender, outgoing: Outgoing, timeout_s: float, owner: str = "") -> AttemptResult:
+    async def send_in_turn(
+        sender: HttpSender, outgoing: OutgoingRequest, timeout_s: float, owner: str = ""
+    ) -> AttemptResult:
         async with turn(sender, outgoing.url, owner):
             return await send(sender, outgoing, timeout_s, owner)
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from simulator.domain.model.delivery_attempts import Outgoing
+from simulator.domain.model.delivery_attempts import OutgoingRequest
 from simulator.domain.model.webhooks import DeliveryState
 from simulator.runtime.live_sandbox import LiveSandbox
 from tools.worlds.clients import Answered, Asked
@@ -101,7 +101,7 @@ def pay_slowly(
     world.clients.send_slowly(asked, [pause_s] * pauses, is_cut)
 
 
-async def call_back(world: World, how: str, live: LiveSandbox, outgoing: Outgoing) -> None:
+async def call_back(world: World, how: str, live: LiveSandbox, outgoing: OutgoingRequest) -> None:
     """Send a request that a receiver makes before it answers a callback."""
     code = next((code for code, url in CALLBACKS.items() if outgoing.url.startswith(url)), "R1")
     refid = _told_refid(outgoing)
@@ -117,7 +117,7 @@ async def call_back(world: World, how: str, live: LiveSandbox, outgoing: Outgoin
             await task
 
 
-def _told_refid(outgoing: Outgoing) -> str:
+def _told_refid(outgoing: OutgoingRequest) -> str:
     """Return the refid in a callback, empty for anything else."""
     if outgoing.body is None:
         return parse_qs(urlsplit(outgoing.url).query).get("refid", [""])[0]

@@ -18,7 +18,7 @@ from typing import Any, cast
 from unittest.mock import patch
 
 from simulator.app import build_app
-from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
 from simulator.options import Options
 from simulator.persistence import keeper, reader, rewinding, snapshot_schedule
 from simulator.persistence.data_folder import DataFolder
@@ -56,7 +56,7 @@ class Silent:
     def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
         return nullcontext()
 
-    async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
+    async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
         """Fail."""
         return AttemptResult(AttemptEnd.CONNECTION, error="nobody is there")
 

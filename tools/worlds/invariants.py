@@ -11,7 +11,7 @@ from simulator.domain.agenda import CallbackDue, CaseDue, DeliveryDue, StepDue
 from simulator.domain.model.callbacks import Callback, CallbackState, is_retried
 from simulator.domain.model.cases import CaseState
 from simulator.domain.model.delivery_attempts import AttemptEnd, is_accepted
-from simulator.domain.model.domain_events import Attempted, StatusChanged
+from simulator.domain.model.domain_events import AttemptOutcome, StatusChange
 from simulator.domain.model.draw import typical
 from simulator.domain.model.transactions import SETTLED, Status, may_follow
 from simulator.domain.model.wallet import Entry, EntryType
@@ -127,16 +127,16 @@ class Invariants:
         for place in range(max(0, len(items) - new), len(items)):
             item = items[place]
             match item:
-                case Attempted():
+                case AttemptOutcome():
                     self._check_attempt(life, item)
-                case StatusChanged():
+                case StatusChange():
                     self._check_status(life, item)
                 case int():
                     if journal_n is not None and item != journal_n + 1:
                         self._object(life, f"request {item} is told behind request {journal_n}")
                     journal_n = item
 
-    def _check_status(self, life: Life, item: StatusChanged) -> None:
+    def _check_status(self, life: Life, item: StatusChange) -> None:
         transaction = life.core.state.transactions.by_number[item.number]
         trxid, status = transaction.trxid, transaction.results[item.place].status
         before = life.statuses.setdefault(trxid, [])
@@ -150,7 +150,7 @@ class Invariants:
         if sum(one in FINAL for one in before) > 1:
             self._object(life, f"{trxid} has several final statuses: {before}")
 
-    def _check_attempt(self, life: Life, item: Attempted) -> None:
+    def _check_attempt(self, life: Life, item: AttemptOutcome) -> None:
         state = life.core.state
         ended_at = life.ended_at.setdefault(item.job, [])
         ended_at.append(item.at)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlsplit
 
-from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.live_sandbox import LiveSandbox
 
@@ -70,7 +70,7 @@ class Arrival:
     """An attempt that was sent: its request, its sandbox time, its result and the time of that."""
 
     sandbox: LiveSandbox
-    outgoing: Outgoing
+    outgoing: OutgoingRequest
     began: datetime
     ended: datetime | None = None
     result: AttemptResult | None = None
@@ -90,12 +90,12 @@ class Network:
         self.problems: list[str] = []
         self.is_durable: Callable[[], bool] = lambda: True
         self.log: Callable[[str, bytes], None] = lambda what, content: None
-        self.on_call: Callable[[str, LiveSandbox, Outgoing], Awaitable[None]] | None = None
+        self.on_call: Callable[[str, LiveSandbox, OutgoingRequest], Awaitable[None]] | None = None
 
     def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
         return nullcontext()
 
-    async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
+    async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
         """Send one attempt."""
         live = self._find(owner)
         assert live is not None, "who sends exists"
@@ -116,7 +116,7 @@ class Network:
         arrival.result, arrival.ended = result, live.clock.now()
         return result
 
-    def _note(self, live: LiveSandbox, job: str, number: int, outgoing: Outgoing) -> Arrival:
+    def _note(self, live: LiveSandbox, job: str, number: int, outgoing: OutgoingRequest) -> Arrival:
         arrival = Arrival(live, outgoing, live.clock.now())
         if self.arrivals.setdefault((live.core, job, number), arrival) is not arrival:
             self.problems.append(f"{live.id}: attempt {number} of {job} was sent twice")

@@ -9,7 +9,7 @@ from simulator.cli.usage import CannotStart
 from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
-    from simulator.persistence.replay.player import Again
+    from simulator.persistence.replay.player import RequestReplay
     from simulator.runtime.live_sandbox import LiveSandbox
     from simulator.runtime.lives import Ending
 
@@ -26,12 +26,12 @@ class Tapes:
         self._path = path
         self._shows_secrets = shows_secrets
         self._file: IO[bytes] | None = None
-        self._again: Again
+        self._again: RequestReplay
         self.error = ""
         self.left_out: list[str] = []
         self._lives = 0
 
-    def follow(self, again: "Again") -> None:
+    def follow(self, again: "RequestReplay") -> None:
         """Rebuild sandboxes without their secrets by this."""
         self._again = again
 

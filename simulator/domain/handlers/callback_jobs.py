@@ -17,7 +17,7 @@ from simulator.domain.model.delivery_attempts import (
     counted,
     is_accepted,
 )
-from simulator.domain.model.domain_events import Attempted
+from simulator.domain.model.domain_events import AttemptOutcome
 from simulator.domain.model.draw import drawn
 from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.transactions import Distortion, PaymentResult, Status, Transaction
@@ -157,4 +157,4 @@ def attempt_ended(state: State, callback: Callback, attempt: Attempt, result: At
     counts = state.callback_counts[callback.transaction.reseller]
     counts.count_attempt(delivered=ended is CallbackState.DELIVERED, failed=ended is CallbackState.FAILED)
     next_due = next_at if callback.state is CallbackState.PENDING else None
-    state.publish(Attempted(callback.id, attempt.number, now, next_due))
+    state.publish(AttemptOutcome(callback.id, attempt.number, now, next_due))

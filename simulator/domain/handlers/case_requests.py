@@ -24,7 +24,7 @@ from simulator.domain.model.cases import (
     NoSuchTransaction,
 )
 from simulator.domain.model.details import Detail, DetailKind, detail
-from simulator.domain.model.domain_events import NotificationKind, Posted
+from simulator.domain.model.domain_events import LedgerPosting, NotificationKind
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.outcomes import DomainOutcome
@@ -230,7 +230,7 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
     wallet = state.resellers[transaction.reseller].wallet
     entry = wallet.post(EntryType.REFUND, transaction.cost, now, f"void of {transaction.refid}", transaction.trxid)
     transaction.entry_ids += (entry.id,)
-    state.publish(Posted(transaction.reseller, entry))
+    state.publish(LedgerPosting(transaction.reseller, entry))
     cost = transaction.cost if state.assumes("voided-cost", "keep") else ZERO
     voided = msgspec.structs.replace(
         transaction.result,

@@ -3,7 +3,7 @@ that the sandbox has seen, whichever is later."""
 
 from datetime import datetime
 
-from simulator.domain.agenda import AgendaItem, CallbackDue, CaseDue, DeliveryDue, Fired, ScheduleDue, StepDue
+from simulator.domain.agenda import AgendaItem, AgendaResult, CallbackDue, CaseDue, DeliveryDue, ScheduleDue, StepDue
 from simulator.domain.commands import (
     AddRule,
     ChangeProduct,
@@ -50,15 +50,15 @@ from simulator.domain.queries import reseller_of
 from simulator.domain.state import State
 
 
-def carry_out(state: State, due: ScheduleDue, now: datetime) -> Fired:
+def carry_out(state: State, due: ScheduleDue, now: datetime) -> AgendaResult:
     """Carry out an item that is due. If the sandbox refuses it, skip it with the reason, and change nothing.
 
     A rule's document compiles, because it did so with the scenario, and products and resellers are never removed.
     """
     try:
-        return Fired(now, due, entry=_carry_out(state, due.planned, now))
+        return AgendaResult(now, due, entry=_carry_out(state, due.planned, now))
     except DomainError as refusal:
-        return Fired(now, due, skipped=str(refusal))
+        return AgendaResult(now, due, skipped=str(refusal))
 
 
 def _carry_out(state: State, planned: Scheduled, now: datetime) -> Entry | None:
@@ -117,9 +117,9 @@ def _change_webhook(state: State, planned: ScheduledWebhook, now: datetime) -> N
         webhook_jobs.enable_webhook(state, EnableWebhook(planned.reseller, planned.enabled), now)
 
 
-def pass_time(state: State, command: PassTime, now: datetime) -> list[Fired]:
+def pass_time(state: State, command: PassTime, now: datetime) -> list[AgendaResult]:
     """Process items that are due by `now`. Skip a step that may not follow the current status."""
-    fired: list[Fired] = []
+    fired: list[AgendaResult] = []
     left = command.events_max
     while left is None or left > 0:
         due = state.agenda.pop_due(now)
@@ -151,23 +151,23 @@ def end_attempt(state: State, command: EndAttempt, now: datetime) -> None:
             webhook_jobs.attempt_ended(state, delivery, send.attempt, command.result, now)
 
 
-def _process(state: State, item: AgendaItem, now: datetime) -> Fired | None:
+def _process(state: State, item: AgendaItem, now: datetime) -> AgendaResult | None:
     match item:
         case StepDue():
             taken = timeline.step_due(state, item, now)
-            return None if taken is None else Fired(now, taken)
+            return None if taken is None else AgendaResult(now, taken)
         case CallbackDue(callback):
             return _sent(state, now, item, callback_jobs.attempt_due(state, callback, now))
         case DeliveryDue(delivery):
             return _sent(state, now, item, webhook_jobs.attempt_due(state, delivery, now))
         case CaseDue():
             case_requests.case_due(state, item, now)
-            return Fired(now, item)
+            return AgendaResult(now, item)
         case ScheduleDue():
             return carry_out(state, item, now)
 
 
-def _sent(state: State, now: datetime, item: CallbackDue | DeliveryDue, send: Send | None) -> Fired:
+def _sent(state: State, now: datetime, item: CallbackDue | DeliveryDue, send: Send | None) -> AgendaResult:
     if send is not None:
         state.in_flight[send.job.id] = send
-    return Fired(now, item, send)
+    return AgendaResult(now, item, send)

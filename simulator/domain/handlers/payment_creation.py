@@ -26,7 +26,7 @@ from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, drawn_step
 from simulator.domain.model import draw, pricing
 from simulator.domain.model.catalog import Money, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
-from simulator.domain.model.domain_events import Posted
+from simulator.domain.model.domain_events import LedgerPosting
 from simulator.domain.model.money import ZERO, parse_amount, shared
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.rules import Rule
@@ -241,7 +241,7 @@ def _create(
         return _refuse(state, refusal, reseller, product, rule.label, note)
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
     entry = reseller.wallet.post(TRANSACTION, shared(-cost), now, f"{product.name} {command.account}", trxid)
-    state.publish(Posted(reseller.code, entry))
+    state.publish(LedgerPosting(reseller.code, entry))
     transaction = Transaction(
         trxid=trxid,
         refid=command.refid,

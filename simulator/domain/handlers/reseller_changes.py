@@ -9,7 +9,7 @@ from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Cr
 from simulator.domain.errors import Conflict, Unacceptable, Unknown, refuse_more
 from simulator.domain.handlers import webhook_jobs
 from simulator.domain.model.callbacks import CallbackConfig
-from simulator.domain.model.domain_events import Posted
+from simulator.domain.model.domain_events import LedgerPosting
 from simulator.domain.model.money import (
     CENT,
     DIGITS_BEFORE_MAX,
@@ -94,7 +94,7 @@ def credit(state: State, command: Credit, now: datetime) -> Entry:
     if not is_bounded(reseller.wallet.balance + amount):
         raise Unacceptable("invalid_amount", f"a balance has at most {DIGITS_BEFORE_MAX} digits", "amount")
     entry = reseller.wallet.post(command.type, amount.quantize(CENT), now, command.description)
-    state.publish(Posted(reseller.code, entry))
+    state.publish(LedgerPosting(reseller.code, entry))
     webhook_jobs.publish_credit(state, reseller, entry, now)
     return entry
 

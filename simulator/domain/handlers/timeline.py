@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
-from simulator.domain.agenda import StepDue, StepTaken
+from simulator.domain.agenda import StepDue, TimelineStep
 from simulator.domain.handlers import callback_jobs
 from simulator.domain.model import draw
-from simulator.domain.model.domain_events import Posted
+from simulator.domain.model.domain_events import LedgerPosting
 from simulator.domain.model.draw import drawn
 from simulator.domain.model.instants import next_time_of_day
 from simulator.domain.model.money import SERVICE_ZONE, ZERO
@@ -112,7 +112,7 @@ def _last_requery(steps: tuple[Step, ...]) -> int:
     return max([step.requery or 0 for step in steps], default=0)
 
 
-def step_due(state: State, due: StepDue, now: datetime) -> StepTaken | None:
+def step_due(state: State, due: StepDue, now: datetime) -> TimelineStep | None:
     """Process a dated step; return None when the current status does not allow it."""
     transaction = state.transactions.by_number[due.number]
     step = transaction.steps[due.place]
@@ -120,7 +120,7 @@ def step_due(state: State, due: StepDue, now: datetime) -> StepTaken | None:
     if follows:
         _enter_status(state, transaction, step, now, "step")
     _schedule_next(state, transaction, due.place + 1)
-    return StepTaken(transaction, step) if follows else None
+    return TimelineStep(transaction, step) if follows else None
 
 
 def requery(state: State, transaction: Transaction, now: datetime) -> None:
@@ -147,7 +147,7 @@ def _enter_status(state: State, transaction: Transaction, step: Step, now: datet
     if status is FAILED:
         entry = wallet.post(REFUND, cost, now, f"refund of {transaction.refid}", transaction.trxid)
         transaction.entry_ids += (entry.id,)
-        state.publish(Posted(transaction.reseller, entry))
+        state.publish(LedgerPosting(transaction.reseller, entry))
         if not state.assumes("failed-wallet", "keep_cost"):
             cost = ZERO
     code = state.codes[status] if step.code is None else step.code

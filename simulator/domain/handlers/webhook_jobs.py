@@ -26,7 +26,7 @@ from simulator.domain.model.delivery_attempts import (
     counted,
     is_accepted,
 )
-from simulator.domain.model.domain_events import Attempted, NotificationKind
+from simulator.domain.model.domain_events import AttemptOutcome, NotificationKind
 from simulator.domain.model.money import CENT, is_bounded, is_whole_cents
 from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.resellers import Reseller
@@ -246,7 +246,7 @@ def attempt_ended(state: State, delivery: Delivery, attempt: Attempt, result: At
     counts.count_attempt(delivered=ended is DeliveryState.SUCCEEDED, failed=ended is DeliveryState.FAILED)
     is_over = delivery.state is not DeliveryState.UNDER_WAY
     next_due = None if is_over else next_at
-    state.publish(Attempted(delivery.id, attempt.number, now, next_due))
+    state.publish(AttemptOutcome(delivery.id, attempt.number, now, next_due))
 
 
 def replay_delivery(state: State, command: ReplayDelivery, now: datetime) -> Delivery | ReplayRefused:

@@ -8,7 +8,7 @@ from typing import Protocol
 import msgspec
 
 
-class Outgoing(msgspec.Struct, frozen=True, gc=False):
+class OutgoingRequest(msgspec.Struct, frozen=True, gc=False):
     """One HTTP request to a receiver. `url` is http(s), already encoded. Without `verifies`, any certificate is
     accepted."""
 

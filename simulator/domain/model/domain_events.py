@@ -87,21 +87,21 @@ class NotificationLog:
         return notification
 
 
-class StatusChanged(msgspec.Struct, frozen=True, gc=False):
+class StatusChange(msgspec.Struct, frozen=True, gc=False):
     """The transaction with this number got its result at this index, from 0, since its creation."""
 
     number: int
     place: int
 
 
-class Posted(msgspec.Struct, frozen=True, gc=False):
+class LedgerPosting(msgspec.Struct, frozen=True, gc=False):
     """An entry was posted to the wallet of a reseller."""
 
     reseller: str
     entry: Entry
 
 
-class Attempted(msgspec.Struct, frozen=True, gc=False):
+class AttemptOutcome(msgspec.Struct, frozen=True, gc=False):
     """An attempt of the job with this id ended `at` this time; `next_due` is the time of the next attempt, if any. The
     job is in the log of callbacks or of deliveries, unless evicted."""
 
@@ -111,7 +111,7 @@ class Attempted(msgspec.Struct, frozen=True, gc=False):
     next_due: datetime | None
 
 
-DomainEvent = StatusChanged | Posted | Attempted | EmailNotification
+DomainEvent = StatusChange | LedgerPosting | AttemptOutcome | EmailNotification
 
 
 def no_listener(event: DomainEvent) -> None:

@@ -92,7 +92,7 @@ EXPIRED_AT_ONCE: Final = 2_000
 nonces expire at once when the clock was moved, or when a scenario lowers the limit."""
 
 
-class Spent(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class SpentNonce(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A nonce by its key, the sandbox's time at which it was spent, and its timestamp in Unix seconds."""
 
     key: bytes
@@ -112,15 +112,15 @@ class Nonces:
     """
 
     def __init__(self, window: timedelta, tolerance_s: float, count_max: int) -> None:
-        self._spent: dict[bytes, Spent] = {}
-        self._order: deque[Spent] = deque()  # oldest first; a nonce that was spent again stays until it is first
-        self._replaced: Spent | None = None  # by the latest nonce, which has the same key
+        self._spent: dict[bytes, SpentNonce] = {}
+        self._order: deque[SpentNonce] = deque()  # oldest first; a nonce that was spent again stays until it is first
+        self._replaced: SpentNonce | None = None  # by the latest nonce, which has the same key
         self.bound(window, tolerance_s, count_max)
 
     def __len__(self) -> int:
         return len(self._spent)
 
-    def __iter__(self) -> Iterator[Spent]:
+    def __iter__(self) -> Iterator[SpentNonce]:
         """Yield all nonces, oldest first."""
         return (spent for spent in self._order if self._spent.get(spent.key) is spent)
 
@@ -129,12 +129,12 @@ class Nonces:
         self._window, self._tolerance_s, self._count_max = window, tolerance_s, count_max
         self._oldest_until = datetime.min.replace(tzinfo=UTC)
 
-    def kept(self) -> tuple[datetime, Spent | None]:
+    def kept(self) -> tuple[datetime, SpentNonce | None]:
         """Return the state for a snapshot besides the nonces: the time until which no nonce expires, and the nonce that
         the latest replaced."""
         return self._oldest_until, self._replaced
 
-    def restore(self, spent: Iterable[Spent], oldest_until: datetime, replaced: Spent | None) -> None:
+    def restore(self, spent: Iterable[SpentNonce], oldest_until: datetime, replaced: SpentNonce | None) -> None:
         """Replace all nonces by the nonces of a snapshot."""
         self._order = deque(spent)
         self._spent = {one.key: one for one in self._order}
@@ -159,7 +159,7 @@ class Nonces:
             del self._spent[key]
         if now >= self._oldest_until or len(self._order) >= self._count_max:
             self._expire(now, signing_s)
-        self._add(Spent(key, now, timestamp_s))
+        self._add(SpentNonce(key, now, timestamp_s))
         self._replaced = known
         return True
 
@@ -171,7 +171,7 @@ class Nonces:
         if self._replaced is not None:
             self._add(self._replaced)
 
-    def _add(self, spent: Spent) -> None:
+    def _add(self, spent: SpentNonce) -> None:
         self._spent[spent.key] = spent
         self._order.append(spent)
 

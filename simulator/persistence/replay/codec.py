@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import msgspec
 
-from simulator.domain.model.delivery_attempts import Outgoing
+from simulator.domain.model.delivery_attempts import OutgoingRequest
 from simulator.persistence.tape.entries import (
     AttemptSent,
     Entry,
@@ -182,7 +182,7 @@ def _entry(line: Line, number: int, began: Began) -> Entry | Answered:
             return RequestResumed(exchange, line.now, line.wall, line.how)
         case AttemptLine():
             body = None if line.body is None else _bytes(line.body)
-            sent = Outgoing(line.method, line.url, line.headers, body)
+            sent = OutgoingRequest(line.method, line.url, line.headers, body)
             return AttemptSent(line.now, line.wall, line.job, line.attempt, sent)
         case MessageLine():
             query, headers = line.query.encode("latin-1"), _headers(line.headers)

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import msgspec
 
-from simulator.domain.agenda import Fired
+from simulator.domain.agenda import AgendaResult
 from simulator.domain.commands import Command, EndAttempt
-from simulator.domain.model.delivery_attempts import Outgoing
+from simulator.domain.model.delivery_attempts import OutgoingRequest
 from simulator.persistence.tape.entries import AttemptSent, CommandApplied, Due, Entry
 from simulator.runtime.command_log import due_of
 from simulator.runtime.journal import Exchange
@@ -55,9 +55,11 @@ def of_order(entry: int, command: Command, now: datetime, earlier: datetime) -> 
     return Difference(entry, f"{type(command).__name__}: now", now, f"not before {earlier.isoformat()}")
 
 
-def of_attempts(entry: int, job: str, number: int, recorded: Outgoing, replayed: Outgoing) -> Difference | None:
+def of_attempts(
+    entry: int, job: str, number: int, recorded: OutgoingRequest, replayed: OutgoingRequest
+) -> Difference | None:
     """Return the first difference between the requests of two attempts of a callback or webhook."""
-    for name in Outgoing.__struct_fields__:
+    for name in OutgoingRequest.__struct_fields__:
         before, after = getattr(recorded, name), getattr(replayed, name)
         is_equal = before == after or (name == "headers" and _without_source(before) == _without_source(after))
         if not is_equal:
@@ -87,7 +89,7 @@ def unbegun_of(entries: Iterable[Entry]) -> Due:
     return tuple(due.items())
 
 
-def of_time(place: int, recorded: Due, fired: list[Fired]) -> Difference | None:
+def of_time(place: int, recorded: Due, fired: list[AgendaResult]) -> Difference | None:
     """Return the first difference between the attempts that a passing of time made due on the tape, and in a replay."""
     replayed = due_of(fired)
     if recorded == replayed:

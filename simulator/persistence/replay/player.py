@@ -52,7 +52,7 @@ from simulator.scenario.sections.scripted_answers import build_inbox
 Answering = Coroutine[Any, Any, Any]
 
 
-class Again(Protocol):
+class RequestReplay(Protocol):
     """See `simulator.api.request_replayer`."""
 
     def __call__(
@@ -114,7 +114,7 @@ class Player:
         self,
         live: LiveSandbox,
         clock: TapeClock,
-        again: Again,
+        again: RequestReplay,
         elsewhere: Callable[[], LiveSandbox],
         compiler: ScenarioCompiler,
     ) -> None:

@@ -10,7 +10,7 @@ from simulator.domain.model.instants import Times
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.head import End, Head, MarkState, beginning_of
-from simulator.persistence.replay.player import Again, Player
+from simulator.persistence.replay.player import Player, RequestReplay
 from simulator.persistence.replay.rebuilding import Surroundings, player_of
 from simulator.persistence.replay.tape_reader import ReadTape
 from simulator.persistence.replay.tape_writer import outside_digest
@@ -41,7 +41,7 @@ class Proof:
 
 def prove(
     tape: ReadTape,
-    again: Again,
+    again: RequestReplay,
     around: Surroundings,
     count: int | None = None,
     compiler: ScenarioCompiler | None = None,
@@ -83,7 +83,9 @@ def compiler_for(head: Head) -> ScenarioCompiler:
     return compiler
 
 
-def player_for(head: Head, again: Again, around: Surroundings, compiler: ScenarioCompiler | None = None) -> Player:
+def player_for(
+    head: Head, again: RequestReplay, around: Surroundings, compiler: ScenarioCompiler | None = None
+) -> Player:
     """Return a player for the tape with this head. Raises `ScenarioError`."""
     compiler = compiler or ScenarioCompiler()
     beginning = beginning_of(head, compiler)

@@ -9,9 +9,9 @@ from typing import Final
 import msgspec
 
 from simulator.domain.commands import EndAttempt
-from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
 from simulator.domain.sandbox import Sandbox
-from simulator.persistence.replay.player import Again, Player, TapeClock
+from simulator.persistence.replay.player import Player, RequestReplay, TapeClock
 from simulator.persistence.tape.entries import ClockSet
 from simulator.persistence.tape.tape import Tape
 from simulator.runtime.background import in_background
@@ -30,7 +30,7 @@ class _Nobody:
     def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
         return nullcontext()
 
-    async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
+    async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
         """Return a result as if nothing had been sent."""
         return AttemptResult(AttemptEnd.BLOCKED, error="a replay sends nothing")
 
@@ -51,7 +51,7 @@ def nowhere() -> Surroundings:
 def player_of(
     id_: str,
     beginning: Beginning,
-    again: Again,
+    again: RequestReplay,
     around: Surroundings,
     hidden: tuple[str, ...] = (),
     compiler: ScenarioCompiler | None = None,

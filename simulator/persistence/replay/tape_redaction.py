@@ -23,7 +23,7 @@ import msgspec
 
 from simulator.persistence.replay.codec import written_line
 from simulator.persistence.replay.head import MarkState, TakenTape, taken
-from simulator.persistence.replay.player import Again, Player
+from simulator.persistence.replay.player import Player, RequestReplay
 from simulator.persistence.replay.proof import player_for
 from simulator.persistence.replay.rebuilding import nowhere
 from simulator.persistence.replay.state_digest import state_digest
@@ -136,12 +136,12 @@ class LineMask:
         return self._mask.path(text) if name in ("path", "target") else self._mask.text(text)
 
 
-def lines_without_secrets(tape: TakenTape, again: Again) -> Iterator[bytes]:
+def lines_without_secrets(tape: TakenTape, again: RequestReplay) -> Iterator[bytes]:
     """Return the lines of a tape without secrets. Callable in a thread. Raises `CannotMask`."""
     return iter([line for line in lines_in_steps(tape, again) if line is not None])
 
 
-def lines_in_steps(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
+def lines_in_steps(tape: TakenTape, again: RequestReplay) -> Iterator[bytes | None]:
     """Yield the lines of a tape without secrets; None where other work may run. Raises `CannotMask`."""
     steps = _lines(tape, again)
     spent_s = 0.0
@@ -161,7 +161,7 @@ def lines_in_steps(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
         yield step
 
 
-def _lines(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
+def _lines(tape: TakenTape, again: RequestReplay) -> Iterator[bytes | None]:
     stand_ins = StandIns(_published())
     documents = [tape.head.scenario, *filter(None, map(_document_of, tape.entries))]
     keys = {*player_for(tape.head, again, nowhere()).live.core.state.keys, *texts_in(documents, ("key",))}
@@ -198,7 +198,7 @@ def _document_of(entry: Entry) -> Any:
     return entry.document if isinstance(entry, InboxProgrammed) else None
 
 
-def _played(masked: ReadTape, tape: TakenTape, again: Again) -> Iterator[bytes | None]:
+def _played(masked: ReadTape, tape: TakenTape, again: RequestReplay) -> Iterator[bytes | None]:
     """Yield the lines that result from the masked inputs."""
     head = msgspec.structs.replace(masked.head, masked=True)
     player = player_for(head, again, nowhere())

@@ -9,7 +9,7 @@ import msgspec
 
 from simulator.domain.commands import AddRule, LoadScenario
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.domain_events import Attempted, Posted, StatusChanged
+from simulator.domain.model.domain_events import AttemptOutcome, LedgerPosting, StatusChange
 from simulator.domain.model.resellers import Reseller, SecretLog
 from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rules import Rule
@@ -41,7 +41,7 @@ from simulator.persistence.snapshot.state import (
 )
 from simulator.persistence.tape.entries import write
 from simulator.runtime.events import Action, Item
-from simulator.runtime.inbox_messages import Inbox, Received
+from simulator.runtime.inbox_messages import Inbox, InboxMessage
 from simulator.runtime.live_sandbox import LiveSandbox
 
 
@@ -106,11 +106,11 @@ class _Capture:
         match event:
             case int() as n, wall:
                 return EventRow(wall, "request", n)
-            case StatusChanged(number, place), wall:
+            case StatusChange(number, place), wall:
                 return EventRow(wall, "status", number, place)
-            case Posted(reseller, entry), wall:
+            case LedgerPosting(reseller, entry), wall:
                 return EventRow(wall, "posted", entry.id, reseller=reseller)
-            case Attempted() as attempted, wall:
+            case AttemptOutcome() as attempted, wall:
                 return EventRow(wall, "attempted", attempted=attempted)
             case Action() as action, wall:
                 return EventRow(wall, "action", action=action)
@@ -220,7 +220,7 @@ def _inbox(one: Inbox) -> InboxRow:
     return InboxRow(one.name, one.last_n, one.evicted, one.left_out_before, one.replied, one.program)
 
 
-def _message(one: Received) -> Received:
+def _message(one: InboxMessage) -> InboxMessage:
     return msgspec.structs.replace(one, serial=0)
 
 

@@ -12,16 +12,16 @@ from typing import Any
 
 from simulator.domain.commands import AddRule, LoadScenario
 from simulator.domain.model.catalog import Catalog
-from simulator.domain.model.delivery_attempts import Outgoing, Send
-from simulator.domain.model.domain_events import EmailNotification, Posted, StatusChanged
-from simulator.domain.model.request_limits import Spent
+from simulator.domain.model.delivery_attempts import OutgoingRequest, Send
+from simulator.domain.model.domain_events import EmailNotification, LedgerPosting, StatusChange
+from simulator.domain.model.request_limits import SpentNonce
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.rules import AddedRule, Rule
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.wallet import Entry, Wallet
 from simulator.domain.sandbox import Sandbox
 from simulator.domain.state import State, request_rates, rule_books, status_codes
-from simulator.persistence.replay.player import Again, Player
+from simulator.persistence.replay.player import Player, RequestReplay
 from simulator.persistence.replay.rebuilding import Surroundings, begun
 from simulator.persistence.snapshot.document import (
     STATE,
@@ -36,7 +36,7 @@ from simulator.persistence.snapshot.state import COUNTS, AddedRow, EventRow, Inb
 from simulator.persistence.tape.entries import Entry as TapeEntry
 from simulator.persistence.tape.entries import read
 from simulator.runtime.events import Item
-from simulator.runtime.inbox_messages import Inbox, Received
+from simulator.runtime.inbox_messages import Inbox, InboxMessage
 from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -51,7 +51,7 @@ def restored(
     snapshot: Snapshot,
     id_: str,
     beginning: Beginning,
-    again: Again,
+    again: RequestReplay,
     around: Surroundings,
     hidden: tuple[str, ...] = (),
     compiler: ScenarioCompiler | None = None,
@@ -201,7 +201,7 @@ class _Restore:
         state.callback_counts.update(rest.callback_counts)
         state.webhook_counts.update(rest.webhook_counts)
         state.network.restore(rest.network)
-        state.nonces.restore(log_rows(self._parts, "nonces", Spent), *rest.nonces)
+        state.nonces.restore(log_rows(self._parts, "nonces", SpentNonce), *rest.nonces)
         if state.rates is not None:
             state.rates.restore(*rest.rates)
         state.notifications.restore(rest.notifications, rest.notifications_left_out)
@@ -209,7 +209,7 @@ class _Restore:
     def _inboxes(self) -> None:
         home, rest = self._live.inboxes, self._rest
         found = [_inbox(home, row) for row in rest.inboxes]
-        messages = [list(log_rows(self._parts, f"messages/{one.name}", Received)) for one in found]
+        messages = [list(log_rows(self._parts, f"messages/{one.name}", InboxMessage)) for one in found]
         counted = Counter(rest.message_order)
         if any(counted[place] != len(of_one) for place, of_one in enumerate(messages)):
             raise ValueError("the order of messages does not match the messages")
@@ -227,7 +227,7 @@ class _Restore:
         events = [(self._event(row, emails), row.wall) for row in log_rows(parts, "events", EventRow)]
         live.events.restore(events, rest.events)
         live.courier.traces.restore(log_rows(parts, "traces", Traced))
-        live.courier.sent.restore(log_rows(parts, "sent", tuple[str, int, Outgoing]))
+        live.courier.sent.restore(log_rows(parts, "sent", tuple[str, int, OutgoingRequest]))
         live.courier.sent.restore_begun(rest.begun)
         live.probed.extend(rest.probed)
 
@@ -236,9 +236,9 @@ class _Restore:
             case "request":
                 return row.number
             case "status":
-                return StatusChanged(row.number, row.place)
+                return StatusChange(row.number, row.place)
             case "posted":
-                return Posted(row.reseller, self._state.resellers[row.reseller].wallet.entry(row.number))
+                return LedgerPosting(row.reseller, self._state.resellers[row.reseller].wallet.entry(row.number))
         found = row.attempted or row.action or row.notification
         assert found is not None, "an event is about something"
         return emails.get(found.n, found) if isinstance(found, EmailNotification) else found

@@ -10,10 +10,10 @@ from simulator.domain.model.bills import BillKey
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import Group, Overlay, Product
 from simulator.domain.model.delivery_attempts import JobCounts
-from simulator.domain.model.domain_events import Attempted, EmailNotification
+from simulator.domain.model.domain_events import AttemptOutcome, EmailNotification
 from simulator.domain.model.inbox_programs import InboxProgram
 from simulator.domain.model.outcomes import DomainOutcome
-from simulator.domain.model.request_limits import Spent
+from simulator.domain.model.request_limits import SpentNonce
 from simulator.domain.model.resellers import ApiKey, DelayedSwitch, Settings, User
 from simulator.domain.model.rules import RuleCount
 from simulator.domain.model.schedule import NetworkStatus
@@ -41,7 +41,7 @@ class EventRow(msgspec.Struct, frozen=True, array_like=True):
     number: int = 0
     place: int = 0
     reseller: str = ""
-    attempted: Attempted | None = None
+    attempted: AttemptOutcome | None = None
     action: Action | None = None
     notification: EmailNotification | None = None
 
@@ -143,7 +143,7 @@ class Rest(msgspec.Struct, frozen=True, kw_only=True):
     callback_counts: dict[str, JobCounts]
     webhook_counts: dict[str, JobCounts]
     network: dict[str, NetworkStatus]
-    nonces: tuple[datetime, Spent | None]
+    nonces: tuple[datetime, SpentNonce | None]
     rates: tuple[list[tuple[str, datetime, int]], list[tuple[str, datetime]]]
     notifications: list[EmailNotification]
     notifications_left_out: int

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from simulator.domain.commands import Command
-from simulator.domain.model.delivery_attempts import Outgoing
+from simulator.domain.model.delivery_attempts import OutgoingRequest
 
 Time = Annotated[datetime, msgspec.Meta(tz=True)]
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class AttemptSent(msgspec.Struct, frozen=True, gc=False):
     wall: datetime
     job: str
     attempt: int
-    request: Outgoing
+    request: OutgoingRequest
 
 
 class ClockSet(Line, frozen=True, gc=False, tag="clock"):

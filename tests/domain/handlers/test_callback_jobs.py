@@ -15,7 +15,7 @@ from simulator.domain.model.callbacks import (
     is_retried,
 )
 from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, JobCounts, Send
-from simulator.domain.model.domain_events import Attempted, DomainEvent
+from simulator.domain.model.domain_events import AttemptOutcome, DomainEvent
 from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.transactions import Distortion, Status, Step
@@ -333,8 +333,11 @@ def test_each_attempt_is_counted_and_says_when_the_next_is_due() -> None:
     for at, outcome in ((1, FAILURE), (61, OK)):
         (send,) = sends(box, at)
         delivered(box, send, outcome, seconds(at))
-    attempts = [one for one in told if isinstance(one, Attempted)]
-    assert attempts == [Attempted("cb-1", 1, seconds(1), seconds(61)), Attempted("cb-1", 2, seconds(61), None)]
+    attempts = [one for one in told if isinstance(one, AttemptOutcome)]
+    assert attempts == [
+        AttemptOutcome("cb-1", 1, seconds(1), seconds(61)),
+        AttemptOutcome("cb-1", 2, seconds(61), None),
+    ]
     assert box.state.callback_counts["R1"] == JobCounts(begun=1, attempts=2, delivered=1, failed=0)
     (callback,) = box.state.callbacks
     assert [attempt.state for attempt in callback.attempts] == [CallbackState.PENDING, CallbackState.DELIVERED]

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey, SetCallback
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
-from simulator.domain.model.domain_events import DomainEvent, Posted
+from simulator.domain.model.domain_events import DomainEvent, LedgerPosting
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.scenario import KeyStart, Limits, ResellerStart
 from simulator.domain.model.wallet import EntryType
@@ -104,7 +104,7 @@ def test_a_credit_adds_to_the_balance_in_whole_cents(amount: str) -> None:
     entry = box.apply(Credit("R1", Decimal(amount), "bank"), seconds(1))
     assert (entry.amount, entry.balance, entry.type) == (Decimal(amount), 1000 + Decimal(amount), EntryType.DEPOSIT)
     assert entry.amount.as_tuple().exponent == -2
-    assert told == [Posted("R1", entry)]
+    assert told == [LedgerPosting("R1", entry)]
 
 
 @pytest.mark.parametrize(

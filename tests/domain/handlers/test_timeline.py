@@ -5,7 +5,7 @@ from datetime import datetime, time, timedelta
 
 import pytest
 
-from simulator.domain.agenda import StepTaken
+from simulator.domain.agenda import TimelineStep
 from simulator.domain.commands import PassTime, RecordTime
 from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.outcomes import DomainOutcome
@@ -155,7 +155,7 @@ def test_a_step_that_cannot_follow_is_passed_over() -> None:
     transaction = pay(box).transaction
     pay(box, at=1)
     fired = fire_due(box, seconds(9))
-    assert [one.item.step.status for one in fired if isinstance(one.item, StepTaken)] == [Status.FAILED]
+    assert [one.item.step.status for one in fired if isinstance(one.item, TimelineStep)] == [Status.FAILED]
     assert [result.status for result in transaction.results] == [Status.ACCEPTED, Status.PROCESSING, Status.FAILED]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.domain.commands import ChangeProduct, Credit, EnableWebhook, RemoveWebhook, ReplayDelivery, SetWebhook
 from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, JobCounts, Send
-from simulator.domain.model.domain_events import Attempted, DomainEvent
+from simulator.domain.model.domain_events import AttemptOutcome, DomainEvent
 from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import (
@@ -175,7 +175,7 @@ def test_each_attempt_says_when_the_next_is_due() -> None:
     attempt_all(box, BROKEN)
     (job,) = jobs(box)
     assert told == [
-        Attempted(job.id, number, seconds(at), None if due is None else seconds(due))
+        AttemptOutcome(job.id, number, seconds(at), None if due is None else seconds(due))
         for number, at, due in [(1, 0, 10), (2, 10, 70), (3, 70, 370), (4, 370, None)]
     ]
 

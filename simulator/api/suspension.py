@@ -12,7 +12,7 @@ from typing import Any
 from simulator.api import refusals
 from simulator.api.admission import refuse_address
 from simulator.api.authentication import identify
-from simulator.api.call import ApiCall, ChosenFault, Incoming, Receive, Reply
+from simulator.api.call import ApiCall, ApiRequest, ChosenFault, Receive, Reply
 from simulator.api.notes import note
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
 from simulator.contract.body import FORM_BYTES_MAX, FORM_TOO_LONG
@@ -87,7 +87,7 @@ async def read_body(headers: Mapping[bytes, bytes], receive: Receive, bytes_max:
         chunks.append(chunk)
 
 
-async def read(call: ApiCall, request: Incoming) -> Reply | None:
+async def read(call: ApiCall, request: ApiRequest) -> Reply | None:
     """Wait for a fault's delay and for the rest of the body, then check again what may have changed meanwhile."""
     if request.body is not None:  # before the wait, so that records have the body
         call.exchange.body, call.has_body = request.body, True
@@ -197,7 +197,7 @@ def _note_lost(call: ApiCall, wait: str) -> None:
     note(call, f"the sandbox was {ending} during the {wait} of a fault")
 
 
-async def keep_unread(call: ApiCall, request: Incoming, waits: bool = True) -> None:
+async def keep_unread(call: ApiCall, request: ApiRequest, waits: bool = True) -> None:
     """Store the body of a request that was answered without reading it. A body that has not arrived yet is awaited only
     if `waits`: an expectation depends on its contents, or a fault hides the result from the client, which a judge of
     the client needs to know. Bodies that are too large are not stored."""
