@@ -8,10 +8,20 @@ from pathlib import Path
 from simulator.explore.fault_catalogue import single_faults
 from simulator.explore.fault_findings import ExplorationReport, FindingWriter, Listener, Reproduction, words_of
 from simulator.explore.races import crossed_requests, overtaken_answers, restarts
-from simulator.explore.repetition import ATTEMPTS, Failure, Repetition, repeated, shrunk
 from simulator.explore.run_verdicts import Record, RunVerdict
 from simulator.explore.storms import outages, storms
-from simulator.explore.trials import Faults, TimeIsOver, Trial, Trials, now_s
+from simulator.explore.trials import (
+    ATTEMPTS,
+    Failure,
+    Faults,
+    Repetition,
+    TimeIsOver,
+    Trial,
+    Trials,
+    now_s,
+    repeated,
+    shrunk,
+)
 
 STORMS_AT_ONCE = 8
 ALONE_ENOUGH = 10

@@ -12,11 +12,10 @@ from typing import Protocol
 
 from simulator.explore.fault_catalogue import Fault, sentence
 from simulator.explore.races import RESTART
-from simulator.explore.repetition import Failure
 from simulator.explore.run_scenario import Base, document
 from simulator.explore.run_verdicts import Kind, Record, RunVerdict, ways
 from simulator.explore.runs import text_of
-from simulator.explore.trials import Faults
+from simulator.explore.trials import Failure, Faults
 from simulator.scenario.yaml import comment
 from simulator.shortened import one_line, whole_line
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from simulator.explore.fault_catalogue import sentence, single_faults
 from simulator.explore.fault_findings import FindingWriter, Reproduction, summary
 from simulator.explore.races import restarts
-from simulator.explore.repetition import Failure
 from simulator.explore.run_verdicts import FailureReason, Kind, Record, RunVerdict
+from simulator.explore.trials import Failure
 from simulator.scenario.library import problems
 from tests.support.explored import FAST, seen
 

@@ -3,9 +3,8 @@
 import pytest
 
 from simulator.explore.fault_catalogue import single_faults
-from simulator.explore.repetition import ATTEMPTS, repeated
 from simulator.explore.run_verdicts import FailureReason, Kind, RunVerdict
-from simulator.explore.trials import Trial
+from simulator.explore.trials import ATTEMPTS, Trial, repeated
 from tests.support.explored import Foretold, seen
 
 FAULTS = (single_faults(seen())[0],)

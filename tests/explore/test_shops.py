@@ -10,10 +10,9 @@ from xml.etree import ElementTree
 import pytest
 
 from simulator.explore.fault_catalogue import Fault, single_faults
-from simulator.explore.repetition import repeated, shrunk
 from simulator.explore.run_verdicts import Kind
 from simulator.explore.storms import outages
-from simulator.explore.trials import Trial, Trials
+from simulator.explore.trials import Trial, Trials, repeated, shrunk
 from simulator.scenario.library import problems
 from tests.support.explored import trials
 from tests.support.processes import PROGRAM, Done, environment, run

@@ -6,10 +6,9 @@ from hypothesis import strategies as st
 
 from simulator.explore.fault_catalogue import single_faults
 from simulator.explore.races import overtaken_answers
-from simulator.explore.repetition import shrunk
 from simulator.explore.run_verdicts import FailureReason, Kind, RunVerdict
 from simulator.explore.storms import outages
-from simulator.explore.trials import Trial
+from simulator.explore.trials import Trial, shrunk
 from tests.support.explored import Foretold, seen
 
 FAULTS = [*overtaken_answers(seen()), *single_faults(seen()), *outages(seen(), [], has_start=False)]

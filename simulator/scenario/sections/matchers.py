@@ -33,7 +33,6 @@ _NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,20})?", re.ASCII)
 
 def compile_when(when: Mapping[str, object]) -> When:
     """Return the test of a rule's `when`, without its counts. Raises `ValueError` for a bad pattern."""
-    literals: list[tuple[str, object]] = []
     tests: list[When] = []
     for key, matcher in when.items():
         if key in COUNTS or key in times.WINDOW_KEYS:
@@ -48,13 +47,11 @@ def compile_when(when: Mapping[str, object]) -> When:
             assert isinstance(matcher, dict)
             others = {name: wanted for name, wanted in matcher.items() if name != "more_than"}
             tests += [_exceeds_outstanding] if not others else [_outer(key, others), _exceeds_outstanding]
-        elif _is_literal(key, matcher):
-            literals.append((key, text_of(matcher).upper() if key == "method" else text_of(matcher)))
         else:
             tests.append(_outer(key, matcher))
     if (window := window_of(when)) is not None:
         tests.append(_within(window))
-    return _all_of(literals, tests)
+    return _all_of(tests)
 
 
 def exact_values(when: Mapping[str, object]) -> dict[str, frozenset[str]]:
@@ -105,20 +102,15 @@ def _any_of(branches: list[When]) -> When:
     return lambda facts: any(branch(facts) for branch in branches)
 
 
-def _all_of(literals: list[tuple[str, object]], tests: list[When]) -> When:
-    if not literals and not tests:
-        return matches_all
-    if len(literals) == 1 and not tests:
-        [(key, wanted)] = literals
-        return lambda facts: facts.get(key) == wanted
-    if not literals and len(tests) == 1:
-        return tests[0]
+def _all_of(tests: list[When]) -> When:
+    if len(tests) <= 1:
+        return tests[0] if tests else matches_all
 
     def matches(facts: Fields) -> bool:
-        for key, wanted in literals:
-            if facts.get(key) != wanted:
+        for test in tests:  # noqa: SIM110  # twice as fast as all()
+            if not test(facts):
                 return False
-        return all(test(facts) for test in tests)
+        return True
 
     return matches
 
@@ -133,15 +125,12 @@ def _within(window: Window) -> When:
     return holds
 
 
-def _is_literal(key: str, matcher: object) -> bool:
-    """Return True if a dict look-up and a comparison suffice."""
-    if isinstance(matcher, list | dict) or key == "amount":
-        return False
-    return not (key == "path" and "*" in text_of(matcher))
-
-
 def _outer(key: str, matcher: object) -> When:
-    test = value_test(matcher, KINDS.get(key, TEXT))
+    kind = KINDS.get(key, TEXT)
+    if not isinstance(matcher, list | dict) and kind is not AMOUNT and not (kind is PATH and "*" in text_of(matcher)):
+        wanted = kind.wanted(matcher)
+        return lambda facts: facts.get(key) == wanted
+    test = value_test(matcher, kind)
     return lambda facts: test(facts.get(key))
 
 
