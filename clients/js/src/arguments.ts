@@ -1,5 +1,5 @@
 /** Checks of what public functions are given: a name or a type that a function does not have is a TypeError, which names the nearest
- * right one; a value of the right type that cannot be meant is a RangeError. What each function takes is a table, at the end. */
+ * right one; a value of the right type that cannot be meant is a RangeError. The table at the end lists the arguments of each function. */
 
 import { isDate, isUint8Array } from "node:util/types";
 
@@ -91,7 +91,7 @@ const bare = (name: string) => name.replace(/\?$/, "");
 export function isObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null; // also the Object of another realm, as Jest has one
+  return prototype === null || Object.getPrototypeOf(prototype) === null; // also the Object of another realm, as in Jest
 }
 
 /** The pairs of neighbouring letters in a name, in any case and spelling. */
@@ -159,7 +159,7 @@ const choice = (choices: readonly string[]): Kind => ({ ...kind(`one of ${choice
 const either = (one: Kind, other: Kind): Kind => ({ ...other, ...one, wanted: `${one.wanted} or ${other.wanted}` });
 const unset = (one: Kind): Kind => ({ ...one, isUnset: true });
 const options = (members: Signature): Kind => ({ ...kind(`an object with ${Object.keys(members).map(bare).join(", ")}`, isObject), options: members });
-/** Options in which undefined is the same as leaving one out. */
+/** Options without the undefined ones. */
 const settings = (members: Signature): Kind => unset(options(Object.fromEntries(Object.entries(members).map(([name, one]) => [name, unset(one)]))));
 
 /** Whether it is the address of a server, which has no query. */
@@ -214,7 +214,7 @@ const SENT_HEADERS = kind("an object of headers with texts, or Headers", isHeade
 const PAYMENT_STATUS = choice(["Accepted", "Processing", "Succesful", "Failed", "Refund"]);
 const CALLBACK_STATUS = choice(["Processing", "Succesful", "Failed"]);
 
-/** What is chosen by a text alone where that means one thing. */
+/** Options that a text alone may select. */
 const SCENARIO = kind("a scenario's name, file, YAML text or object without undefined members", (value) => isText(value) || isObject(value), isDefined);
 const SANDBOX_OPTIONS = either(
   TEXT,

@@ -23,12 +23,12 @@ export class SimulatorError extends Error {
   }
 }
 
-/** Nothing answers at the simulator's address. */
+/** The simulator's address does not answer. */
 export class NotRunning extends Error {
   override name = "NotRunning";
 }
 
-/** What answers there is no simulator of this version; the message has the address. */
+/** The server at the address is no simulator of this version; the message has the address. */
 export class WrongAnswer extends NotRunning {
   override name = "WrongAnswer";
 }
@@ -50,11 +50,11 @@ export class ExpectationFailed extends AssertionError {
   }
 }
 
-/** What a request sends besides its method and path: `yaml` is the text of a scenario file, `bytes` a tape. The answer may take `timeoutS`
+/** The content of a request besides its method and path: `yaml` is the text of a scenario file, `bytes` a tape. The answer may take `timeoutS`
  * seconds in all, by default 60. */
 export type Sent = { query?: Record<string, string | number | boolean | undefined>; json?: unknown; yaml?: string; bytes?: Uint8Array; timeoutS?: number };
 
-/** The control API of one server. */
+/** The control API of a server. */
 export class Control {
   /** `url` ends in `/_sim`. */
   constructor(readonly url: string, readonly token?: string) {}
@@ -90,7 +90,7 @@ export class Control {
     }
   }
 
-  /** What to throw when something else answers. */
+  /** The error for a server that is no simulator. */
   wrongAnswer(method: string, path: string, problem: string): WrongAnswer {
     return new WrongAnswer(`${method} ${this.url}${path} was not answered as by a simulator of this version: ${problem}`);
   }
@@ -127,7 +127,7 @@ export function encoded(of: string, value: unknown): string {
   });
 }
 
-/** Whether JSON has it: not a bigint, bytes, a Date that is none, or an object that would be `{}`, as a promise or a Map. */
+/** Whether JSON has it: not a bigint, bytes, an invalid Date, or an object that would be `{}`, as a promise or a Map. */
 function isJson(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return !["function", "symbol", "bigint"].includes(typeof value);
   if (Array.isArray(value) || isObject(value)) return true;

@@ -1,4 +1,4 @@
-/** What people read of a sandbox when a test has failed: what did happen. */
+/** The evidence about a sandbox after a failed test. */
 
 import { checkArguments, FUNCTIONS, nearest } from "./arguments.js";
 import { Control, ExpectationFailed } from "./control.js";
@@ -82,7 +82,7 @@ export function warnOfNothing({ fired, idle }: Advanced): void {
 export const violationLine = ({ id, section, title, log, evidence, advice }: Obligation): string =>
   `${id}, section ${section}${evidence.length > 0 ? ` (${log} ${evidence.join(", ")})` : ""}: ${title}\n  ${advice}`;
 
-/** What is pending, and how a test that moves time itself goes on; empty when nothing is. */
+/** The pending items, and how a test with a manual clock continues; empty without any. */
 export async function pendingHint(sandbox: Sandbox): Promise<string> {
   const { mode, now, pending, next_due: next } = await sandbox.ask<Clock & { pending: number; next_due: string | null }>("GET", "/clock");
   if (pending === 0) return "";
@@ -94,14 +94,14 @@ export async function pendingHint(sandbox: Sandbox): Promise<string> {
   return `; the clock is manual and ${count}: call advance(${waitS > 0 ? `"${waitS}s"` : ""}) or runUntilIdle() first`;
 }
 
-/** What holds keep of a payment, or of all payments; empty when they keep nothing. */
+/** The held items of a payment, or of all payments; empty without any. */
 export async function heldHint(sandbox: Sandbox, refid?: string): Promise<string> {
   const { holds } = await sandbox.ask<{ holds: Held[] }>("GET", "/holds");
   const held = holds.filter((one) => (refid ?? one.refid) === one.refid).slice(0, LINES_MAX);
   return held.length === 0 ? "" : `; held until a release: ${held.map(({ kind, what, name }) => `${kind} ${what} in ${name}`).join(", ")}`;
 }
 
-/** The story of a payment or, if there is none, why. */
+/** The story of a payment, or the reason why it has no story. */
 export const storyOrRefusals = async (sandbox: Sandbox, refid: string): Promise<string> =>
   sandbox.story(refid).then(String, (error: Error) => error.message);
 
@@ -124,17 +124,17 @@ export async function evidence(sandbox: Sandbox): Promise<string> {
   return [...lines, ...section("requests", requests.length > 0 ? requests : [await noRequest(sandbox)])].join("\n");
 }
 
-/** A title and the latest lines below it; nothing if there are none. */
+/** A title and the latest lines below it; empty without lines. */
 function section(title: string, lines: readonly string[]): string[] {
   const earlier = lines.length > LINES_MAX ? [`  ... ${lines.length - LINES_MAX} earlier`] : [];
   return lines.length === 0 ? [] : [`${title}:`, ...earlier, ...lines.slice(-LINES_MAX).map((line) => `  ${line}`)];
 }
 
-/** What to say where no request came: the right address, requests that reached another sandbox, and proxies. */
+/** The explanation when no request came: the right address, requests that reached another sandbox, and proxies. */
 const noRequest = async (sandbox: Sandbox): Promise<string> =>
   `None has reached the sandbox: does the code under test use ${sandbox.url}?${await strays(sandbox)}${proxyHint(process.env)}`;
 
-/** A sentence about requests that have reached the sandbox `default` since this one was opened: they used the key of the banner and a URL
+/** A sentence about requests that have reached the sandbox `default` since this sandbox was opened: they used the key of the banner and a URL
  * without `/s/ID`. Empty without such requests. */
 async function strays(sandbox: Sandbox): Promise<string> {
   const { RESELLER_SIM_URL: url = "", RESELLER_SIM_TOKEN: token } = sandbox.environment;

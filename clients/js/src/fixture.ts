@@ -1,4 +1,4 @@
-/** What test runners share: one simulator for the tests of a process, a fresh sandbox for each test. */
+/** Shared parts of test runners: a simulator for the tests of a process, a fresh sandbox for each test. */
 
 import { randomUUID } from "node:crypto";
 
@@ -32,7 +32,7 @@ export async function finish(sandbox: Sandbox, failed: boolean, print: (text: st
 let running: Promise<Simulator> | undefined;
 let users = 0;
 
-/** The sandbox of the test that runs. Tests inside a test share that of the outer one. */
+/** The sandbox of the test that runs. Tests inside a test share the sandbox of the outer test. */
 export class CurrentSandbox {
   #sandbox: Sandbox | undefined;
   #owner: string | undefined;
@@ -44,7 +44,7 @@ export class CurrentSandbox {
     users += 1;
   }
 
-  /** What tests use: each member is that of the sandbox of the test that runs. */
+  /** The object for tests: each member belongs to the sandbox of the running test. */
   get facade(): Sandbox {
     return new Proxy(Object.create(Sandbox.prototype) as Sandbox, {
       get: (_, name) => {

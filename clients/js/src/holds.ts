@@ -6,7 +6,7 @@ import type { Held } from "./records.js";
 
 const BEYOND_S = 30; // the answer to a request that waits takes longer than the wait
 
-/** What rules keep with `hold: NAME`. The end of `await using` releases all of it. */
+/** The items that rules hold with `hold: NAME`. The end of `await using` releases all of them. */
 export class Hold {
   readonly name: string;
   readonly #control: Control;
@@ -18,12 +18,12 @@ export class Hold {
     this.#path = `${path}/holds`;
   }
 
-  /** What is held now. */
+  /** The items that are held now. */
   async waiting(): Promise<Held[]> {
     return (await this.#control.ask<{ holds: Held[] }>("GET", this.#path, { query: { name: this.name } })).holds;
   }
 
-  /** What is held as soon as `count` are, by default 1. Fails when that takes longer than `timeoutS`, by default 10 seconds. */
+  /** Waits until `count` items are held, by default 1, and returns them. Fails when that takes longer than `timeoutS`, by default 10 seconds. */
   async wait(count = 1, { timeoutS = 10 }: { timeoutS?: number } = {}): Promise<Held[]> {
     const query = { name: this.name, wait_for: count, timeout: timeoutS };
     const sent = { query, timeoutS: timeoutS + BEYOND_S };
@@ -32,7 +32,7 @@ export class Hold {
     throw new ExpectationFailed(`${holds.length} of ${count} were held in ${this.name} within ${timeoutS} s`, "", holds.length, count);
   }
 
-  /** Lets the first `count` go on, by default all, and returns how many those are. */
+  /** Releases the first `count` items, by default all, and returns how many were released. */
   async release(count?: number): Promise<number> {
     const path = `${this.#path}/${encodeURIComponent(this.name)}/release`;
     const json = count === undefined ? {} : { count };

@@ -37,7 +37,7 @@ export class Message {
     this.headers = Object.fromEntries(record.headers.map(([name, value]) => [name.toLowerCase(), value]));
   }
 
-  /** Its JSON: the body's or, of a callback by GET, that of the parameter `message`. Undefined when it has none. */
+  /** Its JSON: of the body or, for a callback by GET, of the parameter `message`. Undefined without JSON. */
   json(): unknown {
     const text = this.method === "GET" ? this.query["message"] : this.body;
     try {
@@ -47,7 +47,7 @@ export class Message {
     }
   }
 
-  /** What a callback says of its payment; empty for anything else. */
+  /** The payment data of a callback; empty for other messages. */
   get data(): CallbackData {
     const json = this.json();
     if (typeof json !== "object" || json === null) return {};
@@ -95,12 +95,12 @@ export class Received {
     return Buffer.from(this.bytes).toString("utf8");
   }
 
-  /** Its JSON; throws a SyntaxError if it has none. */
+  /** Its JSON; throws a SyntaxError if the body is no JSON. */
   json(): unknown {
     return JSON.parse(this.body) as unknown;
   }
 
-  /** What is known of its signature, by the secrets of the receiver: `verified`, and if not the `reason`. */
+  /** The verdict on its signature, by the secrets of the receiver: `verified`, and if not the `reason`. */
   get signature(): Verdict {
     if (this.headers["webhook-signature"] === undefined) return new Verdict(false, "it has no header webhook-signature; transaction callbacks are unsigned");
     const verdicts = this.secrets.map((secret) => judgeWebhook(secret, this.headers, this.bytes, this.at));
@@ -115,7 +115,7 @@ export class Received {
 
 /** A receiver on a free port of 127.0.0.1. It keeps the latest 10,000 requests; a body of more than one is answered 413. */
 export class Receiver {
-  /** What came and was kept, oldest first. */
+  /** The stored messages, oldest first. */
   readonly received: Received[] = [];
   /** How many requests came and are not kept. */
   leftOut = 0;
@@ -168,7 +168,7 @@ export class Receiver {
     this.leftOut = 0;
   }
 
-  /** Waits until `count` requests have come since the beginning or the latest `clear`; returns those that are kept. */
+  /** Waits until `count` requests have come since the beginning or the latest `clear`; returns the stored requests. */
   async waitFor(count: number, { timeoutS = 10 }: { timeoutS?: number } = {}): Promise<readonly Received[]> {
     const until = steadyS() + timeoutS;
     this.#server.ref(); // the process waits
@@ -216,7 +216,7 @@ export class Receiver {
 
 guard(Receiver, "receiver", RECEIVER);
 
-/** The body as it came, to its end; undefined for one that is too large, of which nothing is kept. */
+/** The whole body; undefined for a body that is too large, which is not stored. */
 async function bodyOf(request: IncomingMessage): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;

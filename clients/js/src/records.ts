@@ -1,4 +1,4 @@
-/** What can be asked of a sandbox, and what the control API answers, whose names `contracts/control.yaml` describes. */
+/** Arguments and records of the control API, with the names of `contracts/control.yaml`. */
 
 type Texts<Names extends string> = { [Name in Names]: string };
 type Numbers<Names extends string> = { [Name in Names]: number };
@@ -12,7 +12,7 @@ export type Clock = { mode: "real" | "manual" | "xN"; now: string; rate: number;
 export type Mark = { name: string; n: number; at: string };
 export type SandboxRecord = Texts<"id" | "scenario" | "url"> & { seed: number; clock: Clock; resellers: Reseller[] };
 
-/** What an advance has done. `idle` is false when something is left on the agenda; then `reason` says how to go on, if the advance was
+/** The result of an advance. `idle` is false when items are left on the agenda; then `reason` says how to continue, if the advance was
  * `runUntilIdle`. */
 export type Advanced = { now: string; fired: Record<string, unknown>[]; left_out: number; idle: boolean; held?: Record<string, number>; reason?: string };
 
@@ -20,7 +20,7 @@ export type Advanced = { now: string; fired: Record<string, unknown>[]; left_out
 export type RequestRecord = { n: number; status: number | null } & Texts<
   "at" | "method" | "path" | "query" | "reseller" | "rule" | "fault" | "error" | "diagnosis" | "trxid"
 >;
-/** What a receiver did with a callback; `status` is its answer's. */
+/** A receiver's answer to a callback; `status` is the HTTP status. */
 type Outcome = Texts<"at" | "ending" | "error" | "body"> & { status: number | null };
 /** One attempt of a callback, in a story. */
 export type CallbackAttempt = Outcome & { number: number };
@@ -52,7 +52,7 @@ export type Obligation = Texts<"id" | "section" | "title" | "advice"> & {
 };
 export type Audit = { ok: boolean; left_out: number; obligations: Obligation[] };
 
-/** What an inbox received. */
+/** A message that an inbox received. */
 export type InboxRecord = Texts<"at" | "method" | "body"> & {
   n: number;
   query: Record<string, string>;
@@ -85,5 +85,5 @@ export type Held = Texts<"name" | "what" | "refid" | "since"> & { kind: "request
 
 /** A rule that was added. */
 export type Rule = { id: string; remove(): Promise<void> };
-/** What `sandbox.fetch` takes of a request. */
+/** The options of a request for `sandbox.fetch`. */
 export type RequestInit = { method?: string; headers?: Headers | Record<string, string> | [string, string][]; body?: string | Uint8Array | null };

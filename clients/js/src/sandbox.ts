@@ -21,7 +21,7 @@ export class Sandbox {
   readonly url: string;
   readonly controlUrl: string;
   readonly resellers: readonly Reseller[];
-  /** The credentials are those of the first reseller. */
+  /** The credentials belong to the first reseller. */
   readonly apiKey: string;
   readonly apiSecret: string;
   readonly username: string;
@@ -64,7 +64,7 @@ export class Sandbox {
     return signedFetch(this, path, init, this.#signsByItsClock ? await this.now() : undefined);
   }
 
-  /** A signed request with a JSON body or none: `call("POST", "/v2/topup", { refid: "order-1", ... })`. A GET has none, also with `{}`. */
+  /** A signed request with a JSON body or none: `call("POST", "/v2/topup", { refid: "order-1", ... })`. A GET sends no body, even with `{}`. */
   async call(verb: string, path: string, json?: unknown): Promise<Response> {
     const [method, body] = [verb.toUpperCase(), json === undefined ? null : encoded("sandbox.call", json)];
     if (method !== "GET" || body === null) return this.fetch(path, { method, body });
@@ -97,7 +97,7 @@ export class Sandbox {
     return new Date((await this.#ask<Clock>("GET", "/clock")).now);
   }
 
-  /** Adds a rule, which comes before those that are there, with a process warning for what `check` finds in it. `section`: `payments`, `voids`, `disputes`, `bills` or `faults`. */
+  /** Adds a rule, which comes before the existing rules, with a process warning for findings of `check`. `section`: `payments`, `voids`, `disputes`, `bills` or `faults`. */
   async rule(section: string, rule: object): Promise<Rule> {
     const { id } = await this.#ask<{ id: string }>("POST", "/rules", { json: { section, rule } });
     return { id, remove: () => this.ask("DELETE", `/rules/${encodeURIComponent(id)}`) };
@@ -108,7 +108,7 @@ export class Sandbox {
     return this.rule("faults", rule);
   }
 
-  /** The hold of this name, in which rules keep answers, callbacks and webhooks: `then: { hold: name }`. `await using` releases what is left. */
+  /** The hold of this name, which keeps answers, callbacks and webhooks of rules: `then: { hold: name }`. `await using` releases the rest. */
   hold(name: string): Hold {
     return new Hold(this.#control, this.#path, name);
   }
@@ -120,7 +120,7 @@ export class Sandbox {
     return this.#ask("POST", `/resellers/${encodeURIComponent(reseller)}/deposits`, { json: { amount, description } });
   }
 
-  /** The latest payment with this reference; null if there is none. */
+  /** The latest payment with this reference; null without such a payment. */
   async transaction(refid: string): Promise<TransactionRecord | null> {
     const query = { refid, limit: 1 };
     return (await this.#ask<{ transactions: TransactionRecord[] }>("GET", "/transactions", { query })).transactions[0] ?? null;
@@ -153,12 +153,12 @@ export class Sandbox {
     return this.#rows("callbacks", filters);
   }
 
-  /** What the service asks of a client, and whether this one did it. */
+  /** The obligations of a client, each with its verdict for this client. */
   async audit(): Promise<Audit> {
     return this.#ask("GET", "/audit");
   }
 
-  /** What an inbox received, oldest first. Callbacks go to `callbacks` until the client sets a URL of its own. A RangeError for an empty
+  /** The messages of an inbox, oldest first. Callbacks go to `callbacks` until the client sets a URL of its own. A RangeError for an empty
    * inbox that nothing is sent to, if its name is like that of another. */
   async inbox(name = "callbacks"): Promise<Message[]> {
     const items = await this.#control.all<InboxRecord>(this.#inbox(name), "items");
@@ -173,7 +173,7 @@ export class Sandbox {
     if (!answer.ok) throw new RangeError(`sandbox.setCallback: ${answer.status} ${await answer.text()}`);
   }
 
-  /** What an inbox replies: in this order, the last one again and again. */
+  /** Sets the replies of an inbox: in this order, then the last repeatedly. */
   async replies(name: string, replies: readonly Reply[]): Promise<void> {
     return this.#control.ask("PUT", this.#inbox(name), { json: { replies } });
   }
@@ -230,12 +230,12 @@ export class Sandbox {
     if (ids.length > 0) throw new ExpectationFailed(`violated: ${ids.join(", ")}`, violated.map(evidence.violationLine).join("\n"), ids, []);
   }
 
-  /** What it is like now: clock, resellers, balances. */
+  /** Its current state: clock, resellers, balances. */
   async record(): Promise<SandboxRecord> {
     return this.#ask("GET", "");
   }
 
-  /** Returns to the state in which it began. */
+  /** Returns to its initial state. */
   async reset(): Promise<void> {
     await this.ask("POST", "/reset");
   }
@@ -250,7 +250,7 @@ export class Sandbox {
     await this.ask("POST", "/rewind", { json: sentMoment(typeof moment === "string" ? { mark: moment } : moment) });
   }
 
-  /** A second sandbox that begins as this one is now, or was at a moment. */
+  /** Creates a copy of this sandbox as it is now, or was at a moment. */
   async fork({ id, ...moment }: ForkFrom = {}): Promise<Sandbox> {
     return opened(this.#control, "POST", "/sandboxes", { json: { id, fork: { of: this.id, ...sentMoment(moment) } } });
   }

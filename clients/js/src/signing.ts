@@ -1,5 +1,5 @@
 /** Signatures: of requests, HMAC-SHA256 over method, query and body under a secret in Base64; of webhooks, as Standard Webhooks
- * describes them. Callbacks of payments have none. */
+ * describes them. Callbacks of payments are unsigned. */
 
 import { createHash, createHmac, randomUUID, timingSafeEqual } from "node:crypto";
 
@@ -14,7 +14,7 @@ const OWN_HEADERS = ["Host", "Connection", "Content-Length", "Transfer-Encoding"
 const WEBHOOK_HEADERS = ["webhook-id", "webhook-timestamp", "webhook-signature"] as const;
 
 /** A request that is to be signed. `apiSecret` is in Base64, as the service hands it out; of `url`, the whole one or its path, only the query
- * is signed; `body` is what is sent. `timestamp` is Unix time in seconds, by default the machine's, whatever a test has made of `Date`;
+ * is signed; `body` is what is sent. `timestamp` is Unix time in seconds, by default the machine's, even if a test replaces `Date`;
  * `nonce` has 16 to 128 letters, digits, `-` and `_`, and is by default a new one. */
 export type Signable = { apiKey: string; apiSecret: string; method: string; url: string | URL } & Options<Signed>;
 type Signed = { body: string | Uint8Array; timestamp: number; nonce: string };
@@ -82,7 +82,7 @@ export function judgeWebhook(secret: string, headers: ReceivedHeaders, body: str
   return new Verdict(reason === "", reason);
 }
 
-/** What is wrong with a webhook; empty for one that is genuine. */
+/** The problem of a webhook's signature; empty for a genuine webhook. */
 function fault(secret: string, headers: ReceivedHeaders, body: string | Uint8Array, now: string | Date = new Date(wallMs())): string {
   const pairs = Symbol.iterator in headers ? [...(headers as Headers)] : Object.entries(headers);
   const values = new Map(pairs.map(([name, value]) => [name.toLowerCase(), `${value ?? ""}`]));

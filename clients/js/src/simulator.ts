@@ -12,21 +12,21 @@ import type { Options, SandboxRecord } from "./records.js";
 import { opened, Sandbox } from "./sandbox.js";
 
 const STOP_S = 5; // a server that does not end for longer is killed
-const CLOSED_S = 1; // between its end and that of its output
+const CLOSED_S = 1; // between its end and the end of its output
 const OUTPUT_CHARS_MAX = 16_000;
 const LINES_SHOWN = 20;
 const CHARS_SHOWN = 200;
 const ADVICE = "the command comes with the Python package reseller-sim: pip install FOLDER-OF-THE-CLONE, or set RESELLER_SIM_COMMAND / RESELLER_SIM_URL";
 
-/** What a server or a sandbox starts with. The clock is `manual`, so that time stands still until `advance`, `real`, or one such as `x60`; a
+/** The initial state of a server or a sandbox. The clock is `manual`, so that time stands still until `advance`, `real`, or one such as `x60`; a
  * sandbox's is `manual` by default. */
 type Start = { clock: string; seed: number };
 
-/** What to start: the name of a bundled scenario or a file; the program and its first arguments, by default RESELLER_SIM_COMMAND, or
+/** The simulator to start: the name of a bundled scenario or a file; the program and its first arguments, by default RESELLER_SIM_COMMAND, or
  * `reseller-sim` on the PATH; more arguments of `reseller-sim serve`; and how many seconds it may take to be ready, by default 30. */
 export type StartOptions = Options<Start & { scenario: string; command: string | readonly string[]; arguments: readonly string[]; timeoutS: number }>;
 
-/** What a new sandbox is like. */
+/** The options of a new sandbox. */
 export type SandboxOptions = Options<
   Start & {
     /** A bundled scenario's name, the path of a file ending in .yaml or .yml, YAML text, or an object; by default the server's. */
@@ -34,11 +34,11 @@ export type SandboxOptions = Options<
     id: string;
     /** When its time begins; by default now. */
     start: string | Date;
-    /** `unique` by default: keys that no other sandbox has, which lead here without `/s/ID` in the URL. `scenario`: those that it names. */
+    /** `unique` by default: keys that no other sandbox has, which lead here without `/s/ID` in the URL. `scenario`: the scenario's keys. */
     credentials: "scenario" | "unique";
-    /** False for one that `reseller-sim exec --audit` passes over, as obligations are violated in it on purpose. */
+    /** False for a sandbox that violates obligations on purpose: `reseller-sim exec --audit` skips it. */
     audit: boolean;
-    /** The path of a tape: the sandbox begins as the one of the tape was at its end, with its scenario, seed and keys. */
+    /** The path of a tape: the sandbox begins in the state at its end, with its scenario, seed and keys. */
     tape: string;
     /** A mark on the tape to begin at. */
     mark: string;
@@ -186,7 +186,7 @@ function firstLine(child: ChildProcessWithoutNullStreams, timeoutS: number): Pro
   });
 }
 
-/** What the line says that `--json` prints. */
+/** The content of the line that `--json` prints. */
 function ready(line: string): { url: string; token: string } {
   const { url, control_token: token } = line.startsWith("{") ? (JSON.parse(line) as { url: string; control_token?: string }) : { url: "" };
   if (!isHttpUrl(url)) throw new Error(`printed ${JSON.stringify(line.trim().slice(0, CHARS_SHOWN))}, which is not how it begins`);

@@ -1,4 +1,4 @@
-/** What happened to one payment, and rows of the journal and of callbacks, as lines to read. */
+/** The story of a payment, and rows of the journal and of callbacks, as lines to read. */
 
 import type { CallbackRecord, RequestRecord, StoryRecord } from "./records.js";
 

@@ -6,9 +6,9 @@ import { CurrentSandbox, findOrStart, finish, named } from "./fixture.js";
 import type { Sandbox } from "./sandbox.js";
 import type { SandboxOptions, Simulator } from "./simulator.js";
 
-/** What a test of ours gets. */
+/** The fixtures of a test. */
 export interface Fixtures {
-  /** What its sandbox is like, or its scenario; `test.extend({ sandboxOptions: { scenario: "bad-day" } })` changes it. */
+  /** The options of its sandbox, or its scenario; `test.extend({ sandboxOptions: { scenario: "bad-day" } })` changes it. */
   sandboxOptions: string | SandboxOptions;
   simulator: Simulator;
   sandbox: Sandbox;

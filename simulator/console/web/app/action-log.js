@@ -1,4 +1,4 @@
-// What the page did: each action in the words of the command line, with its line to copy. The page keeps the latest ones.
+// The actions of the page, each in the words of the command line, with a line to copy. The page stores the latest actions.
 
 import { change } from "./api.js";
 import { cliLine, curlLine } from "./commands.js";

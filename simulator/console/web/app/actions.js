@@ -1,4 +1,4 @@
-// What can be done with the thing that is selected: copy it as curl, send it once more, ask why, go to its payment.
+// Actions of the selected row: copy it as curl, send it again, explain it, go to its payment.
 
 import { getText, path, ROOT } from "./api.js";
 import { quoted } from "./commands.js";

@@ -1,6 +1,6 @@
 // The one module that speaks to `/_sim`: requests, and the control token, asked for once and kept in this tab.
 
-/** The address of the control API, whatever prefix a proxy put before it. It ends in `/_sim/`. */
+/** The address of the control API, with the prefix of a proxy. It ends in `/_sim/`. */
 export const ROOT = new URL("../../", import.meta.url);
 
 const TOKEN = "reseller-sim control token";
@@ -8,7 +8,7 @@ const TOKEN = "reseller-sim control token";
 /** Said where a request got no answer at all. The bar takes it back when the simulator answers again. */
 export const UNANSWERED = "the simulator does not answer; is it still running?";
 
-/** What the control API refused: its own sentence, and where the mistake is. */
+/** A refusal of the control API: its sentence, and the path of the mistake. */
 export class Refused extends Error {
 	/** @param {number} status @param {{ error?: string, message?: string, path?: string }} said */
 	constructor(status, said) {
@@ -21,7 +21,7 @@ export class Refused extends Error {
 
 const TOO_LONG = 431; // said of a token that no header has room for
 
-/** What a header can carry, and so a token. */
+/** The characters of a header, and so of a token. */
 const TOKEN_CHARS = /^[ -~]+$/;
 
 /** Whether a text can be a token at all. @param {string | null} text @returns {text is string} */
@@ -50,7 +50,7 @@ export const channelName = (sandbox) => ["reseller-sim events", ROOT.href, sandb
 const authorization = () => (current ? { Authorization: `Bearer ${current}` } : {});
 
 /**
- * One request; asks for the control token where one is wanted, and then goes on.
+ * Send a request; ask for the control token if required, and then retry.
  * @param {string} method @param {string} path below `/_sim/` @param {BodyInit | null} [body] @param {Record<string, string>} [headers] @param {AbortSignal} [signal]
  * @returns {Promise<Response>}
  */
@@ -98,7 +98,7 @@ async function send(method, path, body, headers, signal) {
 	}
 }
 
-/** The body, of which the connection may break. @param {Response} answer @returns {Promise<string>} Throws `Refused`. */
+/** The body of an answer; the connection may break. @param {Response} answer @returns {Promise<string>} Throws `Refused`. */
 const textOf = (answer) =>
 	answer.text().catch((failure) => {
 		throw failure.name === "AbortError" ? failure : new Refused(0, { message: UNANSWERED });

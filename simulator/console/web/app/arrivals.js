@@ -10,7 +10,7 @@ const KEPT_MAX = 5000;
 const POLL_MS = 1000;
 const AGAIN_MS = 2000;
 
-/** What a list shows of a message; headers and body are read when it is opened. @param {any} one */
+/** The row of a message in a list; headers and body are read when it is opened. @param {any} one */
 const brief = ({ n, at, method, status, kind, verified, refid, trxid, delivery, body }) => ({
 	n,
 	at,
@@ -54,7 +54,7 @@ async function run(name, then, refused, left) {
 			const page = await get(inboxPath(name, { cursor, limit: PAGE }), left);
 			if (left.aborted) return;
 			isAtEnd = !page.has_more;
-			// The numbers begin again when somebody has cleared the inbox.
+			// The numbers restart when a client clears the inbox.
 			if (page.count + page.left_out < cursor) {
 				items = [];
 				isAtEnd = false;

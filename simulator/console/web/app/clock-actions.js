@@ -1,4 +1,4 @@
-// What is done to a sandbox's clock: advance it, stop that, change its mode. What is refused is thrown, for where it was asked.
+// Actions on a sandbox's clock: advance it, stop an advance, change its mode. A refusal is thrown to the caller.
 
 import { get, path, query } from "./api.js";
 import { counted, dateTime } from "./format.js";
@@ -29,7 +29,7 @@ export async function advance({ body, cli }) {
 	}
 }
 
-/** End the advance that runs, whoever began it. */
+/** End the running advance of any client. */
 export async function stopAdvance() {
 	const clock = await act({
 		method: "DELETE",
@@ -64,7 +64,7 @@ export async function setMode(mode, rate) {
 /** The mode with its mark. @param {{ mode: string, rate: number }} clock */
 export const modeOf = ({ mode, rate }) => (mode === "manual" ? "▮▮ manual" : mode === "real" ? "▶ real" : `▶ x${rate}`);
 
-/** What is due, the first of it first. @param {number} limit @returns {Promise<{ due: any[], pending: number }>} */
+/** The due items in order. @param {number} limit @returns {Promise<{ due: any[], pending: number }>} */
 export const readDue = (limit) => get(`${path("sandboxes", place.sandbox)}/due${query({ limit })}`);
 
 /** Where a thing that is due can be looked at; empty for none. @param {any} one @returns {string[]} */

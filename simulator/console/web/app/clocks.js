@@ -10,6 +10,6 @@ export const CLOCKS = [
 	["x1000", "1000 times as fast"],
 ];
 
-/** The same for the control API. @param {string} clock */
+/** The mode for the control API. @param {string} clock */
 export const clockOf = (clock) =>
 	clock.startsWith("x") ? { mode: "xN", rate: Number(clock.slice(1)) } : { mode: clock };

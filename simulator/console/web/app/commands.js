@@ -1,9 +1,9 @@
-// The same action as lines to paste: the verb of the command line, and curl to the control API.
+// An action as lines to paste: the verb of the command line, and curl to the control API.
 
 import { ROOT, wantsToken } from "./api.js";
 import { place } from "./router.js";
 
-// The variable of which the command line takes the token; the token itself is in no line that may be pasted into a ticket.
+// The command line reads the token from this variable; no line that may be pasted into a ticket contains the token itself.
 const BEARER = '"Authorization: Bearer $RESELLER_SIM_CONTROL_TOKEN"';
 const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
 

@@ -1,4 +1,4 @@
-// What can be written at the cursor: the place in a scenario that indentation and brackets say, and its words.
+// Completions at the cursor: the path in a scenario by indentation and brackets, and its words.
 
 import { nodeAt, wordsOf } from "./schema.js";
 import { flow } from "./values.js";
@@ -54,7 +54,7 @@ function above(lines, of) {
 	return path;
 }
 
-/** The same within brackets. @param {string} text @returns {{ path: string[], kind: "key" | "value" | null }} */
+/** The path within brackets. @param {string} text @returns {{ path: string[], kind: "key" | "value" | null }} */
 function flowPath(text) {
 	/** @type {{ isObject: boolean, key: string }[]} */
 	const open = [];

@@ -1,4 +1,4 @@
-// What cannot be undone is asked by name first.
+// Ask for confirmation by name before an action that cannot be undone.
 
 import { h } from "./dom.js";
 

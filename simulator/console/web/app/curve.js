@@ -81,7 +81,7 @@ function levelsOf(low, high) {
 	return Array.from({ length: last - first + 1 }, (_, at) => (first + at) * step);
 }
 
-/** Times below, each once: those of a short while are the same to the second. @param {number} start @param {number} span_ms @param {(at: number) => number} x @param {number} left @param {number} width @param {number} height */
+/** Times below, each once: close times are equal to the second. @param {number} start @param {number} span_ms @param {(at: number) => number} x @param {number} left @param {number} width @param {number} height */
 function moments(start, span_ms, x, left, width, height) {
 	const several = Math.min(4, Math.max(1, Math.floor((width - left) / MOMENT_PX)));
 	const texts = Array.from({ length: several + 1 }, (_, index) => {

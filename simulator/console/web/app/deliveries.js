@@ -36,7 +36,7 @@ export class Deliveries {
 		return kept.flatMap((page) => page.items).reverse();
 	}
 
-	/** After a reset all is read anew. */
+	/** Read everything again after a reset. */
 	forget() {
 		this.pages = [];
 		this.of = "";

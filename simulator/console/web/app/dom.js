@@ -1,11 +1,11 @@
-// Makes elements. What came from outside goes in as text and never as markup.
+// Create elements. Content from outside is inserted as text, never as markup.
 
 /** @typedef {Node | string | number | null | undefined | false} One */
 /** @typedef {One | ChildList} Child */
 /** @typedef {Array<One | ChildList>} ChildList */
 
 /**
- * An element with attributes and children. An attribute of which the value is a function is a listener (`onclick`); one
+ * An element with attributes and children. An attribute with a function as its value is a listener (`onclick`); one
  * that is false, null or undefined is left out, and true is an empty one.
  * @param {string} name
  * @param {Record<string, any>} [attributes]
@@ -19,7 +19,7 @@ export function h(name, attributes = {}, ...children) {
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * The same for a drawing.
+ * An element of a drawing.
  * @param {string} name
  * @param {Record<string, any>} [attributes]
  * @param {...Child} children
@@ -47,7 +47,7 @@ export const once = (run) => (/** @type {MouseEvent} */ event) => {
 	else event.preventDefault();
 };
 
-/** Put these children in place of what an element has. @param {Element} into @param {...Child} children */
+/** Replace the children of an element. @param {Element} into @param {...Child} children */
 export function put(into, ...children) {
 	into.replaceChildren(...nodes(children));
 }

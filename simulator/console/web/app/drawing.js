@@ -3,7 +3,7 @@
 import { h, svg } from "./dom.js";
 import { visible } from "./safe-text.js";
 
-/** @typedef {{ value: number, tone: string }} Part `tone` is that of a style: good, bad, wait, past */
+/** @typedef {{ value: number, tone: string }} Part `tone` is the tone of a style: good, bad, wait, past */
 /** @typedef {{ label: string, text: string, parts: Part[] }} Bar parts beside one another; `text` says their numbers */
 
 const ROW_PX = 38;
@@ -76,7 +76,7 @@ function patterns(id) {
 	);
 }
 
-/** What the marks mean, beside a drawing with several of them. @param {[string, string][]} tones tone and its word */
+/** The legend of a drawing with several marks. @param {[string, string][]} tones tone and its word */
 export function legend(tones) {
 	return h("p", { class: "legend past" }, ...tones.flatMap(([tone, word]) => [sample(tone), h("span", {}, word)]));
 }

@@ -19,10 +19,10 @@ export class SimElement extends HTMLElement {
 		this.stop();
 	}
 
-	/** Draw, and watch. Of each element of ours. */
+	/** Draw, and watch. Each element overrides it. */
 	start() {}
 
-	/** What is to be undone beside `watch`, `keys` and `listen`. */
+	/** Clean up what `watch`, `keys` and `listen` do not. */
 	stop() {}
 
 	/**
@@ -33,7 +33,7 @@ export class SimElement extends HTMLElement {
 		for (const topic of [topics].flat()) this.ends.push(watch(topic, then));
 	}
 
-	/** Keys that work while this element is there. @param {import("./keys.js").Key[]} keys */
+	/** Keys that work while this element is connected. @param {import("./keys.js").Key[]} keys */
 	keys(keys) {
 		this.ends.push(addKeys(keys));
 	}

@@ -1,4 +1,4 @@
-// The events of a sandbox by one stream for all tabs, since browsers allow six connections to an origin. The tab that
+// The events of a sandbox by a single stream for all tabs, since browsers allow six connections to an origin. The tab that
 // holds a lock reads the stream and shares it with the tabs of the same sandbox over a BroadcastChannel. Other tabs
 // poll, and so does every tab of a page that has no locks, which is one by plain HTTP from another machine. A tab that
 // is looked at takes the lock when the stream is of another sandbox.
@@ -46,7 +46,7 @@ class EventFeed {
 		/** Whether events may be missing before the next message of that tab. */
 		this.isBehind = true;
 		this.isPolling = false;
-		/** @type {Message[]} that came while it was behind or polling */
+		/** @type {Message[]} that came while it was catching up or polling */
 		this.held = [];
 		this.polling = Promise.resolve(true);
 		this.wake = () => {};
@@ -148,7 +148,7 @@ class EventFeed {
 		if (status === 404) this.end.abort();
 	}
 
-	/** @param {string} id of the last one @param {any[]} events of which some may be known */
+	/** @param {string} id of the last event @param {any[]} events with possible repetitions */
 	take(id, events) {
 		if (this.isOver) return;
 		if (this.seen && id && bootOf(id) !== bootOf(this.seen)) {
@@ -187,7 +187,7 @@ class EventFeed {
 			this.forgetLeader();
 			return this.wake();
 		}
-		// Events that came before the first message of the tab that shares the stream are read by one poll more.
+		// Events that came before the first message of the tab that shares the stream are read by another poll.
 		if (!this.hasLeader) {
 			this.isBehind = true;
 			this.wake();

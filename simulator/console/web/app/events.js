@@ -1,4 +1,4 @@
-// The events of the sandbox that is shown, as rows, newest last. The latest few come at once, the older ones behind them.
+// The events of the sandbox that is shown, as rows, newest last. The latest few come at once, older events follow.
 
 import { follow } from "./event-feed.js";
 import { rowOf } from "./rows.js";
@@ -11,7 +11,7 @@ const FIRST = 200;
 export const ROWS_MAX = 10_000;
 const CLOCK_KINDS = new Set(["action", "status", "callback", "webhook"]);
 
-/** @type {{ rows: Row[], dropped: number, isWhole: boolean }} `isWhole` once the history is there; rows as they came; `dropped` more were let go at the front, so that `dropped + rows.length` goes on counting */
+/** @type {{ rows: Row[], dropped: number, isWhole: boolean }} `isWhole` once the history is loaded; rows in order of arrival; `dropped` rows were evicted at the front, so that `dropped + rows.length` keeps counting */
 export const log = { rows: [], dropped: 0, isWhole: false };
 
 let following = new AbortController();
@@ -30,7 +30,7 @@ export function watchEvents(sandbox) {
 	changed("events");
 	const { signal } = following;
 	const onState = (/** @type {import("./store.js").Connection} */ now) => signal.aborted || setConnection(now);
-	// Numbers begin again with each life of the server: the old rows go, and the views read anew.
+	// Numbers restart with each life of the server: old rows are dropped, and the views read again.
 	const onRestart = () => changed("restarted");
 	let isFirst = true;
 	const onEvents = (/** @type {any[]} */ events) => {

@@ -25,8 +25,8 @@ const PART = /(-?)(?:([a-z]+):)?("[^"]*"?|\S+)/g;
 const TEXTS = (row) => [row.what, row.state, row.refid, row.trxid, row.product, row.rule, row.text];
 
 /**
- * Reads what is in the box. Values are compared without case, and `*` stands for anything, alone for any that is there; bare words are looked for anywhere.
- * @param {string} text @param {Record<string, (item: any) => string>} [words] of another list than that of rows
+ * Parse the text of the box. Values are compared without case; `*` matches anything, alone any value; bare words match anywhere.
+ * @param {string} text @param {Record<string, (item: any) => string>} [words] of a list other than rows
  * @param {(item: any) => string[]} [texts]
  * @returns {{ test: ((item: any) => boolean) | null, mistake: string }} no test for an empty box
  */

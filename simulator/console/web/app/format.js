@@ -3,7 +3,7 @@
 export const CURRENCY = "MYR";
 const ZONE_OFFSET_MS = 8 * 3600 * 1000;
 
-/** @param {string | Date} moment @returns {Date} shifted so that its UTC fields are those of the service's zone */
+/** @param {string | Date} moment @returns {Date} shifted so that its UTC fields show the service's zone */
 const zoned = (moment) => new Date(new Date(moment).getTime() + ZONE_OFFSET_MS);
 
 /** `23:59:02.114`. @param {string | Date | null} moment */
@@ -16,7 +16,7 @@ export const shortTime = (moment) => (moment ? zoned(moment).toISOString().slice
 export const dateTime = (moment) =>
 	moment ? `${zoned(moment).toISOString().slice(0, 19).replace("T", " ")} +08:00` : "";
 
-/** What a pointer shows above a time: the moment, and when it was by the wall. @param {string} at @param {string} [wall] */
+/** The tooltip of a time: the moment, and its wall clock time. @param {string} at @param {string} [wall] */
 export const bothTimes = (at, wall) => `${dateTime(at)}${wall ? `\nwall clock ${dateTime(wall)}` : ""}`;
 
 /** `100.00`. @param {number | string | null | undefined} amount */

@@ -4,7 +4,7 @@ import "../elements/sim-frame.js";
 import { ROOT } from "./api.js";
 import { begin } from "./router.js";
 
-// Chromium asks for the icon anew when the address changes, and its own address is relative to the first one.
+// Chromium requests the icon again when the address changes; the icon's address is relative to the first address.
 const icon = document.querySelector("link[rel=icon]");
 if (icon instanceof HTMLLinkElement) icon.href = new URL("console/icon.svg", ROOT).href;
 

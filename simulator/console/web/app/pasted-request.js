@@ -1,6 +1,6 @@
 // A request as it was pasted: with the line ends that a text area would change, and as the control API takes it.
 
-/** What was pasted into an area, as long as it was not edited. @type {WeakMap<HTMLTextAreaElement, string>} */
+/** The pasted text of an area, until it is edited. @type {WeakMap<HTMLTextAreaElement, string>} */
 const raw = new WeakMap();
 
 /** @param {string} text as a text area has it */
@@ -17,14 +17,14 @@ export function keepEnds(area) {
 	return () => area.removeEventListener("paste", pasted);
 }
 
-/** The text of an area with the line ends that were pasted; those of an edited one are line feeds. @param {HTMLTextAreaElement} area */
+/** The text of an area with its pasted line ends; an edited text has line feeds. @param {HTMLTextAreaElement} area */
 export function endsOf(area) {
 	const kept = raw.get(area) ?? "";
 	return unified(kept) === area.value ? kept : area.value;
 }
 
 /**
- * A curl command, or a request as HTTP writes it, of which the body is kept to the byte.
+ * A curl command, or a request in HTTP's form with its body preserved byte for byte.
  * @param {string} pasted @returns {Record<string, any>} Throws what to write instead.
  */
 export function requestOf(pasted) {

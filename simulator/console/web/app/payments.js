@@ -1,4 +1,4 @@
-// The payments of the sandbox, newest first: read in pages, and kept true by what the events tell.
+// The payments of the sandbox, newest first: read in pages, and updated by events.
 
 import { get, path, query } from "./api.js";
 import { log } from "./events.js";
@@ -47,7 +47,7 @@ export class Payments {
 		}
 	}
 
-	/** Those with this refid, which may be older than all that are kept. @param {string} refid @param {AbortSignal} signal */
+	/** The payments with this refid, which may be older than the stored payments. @param {string} refid @param {AbortSignal} signal */
 	async readRefid(refid, signal) {
 		if (this.hasMore) await this.page({ limit: FIRST, refid }, signal);
 	}
@@ -62,20 +62,20 @@ export class Payments {
 		return page;
 	}
 
-	/** Keep the object of what did not change, so that its row is not drawn anew. @param {any} one */
+	/** Keep the object of an unchanged payment, so that its row is not redrawn. @param {any} one */
 	put(one) {
 		const before = this.known.get(one.trxid);
 		if (!before || before.updated !== one.updated || before.status !== one.status || before.cost !== one.cost)
 			this.known.set(one.trxid, { ...one, refused: one.status === "Failed" });
 	}
 
-	/** Newest first; of one moment, in the order of the control API. @param {string[]} trxids */
+	/** Newest first; at equal moments, in the order of the control API. @param {string[]} trxids */
 	order(trxids) {
 		const all = [...new Set(trxids)].map((trxid) => this.known.get(trxid));
 		this.all = all.sort((a, b) => (a.created < b.created ? 1 : a.created > b.created ? -1 : 0));
 	}
 
-	/** What the events since the last call say of payments. @returns {boolean} whether there are payments to be read */
+	/** Apply the events since the last call to the payments. @returns {boolean} whether there are payments to be read */
 	happened() {
 		const fresh = log.rows.slice(Math.max(0, this.seen - log.dropped));
 		this.seen = log.dropped + log.rows.length;

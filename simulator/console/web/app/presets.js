@@ -1,4 +1,4 @@
-// What people try first: rules that are ready, each a section and what it does.
+// Ready rules, each with its section and effect.
 
 /** @typedef {{ name: string, section: string, rule: Record<string, any> }} Preset */
 

@@ -1,4 +1,4 @@
-// The base of views that show what one answer says: read anew when something happened that can change it, once for many
+// The base of views of a single answer: refreshed after events that can change it, once for many
 // events and one reading at a time.
 
 import { Refused } from "./api.js";
@@ -7,7 +7,7 @@ import { SimElement } from "./element.js";
 import { log } from "./events.js";
 import { place } from "./router.js";
 
-/** How long after a request that nobody answered the next one goes. */
+/** The pause after an unanswered request. */
 const AGAIN_MS = 2000;
 
 export class Reading extends SimElement {
@@ -21,7 +21,7 @@ export class Reading extends SimElement {
 		this.isStale = false;
 	}
 
-	/** Read now, and whenever an event of one of these kinds came. @param {string[]} kinds @param {number} [every_ms] */
+	/** Read now, and after each event of these kinds. @param {string[]} kinds @param {number} [every_ms] */
 	follow(kinds, every_ms = 300) {
 		this.every_ms = every_ms;
 		this.seen = log.rows.at(-1)?.number ?? 0;
@@ -71,7 +71,7 @@ export class Reading extends SimElement {
 		}
 	}
 
-	/** Ask the control API, and draw. Of each view. */
+	/** Query the control API, and draw. Each view overrides it. */
 	async read() {}
 
 	stop() {
@@ -82,7 +82,7 @@ export class Reading extends SimElement {
 /** Below the sandbox that is shown. @param {string} rest */
 export const mine = (rest) => `sandboxes/${encodeURIComponent(place.sandbox)}/${rest}`;
 
-/** Draw anew without taking the focus from what has it, or closing what was opened. Both are known by `data-key` or `href`. @param {Element} into @param {...import("./dom.js").Child} children */
+/** Redraw without moving the focus or closing opened parts, which `data-key` or `href` identify. @param {Element} into @param {...import("./dom.js").Child} children */
 export function redraw(into, ...children) {
 	const opened = new Map([...into.querySelectorAll("details")].map((one) => [keyOf(one), one.open]));
 	const held = into.contains(document.activeElement) ? keyOf(/** @type {Element} */ (document.activeElement)) : "";

@@ -1,4 +1,4 @@
-// Tells an element when something happened that changes what it shows: once for all that comes in a short while.
+// Refresh an element after events that change its content: once for all events within a short time.
 
 import { log } from "./events.js";
 
@@ -6,7 +6,7 @@ const QUIET_MS = 300;
 
 /**
  * @param {import("./element.js").SimElement} element @param {(row: import("./rows.js").Row) => boolean} matters
- * @param {() => void} then called at once, and then after rows that matter, and when the sandbox began anew
+ * @param {() => void} then called at once, after rows that matter, and when the sandbox restarts
  */
 export function whenItMatters(element, matters, then) {
 	let seen = log.rows.at(-1)?.number ?? 0;

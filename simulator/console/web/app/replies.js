@@ -59,7 +59,7 @@ function when({ time, weekday, since, until }) {
 	return words.join(" ");
 }
 
-/** What an inbox answers next, in a sentence. @param {any} left the control API's `replies` of an inbox */
+/** The next replies of an inbox in a sentence. @param {any} left the control API's `replies` of an inbox */
 export function programText({ replies, count, repeat, during: windows }) {
 	const each = replies.map(said);
 	if (count > replies.length) each.push(`${count - replies.length} more`);

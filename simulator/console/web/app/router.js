@@ -13,7 +13,7 @@ export const place = { sandbox: "", view: "", rest: [], query: new URLSearchPara
 
 const DEFAULT_SANDBOX = "default";
 
-/** The sandbox that is shown, on a page of the server the one that was shown before. */
+/** The shown sandbox; on a page of the server, the sandbox that was shown before. */
 export const latestSandbox = () => place.sandbox || place.query.get("sandbox") || DEFAULT_SANDBOX;
 
 /** The address of a view of a sandbox, or of the server when `sandbox` is empty. @param {string} sandbox @param {string[]} parts @param {Record<string, string>} [query] */
@@ -28,7 +28,7 @@ export function address(sandbox, parts, query = {}) {
 /** The address of a view of the sandbox that is shown. @param {string[]} parts @param {Record<string, string>} [query] */
 export const here = (parts, query) => address(place.sandbox, parts, query);
 
-/** `ask` is asked before a draft is left behind, and set by who has one. `left` is called as soon as the address names another view, so that the one which is shown does not go on with the new address. @type {{ ask: (() => Promise<boolean>) | null, left: () => void }} */
+/** `ask` is called before leaving a draft; the owner of the draft sets it. `left` is called as soon as the address names another view, so that the shown view does not continue with the new address. @type {{ ask: (() => Promise<boolean>) | null, left: () => void }} */
 export const leaving = { ask: null, left: () => {} };
 
 /** Go to an address of the page. @param {string} to @param {boolean} [replace] without a step to go back to */

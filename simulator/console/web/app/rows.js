@@ -1,4 +1,4 @@
-// Events as rows of the list: what happened, in which state it ended, what it is about, why.
+// Events as rows of the list: the event, its final state, its subject, its reason.
 
 import { count, dateTime, money, time, took } from "./format.js";
 
@@ -22,7 +22,7 @@ export const MARKS = { good: "●", bad: "✕", wait: "○", past: "·" };
 /** The mark of a row: an attempt that was not taken is crossed even while another follows. @param {Row} row */
 export const markOf = (row) => (row.refused && row.event.ending !== null ? MARKS.bad : MARKS[row.tone]);
 
-/** @type {Map<string, string>} the products of payments, since requests do not tell theirs */
+/** @type {Map<string, string>} the products of payments, since requests do not name them */
 const products = new Map();
 const PRODUCTS_MAX = 20_000;
 
@@ -38,7 +38,7 @@ export function rowOf(event) {
 		wall: event.wall ?? "",
 		refid: event.refid ?? "",
 		trxid: event.trxid ?? "",
-		/** Of a request it is known once its payment's status is. */
+		/** For a request, known after its payment's status. */
 		get product() {
 			return event.product ?? products.get(event.trxid) ?? "";
 		},
@@ -53,7 +53,7 @@ export function rowOf(event) {
 	};
 }
 
-/** What was done to the sandbox, in words. @type {Record<string, string>} */
+/** Actions on the sandbox, in words. @type {Record<string, string>} */
 const DONE = {
 	created: "created the sandbox",
 	forked: "forked it from",
@@ -80,10 +80,10 @@ const DONE = {
 	deposited: "deposited money",
 };
 
-/** What rules did, and not a person. @type {Record<string, string>} */
+/** Actions of rules, not of a person. @type {Record<string, string>} */
 const BY_RULES = { held: "held", hold_ended: "hold ended" };
 
-/** What was done, to what or how far. @param {any} one */
+/** The action, its object and its extent. @param {any} one */
 const actionText = (one) => (one.mode ? `to ${dateTime(one.at)}, ${one.mode}` : String(one.about ?? ""));
 
 /** @type {Record<string, (event: any) => Partial<Row> & { what: string }>} */

@@ -9,7 +9,7 @@ const PRETTY_CHARS = 200_000;
 // Controls but for line feed and tab, and what turns the direction of what follows.
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** A text in which every character can be seen: `␀` for a zero byte, `⟨202E⟩` for one that turns the direction. @param {string} text */
+/** A text with every character visible: `␀` for a zero byte, `⟨202E⟩` for a change of the direction. @param {string} text */
 export function visible(text) {
 	return text.replace(UNSEEN, (one) => {
 		const code = one.charCodeAt(0);

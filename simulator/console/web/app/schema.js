@@ -1,4 +1,4 @@
-// What the scenario schema says of a place in a scenario: its keys, values and words.
+// The scenario schema at a path of a scenario: its keys, values and words.
 
 import { get } from "./api.js";
 
@@ -33,7 +33,7 @@ function without(node) {
 /** @param {Schema} node @returns {string[]} */
 export const typesOf = (node) => [node.type ?? []].flat();
 
-/** The node at a path of keys, with `[]` for an item; null where there is none. @param {Schema} root @param {string[]} path @returns {Schema | null} */
+/** The node at a path of keys, with `[]` for an item; null without a node. @param {Schema} root @param {string[]} path @returns {Schema | null} */
 export function nodeAt(root, path) {
 	let node = resolved(root, root);
 	for (const part of path) {

@@ -1,4 +1,4 @@
-// A box in which a list is searched. What is in it stands in the address, so it takes no more than people write.
+// The search box of a list. Its text is part of the address, so its length is limited.
 
 import { h } from "./dom.js";
 import { count } from "./format.js";

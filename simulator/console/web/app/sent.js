@@ -1,4 +1,4 @@
-// What else is to be known about a row: the exchange of a request, what an attempt sent and what was answered.
+// More about a row: the exchange of a request, the message of an attempt and its answer.
 
 import { get, path, query } from "./api.js";
 import { log } from "./events.js";
@@ -45,7 +45,7 @@ async function sentBy(row, asked, signal) {
 	return found?.sent ?? null;
 }
 
-/** The rule with this name, as the control API lists it. @param {string} name @returns {Promise<any>} null when there is none any more */
+/** The rule with this name, as the control API lists it. @param {string} name @returns {Promise<any>} null when it no longer exists */
 export async function ruleOf(name) {
 	for (let cursor = ""; ;) {
 		const page = await get(`${path("sandboxes", place.sandbox)}/rules${query({ limit: 1000, cursor })}`);

@@ -1,4 +1,4 @@
-// What the page knows of the simulator: the one place that all elements read. Nothing in it outlives the page.
+// The page's state of the simulator, which all elements read. It ends with the page.
 
 import { get } from "./api.js";
 
@@ -31,14 +31,14 @@ export function watch(topic, then) {
 	};
 }
 
-/** Tell those who watch a topic, all at once before the next frame is drawn. @param {string} topic */
+/** Notify all watchers of a topic before the next frame is drawn. @param {string} topic */
 export function changed(topic) {
 	const first = due.size === 0;
 	for (const then of watchers.get(topic) ?? []) due.add(then);
 	if (first && due.size) soon(tell);
 }
 
-/** A hidden page draws no frames, and still must not fall behind. @param {() => void} then */
+/** A hidden page draws no frames, and must stay up to date. @param {() => void} then */
 function soon(then) {
 	if (document.hidden) setTimeout(then, 250);
 	else requestAnimationFrame(then);
@@ -76,7 +76,7 @@ export function setClock(clock) {
 	changed("clock");
 }
 
-/** The sandbox's time now: a running clock goes on between two readings. @returns {Date | null} */
+/** The sandbox's time now: a running clock advances between two readings. @returns {Date | null} */
 export function sandboxNow() {
 	if (!store.clock) return null;
 	const { mode, now, rate } = store.clock;

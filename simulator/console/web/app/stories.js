@@ -1,4 +1,4 @@
-// Reads a payment's story: the payment itself, what is told of it by events, and what is due.
+// Read a payment's story: the payment itself, its events, and its due items.
 
 import { get, path, query } from "./api.js";
 import { place } from "./router.js";

@@ -5,7 +5,7 @@ import { Refused, ask, query } from "./api.js";
 /** The life of the server that numbered an event. @param {string} id */
 export const bootOf = (id) => id.split(".")[0];
 
-/** Whether an event comes after another one of the same life of the server. @param {string} id @param {string} seen may be empty */
+/** Whether an event comes after another event of the same life of the server. @param {string} id @param {string} seen may be empty */
 export const isLater = (id, seen) => Number(id.split(".")[1] ?? -1) > Number(seen.split(".")[1] ?? -1);
 
 /**
@@ -31,9 +31,9 @@ export async function everything(sandbox, signal, asked = {}) {
 }
 
 /**
- * The first of the events that are kept for which `test` holds, read no further than to it.
+ * The first stored event that satisfies `test`; later events are not read.
  * @param {string} sandbox @param {Record<string, any>} asked the query @param {(event: any) => boolean} test @param {AbortSignal} signal
- * @returns {Promise<any>} null when there is none, or none any more
+ * @returns {Promise<any>} null when it does not exist, or was evicted
  */
 export async function findEvent(sandbox, asked, test, signal) {
 	const where = `sandboxes/${encodeURIComponent(sandbox)}/events${query({ after: "0", timeout: 0, ...asked })}`;
@@ -46,7 +46,7 @@ export async function findEvent(sandbox, asked, test, signal) {
 	return null;
 }
 
-/** What arrived together: the last id, and the events. @param {ReadableStream<Uint8Array>} body @returns {AsyncGenerator<[string, any[]]>} */
+/** A batch of events: the last id, and the events. @param {ReadableStream<Uint8Array>} body @returns {AsyncGenerator<[string, any[]]>} */
 async function* pieces(body) {
 	const reader = body.getReader();
 	const decoder = new TextDecoder();

@@ -10,7 +10,7 @@ import { h } from "./dom.js";
 
 /**
  * @template T
- * @param {string} caption @param {Column<T>[]} columns @param {T[]} items @param {string} [none] what stands there when there are none
+ * @param {string} caption @param {Column<T>[]} columns @param {T[]} items @param {string} [none] the text of an empty table
  * @param {(item: T) => boolean} [isMarked] whether the address leads to this row
  */
 export function table(caption, columns, items, none = "none", isMarked = () => false) {

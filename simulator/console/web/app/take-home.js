@@ -24,13 +24,13 @@ const extendsOne = (text) => /(?:^|[{,])\s*(["']?)extends\1\s*:/m.test(text);
 
 /**
  * A scenario that extends this base: one more line, before the first with something in it or within its brace.
- * @param {string} text @param {string} base its name @param {string} [comment] behind it
- * @returns {{ text: string, line: number }} `line` is the one that was put in; 0 for a text that extends something itself
+ * @param {string} text @param {string} base its name @param {string} [comment] after it
+ * @returns {{ text: string, line: number }} `line` is the inserted line; 0 for a text with its own `extends`
  */
 function over(text, base, comment = "") {
 	if (extendsOne(text)) return { text, line: 0 };
 	const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
-	// What comes before the first value: comments, directives, the mark that begins a document.
+	// The lines before the first value: comments, directives, the start of a document.
 	const found = lines.findIndex((one) => !/^\s*(?:#.*)?$|^%|^---\s*(?:#.*)?$/.test(one));
 	const at = found < 0 ? lines.length : found;
 	const first = lines[at] ?? "";
@@ -41,7 +41,7 @@ function over(text, base, comment = "") {
 	return { text: [...lines.slice(0, at), ...put, ...lines.slice(at + 1)].join("\n"), line: at + 1 };
 }
 
-/** The same as the server can check it, which reads no file elsewhere. @param {string} text */
+/** The text in a form that the server can check without reading other files. @param {string} text */
 export const checkable = (text) => over(text, (isBaseKnown() && store.sandbox?.origin?.name) || "default");
 
 /** Rules as a file that `reseller-sim check` accepts, beside the sandbox's own where that is a file. @param {string} text */

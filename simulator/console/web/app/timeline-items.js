@@ -1,4 +1,4 @@
-// A payment's story as things on a line of time, each in its lane: what the control API tells in several lists, in one order.
+// A payment's story as items on a timeline, each in its lane: several lists of the control API in a single order.
 
 import { money } from "./format.js";
 import { markOf, rowOf } from "./rows.js";
@@ -7,7 +7,7 @@ import { markOf, rowOf } from "./rows.js";
 
 /**
  * @typedef {{ id: string, lane: Lane, at: number, end: number, label: string, mark: string, isDue: boolean, row: import("./rows.js").Row }} Thing
- *   `at` and `end` in milliseconds of the sandbox's time, equal for what took no time; `id` is that of the address
+ *   `at` and `end` in milliseconds of the sandbox's time, equal for an instant; `id` is the id in the address
  */
 
 /** The lanes, from above. @type {Lane[]} */
@@ -27,8 +27,8 @@ export function thingId(event) {
 }
 
 /**
- * All that belongs to a payment, oldest first, and then what is due.
- * @param {any} story @param {any[]} events those of its callbacks and e-mails, which know more than the story
+ * All items of a payment, oldest first, then its due items.
+ * @param {any} story @param {any[]} events of its callbacks and e-mails, with more facts than the story
  * @param {any[]} due what the agenda holds for it
  * @returns {Thing[]}
  */
@@ -148,7 +148,7 @@ function dueThing(one, at, about) {
 	};
 }
 
-/** Two statuses of the same name are told apart. @param {Thing[]} things */
+/** Distinguish two statuses of the same name. @param {Thing[]} things */
 function unlike(things) {
 	/** @type {Map<string, number>} */
 	const seen = new Map();

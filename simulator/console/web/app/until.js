@@ -1,4 +1,4 @@
-// Where a clock shall go, as a person writes it: `90s`, `1h30m`, `idle`, `23:59`, `2027-01-10 23:59:30`, or with an offset.
+// The target of an advance, as a person writes it: `90s`, `1h30m`, `idle`, `23:59`, `2027-01-10 23:59:30`, or with an offset.
 
 import { dateTime } from "./format.js";
 import { visible } from "./safe-text.js";
@@ -10,7 +10,7 @@ const SPAN = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 const MOMENT = /^(?:(\d{4}-\d\d-\d\d)[T ]+)?(\d\d?:\d\d)(:\d\d(?:\.\d{1,6})?)?\s*(Z|[+-]\d\d:?\d\d)?$/i;
 const ZONE = "+08:00";
 const DAY_MS = 86_400_000;
-const DAYS_MAX = 3660; // of one advance
+const DAYS_MAX = 3660; // per advance
 
 /** @param {string} at a moment of the control API @returns {Until} */
 export const toMoment = (at) => ({ body: { to: at }, cli: ["to", at] });

@@ -1,7 +1,7 @@
 // Values of a scenario as a line to show, and the text of a field as a value. YAML is read and written by the server.
 
 const PLAIN = /^(?:[A-Za-z/](?:[A-Za-z0-9 ._/-]*[A-Za-z0-9])?|\d+(?:ms|[smhd]))$/;
-// Of YAML 1.1, which other programs may read the text as.
+// Words of YAML 1.1, since other programs may read the text so.
 const WORDS = /^(?:true|false|null|yes|no|on|off|y|n|inf|nan)$/i;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 const DIGITS_MAX = 15; // more are no exact number in a browser; an account of so many stays a text

@@ -1,4 +1,4 @@
-// The views: name in the address, title of the tab, key behind `g`, the element that draws it, and its module.
+// The views: name in the address, title of the tab, key after `g`, its element, and its module.
 
 /** @typedef {{ name: string, title: string, key: string, element: string }} View */
 
@@ -28,5 +28,5 @@ export function viewOf(sandbox, name) {
 	return views.find((one) => one.name === (name || views[0].name));
 }
 
-/** Load the module of a view; the first one's is there. @param {View} view */
+/** Load the module of a view; the first is already loaded. @param {View} view */
 export const load = (view) => import(`../elements/${view.element}.js`);

@@ -54,7 +54,7 @@ function attempt({ event, at }, { before }, cause) {
 	return [`A retry, ${waited} after attempt ${before.number}, which ${ended}.`, copy, next(event)].filter(Boolean);
 }
 
-/** What follows it. @param {any} event */
+/** The consequence of an attempt. @param {any} event */
 function next(event) {
 	if (event.answered >= 200 && event.answered < 300) return "The receiver accepted it; no retry follows.";
 	if (event.next_due) return "The receiver did not accept it; a retry follows.";

@@ -1,4 +1,4 @@
-// What opens below the clock: a time to go to, the mode, and the next things that are due, each one to go to.
+// The panel below the clock: a target time, the mode, and the next due items, each with a button to advance to it.
 
 import { h, put, say } from "../app/dom.js";
 import { form } from "../app/form.js";
@@ -140,7 +140,7 @@ export class ClockPanel extends HTMLElement {
 	}
 }
 
-/** The time, and the day where it is another one. @param {string} at */
+/** The time, with the day if it differs. @param {string} at */
 function moment(at) {
 	const now = sandboxNow();
 	const isToday = now && dateTime(now).slice(0, 10) === dateTime(at).slice(0, 10);

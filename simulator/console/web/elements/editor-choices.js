@@ -1,4 +1,4 @@
-// What completes a text at its cursor: a list that arrows and Enter choose from, made from the scenario schema.
+// Completions at the cursor: a list from the scenario schema, for arrows and Enter.
 
 import { choicesAt, spotAt } from "../app/completion.js";
 import { h, put } from "../app/dom.js";
@@ -6,7 +6,7 @@ import { nodeAt, scenarioSchema } from "../app/schema.js";
 
 /**
  * @typedef {{ area: HTMLTextAreaElement, words: () => Record<string, string[]>, insert: (text: string) => void, note: (text: string) => void }} Of
- *   `words` are more ones by the key before them, `insert` writes at the cursor, `note` says that there is nothing
+ *   `words` are additional completions by their key, `insert` writes at the cursor, `note` says that nothing matches
  */
 
 export class Choices {

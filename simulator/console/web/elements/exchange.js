@@ -8,7 +8,7 @@ import { here } from "../app/router.js";
 
 /** @typedef {import("../app/rows.js").Row} Row @typedef {import("../app/sent.js").More} More @typedef {import("../app/dom.js").Child} Child */
 
-/** What is known at once. @param {Row} row */
+/** The facts that are known at once. @param {Row} row */
 export function factsOf(row) {
 	const { event } = row;
 	/** @type {[string, Child][]} */

@@ -1,4 +1,4 @@
-// What an empty list teaches: the signed request to paste, and the three magic accounts that people need first.
+// First steps in an empty list: a signed request to paste, and the three most useful magic accounts.
 
 import { get, path } from "../app/api.js";
 import { h, put } from "../app/dom.js";

@@ -1,4 +1,4 @@
-// What else can be changed while the sandbox runs: money, networks, products, keys and settings; and the magic accounts.
+// Other changes of a running sandbox: money, networks, products, keys and settings; and the magic accounts.
 
 import { keyForms } from "./key-forms.js";
 import { magicAccounts } from "./magic-accounts.js";

@@ -9,7 +9,7 @@ import { bodyOf, headersOf, short } from "../app/safe-text.js";
 import { marked } from "../app/reading.js";
 import { here } from "../app/router.js";
 
-/** Whether the signature was verified; callbacks have none. @param {{ ok: boolean | null }} verified @param {string} kind */
+/** Whether the signature was verified; callbacks are unsigned. @param {{ ok: boolean | null }} verified @param {string} kind */
 export function verdict({ ok }, kind) {
 	if (ok) return marked("good", "verified");
 	if (ok === false) return marked("bad", "not verified");
@@ -17,7 +17,7 @@ export function verdict({ ok }, kind) {
 }
 
 class InboxMessage extends SimElement {
-	/** Read and draw a message of an inbox; 0 is none. @param {string} name @param {number} n */
+	/** Read and draw a message of an inbox; 0 clears it. @param {string} name @param {number} n */
 	async show(name, n) {
 		const asked = `${name} ${n}`;
 		if (asked === this.dataset.asked) return;

@@ -1,4 +1,4 @@
-// What the frame shows in place of a view that cannot be shown: which one, why, and where to go from here.
+// Notices of the frame instead of a view that cannot be shown: its name, the reason, and links.
 
 import { h } from "../app/dom.js";
 import { short } from "../app/safe-text.js";

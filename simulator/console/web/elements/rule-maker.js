@@ -103,7 +103,7 @@ class SimRuleMaker extends SimElement {
 		return this.editor?.text ?? "";
 	}
 
-	/** What another scenario has is not known here. @param {string} code */
+	/** The content of another scenario is unknown here. @param {string} code */
 	isSure(code) {
 		return isBaseKnown() || code === "unknown_key" || !code.startsWith("unknown_");
 	}
@@ -121,7 +121,7 @@ class SimRuleMaker extends SimElement {
 		this.typed();
 	}
 
-	/** Another draft in place of this one, as soon as its form is known. @param {Record<string, any>} draft */
+	/** Replace this draft by another, as soon as its form is known. @param {Record<string, any>} draft */
 	take(draft) {
 		this.wanted = draft;
 		if (!this.root) return;
@@ -205,7 +205,7 @@ class SimRuleMaker extends SimElement {
 		return "";
 	}
 
-	/** All or none. The last first, since each one that is added comes before the others. */
+	/** Add all rules or none. The last is added first, since each added rule comes before the others. */
 	async add() {
 		const mistake = /** @type {HTMLElement} */ (this.mistake);
 		const where = path("sandboxes", place.sandbox, "rules");
@@ -259,7 +259,7 @@ function rulesOf(document) {
 	return rules;
 }
 
-/** What a document without problems lacks. @param {any} document */
+/** The missing parts of a document without problems. @param {any} document */
 function missing(document) {
 	if (isObject(document) && Object.keys(document).every((key) => key === "extends"))
 		return "empty: choose a ready rule, fill the form, or write payments: and a rule below it";

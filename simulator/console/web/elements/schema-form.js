@@ -202,7 +202,7 @@ function oneForm(of, node, value, id, set) {
 	return h("span", { class: "one" }, field);
 }
 
-/** What a member begins as. @param {Schema} root @param {Schema} node @returns {any} */
+/** The initial value of a member. @param {Schema} root @param {Schema} node @returns {any} */
 function blank(root, node) {
 	const found = resolved(root, node);
 	const shapes = shapesOf(found);

@@ -1,4 +1,4 @@
-// What the service asks of a client, and whether this one does it: each finding with the requests that show it.
+// The obligations of a client and their verdicts: each finding with the requests that show it.
 
 import { get } from "../app/api.js";
 import { h, put } from "../app/dom.js";

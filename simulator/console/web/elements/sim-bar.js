@@ -62,7 +62,7 @@ class SimBar extends SimElement {
 		this.state.className = `tone-${tone}`;
 		say(this.state, place.sandbox ? text : "");
 		if (store.connection !== "live") return;
-		// What was said of a simulator that did not answer is over.
+		// The message about an unreachable simulator is obsolete.
 		for (const one of document.querySelectorAll(".mistake")) if (one.textContent === UNANSWERED) say(one, "");
 	}
 }

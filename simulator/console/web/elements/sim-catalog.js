@@ -44,7 +44,7 @@ class SimCatalog extends SimElement {
 	start() {
 		/** @type {any[] | null} */
 		this.rows = null;
-		/** What `rows` were read for; another answer is too late. @type {string} */
+		/** The query of `rows`; answers to other queries are ignored. @type {string} */
 		this.of = "";
 		this.reading = 0;
 		this.parts = h("nav", { class: "parts", "aria-label": "Catalog" });
@@ -122,7 +122,7 @@ class SimCatalog extends SimElement {
 		else this.show();
 	}
 
-	/** All pages, one behind the other. */
+	/** All pages, in order. */
 	async read() {
 		const reseller = chosenReseller();
 		const reading = (this.reading = (this.reading ?? 0) + 1);

@@ -1,4 +1,4 @@
-// The clock of the sandbox: where it stands, what is due next, and buttons and keys that move it.
+// The clock of the sandbox: its time, the next due item, and buttons and keys that advance it.
 
 import "./clock-panel.js";
 import { h, put, say } from "../app/dom.js";
@@ -99,14 +99,14 @@ class SimClock extends SimElement {
 		this.tick();
 	}
 
-	/** A running clock goes on by itself, without asking; a page that nobody sees does nothing. */
+	/** A running clock advances on the page without requests; a hidden page does nothing. */
 	beat() {
 		clearInterval(this.ticking);
 		if (!document.hidden && store.clock && store.clock.mode !== "manual")
 			this.ticking = setInterval(() => this.tick(), TICK_MS);
 	}
 
-	/** What is due has changed when the next of it or its number has: then it is read. */
+	/** The due items have changed when the next item or their number has: then read them. */
 	async readDue() {
 		const { clock } = store;
 		const of = `${place.sandbox} ${clock.next_due} ${clock.pending}`;

@@ -1,4 +1,4 @@
-// What a client's tests met in this sandbox, and what they never did.
+// The coverage of a client's tests in this sandbox.
 
 import { get } from "../app/api.js";
 import { h, put, say } from "../app/dom.js";
@@ -156,7 +156,7 @@ class SimCoverage extends Reading {
 	}
 }
 
-/** What was met is a link to where it can be seen. @param {boolean} isMet @param {import("../app/dom.js").Child} what @param {string} filter */
+/** A covered item links to its evidence. @param {boolean} isMet @param {import("../app/dom.js").Child} what @param {string} filter */
 function met(isMet, what, filter) {
 	if (!isMet) return [marked("past", "never "), what];
 	return [marked("good", ""), filter ? h("a", { href: here(["live"], { q: filter }) }, what) : what];

@@ -1,4 +1,4 @@
-// What is selected, whole: facts, messages, reasons, and what can be done with it. Beside the live list, and below a story.
+// The detail of the selected row: facts, messages, reasons, actions. Beside the live list, and below a story.
 
 import { actionsOf } from "../app/actions.js";
 import { h, put, say } from "../app/dom.js";
@@ -92,7 +92,7 @@ export class SimDetail extends SimElement {
 		setTimeout(() => signal.aborted || this.read(row, signal), REST_MS);
 	}
 
-	/** What else is known of it, read once. @returns {Promise<More>} */
+	/** More facts about it, read once. @returns {Promise<More>} */
 	more() {
 		this.known ??= moreOf(/** @type {Row} */ (this.shown), this.reading.signal);
 		return this.known;

@@ -168,7 +168,7 @@ export class SimEditor extends SimElement {
 		this.insert(one.suggestion ?? "");
 	}
 
-	/** The text as far as it has problems once more behind the one that is written, with lines under them. */
+	/** A copy of the text below the edited text, with underlines at its problems. */
 	underline() {
 		const spans = this.problems
 			.filter((one) => !one.file)
@@ -194,7 +194,7 @@ export class SimEditor extends SimElement {
 		this.choices.close();
 	}
 
-	/** Write in place of what is selected, so that the browser can undo it. @param {string} text */
+	/** Replace the selection, so that the browser can undo it. @param {string} text */
 	insert(text) {
 		this.area.focus();
 		if (text.length > UNDONE_CHARS || !document.execCommand("insertText", false, text)) {

@@ -20,11 +20,11 @@ const AGAIN_MS = 2000;
 class SimFrame extends SimElement {
 	constructor() {
 		super();
-		/** What the view shows; at first nothing, not even a page of the server. */
+		/** The shown view; at first none. */
 		this.shown = { sandbox: "\0", view: "" };
-		/** Changes with everything that is shown or opened, so that who waited knows it is too late. */
+		/** Changes with everything that is shown or opened, so that late answers are ignored. */
 		this.turn = 0;
-		/** Of which sandbox it is being read what it is. */
+		/** The sandbox that is being read. */
 		this.described = "\0";
 	}
 
@@ -120,7 +120,7 @@ class SimFrame extends SimElement {
 		put(/** @type {HTMLElement} */ (this.main), view);
 	}
 
-	/** The sandbox is not there: say it in place of the view, and show the view when it is. */
+	/** Show a notice instead of the view for a missing sandbox, and the view when it exists. */
 	async gone() {
 		const { sandbox } = place;
 		const turn = ++this.turn;
@@ -148,7 +148,7 @@ class SimFrame extends SimElement {
 		}
 	}
 
-	/** `/_sim/` leads to the default sandbox, or to the list where there is none. */
+	/** `/_sim/` leads to the default sandbox, or to the list without a default sandbox. */
 	async first() {
 		try {
 			await readSandboxes();

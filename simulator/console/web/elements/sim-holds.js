@@ -17,7 +17,7 @@ const holds = () => path("sandboxes", place.sandbox, "holds");
 export class SimHolds extends SimElement {
 	/** Only what is about these payments; null for everything. @type {string[] | null} */
 	refids = null;
-	/** What is held, the first that came first. @type {Held[]} */
+	/** The held items, oldest first. @type {Held[]} */
 	all = [];
 
 	start() {
@@ -57,7 +57,7 @@ export class SimHolds extends SimElement {
 		if (hadFocus) this.list.querySelector("button")?.focus();
 	}
 
-	/** @param {Held} held @param {number} count how many are released with it: those that came before it go, too */
+	/** @param {Held} held @param {number} count how many are released with it: earlier items are released, too */
 	row(held, count) {
 		const { name, kind, what, refid, since } = held;
 		const label = count === 1 ? "release" : `release the first ${count}`;

@@ -57,7 +57,7 @@ class SimInbox extends Reading {
 		this.counts = h("span", { class: "counts", role: "status" });
 		this.url = h("code", { class: "outside" });
 		this.next = h("span", { class: "past" });
-		// What was refused stays when the messages are read again.
+		// A refusal stays visible when the messages are refreshed.
 		this.refusal = h("p", { class: "mistake", role: "alert" });
 		this.list = new SimList();
 		this.list.of = {

@@ -1,4 +1,4 @@
-// A list of any length of which only the rows that are seen exist. It is a grid to the keyboard and to a screen reader.
+// A list of any length; only its visible rows exist. It is a grid to the keyboard and to a screen reader.
 // In a frame it measures nothing: sizes come from an observer and the scroll position from its event, so that drawing
 // never makes the browser lay out twice.
 
@@ -83,7 +83,7 @@ export class SimList extends SimElement {
 		);
 	}
 
-	/** Newest first. Rows do not move under the pointer: new ones wait behind a button while the list is scrolled. @param {any[]} items */
+	/** Newest first. Rows do not move under the pointer: while the list is scrolled, a button shows the new rows. @param {any[]} items */
 	set items(items) {
 		const first = this.top < 4 || !this.all.length ? "" : this.of.key(this.all[0]);
 		const fresh = first ? items.findIndex((item) => item === this.all[0] || this.of.key(item) === first) : 0;
@@ -137,7 +137,7 @@ export class SimList extends SimElement {
 		return Math.max(1, Math.floor(this.room / this.rowHeight) - 2);
 	}
 
-	/** Make the rows that are seen, keep those that were drawn before, and drop the others. */
+	/** Create the visible rows, reuse drawn rows, and drop the others. */
 	draw() {
 		const { body, none, rowHeight, all } = this;
 		if (!body || !none) return;
@@ -153,7 +153,7 @@ export class SimList extends SimElement {
 		if (all.length && last === all.length) this.of.end?.();
 	}
 
-	/** Rows that stay are never moved, so that a link in one of them keeps the focus. @param {number} first @param {number} last */
+	/** Rows that stay are never moved, so that a link in them keeps the focus. @param {number} first @param {number} last */
 	place(first, last) {
 		const body = /** @type {HTMLElement} */ (this.body);
 		/** @type {Map<string, Drawn>} */
@@ -240,7 +240,7 @@ export class SimList extends SimElement {
 			this.goTo(Math.max(0, above - this.room / 2));
 	}
 
-	/** Put the focus on the rows; the one that is selected is the active one. */
+	/** Focus the rows; the selected row is active. */
 	focusRow() {
 		this.scroller?.focus({ preventScroll: true });
 	}

@@ -52,7 +52,7 @@ class SimLive extends SimElement {
 	/** @type {import("../app/filter.js").Test | null} */
 	test = null;
 
-	/** What the filter has found already. @type {{ test: any, rows: Row[], dropped: number, upTo: number, found: Row[] } | null} */
+	/** The rows that the filter has found. @type {{ test: any, rows: Row[], dropped: number, upTo: number, found: Row[] } | null} */
 	known = null;
 
 	start() {
@@ -151,7 +151,7 @@ class SimLive extends SimElement {
 			/** @type {any} */ (this.detail).row = this.list.chosen;
 	}
 
-	/** What to say when the address names a row that is not in the list. */
+	/** The message when the address names a row that is not in the list. */
 	missing() {
 		const at = place.query.get("at");
 		if (!at || !log.isWhole || this.list?.chosen) return "";

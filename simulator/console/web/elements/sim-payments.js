@@ -1,4 +1,4 @@
-// The payments of the sandbox; Enter opens the story of one, `x` puts two beside each other.
+// The payments of the sandbox; Enter opens a story, `x` compares two payments.
 
 import "./sim-story.js";
 import { Refused } from "../app/api.js";

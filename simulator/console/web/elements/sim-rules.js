@@ -1,4 +1,4 @@
-// "What if": the rules of the sandbox with their counts, one more from a form, and what else can be changed while it runs.
+// "What if": the rules of the sandbox with their counts, new rules from a form, and other changes at run time.
 
 import "./rule-maker.js";
 import "./hands-on.js";
@@ -30,7 +30,7 @@ class SimRules extends SimElement {
 		/** @type {ReturnType<typeof setTimeout> | undefined} */
 		this.waiting = undefined;
 		this.mistake = h("p", { class: "mistake", role: "alert" });
-		// What was refused stays when the rules are read again.
+		// A refusal stays visible when the rules are refreshed.
 		this.refusal = h("p", { class: "mistake", role: "alert" });
 		this.removed = h("p", { class: "removed", role: "status" });
 		this.list = h("div");

@@ -1,4 +1,4 @@
-// The scenarios that there are, and an editor for them. What it holds is loaded into a new sandbox, or saved in the folder.
+// The existing scenarios, and an editor. Its text can be loaded into a new sandbox, or saved in the folder.
 
 import "./sim-editor.js";
 import { get, path, query } from "../app/api.js";
@@ -199,7 +199,7 @@ class SimScenarios extends SimElement {
 		return confirmed({ title: "Leave the draft?", text, button: "Leave it" });
 	}
 
-	/** Save the text as a file; the server keeps one that somebody has changed meanwhile. @param {string} file */
+	/** Save the text as a file; the server refuses to overwrite a file that changed meanwhile. @param {string} file */
 	async save(file) {
 		const text = this.editor?.text ?? "";
 		const isSame = this.revision && file === place.rest.join("/");

@@ -1,5 +1,5 @@
 // The signing bench: a request or a curl command goes in; the string to sign comes out piece by piece, with the autopsy.
-// What is pasted may be a real request, so it stands in no address.
+// The pasted text may be a real request, so it is not part of the address.
 
 import { change, get, path } from "../app/api.js";
 import { h, put, say } from "../app/dom.js";
@@ -69,7 +69,7 @@ class SimSign extends SimElement {
 		this.readKeys();
 	}
 
-	/** All keys of the sandbox: of each reseller, and those that are revoked, too. */
+	/** All keys of the sandbox: of each reseller, revoked keys included. */
 	async readKeys() {
 		try {
 			const { resellers } = await get(`${mine("resellers")}?limit=500`);

@@ -37,7 +37,7 @@ export class SimStory extends SimElement {
 	start() {
 		this.head = h("div", { class: "heads" });
 		this.mistake = h("p", { class: "mistake", role: "alert" });
-		// What was refused stays when the story is read again.
+		// A refusal stays visible when the story is refreshed.
 		this.refusal = h("p", { class: "mistake", role: "alert" });
 		this.holds = new SimHolds();
 		this.holds.only([]);
@@ -234,7 +234,7 @@ export class SimStory extends SimElement {
 	}
 }
 
-/** What stands where there is no story. @param {string} trxid */
+/** The notice instead of a missing story. @param {string} trxid */
 const unknown = (trxid) =>
 	h("header", {}, h("h2", {}, "Payment ", short(trxid, 40)), h("a", { href: here(["payments"]) }, "all payments"));
 

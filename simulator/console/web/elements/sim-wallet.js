@@ -58,7 +58,7 @@ class SimWallet extends SimElement {
 		else this.draw();
 	}
 
-	/** The form is made anew only where it goes to another wallet, and not before it is known which there are: what was
+	/** The form is recreated only for another wallet, and after the wallets are known: text that was
 	 * written would be gone. */
 	offerDeposit() {
 		const [codes, chosen] = [resellerCodes(), chosenReseller()];

@@ -139,7 +139,7 @@ class SimWebhooks extends Reading {
 		await this.whole.show(at);
 	}
 
-	/** The forms are made anew only where the resellers are others. */
+	/** The forms are recreated only when the resellers change. */
 	forms() {
 		const codes = resellerCodes();
 		const of = JSON.stringify(codes);
@@ -159,7 +159,7 @@ class SimWebhooks extends Reading {
 		);
 	}
 
-	/** What the probes found: the server keeps no verdicts, the browser those of this address, so that reloading finds them. */
+	/** The findings of the probes: the server stores no verdicts; the browser stores the verdicts of this address across reloads. */
 	judged() {
 		const { probed, at } = history.state ?? {};
 		if (!this.verdicts) return;

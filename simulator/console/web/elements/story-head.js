@@ -1,4 +1,4 @@
-// What stands above a story: the payment in one line. And in which facts two payments differ.
+// The head of a story: the payment on a single line, and the differences of two payments.
 
 import { h } from "../app/dom.js";
 import { bothTimes, dateTime, span, sum } from "../app/format.js";
@@ -42,7 +42,7 @@ export function stateOf(status) {
 	return h("span", { class: `state tone-${tone}` }, `${MARKS[tone]} ${status}`);
 }
 
-/** What the story does not have any more. @param {any} payment */
+/** The evicted parts of the story. @param {any} payment */
 export function leftOut(payment) {
 	const { requests_left_out: requests, callbacks_left_out: callbacks } = payment;
 	if (!requests && !callbacks) return null;

@@ -1,4 +1,4 @@
-// The picture of a story: lanes, a line of time, and a button for each thing. On a phone the same buttons stand in one column.
+// The picture of a story: lanes, a timeline, and a button for each item. On a phone, the buttons form a single column.
 
 import { h, svg } from "../app/dom.js";
 import { bothTimes, span, time } from "../app/format.js";
@@ -14,13 +14,13 @@ const MIDDLE_PX = LANE_PX / 2;
 /** How much of the width is not for the scale. */
 export const SIDES_PX = NAMES_PX + 16;
 
-/** What the scale has to find room for. @param {Thing[]} things @param {number} start @returns {import("../app/scale.js").Box[]} */
+/** The boxes that the scale has to fit. @param {Thing[]} things @param {number} start @returns {import("../app/scale.js").Box[]} */
 export const boxesOf = (things, start) =>
 	things.map((one) => ({ at: one.at - start, end: one.end - start, lane: one.lane, chars: one.label.length }));
 
 /**
  * @param {{ things: Thing[], start: number, scale: Scale, label: string, selected: string, prefix?: string, open: (id: string) => void }} of
- *   `start` is the moment at which the payment began; `prefix` tells the buttons of two stories apart
+ *   `start` is the moment at which the payment began; `prefix` distinguishes the buttons of two stories
  */
 export function storyLine({ things, start, scale, label, selected, prefix = "", open }) {
 	const rows = rowsOf(things);
@@ -63,7 +63,7 @@ function button(one, start, isOpen, prefix, open) {
 }
 
 /**
- * The rows of the lanes that have something; what comes at the same moment in one lane has a row of its own below.
+ * The rows of the lanes with items; simultaneous items of a lane get a row of their own below.
  * @param {Thing[]} things @returns {{ of: Map<Thing, number>, names: [string, number][], count: number }}
  */
 function rowsOf(things) {
@@ -87,7 +87,7 @@ function rowsOf(things) {
 	return { of, names, count };
 }
 
-/** Lanes, ticks and bars: told by the list, so hidden from who hears it. @param {Thing[]} things @param {number} start @param {Scale} scale @param {ReturnType<typeof rowsOf>} rows @param {number} height */
+/** Lanes, ticks and bars, hidden from screen readers, since the list has the same facts. @param {Thing[]} things @param {number} start @param {Scale} scale @param {ReturnType<typeof rowsOf>} rows @param {number} height */
 function drawing(things, start, scale, rows, height) {
 	const width = NAMES_PX + scale.width;
 	const x = (/** @type {number} */ at) => NAMES_PX + MIDDLE_PX + scale.x(at);

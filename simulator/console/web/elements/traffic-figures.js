@@ -28,7 +28,7 @@ export const numbers = (caption, columns, items) =>
 		table(caption, columns, items),
 	);
 
-/** What stands where there is nothing to draw yet. @param {string} text */
+/** The text of an empty drawing. @param {string} text */
 export const teach = (text) => h("p", { class: "past" }, text);
 
 /** @param {any} figures @param {number} width */

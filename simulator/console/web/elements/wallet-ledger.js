@@ -41,7 +41,7 @@ const keyOf = (one) => `${one.reseller}-${one.id}`;
 
 class WalletLedger extends SimElement {
 	start() {
-		/** What the list was read for; another answer is too late. @type {string} */
+		/** The query of the list; answers to other queries are ignored. @type {string} */
 		this.of = "";
 		this.cursor = "";
 		this.isReading = false;
@@ -112,7 +112,7 @@ class WalletLedger extends SimElement {
 		}
 	}
 
-	/** What came meanwhile before what is there; all anew where more came than a page. */
+	/** Insert new entries before the existing entries; read everything again after more than a page. */
 	async newest() {
 		const page = await this.read("");
 		if (!page || !this.list) return;

@@ -17,7 +17,7 @@ const TONES = { success: "good", failed: "bad", pending: "wait" };
 export const stateOf = (state) => marked(TONES[state] ?? "past", state);
 
 class WebhookDelivery extends SimElement {
-	/** Read and draw a delivery; an empty id is none. @param {string} job */
+	/** Read and draw a delivery; an empty id clears it. @param {string} job */
 	async show(job) {
 		if (this.dataset.job !== job) put(this);
 		this.dataset.job = job;
