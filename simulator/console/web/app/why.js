@@ -45,10 +45,7 @@ const REASONS = {
 function attempt({ event, at }, { before }, cause) {
 	const copy = event.copy ? `This is copy ${event.copy} of a callback, as its rule says.` : "";
 	const first = `It is sent because ${cause}.`;
-	if (!before)
-		return [event.attempt > 1 ? "Earlier attempts were evicted." : first, copy, next(event)].filter(
-			Boolean,
-		);
+	if (!before) return [event.attempt > 1 ? "Earlier attempts were evicted." : first, copy, next(event)].filter(Boolean);
 	const waited = span(Date.parse(at) - Date.parse(before.at));
 	const ended = before.status ? `was answered ${before.status}` : `ended in: ${before.error || before.ending}`;
 	return [`A retry, ${waited} after attempt ${before.number}, which ${ended}.`, copy, next(event)].filter(Boolean);
@@ -59,8 +56,7 @@ function next(event) {
 	if (event.answered >= 200 && event.answered < 300) return "The receiver accepted it; no retry follows.";
 	if (event.next_due) return "The receiver did not accept it; a retry follows.";
 	if (!event.ending) return "It is in progress.";
-	if (event.next_due === undefined)
-		return "The event of this attempt was evicted, so a retry is not shown here.";
+	if (event.next_due === undefined) return "The event of this attempt was evicted, so a retry is not shown here.";
 	return event.answered
 		? `No retry follows the answer ${event.answered}: it is final, or all attempts are used up.`
 		: "No retry follows.";

@@ -60,8 +60,7 @@ function revoke({ resellers, at, made }) {
 		fields: [{ name: "which", label: "Key", options: keys }],
 		run: async ({ which }) => {
 			const [code, key] = JSON.parse(which);
-			const text =
-				"Requests that it signs get 401 from now on. A revoked key cannot return; create a new key.";
+			const text = "Requests that it signs get 401 from now on. A revoked key cannot return; create a new key.";
 			if (!(await confirmed({ title: `Revoke ${key}?`, text, name: key, button: "Revoke" }))) return;
 			await act({ method: "DELETE", path: at("resellers", code, "api-keys", key), says: `revoked key ${key}` });
 			await made(null);

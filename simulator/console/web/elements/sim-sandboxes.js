@@ -89,8 +89,7 @@ class SimSandboxes extends SimElement {
 
 	/** @param {string} id */
 	async reset(id) {
-		const text =
-			"It returns to the start of its scenario: payments, wallets, added rules and all events are deleted.";
+		const text = "It returns to the start of its scenario: payments, wallets, added rules and all events are deleted.";
 		if (!(await confirmed({ title: `Reset ${id}?`, text, name: id, button: "Reset" }))) return;
 		await this.tried(async () => {
 			await act({ method: "POST", path: `${path("sandboxes", id)}/reset`, says: `reset sandbox ${id}` });

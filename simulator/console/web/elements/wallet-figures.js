@@ -98,9 +98,7 @@ function statuses({ by_status, transactions }, width) {
 		"Payments by status",
 		transactions
 			? barsOf("Payments by status", bars, width)
-			: teach(
-					"No payment yet: send a POST /v2/topup. The catalog has accounts for each outcome, and calls to copy.",
-				),
+			: teach("No payment yet: send a POST /v2/topup. The catalog has accounts for each outcome, and calls to copy."),
 		numbers(
 			"Payments by status",
 			[
