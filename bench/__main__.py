@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench import report
+from bench.profile import profile_topup
 from bench.results import Machine, Results
 from bench.rounds import Plan
 from bench.sections import SECTIONS, Extent, measure
-from bench.servers import ROOT, SIMULATOR, choose_cores
+from bench.servers import ROOT, SIMULATOR, BenchError, Cores, choose_cores
 
 PAGE = ROOT / "bench" / "RESULTS.md"
 OURS = shlex.join(SIMULATOR)
@@ -24,6 +25,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """0, or 1 when something could not be measured."""
     options = _parser().parse_args(argv)
     cores = choose_cores()
+    if options.profile:
+        return _profile(cores)
     results = Results(Machine(cores))
     serve, connections = tuple(shlex.split(options.server)), options.connections
     if options.quick:
@@ -46,9 +49,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 1 if results.failures else 0
 
 
+def _profile(cores: Cores) -> int:
+    try:
+        print(profile_topup(cores))
+    except (BenchError, OSError) as error:
+        print(f"failed: profile: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one short round: to see that it runs, not to quote")
+    parser.add_argument("--profile", action="store_true", help="profile a creating topup instead, by function")
     parser.add_argument("--only", nargs="+", choices=SECTIONS, help="measure only these")
     parser.add_argument("--connections", nargs="+", type=int, help="by default 16 and 64; with --quick 16")
     parser.add_argument("--rounds", type=int, default=5, help="pairs of rounds in each cell")

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import signal
 import sys
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from bench.__main__ import main
 from bench.load import Load
 from bench.results import Machine, Results
 from bench.rounds import Cell, Side
-from bench.servers import BenchError, Cores, running
+from bench.servers import SIMULATOR, BenchError, Cores, running
 from bench.startup import Startup
 from tools.tables import aligned
 
@@ -90,3 +91,11 @@ def test_a_line_without_a_url_is_not_the_ready_line() -> None:
         running([sys.executable, "-c", "print('[1]')"], Cores(None, None)),
     ):
         pass
+
+
+def test_a_server_under_the_profiler_writes_its_profile_when_it_is_terminated(tmp_path: Path) -> None:
+    out = tmp_path / "stats"
+    recorded = (sys.executable, "-m", "bench.profile", str(out), *SIMULATOR[2:], "--port", "0", "--json")
+    with running(recorded, Cores(None, None)) as server:
+        server.process.send_signal(signal.SIGUSR1)
+    assert out.exists()
