@@ -30,7 +30,7 @@ _SHORT: Final = {"X": _METHOD, "H": _HEADER, "d": "--data", "F": "--form", "T": 
                  "u": "--user", **dict.fromkeys("ADbcemowx", "--output")}  # fmt: skip
 _SWITCHES: Final = {"G": "--get", "I": _HEAD, "n": "--netrc", ":": "--next"}
 
-_BEFORE: Final = re.compile(r"(?:\s*#[^\n]*\n(?=\s*\S))*+\s*(?:[$%#>]\s+)?")  # comments, and a prompt
+_BEFORE: Final = re.compile(r"(?:\s*#[^\n]*\n(?=\s*\S))*\s*(?:[$%#>]\s+)?")  # comments, and a prompt
 _PIPED: Final = re.compile(r"printf %b '(?P<body>[^']*)'\s*\|(?![|&])\s*")
 # A piece of a word, the space between words, or the end of the command.
 _PIECE: Final = re.compile(
