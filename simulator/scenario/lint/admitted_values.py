@@ -41,8 +41,8 @@ def values(matcher: object, kind: Comparison) -> Values:
     if "in" in written:
         spelled = [_spelled(value, kind) for value in written["in"]]
         listed = None if None in spelled else tuple(filter(test, spelled))
-        head, star, tail = text_of(written["in"][0]).partition(STAR)
-        if kind is PATH and star and not tail and len(spelled) == 1 and "prefix" not in parts:
+        head, star, tail = text_of(written["in"][0]).partition(STAR) if len(spelled) == 1 else ("", "", "")
+        if kind is PATH and star and not tail and "prefix" not in parts:
             del parts["in"]
             parts["prefix"] = head
     return Values(tuple(parts.items()), test, listed)

@@ -112,52 +112,44 @@ def _offer(products: list[Product], sold: "list[_Sold]") -> str:
 
 
 class _Sold(msgspec.Struct, frozen=True):
-    """The amounts of a product from `low` to `high`: the `listed` amounts, else multiples of `unit`, else any."""
+    """The amounts of a product: those that `admits` has, and of these multiples of `unit` alone."""
 
-    listed: tuple[Decimal, ...] | None
-    low: Decimal
-    high: Decimal | None
-    unit: Decimal | None
+    admits: Values
+    unit: Decimal | None = None
 
     def has(self, amount: Decimal | None) -> bool:
         """Return True if an amount is sold."""
-        return amount is not None and self._is_within(amount) and (self.listed is None or amount in self.listed)
+        if amount is None or not self.admits.test(amount):
+            return False
+        return self.unit is None or (is_bounded(amount) and amount % self.unit == 0)
 
     def may_have(self, asked: Values) -> bool:
         """Return True unless certainly none of the requested amounts is sold."""
-        if self.listed is not None:
-            return any(self.has(one) and asked.test(one) for one in self.listed)
         if asked.listed is not None:
             return any(self.has(number(one)) for one in asked.listed)
-        bounds = {"min": self.low} | ({"max": self.high} if self.high is not None else {})
-        return not excludes(asked, values(bounds, AMOUNT))
-
-    def _is_within(self, amount: Decimal) -> bool:
-        is_whole = self.unit is None or (is_bounded(amount) and amount % self.unit == 0)
-        return is_whole and self.low <= amount and (self.high is None or amount <= self.high)
+        return not excludes(asked, self.admits)
 
     def __str__(self) -> str:
-        if self.listed is not None:
-            return _some([f"{one:f}" for one in self.listed if self._is_within(one)]) or "no amount"
+        parts = dict(self.admits.parts)
+        if "in" in parts:
+            return _some([f"{one:f}" for one in parts["in"]]) or "no amount"
         step = {1: " in whole numbers", CENT: " in whole sen"}.get(self.unit or ZERO, "")
-        return f"{self.low:f} and more{step}" if self.high is None else f"{self.low:f} to {self.high:f}{step}"
+        return f"{parts['min']:f} to {parts['max']:f}{step}" if "max" in parts else f"{parts['min']:f} and more{step}"
 
 
 def _sold(product: Product) -> _Sold:
     """Return the accepted amounts of a product, for some account and some biller."""
-    field = product.pricing
+    field, (low, high) = product.pricing, _widest(product)
     if field is None:
-        return _Sold(None, ZERO, None, None)
-    lists = [
-        product.options.get(field.id, ()),
-        *(found for (id_, _), found in product.options_for.items() if id_ == field.id),
-    ]
-    low, high = _widest(product)
+        return _Sold(values({"min": ZERO}, AMOUNT))
     if field.type == "select":
-        denominations = {one.denomination for found in lists for one in found if one.denomination is not None}
-        return _Sold(tuple(sorted(denominations)), low, high, None)
+        of_accounts = (found for (id_, _), found in product.options_for.items() if id_ == field.id)
+        lists = [product.options.get(field.id, ()), *of_accounts]
+        sold = {one.denomination for found in lists for one in found if one.denomination is not None}
+        return _Sold(values(sorted(one for one in sold if low <= one and (high is None or one <= high)), AMOUNT))
     unit = Decimal(1) if field.type == "number" else CENT
-    return _Sold(None, max(low, unit), high, unit)
+    bounds = {"min": max(low, unit)} | ({"max": high} if high is not None else {})
+    return _Sold(values(bounds, AMOUNT), unit)
 
 
 def _widest(product: Product) -> tuple[Decimal, Decimal | None]:
