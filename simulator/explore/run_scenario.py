@@ -6,12 +6,10 @@ from datetime import timedelta
 from hashlib import sha256
 from typing import Any
 
-from reseller_sim.formats import DURATION_MAX
+from reseller_sim.formats import DURATION_MAX, LINE_CHARS_MAX
 from simulator.domain.model.scenario import Scenario
 from simulator.explore.fault_catalogue import NAME_CHARS_MAX, Fault, sentence, when_of
 from simulator.explore.observation import ObservedPayment, OrderKey, SeenStep
-
-LINE_CHARS_MAX = 300
 
 
 @dataclass(frozen=True, slots=True)

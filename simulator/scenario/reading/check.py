@@ -14,8 +14,7 @@ from simulator.scenario.reading.synonyms import explained, meant, noted, object_
 from simulator.scenario.yaml import flow
 from simulator.wire.payments import STATUS_NAMES
 
-SHOWN_CHARS_MAX = 80  # of a mapping that a message repeats
-LISTED_CHARS_MAX = 150  # of values: a longer list would be truncated, and the suggestion after it lost
+LISTED_CHARS_MAX = 150  # of what a message repeats: more would be truncated, and the suggestion after it lost
 _PAYMENT_STATUSES = frozenset(STATUS_NAMES.values())
 _STEP_KEYS = ("status", "after", "at", "requery", "sn", "pin", "note", "voucherlink", "expiry")
 
@@ -223,7 +222,7 @@ def _nesting(value: object, rule: Mapping[str, Any]) -> str:
 def _is_short(value: dict[str, Any]) -> bool:
     """Return True for a mapping that a message may repeat."""
     plain = not any(isinstance(member, dict | list) for member in value.values())
-    return plain and not set(SECRET_KEYS) & set(value) and len(flow(value)) <= SHOWN_CHARS_MAX
+    return plain and not set(SECRET_KEYS) & set(value) and len(flow(value)) <= LISTED_CHARS_MAX
 
 
 def _is_step(value: object, rule: Mapping[str, Any]) -> bool:
