@@ -6,8 +6,9 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simulator.cli.output import print_to_stderr
 from simulator.cli.server_flags import ServerFlags
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from simulator.control.access import Token
     from simulator.server.serve import Server
     from simulator.server.tls import Handshakes
-
-Apply = Callable[[], None]
 
 
 class InvalidServerFile(ValueError):
@@ -65,46 +64,40 @@ def reload_on_hangup(flags: ServerFlags, app: "App", server: "Server") -> None:
     if flags.tls_cert is not None:
         with _starting():
             _look_at_times(flags.tls_cert, app)
-    server.on_hangup = Reloader(dict(_parts(flags, app, server))).on_hangup
+    server.on_hangup = Reloader(list(_parts(flags, app, server))).on_hangup
 
 
-def _parts(flags: ServerFlags, app: "App", server: "Server") -> "Iterator[tuple[str, Callable[[], Apply]]]":
-    """Yield the reloadable files: a name, and a function that reads the file and returns a function that applies it in
-    the event loop."""
+def _parts(flags: ServerFlags, app: "App", server: "Server") -> "Iterator[ReloadedFile]":
     cert, key, handshakes = flags.tls_cert, flags.tls_key, server.handshakes
     if cert is not None and key is not None and handshakes is not None:
 
-        def certificate() -> Apply:
-            context = _context(cert, key)
+        def use(context: "ssl.SSLContext") -> None:
+            handshakes.context = context
+            _look_at_times(cert, app)
 
-            def apply() -> None:
-                handshakes.context = context
-                _look_at_times(cert, app)
+        yield ReloadedFile("the certificate", partial(_context, cert, key), use)
+    if flags.control_tokens is not None:
+        read = partial(_tokens, flags.control_tokens)
+        yield ReloadedFile("the list of tokens", read, lambda found: app.use_tokens(app.options.control_token, found))
+    if flags.control_token_file is not None:
+        read_one = partial(_token, flags.control_token_file.path)
+        yield ReloadedFile("the control token", read_one, lambda found: app.use_tokens(found, app.tokens))
 
-            return apply
 
-        yield "the certificate", certificate
-    if (tokens_file := flags.control_tokens) is not None:
+class ReloadedFile(NamedTuple):
+    """A file that SIGHUP reloads: its name in messages, a function that reads it, and a function that applies what was
+    read, in the event loop."""
 
-        def tokens() -> Apply:
-            found = _tokens(tokens_file)
-            return lambda: app.use_tokens(app.options.control_token, found)
-
-        yield "the list of tokens", tokens
-    if (token_file := flags.control_token_file) is not None:
-
-        def token() -> Apply:
-            found = _token(token_file.path)
-            return lambda: app.use_tokens(found, app.tokens)
-
-        yield "the control token", token
+    name: str
+    read: Callable[[], Any]
+    use: Callable[[Any], None]
 
 
 class Reloader:
     """Reloads the files outside the event loop, one reload after another. An invalid file changes nothing."""
 
-    def __init__(self, parts: dict[str, Callable[[], Apply]]) -> None:
-        self._parts = parts
+    def __init__(self, files: list[ReloadedFile]) -> None:
+        self._files = files
         self._lock = asyncio.Lock()
         self._reloads: set[asyncio.Task[None]] = set()
 
@@ -118,12 +111,12 @@ class Reloader:
         from simulator.runtime.background import in_background
 
         async with self._lock:
-            for what, read in self._parts.items():
+            for file in self._files:
                 try:
-                    (await in_background(read))()
-                    _tell(f"SIGHUP: {what} is read again")
+                    file.use(await in_background(file.read))
+                    _tell(f"SIGHUP: {file.name} is read again")
                 except InvalidServerFile as wrong:
-                    _tell(f"SIGHUP: {wrong}; {what} stays as it was")
+                    _tell(f"SIGHUP: {wrong}; {file.name} stays as it was")
 
 
 @contextmanager
