@@ -10,6 +10,7 @@ from string import ascii_letters, digits
 
 PREFIX = b"v1="
 DIGEST_BYTES = 32
+DIGEST_CHARACTERS = 44  # in Base64
 WITHOUT_PREFIX = "the signature does not begin with v1="
 FIX = "send v1= and the 44 characters of the Base64 of the HMAC, and nothing else"
 """The fix for every wrong form."""

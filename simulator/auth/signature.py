@@ -76,17 +76,13 @@ class Denied(msgspec.Struct, frozen=True):
 
 
 class KeyRecord(Protocol):
-    """An API key's record: `state` is `active`, `revoked`, `no_secret` or `undecryptable`."""
+    """An API key's record: `state` is `active`, `revoked`, `no_secret` or `undecryptable`, `secret_bytes` is the key of
+    its HMAC, decoded."""
 
     @property
-    def state(self) -> str:
-        """Whether it may be used."""
-        ...
-
+    def state(self) -> str: ...
     @property
-    def secret_bytes(self) -> bytes:
-        """The key of its HMAC, decoded."""
-        ...
+    def secret_bytes(self) -> bytes: ...
 
 
 class Claim(msgspec.Struct, frozen=True, gc=False):

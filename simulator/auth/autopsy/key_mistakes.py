@@ -13,10 +13,9 @@ from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
 from simulator.auth.autopsy.signing_steps import Facts, always, rows
-from simulator.auth.form import DIGEST_BYTES, PREFIX
+from simulator.auth.form import DIGEST_BYTES, DIGEST_CHARACTERS, PREFIX
 
 LEFT_BYTES_MIN, _LEFT_CHARACTERS_MIN = 16, 22
-_CHARACTERS = 44  # of the Base64 of a digest
 _OTHER_PREFIX = re.compile(rb"^(?!(?-i:v1=))(?:v\d+|sha256|hmac-sha256|hmac|signature|bearer|t=\d+,v1)[=: ]+", re.I)
 
 _LITERALS = ("undefined", "None", "null", "YOUR_SECRET", "your_secret", "secret", "$RESELLER_API_SECRET")
@@ -93,7 +92,7 @@ def _twice(_: Facts) -> Iterator[Any]:
 
 
 def _longer(_: Facts) -> Iterator[Any]:
-    yield lambda digest, sent: b64encode(digest) + sent[_CHARACTERS:]
+    yield lambda digest, sent: b64encode(digest) + sent[DIGEST_CHARACTERS:]
     yield lambda digest, sent: b64encode(digest + lenient(sent)[DIGEST_BYTES:])
 
 

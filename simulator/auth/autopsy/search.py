@@ -13,7 +13,7 @@ from typing import NamedTuple
 from simulator.auth.autopsy import body_mistakes, key_mistakes, parameter_mistakes, query_mistakes, string_mistakes
 from simulator.auth.autopsy.signing_steps import Facts, Parts, Signing, Way, Ways, signings
 from simulator.auth.canonical import hmac_sha256
-from simulator.auth.form import PREFIX
+from simulator.auth.form import DIGEST_CHARACTERS, PREFIX
 from simulator.auth.signature import SIGNATURE_BYTES_MAX
 
 MISTAKES = (*key_mistakes.MISTAKES, *string_mistakes.MISTAKES, *query_mistakes.MISTAKES, *parameter_mistakes.MISTAKES,
@@ -39,7 +39,6 @@ for nearly all single mistakes."""
 _TRIED_FIRST = 24  # ways of a mistake that are tried before the rest of others
 _TRIED_LATER = (240, 2760)  # further ways of each, in two rounds
 _PAIRED_MAX = 60  # pairs of ways of two mistakes
-_CHARACTERS = 44  # of a signature
 _EXAMPLES = tuple((sha256(b"").digest() * 2)[:size] for size in (32, 16, 20, 48, 64))
 
 Candidate = tuple[Signing, Ways, bytes]
@@ -121,7 +120,7 @@ def readings(facts: Facts) -> list[SignatureReading]:
     for wrapping, value in _undone(facts, "wrapping", header, header):
         is_right = value.startswith(PREFIX) and not value.startswith(PREFIX * 2)
         for prefix, sent in _undone(facts, "prefix", value, value.removeprefix(PREFIX) if is_right else None):
-            examples = _EXAMPLES[:1] if len(sent) == _CHARACTERS else _EXAMPLES
+            examples = _EXAMPLES[:1] if len(sent) == DIGEST_CHARACTERS else _EXAMPLES
             for encoding, written in encodings:
                 how, texts = (*encoding, *wrapping, *prefix), [written(example, sent) for example in examples]
                 if len(how) <= 2 and sent and len(sent) in map(len, texts):
