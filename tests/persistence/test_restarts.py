@@ -370,7 +370,7 @@ def test_a_request_that_waited_was_answered_otherwise_is_refused(tmp_path: Path)
         assert client.pay("slow").status == 200
         folder = killed(client, tmp_path)
     assert change_entries(folder, b"Accepted", b"Acceptef") == 1
-    with pytest.raises(CannotResume, match=r"line \d+ \(request 1 .*is otherwise"), serving(folder):
+    with pytest.raises(CannotResume, match=r"line \d+ \(request 1 .*differs when it is repeated"), serving(folder):
         pass
 
 
