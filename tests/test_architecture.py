@@ -236,7 +236,7 @@ def test_neither_package_imports_what_is_not_installed_with_it() -> None:
     assert {str(path) for path in paths for name in imports(path) if name.partition(".")[0] in ours} == set()
 
 
-def test_importing_what_tests_import_costs_nothing() -> None:
+def test_importing_the_modules_for_tests_is_cheap() -> None:
     """The plugin imports it whenever pytest starts."""
     program = "import sys\nbefore = set(sys.modules)\nimport reseller_sim\nprint(sorted(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)

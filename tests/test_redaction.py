@@ -127,7 +127,7 @@ def test_an_answer_hides_a_secret_however_its_json_escapes_it(secret: str) -> No
             assert json.loads(mask.answer(spelt.encode())) == {"refid": f"x {MASKED} y"}
 
 
-def test_of_secrets_that_begin_alike_the_longest_is_replaced() -> None:
+def test_the_longest_of_secrets_that_begin_alike_is_replaced() -> None:
     known = [Secrets(["alike-secret-1", "alike-secret-1-and-more"])]
     assert redact("alike-secret-1-and-more, alike-secret-1!", known, "<{}>".format) == (
         "<alike-secret-1-and-more>, <alike-secret-1>!"

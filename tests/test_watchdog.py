@@ -71,7 +71,7 @@ def test_a_long_test_keeps_its_timer(timer: Timer) -> None:
     assert timer.calls == ["set"]
 
 
-def test_no_timer_runs_while_nothing_does_and_the_next_test_sets_it(timer: Timer) -> None:
+def test_no_timer_runs_between_tests_and_the_next_test_sets_it(timer: Timer) -> None:
     one = Watchdog()
     one.begin()
     one.end()

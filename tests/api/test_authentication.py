@@ -257,7 +257,7 @@ def test_the_register_decides_about_repeated_keys(choice: str, accepted: bool) -
         assert (answer.status == 200) is accepted
 
 
-def test_the_nonce_service_may_be_down_and_nothing_is_spent() -> None:
+def test_a_nonce_is_not_spent_while_the_nonce_service_is_down() -> None:
     with running({"faults": [{"when": {}, "times": 1, "then": {"nonce_service": "down"}}]}) as client:
         down = client.call("GET", "/v2/balance", nonce=NONCE)
         assert (down.status, down.json["error"]) == (503, "nonce_service_unavailable")
@@ -265,7 +265,7 @@ def test_the_nonce_service_may_be_down_and_nothing_is_spent() -> None:
         assert client.call("GET", "/v2/balance", nonce=NONCE).status == 200
 
 
-def test_an_internal_error_comes_by_fault_alone_and_nothing_is_spent() -> None:
+def test_an_internal_error_comes_only_from_a_fault_and_spends_no_nonce() -> None:
     fault = {"when": {"path": "/v2/balance"}, "times": 1, "then": {"internal_error": True}}
     with running({"faults": [fault]}) as client:
         assert error(client.call("GET", "/v2/balance", nonce=NONCE)) == "internal_error"

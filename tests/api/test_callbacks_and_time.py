@@ -89,7 +89,7 @@ def test_a_dead_receiver_gets_four_attempts_sixty_seconds_apart_in_no_time() -> 
         assert {row["ending"] for row in rows} == {"connection"}
 
 
-def test_advance_fires_retries_that_fall_due_by_its_target_and_nothing_later() -> None:
+def test_advance_fires_retries_due_by_its_target_and_no_later_items() -> None:
     with receiving(500) as (client, receiver):
         client.pay()
         done = client.advance(61)
@@ -334,7 +334,7 @@ def test_nothing_happens_unasked_under_a_manual_clock() -> None:
         assert client.pay().data["status"] == "Succesful"
 
 
-def test_setting_the_clock_fires_nothing_and_the_next_advance_does() -> None:
+def test_setting_the_clock_fires_no_items_and_the_next_advance_does() -> None:
     with running() as client:
         client.pay()
         moved = client.sim("PUT", "/sandboxes/default/clock", {"now": "2026-11-21T05:00:00Z"})
@@ -453,7 +453,7 @@ def test_until_idle_stops_before_an_item_of_a_distant_year_and_says_how_to_conti
         {"minutes": 1},
     ],
 )
-def test_an_invalid_advance_is_refused_and_moves_nothing(body: Any) -> None:
+def test_an_invalid_advance_is_refused_and_leaves_the_clock(body: Any) -> None:
     with running() as client:
         client.pay()
         refused = client.sim("POST", "/sandboxes/default/clock/advance", body)
@@ -520,7 +520,7 @@ def test_an_address_that_cannot_be_called_is_refused_and_the_old_one_stays(url: 
         assert client.call("GET", "/v2/callback-url").data["CallbackUrl"] == "inbox:callbacks"
 
 
-def test_the_callback_url_is_read_back_as_it_was_set() -> None:
+def test_the_callback_url_is_read_back_unchanged() -> None:
     with running() as client:
         set_ = client.call("POST", "/v2/callback-url?url=https%3A%2F%2Fshop.example%2Fcb%3Fa%3D1&method=GET")
         assert set_.json == {

@@ -157,7 +157,7 @@ def test_catalog_events_are_retried_and_replayed_but_belong_to_no_reseller() -> 
         assert client.sim("GET", f"{path}?event={job['event_id']}&state=success").json["deliveries"]
 
 
-def test_without_a_target_nothing_is_published() -> None:
+def test_no_event_is_published_without_a_target() -> None:
     with running() as client:
         change(client, "GAME", is_active=False)
         client.advance()

@@ -149,7 +149,7 @@ def test_a_reversed_range_is_rejected_or_empty(path: str) -> None:
         assert client.call("GET", f"{path}&{DAYS}").json["data"]
 
 
-def test_a_reversed_range_of_deliveries_matches_nothing() -> None:
+def test_a_reversed_range_of_deliveries_is_empty() -> None:
     with running() as client:
         put(client)
         deposit(client)

@@ -593,7 +593,7 @@ def test_names_that_may_be_the_rest_of_a_password_are_not_quoted(client: Client)
 
 
 @pytest.mark.parametrize("content", [b'{"p&ssw0rd": "x", "username": "x"}', b'{"p&ssw0rd": 1, "p&ssw0rd": 2}'])
-def test_names_that_may_be_a_password_are_not_said_of_json_either(client: Client, content: bytes) -> None:
+def test_names_that_may_be_a_password_are_not_shown_for_json_either(client: Client, content: bytes) -> None:
     said = diagnosis(client, client.send("POST", "/v2/token", "", content))
     assert "an unknown member was ignored; did you mean password?" in said
     assert "ssw0rd" not in said

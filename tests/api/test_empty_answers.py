@@ -23,7 +23,7 @@ def test_a_day_of_utc_differs_from_a_day_of_the_service(what: str) -> None:
 
 
 @pytest.mark.parametrize("what", PATHS)
-def test_other_days_without_a_record_are_said_too(what: str) -> None:
+def test_other_days_without_a_record_are_reported_too(what: str) -> None:
     with running({"clock": DAY}) as client:
         client.pay()
         found = diagnosis(client, f"{PATHS[what]}?limit=9&date=2026-11-01%20-%202026-11-28")
@@ -45,7 +45,7 @@ def test_a_page_after_the_end_says_how_many_pages_exist(what: str, beyond: str) 
         ("/v2/bill-presentment?product=ELECTRIC&account=+60123456789", "account"),
     ],
 )
-def test_a_plus_that_arrives_as_a_blank_is_said(target: str, name: str) -> None:
+def test_a_plus_that_arrives_as_a_blank_is_reported(target: str, name: str) -> None:
     with running({"clock": DAY}) as client:
         assert f"{name} begins with a blank, since a + in a query is one: write %2B" in diagnosis(client, target)
         assert "begins with a blank" not in diagnosis(client, target.replace("+", "%2B"))
@@ -107,7 +107,7 @@ def test_blanks_around_an_amount_are_said() -> None:
         ("/v1/interbank/billers?page=99&limit=5", "billers, page 9 is the last"),
     ],
 )
-def test_a_page_after_the_last_one_says_so(path: str, said: str) -> None:
+def test_a_page_after_the_last_page_says_so(path: str, said: str) -> None:
     with running() as client:
         found = diagnosis(client, path)
     assert " begins after the end: there are " in found

@@ -77,7 +77,7 @@ def test_an_operation_that_was_carried_out_gets_its_delayed_answer_at_once(
             assert_replays(client.app)
 
 
-def test_an_inbox_answers_at_once_what_it_would_have_answered_late() -> None:
+def test_an_inbox_gives_its_delayed_answer_at_once() -> None:
     with running() as client:
         client.sim("PUT", "/sandboxes/default/inbox/slow", {"replies": [{"status": 202, "delay": 300}]})
 

@@ -68,7 +68,7 @@ def drawing(*thens: dict[str, Any]) -> dict[str, Any]:
     return {"one_of": [{"then": then} for then in thens]}
 
 
-def test_a_fault_one_of_whose_entries_comes_after_the_commit_is_evaluated_after_authentication() -> None:
+def test_a_fault_with_an_entry_after_the_commit_is_evaluated_after_authentication() -> None:
     mixed = {"name": "mixed", "then": drawing({"status": 500}, {"after_commit": True, "status": 502})}
     with running(faults(mixed)) as client:
         assert client.call("GET", "/v2/balance", key="nobody").status == 401
@@ -224,7 +224,7 @@ def test_a_denial_leaves_the_nonce(then: dict[str, Any], status: int, error: str
         (17, "application/json"),
     ],
 )
-def test_the_type_of_a_scripted_body_is_what_it_looks_like(body: Any, type_: str) -> None:
+def test_the_type_of_a_scripted_body_follows_its_content(body: Any, type_: str) -> None:
     with running(faults({"then": {"status": 502, "body": body}})) as client:
         answer = client.call("GET", "/v2/balance")
         assert answer.headers["content-type"] == type_

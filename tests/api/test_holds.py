@@ -125,7 +125,7 @@ def test_an_event_says_why_a_callback_was_not_held_until_its_release(
         assert_replays(client.app)
 
 
-def test_too_many_are_not_held_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_items_beyond_the_limit_are_not_held_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(holds, "HELD_MAX", 0)
     with running() as client:
         client.sandbox(holding({}), "mine")

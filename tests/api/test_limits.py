@@ -21,7 +21,7 @@ def spend(client: Client, count: int, **more: Any) -> list[int]:
     return [client.call("GET", "/v2/balance", **more).status for _ in range(count)]
 
 
-def test_the_request_after_the_last_allowed_one_is_blocked_and_so_are_those_after_it() -> None:
+def test_requests_after_the_last_allowed_request_are_blocked() -> None:
     with running({"limits": RATE}) as client:
         assert spend(client, 3) == [200, 200, 200]
         blocked = client.call("GET", "/v2/balance")

@@ -192,7 +192,7 @@ def test_the_amount_belongs_into_the_query(client: Client) -> None:
     assert "query" in answer.headers["x-sim-diagnosis"]
 
 
-def test_the_least_threshold_is_one(client: Client) -> None:
+def test_the_smallest_threshold_is_1(client: Client) -> None:
     assert set_threshold(client, "1").data["BalanceThreshold"] == 1
     assert set_threshold(client, "0001.00").data["BalanceThreshold"] == 1
 

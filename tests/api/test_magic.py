@@ -217,7 +217,7 @@ def test_a_request_picks_a_magic_rule_by_name_for_any_account(client: Client) ->
 
 
 @pytest.mark.parametrize("section", ["payments", "faults"])
-def test_a_rule_cannot_be_called_like_a_magic_one(client: Client, section: str) -> None:
+def test_a_rule_cannot_have_the_name_of_a_magic_rule(client: Client, section: str) -> None:
     then: Any = [{"status": "Failed"}] if section == "payments" else {"status": 500}
     rule = {"section": section, "rule": {"name": "magic-01", "then": then}}
     refused = client.sim("POST", "/sandboxes/default/rules", rule)

@@ -246,7 +246,7 @@ def test_a_dynamic_field_offers_active_options_only(client: Client, query: dict[
     assert "D15" not in codes(client, "DATA", "plan", account_number=PHONE, **query)
 
 
-def test_inactive_and_hidden_products_are_found_by_who_asks() -> None:
+def test_inactive_and_hidden_products_are_found_on_request() -> None:
     hidden = {"catalog": {"products": [{"code": "GAME", "is_hidden": True}]}}
     with running(hidden) as client:
         assert codes(client, "RETIRED", "amount", include_inactive="true") == ["RETIRED-10", "RETIRED-20"]

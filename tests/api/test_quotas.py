@@ -47,7 +47,7 @@ def test_one_payment_more_than_a_sandbox_may_have_is_refused_and_the_others_are_
         assert client.pay("r-2").status == 200
 
 
-def test_a_sandbox_that_has_used_its_bytes_answers_nothing_but_why_until_it_is_reset() -> None:
+def test_a_sandbox_that_has_used_its_bytes_only_answers_the_reason_until_it_is_reset() -> None:
     with running(quotas=(None, 20_000, None)) as client:
         count = 0
         while client.pay(f"r-{count}").status == 200:

@@ -147,7 +147,7 @@ def signed_by_mistake(client: Client, query: str) -> dict[str, str]:
     return {"x-api-key": client.key, "x-timestamp": stamp, "x-nonce": nonce, "x-signature": f"v1={signature}"}
 
 
-def test_a_secret_sent_as_business_data_is_answered_as_it_was_sent_and_masked_by_the_control_api() -> None:
+def test_a_secret_sent_as_business_data_is_answered_unchanged_and_masked_by_the_control_api() -> None:
     with running() as client:
         secret = client.app.scenario.resellers[0].keys[0].secret
         paid = client.pay(secret, remarks=secret)

@@ -107,7 +107,7 @@ def test_an_answer_after_its_sandbox_was_replaced_under_the_same_id_names_no_req
 
 
 @pytest.mark.parametrize(("method", "path", "body"), COMMANDS)
-def test_a_control_command_does_nothing_in_a_sandbox_that_was_deleted_or_reset_meanwhile(
+def test_a_control_command_is_refused_in_a_sandbox_that_was_deleted_or_reset_meanwhile(
     method: str, path: str, body: dict[str, Any]
 ) -> None:
     content, there = json.dumps(body).encode(), f"/_sim/sandboxes/mine{path}"
@@ -124,7 +124,7 @@ def test_a_control_command_does_nothing_in_a_sandbox_that_was_deleted_or_reset_m
             assert anatomy(live.core.state) == before
 
 
-def test_an_inbox_of_a_sandbox_that_was_deleted_or_reset_meanwhile_accepts_nothing() -> None:
+def test_an_inbox_of_a_sandbox_that_was_deleted_or_reset_meanwhile_accepts_no_message() -> None:
     for meanwhile, status, error in (
         (("POST", "/sandboxes/mine/reset"), 409, "sandbox_reset"),
         (("DELETE", "/sandboxes/mine"), 404, "unknown_sandbox"),

@@ -41,7 +41,7 @@ def test_a_library_that_repeats_after_a_lost_answer_is_named(where: bool | str) 
     assert said.startswith("the answer to these very bytes was lost, and your HTTP library, as Java's")
 
 
-def test_a_repetition_of_what_is_still_being_answered_is_named() -> None:
+def test_a_repetition_of_a_request_in_progress_is_named() -> None:
     fault = {"when": {"path": "/v2/topup"}, "times": 1, "then": {"after_commit": True, "hold": "answers"}}
     with running({"faults": [fault]}) as client:
 
@@ -67,7 +67,7 @@ def test_other_bytes_with_the_nonce_are_no_repetition() -> None:
     assert said_of_second({}, ORDER.replace(b"r-1", b"r-2")).startswith("request 1 spent this nonce")
 
 
-def test_a_nonce_whose_request_the_journal_lost_is_refused_all_the_same() -> None:
+def test_a_nonce_is_refused_after_the_journal_evicted_its_request() -> None:
     with running() as client:
         pay(client)
         client.live.journal.clear()

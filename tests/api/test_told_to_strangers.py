@@ -73,7 +73,7 @@ def in_journal(client: Client) -> Any:
 
 
 @pytest.mark.parametrize(("code", "key", "changes", "said"), ROWS)
-def test_the_header_reveals_nothing_of_the_reseller_to_a_stranger(
+def test_the_header_reveals_no_fact_of_the_reseller_to_a_stranger(
     code: str, key: str, changes: Mapping[str, str | None], said: str
 ) -> None:
     with running(SECRETIVE) as client:

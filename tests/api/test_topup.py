@@ -94,7 +94,7 @@ REFUSED: list[tuple[dict[str, Any], int, str]] = [
 
 
 @pytest.mark.parametrize(("changes", "code", "remarks"), REFUSED)
-def test_a_refusal_creates_nothing_and_leaves_the_refid_free(
+def test_a_refusal_creates_no_payment_and_leaves_the_refid_free(
     client: Client, changes: dict[str, Any], code: int, remarks: str
 ) -> None:
     good = {"refid": "ref-1", "product": "RELOAD", "account": "0123456789", "amount": "10"}
@@ -154,7 +154,7 @@ def test_a_request_picks_a_rule_by_name(client: Client) -> None:
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\t "])
-def test_a_blank_name_of_a_rule_picks_none(client: Client, blank: str) -> None:
+def test_a_blank_name_selects_no_rule(client: Client, blank: str) -> None:
     answer = client.pay(headers={"X-Sim-Rule": blank})
     assert (answer.status, answer.data["status"]) == (200, "Accepted")
     assert "x-sim-diagnosis" not in answer.headers

@@ -133,7 +133,7 @@ def test_addresses_that_can_be_called(url: str) -> None:
         assert put(client, url).json["webhook_url"] == url
 
 
-def test_addresses_that_cannot_be_called_change_nothing() -> None:
+def test_invalid_webhook_addresses_change_no_setting() -> None:
     with running() as client:
         for url in BAD:
             refused = put(client, url)

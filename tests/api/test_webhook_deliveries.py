@@ -115,7 +115,7 @@ def test_commissions_are_published_when_the_scenario_says_so(assume: dict[str, s
         assert len(receiver.got) == count
 
 
-def test_without_an_enabled_webhook_nothing_is_sent() -> None:
+def test_no_event_is_sent_without_an_enabled_webhook() -> None:
     with running() as client:
         deposit(client)
         put(client)
@@ -382,7 +382,7 @@ def test_a_webhook_that_is_enabled_again_before_the_next_attempt_gets_it() -> No
         assert [(row["status"], row["retryCount"]) for row in listed(client)] == [("success", 1)]
 
 
-def test_a_webhook_that_replaces_a_removed_one_gets_none_of_its_events() -> None:
+def test_a_webhook_that_replaces_a_removed_webhook_gets_none_of_its_events() -> None:
     with hooked(500) as (client, receiver, url):
         deposit(client)
         client.advance(0)

@@ -174,7 +174,7 @@ def test_a_replay_goes_to_where_the_webhook_points_now_signed_with_its_secret() 
         assert len(client.inbox("moved")) == 1
 
 
-def test_without_an_enabled_webhook_nothing_is_replayed_or_counted() -> None:
+def test_no_delivery_is_replayed_or_counted_without_an_enabled_webhook() -> None:
     with running() as client:
         put(client)
         job = failed_job(client)
@@ -251,7 +251,7 @@ def test_the_control_api_lists_deliveries_under_filters() -> None:
         assert client.sim("GET", f"/sandboxes/default/deliveries/{job}").json["attempts"][3]["status"] == 500
 
 
-def test_walking_the_control_apis_list_skips_nothing_that_is_kept_while_old_ones_are_evicted() -> None:
+def test_paging_the_control_apis_list_skips_no_stored_delivery_during_evictions() -> None:
     with running({"limits": {"deliveries": 6}}) as client:
         put(client)
 

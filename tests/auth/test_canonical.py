@@ -28,7 +28,7 @@ FORMS = [
 
 
 @pytest.mark.parametrize(("raw", "literal"), FORMS)
-def test_the_query_is_sorted_by_key_without_flags_as_it_was_sent(raw: bytes, literal: bytes) -> None:
+def test_the_query_is_sorted_by_key_and_otherwise_unchanged(raw: bytes, literal: bytes) -> None:
     assert canonical_query(raw) == literal
     assert canonical_queries(raw, QueryRules())[0] == literal
 

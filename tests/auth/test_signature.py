@@ -221,7 +221,7 @@ def test_a_body_has_at_most_10_mib() -> None:
     assert BODY_BYTES_MAX == 10 * 2**20
 
 
-def test_a_timestamp_that_is_hardly_too_old_is_not_said_to_be_as_old_as_may_be() -> None:
+def test_the_message_of_a_timestamp_just_too_old_does_not_round_to_the_limit() -> None:
     denied = check_headers(headers(sign(), x_timestamp=str(NOW - 300)), KEYS[KEY], NOW + 0.0004, 300)
     assert isinstance(denied, Denied)
     assert "is 300.0004 s behind" in denied.diagnosis
@@ -231,7 +231,7 @@ def test_a_timestamp_that_is_hardly_too_old_is_not_said_to_be_as_old_as_may_be()
 
 
 @pytest.mark.parametrize(("key", "is_said"), [("nobody", False), (f"{KEY}, {KEY}", True)])
-def test_a_key_that_was_sent_twice_is_said_to_be(key: str, is_said: bool) -> None:
+def test_a_key_that_was_sent_twice_is_reported_so(key: str, is_said: bool) -> None:
     denied = check(x_api_key=key)
     assert isinstance(denied, Denied)
     assert ["sent more than once" in text for text in (denied.diagnosis, denied.told)] == [is_said, is_said]
@@ -249,14 +249,14 @@ def test_a_key_that_was_sent_twice_is_said_to_be(key: str, is_said: bool) -> Non
         ("test%5Fkey", "it is percent-encoded"),
     ],
 )
-def test_a_key_whose_form_alone_is_wrong_is_named_so_to_everybody(key: str, hint: str) -> None:
+def test_a_key_with_a_wrong_form_is_explained_to_every_caller(key: str, hint: str) -> None:
     denied = check(x_api_key=key)
     assert isinstance(denied, Denied)
     assert all(text.endswith(f"; {hint}") for text in (denied.diagnosis, denied.told))
 
 
 @pytest.mark.parametrize("name", ["x_nonce", "x_timestamp", "x_signature"])
-def test_a_header_that_was_sent_twice_is_said_to_be(name: str) -> None:
+def test_a_header_that_was_sent_twice_is_reported_so(name: str) -> None:
     once = {"x_nonce": NONCE, "x_timestamp": str(NOW), "x_signature": sign()}[name]
     denied = check_headers(headers(sign(), **{name: f"{once}, {once}"}), KEYS[KEY], NOW, 300)
     assert isinstance(denied, Denied)

@@ -235,7 +235,7 @@ BARE = "parameter-without-equals"
         ("product_code=", "product_code", ["empty-value-without-equals"]),
     ],
 )
-def test_a_parameter_without_equals_and_an_empty_value_are_named_for_what_they_are(
+def test_a_parameter_without_equals_and_an_empty_value_are_distinguished(
     query: str, signed: str, found: list[str]
 ) -> None:
     request = Request("GET", "/v2/catalog", query, b"")

@@ -63,7 +63,7 @@ STRANGE_OBJECTS: list[tuple[str, bytes]] = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("one", BODILY, ids=str)
-def test_every_endpoint_refuses_objects_that_say_nothing(client: Client, one: Operation) -> None:
+def test_every_endpoint_refuses_empty_objects(client: Client, one: Operation) -> None:
     for what, body in STRANGE_OBJECTS:
         answer = ask(client, one.method, one.path, body)
         assert answer.status in ((400, 404) if one.names_nothing else (400,)), (what, answer.body[:300])
@@ -71,7 +71,7 @@ def test_every_endpoint_refuses_objects_that_say_nothing(client: Client, one: Op
 
 @pytest.mark.slow
 @pytest.mark.parametrize("one", [one for one in CONTROLLED if one.needs_body], ids=str)
-def test_every_control_path_refuses_objects_that_say_nothing(client: Client, one: Operation) -> None:
+def test_every_control_path_refuses_empty_objects(client: Client, one: Operation) -> None:
     for what, body in STRANGE_OBJECTS:
         if (one.template.rpartition("/")[2], what) in ACCEPTED:
             continue

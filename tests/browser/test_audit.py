@@ -15,7 +15,7 @@ def shared() -> Iterator[Console]:
         yield shown
 
 
-def test_a_violation_is_said_with_its_advice_and_leads_to_its_requests(shared: Console) -> None:
+def test_a_violation_is_shown_with_its_advice_and_links_to_its_requests(shared: Console) -> None:
     shared.new_sandbox()
     shown = shared.open("audit")
     shown.get_by_text("nothing was exercised yet").wait_for()

@@ -36,7 +36,7 @@ def wait_for_time(page: Console) -> None:
     page.page.locator("sim-clock > time", has_text=f"{(int(hours) + 8) % 24:02d}:{rest} +08:00").wait_for()
 
 
-def test_the_bar_shows_where_the_sandbox_stands_and_what_is_due_next(page: Console) -> None:
+def test_the_bar_shows_the_time_of_the_sandbox_and_the_next_due_item(page: Console) -> None:
     shown = page.open()
     shown.get_by_text("nothing is due", exact=True).wait_for()
     wait_for_time(page)
@@ -68,7 +68,7 @@ def test_both_lines_stay_after_one_of_them_was_copied(page: Console) -> None:
         shown.locator("sim-action-log", has_text=f"copied the {'curl' if 'curl' in name else 'CLI'} line").wait_for()
 
 
-def test_buttons_advance_to_the_next_thing_and_until_nothing_is_due(page: Console) -> None:
+def test_buttons_advance_to_the_next_item_and_until_nothing_is_due(page: Console) -> None:
     page.pay("order-7")
     shown = page.open()
     shown.get_by_text("order-7 becomes Processing").wait_for()

@@ -68,7 +68,7 @@ def test_a_list_restarts_with_a_restarted_server(restarted: Restarted) -> None:
         assert shown.evaluate("window.isSamePage")
 
 
-def test_a_view_that_cannot_be_loaded_is_said_and_comes_with_the_server(restarted: Restarted) -> None:
+def test_a_view_that_cannot_be_loaded_is_reported_and_returns_with_the_server(restarted: Restarted) -> None:
     with restarted.life() as first:
         shown = first.open()
         first.row("created").wait_for()
@@ -81,7 +81,7 @@ def test_a_view_that_cannot_be_loaded_is_said_and_comes_with_the_server(restarte
         shown.get_by_text("● live", exact=True).wait_for()
 
 
-def test_views_and_sandboxes_that_are_not_there_are_said_with_what_is(restarted: Restarted) -> None:
+def test_missing_views_and_sandboxes_are_reported_with_the_existing_ones(restarted: Restarted) -> None:
     with restarted.life() as console:
         console.new_sandbox()
         shown = console.open("nonsense")

@@ -66,7 +66,7 @@ def test_a_refused_signature_is_taken_apart(page: Console) -> None:
     assert "refused as invalid_signature" in pane.get_by_role("region", name="Why").inner_text()
 
 
-def test_the_menu_lists_what_can_be_done_and_each_key_does_it(page: Console) -> None:
+def test_the_menu_lists_the_actions_and_each_key_performs_its_action(page: Console) -> None:
     trxid = page.pay("order-7")
     pane = select(page, "POST /v2/topup")
     keyboard = page.page.keyboard
@@ -87,7 +87,7 @@ def test_the_menu_lists_what_can_be_done_and_each_key_does_it(page: Console) -> 
     page.page.wait_for_url(f"**/payments/{trxid}?at=request-1")
 
 
-def test_a_request_is_sent_once_more_and_says_what_came_of_it(page: Console) -> None:
+def test_a_request_is_sent_again_and_its_outcome_is_shown(page: Console) -> None:
     page.pay("order-7")
     pane = select(page, "POST /v2/topup")
     pane.get_by_role("button", name="replay").click()

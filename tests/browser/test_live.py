@@ -69,7 +69,7 @@ def test_the_filter_is_in_the_address_and_knows_the_words_of_the_api(page: Conso
     shown.get_by_text("there is no colour: here").wait_for()
 
 
-def test_a_star_alone_finds_what_has_any(page: Console) -> None:
+def test_a_star_alone_matches_any_value(page: Console) -> None:
     page.pay("order-1")
     ask(f"{page.url}/s/{page.sandbox}/v2/balance")
     shown = page.open()

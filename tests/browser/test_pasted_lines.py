@@ -47,7 +47,7 @@ def made(page: Console, action: Action) -> str:
 
 
 @pytest.mark.parametrize("name", ACTIONS)
-def test_a_line_does_what_was_clicked(shared: Console, tmp_path: Path, name: str) -> None:
+def test_a_line_performs_the_clicked_action(shared: Console, tmp_path: Path, name: str) -> None:
     action, page = ACTIONS[name], shared
     page.folder = tmp_path  # type: ignore[attr-defined]
     by_curl, by_cli, clicked = (made(page, action) for _ in range(3))

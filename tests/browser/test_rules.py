@@ -155,7 +155,7 @@ def test_a_name_is_text(page: Console) -> None:
     assert page.page.locator("sim-rules img").count() == 0
 
 
-def test_an_empty_form_says_what_it_lacks_before_it_is_added(page: Console) -> None:
+def test_an_empty_form_names_its_missing_parts(page: Console) -> None:
     page.page.get_by_text("empty: choose a ready rule").wait_for()
     assert page.page.locator("sim-rule-maker").get_by_text("no problems").count() == 0
     yaml(page).fill("payments: []\n")
@@ -164,7 +164,7 @@ def test_an_empty_form_says_what_it_lacks_before_it_is_added(page: Console) -> N
     page.page.get_by_text("● no problems").wait_for()
 
 
-def test_several_rules_are_added_all_or_none(page: Console) -> None:
+def test_several_rules_are_added_together_or_not_at_all(page: Console) -> None:
     before = [one["id"] for one in page.mine("GET", "rules")["rules"]]
     text = "payments:\n  - { then: [{ status: Done }] }\n  - { name: second, then: [{ status: Failed }] }\n"
     yaml(page).fill(text)
@@ -175,7 +175,7 @@ def test_several_rules_are_added_all_or_none(page: Console) -> None:
     page.forget_refusals()
 
 
-def test_a_rule_that_could_not_be_taken_back_is_said(page: Console) -> None:
+def test_a_rule_that_could_not_be_removed_again_is_reported(page: Console) -> None:
     page.page.route(
         "**/rules/*", lambda route: route.abort() if route.request.method == "DELETE" else route.continue_()
     )
@@ -293,7 +293,7 @@ def test_a_ready_rule_is_kept_while_the_view_is_loading(page: Console) -> None:
     shown.unroute("**/scenario.schema.json")
 
 
-def test_a_view_that_is_left_reads_nothing_more_while_the_next_one_is_loading(page: Console) -> None:
+def test_a_left_view_sends_no_requests_while_the_next_view_loads(page: Console) -> None:
     shown, held, asked = page.page, [], []
     shown.route("**/sim-scenarios.js", lambda route: held.append(route))
     shown.get_by_role("row", name="ordinary").wait_for()

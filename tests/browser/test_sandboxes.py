@@ -61,7 +61,7 @@ def test_one_is_made_and_the_page_goes_there_and_says_the_command(page: Console)
 
 
 @pytest.mark.parametrize(("field", "text"), [("Id", "no blanks <b>"), ("Seed", "seven")])
-def test_a_mistake_is_said_beside_its_field(page: Console, field: str, text: str) -> None:
+def test_a_mistake_is_shown_next_to_its_field(page: Console, field: str, text: str) -> None:
     form = page.page.get_by_role("form", name="Create a sandbox")
     form.get_by_label(field).fill(text)
     form.get_by_role("button", name="Create").click()
@@ -83,7 +83,7 @@ def test_a_seed_that_a_browser_cannot_count_is_refused_in_its_field(page: Consol
     assert page.control("GET", f"sandboxes/{page.sandbox}-seed")["seed"] == 9007199254740991
 
 
-def test_an_answer_that_breaks_off_is_said_where_it_was_asked(page: Console) -> None:
+def test_a_truncated_answer_is_reported_at_its_form(page: Console) -> None:
     page.page.evaluate("""() => {
         const broken = () => new ReadableStream({ pull: stream => stream.error(new TypeError('network error')) });
         window.fetch = async () => new Response(broken(), { status: 200 });

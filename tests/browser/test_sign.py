@@ -107,7 +107,7 @@ def verdict(page: Console, text: str) -> None:
     page.page.get_by_role("heading", level=2, name=text).wait_for()
 
 
-def test_a_valid_signature_is_said_to_be_valid_with_each_piece(page: Console) -> None:
+def test_a_valid_signature_is_confirmed_with_each_piece(page: Console) -> None:
     explain(page, signed(page, "POST", "/v2/topup?b=2&a=1", b'{"refid":"order-1"}'))
     verdict(page, "● valid")
     rows = page.page.get_by_role("table", name="The pieces").get_by_role("row").all_inner_texts()
@@ -140,7 +140,7 @@ def test_a_command_with_a_tail_is_read(page: Console) -> None:
     verdict(page, "● valid")
 
 
-def test_a_key_is_chosen_of_several_and_a_revoked_one_is_said_to_be(page: Console) -> None:
+def test_a_key_is_selected_among_several_and_revoked_keys_are_marked(page: Console) -> None:
     made = page.mine("POST", "resellers/RS001/api-keys", {})
     page.page.reload()
     key = page.page.get_by_label("Check with the key")

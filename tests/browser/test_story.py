@@ -207,7 +207,7 @@ def test_on_a_phone_the_story_stands_upright(page: Console) -> None:
     assert shown.evaluate("(e => e.scrollWidth <= e.clientWidth)(document.querySelector('sim-payments'))")
 
 
-def test_an_unknown_payment_is_said_in_the_words_of_the_control_api(page: Console) -> None:
+def test_an_unknown_payment_is_reported_in_the_words_of_the_control_api(page: Console) -> None:
     shown = page.open("payments/1234567890123456789012")
     shown.get_by_role("alert").get_by_text("this sandbox has no such transaction").wait_for()
     refused(page, 404)

@@ -94,7 +94,7 @@ def test_eight_tabs_of_inboxes_leave_connections_to_others(server: Console) -> N
 
 
 @pytest.mark.parametrize("closed", ["the first", "the last"])
-def test_tabs_miss_nothing_when_one_of_them_is_closed(server: Console, closed: str) -> None:
+def test_tabs_miss_no_events_when_a_tab_is_closed(server: Console, closed: str) -> None:
     with ExitStack() as stack:
         tabs = [stack.enter_context(new_tab(server)) for _ in range(3)]
         for tab in tabs:

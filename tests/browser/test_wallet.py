@@ -48,7 +48,7 @@ def drawn(page: Console, name: str) -> str:
     return page.page.get_by_role("img", name=name).locator("desc").text_content() or ""
 
 
-def test_an_empty_wallet_says_what_will_stand_there(page: Console) -> None:
+def test_an_empty_wallet_explains_its_views(page: Console) -> None:
     shown = page.open("wallet")
     shown.get_by_text("No payment yet").wait_for()
     assert "MYR 5,000.00 at the end" in drawn(page, "Balance over time")
@@ -114,7 +114,7 @@ def test_every_point_of_the_curve_can_be_read(page: Console) -> None:
     assert [row[2] for row in cells(page, "Points of the lines")] == ["4,995.10", "4,990.20"]
 
 
-def test_the_curve_begins_with_what_was_in_the_wallet_before_its_first_entry(page: Console) -> None:
+def test_the_curve_begins_with_the_balance_before_the_first_entry(page: Console) -> None:
     page.pay("order-1")
     shown = page.open("wallet")
     shown.get_by_role("button", name="1 point as a table").wait_for()

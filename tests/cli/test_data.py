@@ -416,7 +416,7 @@ def test_a_sandbox_that_is_not_there_is_neither_exported_nor_removed(words: tupl
         (("export", "d", "f", "--replace"), "--replace belongs to data import"),
     ],
 )
-def test_wrong_usage_is_said(arguments: tuple[str, ...], text: str) -> None:
+def test_wrong_usage_is_reported(arguments: tuple[str, ...], text: str) -> None:
     done = invoke("data", *arguments)
     assert done.exit_code == 2
     assert text in done.stderr

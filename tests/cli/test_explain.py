@@ -162,7 +162,7 @@ def test_a_caret_stands_below_the_first_difference_of_the_given_string() -> None
         ({"encode": bytes.hex}, "your string is the expected one, and the signature is hexadecimal"),
     ],
 )
-def test_a_given_string_that_is_right_leaves_only_what_is_done_with_it(steps: dict[str, Any], says: str) -> None:
+def test_a_right_string_leaves_only_mistakes_in_signing_it(steps: dict[str, Any], says: str) -> None:
     assert says in explained(sign(**steps), "--string", RIGHT).stdout
 
 

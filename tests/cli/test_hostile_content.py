@@ -105,7 +105,7 @@ def test_call_escapes_the_words_of_a_connection_that_fails() -> None:
 
 
 @pytest.mark.parametrize("status", [200, 500])
-def test_conform_shows_what_a_service_says_on_lines_of_its_own(status: int) -> None:
+def test_conform_shows_answers_of_a_service_on_separate_lines(status: int) -> None:
     value = {"message": f"{UNSAFE}\nok       4.4   it is fine", "data": [{UNSAFE: 7}], "links": UNSAFE, "meta": UNSAFE}
     head = f"HTTP/1.0 {status} OK\r\nContent-Type: application/json\r\n".encode()
     with answering(head, json.dumps(value).encode()) as url:

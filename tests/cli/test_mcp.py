@@ -49,7 +49,7 @@ def test_a_scenario_and_a_running_simulator_exclude_each_other() -> None:
     assert "give one of them" in done.only_error_line
 
 
-def test_a_scenario_that_does_not_load_is_said_on_stderr() -> None:
+def test_a_scenario_that_does_not_load_is_reported_on_stderr() -> None:
     done = run("mcp", "--scenario", "bad-dey")
     assert (done.status, done.out) == (3, "")
     assert "did you mean 'bad-day'?" in done.err

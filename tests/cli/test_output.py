@@ -14,7 +14,7 @@ from tests.support.runner import invoke
 from tests.support.terminal import shown_on_terminal
 
 
-def test_a_table_fits_the_terminal_and_marks_what_went_wrong(asking: Asking) -> None:
+def test_a_table_fits_the_terminal_and_marks_failures(asking: Asking) -> None:
     asking.pay("order-1")
     asking.pay("order-2", "12")
     where = {"RESELLER_SIM_URL": asking.url, "RESELLER_SIM_SANDBOX": asking.sandbox}

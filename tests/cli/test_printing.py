@@ -39,7 +39,7 @@ def test_an_unknown_scenario_is_answered_with_the_nearest() -> None:
     assert "did you mean 'default'" in refusal(invoke("scenarios", "show", "defualt"), 1)
 
 
-def test_an_unknown_scenario_that_is_near_to_none_is_answered_with_the_list() -> None:
+def test_an_unknown_scenario_without_a_similar_name_is_answered_with_the_list() -> None:
     assert "`reseller-sim scenarios` lists them" in refusal(invoke("scenarios", "show", "nope"), 1)
 
 

@@ -71,7 +71,7 @@ def test_each_life_is_played_and_has_a_number(lives: list[list[bytes]], tmp_path
     ]
 
 
-def test_a_life_is_chosen_by_its_number_and_else_is_the_last_one(lives: list[list[bytes]], tmp_path: Path) -> None:
+def test_a_life_is_selected_by_its_number_and_defaults_to_the_last(lives: list[list[bytes]], tmp_path: Path) -> None:
     file = written(tmp_path / "all.tape", *lives)
     default = ("--sandbox", "default")
     assert replay(file, *default).stdout.count("\n") == 2
@@ -175,7 +175,7 @@ def test_a_file_that_was_cut_is_replayed_as_far_as_it_goes(
     assert done.stdout
 
 
-def test_wherever_a_file_is_cut_it_is_said_where_that_was(lives: list[list[bytes]], tmp_path: Path) -> None:
+def test_a_truncated_file_is_reported_with_the_place_of_the_cut(lives: list[list[bytes]], tmp_path: Path) -> None:
     tapes = [b"".join(packed(one)) for one in lives]
     content, file = b"".join(tapes), tmp_path / "cut.tape"
     ends = [len(b"".join(tapes[:n])) for n in range(1, len(tapes) + 1)]
@@ -280,7 +280,7 @@ def test_an_empty_file_is_not_reported_as_damaged(content: bytes, said: str, tmp
     assert done.stderr == f"reseller-sim replay: {file}: {said}\n"
 
 
-def test_an_empty_file_and_one_without_a_sandbox_say_what_they_lack(first: Path, tmp_path: Path) -> None:
+def test_an_empty_file_and_a_file_without_a_sandbox_name_the_missing_part(first: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty.tape"
     empty.write_bytes(b"")
     assert (done := replay(empty)).exit_code == 3
@@ -363,7 +363,7 @@ def test_a_line_is_bounded_and_one_line(tape: Path) -> None:
     assert all(line.lstrip()[0].isdigit() for line in lines)
 
 
-def test_the_number_of_a_line_is_what_until_takes(tape: Path) -> None:
+def test_until_takes_the_number_of_a_line(tape: Path) -> None:
     lines = invoke("replay", str(tape), "--list", "--life", "1").stdout.splitlines()
     for line in lines:
         n, time, *_ = line.split()
@@ -398,7 +398,7 @@ def test_a_truncated_tape_is_listed_up_to_the_damage(tape: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("flags", [("--serve",), ("--until", "1")])
-def test_a_list_plays_nothing(flags: tuple[str, ...], tape: Path) -> None:
+def test_a_list_plays_no_entries(flags: tuple[str, ...], tape: Path) -> None:
     done = invoke("replay", str(tape), "--list", *flags)
     assert done.exit_code == 2
     assert "--list plays nothing: leave --until and --serve out" in done.stderr

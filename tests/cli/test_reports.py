@@ -88,7 +88,7 @@ def test_a_page_holds_texts_as_texts_and_needs_nothing_else() -> None:
     assert "default-src 'none'" in whole
 
 
-def test_a_sandbox_that_expects_nothing_has_no_suite_and_each_life_has_its_own() -> None:
+def test_a_sandbox_without_expectations_has_no_suite_and_each_life_has_its_own() -> None:
     lives, seen = Lives(), []
     with running({"expect": [{"calls": {}, "count": 1}]}) as client:
         client.app.sandboxes.on_ended = lambda live, ending: seen.append((live.id, ending, lives.add(live, ending)))
@@ -110,7 +110,7 @@ def test_a_sandbox_that_expects_nothing_has_no_suite_and_each_life_has_its_own()
     assert [suite.name for suite in lives.suites(())] == ["reset", "reset", "rewound"]
 
 
-def test_a_life_is_called_by_what_ended_it() -> None:
+def test_a_life_is_named_after_its_end() -> None:
     lives = Lives()
     with running() as client:
         labels = []

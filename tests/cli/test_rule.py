@@ -33,7 +33,7 @@ def test_a_release_that_is_not_possible_is_wrong_usage(asking: Asking, words: tu
     assert refused.exit_code == 2, refused.output
 
 
-def test_a_release_of_a_name_that_holds_nothing_says_what_is_held(asking: Asking) -> None:
+def test_a_release_of_an_empty_name_lists_the_held_items(asking: Asking) -> None:
     assert asking.verb("hold", "release", "topup").stdout == (
         "topup: 0 released, 0 held; held under other names: none\n"
     )

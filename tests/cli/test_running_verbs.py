@@ -305,7 +305,7 @@ def test_triggered_webhooks_reach_their_receivers_or_say_why_not(simulator_url: 
     assert "'NONE'" in refusal(asking.verb("trigger", "product.updated", "NONE"), 1)
 
 
-def test_probes_say_what_a_receiver_believed(asking: Asking) -> None:
+def test_probes_list_what_a_receiver_accepted(asking: Asking) -> None:
     asking.pay("order-1")
     asking.json("advance", "10s")
     believed = asking.json("trigger", "probes", status=1)

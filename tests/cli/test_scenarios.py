@@ -40,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_show_prints_a_file_as_it_is(folder: Path) -> None:
+def test_show_prints_a_file_unchanged(folder: Path) -> None:
     result = invoke("scenarios", "show", str(folder / "mine.yaml"))
     assert (result.exit_code, result.stdout, result.stderr) == (0, MINE, "")
     (folder / "no-suffix").write_text("sed: 1\n")

@@ -40,7 +40,7 @@ def test_verbs_and_curl_trust_the_certificate_and_have_the_token() -> None:
     assert any(line.startswith("curl --cacert 'my cert.pem' ") for line in lines)
 
 
-def test_without_tls_nothing_is_trusted_and_the_clock_has_its_offset() -> None:
+def test_without_tls_no_certificate_is_trusted_and_the_clock_has_its_offset() -> None:
     with running() as client:
         text = page(Running(SimpleNamespace(url="http://127.0.0.1:8080"), client.app))  # type: ignore[arg-type]
     assert "RESELLER_SIM_CA" not in text

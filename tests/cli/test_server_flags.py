@@ -168,7 +168,7 @@ def test_there_is_a_bad_value_of_each_variable() -> None:
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_value_keeps_the_server_from_starting_and_is_said_to_be_the_variable_s(name: str) -> None:
+def test_a_bad_value_keeps_the_server_from_starting_and_names_its_variable(name: str) -> None:
     """In one line, since that is what an engine shows of a container that ended."""
     value, told = BAD[name]
     result = invoke("serve", **{f"{VARIABLES}_PORT": "0", f"{VARIABLES}_{name}": value})  # type: ignore[arg-type]
@@ -179,7 +179,7 @@ def test_a_bad_value_keeps_the_server_from_starting_and_is_said_to_be_the_variab
         assert line.startswith(f"reseller-sim serve: Invalid value of {VARIABLES}_{name}, for '--")
 
 
-def test_a_flag_is_not_said_to_be_a_variable() -> None:
+def test_a_flag_is_not_reported_as_a_variable() -> None:
     result = invoke("serve", "--port", "80a", RESELLER_SIM_PORT="9000")
     assert refusal(result, 2).startswith(
         "reseller-sim serve: Invalid value for '--port': '80a' is not a valid whole number"

@@ -237,7 +237,7 @@ OK = b"HTTP/1.1 200 OK\r\n"
     ],
     ids=lambda value: value[:40].decode("latin-1") if isinstance(value, bytes) else None,
 )
-def test_whatever_a_target_answers_is_one_line(answer: bytes, said: str) -> None:
+def test_every_answer_of_a_target_is_a_single_line(answer: bytes, said: str) -> None:
     with server(answer) as (url, got):
         line = _forwarded(url, SENT | {"body": ""}, 5)  # in one packet
     assert line.startswith(f"POST {url}/y {said}")
@@ -245,7 +245,7 @@ def test_whatever_a_target_answers_is_one_line(answer: bytes, said: str) -> None
     assert len(got) == 1  # nothing is followed or sent again
 
 
-def test_lines_are_coloured_only_when_asked_for_and_never_by_what_came() -> None:
+def test_lines_are_coloured_only_on_request_and_never_by_their_content() -> None:
     came = {"kind": "status", "at": "2026-11-21T12:00:00.123456Z", "sandbox": "s", "refid": "\x1b[31mred\n"}
     whole = came | {"status": "Succesful", "rule": "r"}
     assert EventLines(coloured=False).line(whole) == r"20:00:00.123+08:00 s status  \x1b[31mred\n Succesful rule=r"

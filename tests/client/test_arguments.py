@@ -64,7 +64,7 @@ def receiver_of(function: Any) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_an_unknown_name_is_refused_with_the_nearest_one(function: Any) -> None:
+def test_an_unknown_name_is_refused_with_the_nearest_name(function: Any) -> None:
     with pytest.raises(TypeError, match=r"has no argument 'colour': (did you mean|there are|it takes none)"):
         function(*receiver_of(function), colour=1)
 

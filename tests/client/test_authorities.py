@@ -117,7 +117,7 @@ def test_an_untrusted_certificate_is_refused(
         assert "reseller-sim serve" not in done.stderr
 
 
-def test_the_verbs_believe_it_too(served: tuple[str, Pair]) -> None:
+def test_the_verbs_trust_it_too(served: tuple[str, Pair]) -> None:
     url, own = served
     done = invoke("health", "--json", "--url", url, RESELLER_SIM_CA=str(own.certificate))
     assert (done.exit_code, '"version":"9"' in done.stdout.replace(" ", "")) == (0, True)

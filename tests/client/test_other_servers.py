@@ -73,12 +73,12 @@ def test_an_answer_that_drips_ends_with_the_time_of_the_whole() -> None:
     asked.set()
 
 
-def test_https_to_a_server_of_http_is_said(server: str) -> None:
+def test_https_to_an_http_server_is_explained(server: str) -> None:
     with pytest.raises(NotRunning, match=r"it does not speak TLS .*: use http:// instead of https:// in its address"):
         Simulator(server.replace("http://", "https://")).health()
 
 
-def test_http_to_a_server_of_https_is_said() -> None:
+def test_http_to_an_https_server_is_explained() -> None:
     own = pair("staging")
     with serving("--port", "0", "--json", "--tls-cert", str(own.certificate), "--tls-key", str(own.key)) as running:
         url = running.ready["url"].replace("https://", "http://")

@@ -51,7 +51,7 @@ def test_one_that_cannot_start_says_why(tmp_path: Path) -> None:
         Simulator.start(file)
 
 
-def test_an_unknown_flag_is_said() -> None:
+def test_an_unknown_flag_is_reported() -> None:
     with pytest.raises(NotStarted, match="No such option '--colour'"):
         Simulator.start(arguments=["--colour"])
 

@@ -106,7 +106,7 @@ def test_an_empty_inbox_of_almost_the_name_of_another_warns(client: Any) -> None
         ("payments", {"product": "RELOAD", "then": [{"status": "Failed"}]}, "'product' here: it belongs into 'when'"),
     ],
 )
-def test_a_key_at_the_wrong_place_of_a_rule_is_led_to_the_right_one(
+def test_a_misplaced_key_of_a_rule_is_answered_with_the_right_place(
     own: Sandbox, section: str, rule: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(SimulatorError, match=f"there is no key {said}"):

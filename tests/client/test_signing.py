@@ -68,7 +68,7 @@ ALL: list[Send] = [*SYNC, by_httpx_async, by_httpx2_async]
 
 
 @pytest.mark.parametrize("send", ALL)
-def test_a_body_is_signed_as_it_is_sent(own: Sandbox, send: Send) -> None:
+def test_a_body_is_signed_in_its_sent_form(own: Sandbox, send: Send) -> None:
     assert send("POST", f"{own.url}/v2/topup", PAYMENT, own.auth) == 200
 
 

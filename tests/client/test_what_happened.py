@@ -60,7 +60,7 @@ def test_a_callback_that_was_sent_again_is_marked(client: Any) -> None:
         assert "callback Succesful again to inbox:callbacks, attempt 1: answered 200" in str(sandbox.story("order-1"))
 
 
-def test_a_story_of_an_unknown_payment_says_what_there_is(client: Any) -> None:
+def test_the_story_of_an_unknown_payment_lists_the_existing_payments(client: Any) -> None:
     with client.sandbox() as sandbox:
         sandbox.call("POST", "/v2/topup", PAYMENT)
         with pytest.raises(LookupError, match=r"(?s)no payment has the refid 'order-2'.*order-1: RELOAD 10.00 MYR"):
@@ -125,7 +125,7 @@ def test_pages_are_read_to_the_last(client: Any) -> None:
         assert [one["n"] for one in sandbox.requests(path="/v2/balance")] == list(range(30, 0, -1))
 
 
-def test_expectations_that_hold_say_nothing(client: Any) -> None:
+def test_met_expectations_print_nothing(client: Any) -> None:
     with client.sandbox() as sandbox:
         sandbox.call("POST", "/v2/topup", PAYMENT)
         sandbox.run_until_idle()
@@ -166,7 +166,7 @@ def test_another_balance_is_shown_with_the_payments(client: Any) -> None:
             sandbox.expect_balance(5000)
 
 
-def test_a_callback_that_was_not_accepted_is_not_one(client: Any) -> None:
+def test_a_callback_that_was_not_accepted_does_not_count(client: Any) -> None:
     with client.sandbox() as sandbox:
         sandbox.replies("callbacks", [{"status": 500}])
         sandbox.call("POST", "/v2/topup", PAYMENT)

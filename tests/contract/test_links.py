@@ -125,7 +125,7 @@ def leads_there(story: Any, needed: Mapping[str, Any], succeeds: Callable[[Playe
     return False
 
 
-def test_there_are_links_from_what_is_created_to_what_becomes_of_it() -> None:
+def test_created_objects_link_to_their_later_states() -> None:
     found = {(name, link) for _, name, _, link in links()}
     assert {("createPayment", link) for link in ("requery", "dispute", "void")} <= found
     assert {("addReseller", link) for link in ("deposit", "settings", "addKey")} <= found

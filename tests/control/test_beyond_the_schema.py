@@ -39,7 +39,7 @@ def test_a_refusal_of_what_the_schema_allows_is_explained(
     assert explained(REFUSED, operation, 400, answer.body) is not None, answer.body
 
 
-def test_the_id_of_an_event_is_one_to_the_contract_as_it_is_to_the_server() -> None:
+def test_contract_and_server_accept_the_same_event_ids() -> None:
     """The header has no pattern of its own, since HTTP takes the blanks around it away; it is read as the query is."""
     components = bundled(CONTROL)["components"]
     schema = {**components["parameters"]["AfterEvent"]["schema"], "components": components}

@@ -85,7 +85,7 @@ HEADERS = [
 
 
 @pytest.mark.parametrize(("words", "body"), BODIES)
-def test_a_body_is_that_of_curl(words: str, body: bytes) -> None:
+def test_a_body_matches_curl(words: str, body: bytes) -> None:
     assert read(f"curl {U}/t {words}") == (b"POST", b"/t", [], body)
 
 
@@ -95,12 +95,12 @@ def test_line_ends_and_nuls_of_a_file_of_text_are_left_out(option: str) -> None:
 
 
 @pytest.mark.parametrize(("words", "target"), TARGETS)
-def test_a_target_is_that_of_curl(words: str, target: bytes) -> None:
+def test_a_target_matches_curl(words: str, target: bytes) -> None:
     assert read(f"curl {U}{words}") == (b"GET", target, [], b"")
 
 
 @pytest.mark.parametrize(("words", "headers"), HEADERS)
-def test_headers_are_those_of_curl(words: str, headers: list[bytes]) -> None:
+def test_headers_match_curl(words: str, headers: list[bytes]) -> None:
     assert read(f"curl {U}/ {words}").headers == headers
 
 
@@ -146,7 +146,7 @@ WORDS = [
 
 
 @pytest.mark.parametrize(("text", "words"), WORDS)
-def test_words_are_those_of_bash(text: str, words: list[bytes]) -> None:
+def test_words_match_bash(text: str, words: list[bytes]) -> None:
     assert [one.encode("utf-8", "surrogateescape") for one in words_of(text)] == words
 
 

@@ -19,7 +19,7 @@ DOCUMENTS = [("/openapi.json", OPENAPI), ("/_sim/openapi.json", CONTROL)]
 
 
 @pytest.mark.parametrize(("path", "document"), DOCUMENTS)
-def test_a_contract_is_served_as_it_is_printed(client: Client, path: str, document: str) -> None:
+def test_a_contract_is_served_in_its_printed_form(client: Client, path: str, document: str) -> None:
     answer = client.send("GET", path)
     assert answer.status == 200
     assert answer.headers["content-type"] == "application/json"

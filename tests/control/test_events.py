@@ -387,9 +387,7 @@ def test_under_load_a_reader_is_woken_for_many_events_at_once(client: Client, mo
     assert client.run(woken()) == (True, False)
 
 
-def test_readers_that_do_not_read_cost_a_reset_nothing_and_miss_nothing(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_idle_readers_do_not_delay_a_reset_and_miss_no_events(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     rendered: list[int] = []
     row = EventRows.row
 
@@ -481,7 +479,7 @@ def test_the_lines_of_the_server_itself_are_no_stream_of_a_client(
         assert client.sim("GET", f"{PATH}?timeout=0").status == 200
 
 
-def test_a_reader_that_does_not_read_holds_nothing_and_learns_how_much_it_missed(
+def test_an_idle_reader_takes_no_memory_and_learns_how_much_it_missed(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "EVENTS_MAX", 10)

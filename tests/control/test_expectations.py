@@ -23,7 +23,7 @@ def counts(client: Client) -> list[Any]:
     return [one["actual"] for one in verdicts(client)]
 
 
-def test_a_scenario_that_expects_nothing_is_met() -> None:
+def test_a_scenario_without_expectations_is_met() -> None:
     with running() as client:
         assert client.sim("GET", "/sandboxes/default/expectations").json == {"ok": True, "expectations": []}
 
@@ -174,7 +174,7 @@ def reload(client: Client, expect: list[Any], **more: Any) -> None:
     client.run(load(client.live, scenario_from_object({"extends": "default", "expect": expect, **more})))
 
 
-def test_a_reload_counts_what_is_still_known_and_says_where_it_begins() -> None:
+def test_a_reload_counts_the_stored_records_and_says_where_it_begins() -> None:
     looked = {"name": "looked", "calls": {"path": "/v2/balance"}}
     sent = {"name": "sent", "callbacks": {}}
     kept: dict[str, Any] = {"limits": {"callbacks": 2, "journal": 2}, "clock": "manual"}

@@ -83,7 +83,7 @@ def test_the_command_sends_the_same_bytes_in_path_headers_and_body(hostile: byte
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
 @pytest.mark.parametrize("target", [b"", b"/v2/\xff?a=b c"])
-def test_the_command_is_read_as_it_was_written(hostile: bytes, target: bytes) -> None:
+def test_the_command_is_read_unchanged(hostile: bytes, target: bytes) -> None:
     value = hostile.replace(b"\r", b"").replace(b"\n", b" ").replace(b"\0", b"").strip()
     headers = [(b"x-odd", value), (b"x-empty", b""), (b"accept", b"a/b")]
     url = b"http://127.0.0.1:80/v2/../{a}/[1-3]?q=$(id)&r='%00'&s=`x`"
@@ -103,7 +103,7 @@ def test_the_command_sends_no_header_and_no_body_that_was_not_there(method: str)
 
 
 @needs_curl
-def test_the_length_of_a_body_is_said_once() -> None:
+def test_the_length_of_a_body_is_sent_once() -> None:
     headers = [(b"Content-Length", b"0"), (b"Content-Length", b"3")]
     sent = received(exact_curl_command("POST", b"http://127.0.0.1:PORT/v2/topup", headers, b"abc"))
     assert sent.lower().count(b"content-length: ") == sent.count(b"Content-Length: 3") == 1
@@ -261,7 +261,7 @@ def test_the_command_and_the_har_have_the_target_that_was_sent(url: str) -> None
         assert entry["request"]["url"] == url + "?".join([quote(path, safe="/:%="), *query])
 
 
-def test_a_body_that_was_not_read_is_said_to_be_missing(url: str) -> None:
+def test_an_unread_body_is_reported_as_missing(url: str) -> None:
     text, entry = journaled(url, "/v2/topup", b'{"a":1}')
     assert "# Its body of 7 bytes was not read. Both commands are without it." in text.splitlines()
     assert entry["request"]["bodySize"] == -1

@@ -145,7 +145,7 @@ def test_times_of_receivers_are_percentiles() -> None:
 
 
 @pytest.mark.parametrize("query", ["reseller=RS009", "limit=3"])
-def test_a_query_that_means_nothing_is_refused(client: Client, query: str) -> None:
+def test_an_unknown_query_is_refused(client: Client, query: str) -> None:
     refused = client.sim("GET", f"{PATH}?{query}")
     assert (refused.status, refused.json["path"]) == (400, query.partition("=")[0])
 

@@ -104,7 +104,7 @@ def test_a_cursor_at_or_beyond_the_end_lists_no_messages(client: Client) -> None
         assert (page["items"], page["cursor"], page["has_more"], page["count"]) == ([], None, False, 2)
 
 
-def test_a_page_of_large_messages_is_short_and_has_one_at_least(client: Client) -> None:
+def test_a_page_of_large_messages_is_short_but_never_empty(client: Client) -> None:
     post(client, b"b" * 100_000, b"c" * MEBIBYTE, b"d")
     found, cursor = [], "0"
     while cursor:
@@ -271,7 +271,7 @@ def test_the_list_of_inboxes_shows_both_points_of_a_distribution(client: Client)
         ({"during": {}}, "during"),
     ],
 )
-def test_a_put_refuses_what_a_file_may_not_say(client: Client, program: Any, path: str) -> None:
+def test_a_put_refuses_content_that_a_file_may_not_have(client: Client, program: Any, path: str) -> None:
     refused = client.sim("PUT", "/sandboxes/default/inbox/mine", program)
     assert (refused.status, refused.json["error"], refused.json["path"]) == (400, "bad_request", path), refused.json
     assert statuses(client, 1) == [200]

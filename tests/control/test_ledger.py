@@ -54,7 +54,7 @@ def all_pages(client: Client, query: str, between: Any = lambda: None) -> list[A
     return found
 
 
-def test_an_entry_says_whose_it_is_and_what_it_is_about(client: Client) -> None:
+def test_an_entry_names_its_reseller_and_its_subject(client: Client) -> None:
     client.pay("order-7")
     [one] = entries(client)
     assert one | {"at": "", "trxid": ""} == {
@@ -93,7 +93,7 @@ def test_pages_list_each_entry_once_while_others_are_posted(client: Client, quer
     assert len(whole) >= 1
 
 
-def test_filters_leave_what_matches(client: Client) -> None:
+def test_filters_keep_matching_entries(client: Client) -> None:
     fill(client)
     assert {one["reseller"] for one in entries(client, "?reseller=RS002")} == {"RS002"}
     assert [(one["type"], one["amount"], one["refid"]) for one in entries(client, "?type=DEPOSIT")] == [

@@ -82,7 +82,7 @@ def test_an_event_of_the_catalog_is_verified_with_the_secret_of_its_own_webhook(
         ({"body": b"{}"}, "another secret signed, or the body was changed"),
     ],
 )
-def test_a_webhook_that_is_not_as_it_was_sent_is_not_verified(changed: dict[str, Any], why: str) -> None:
+def test_a_changed_webhook_is_not_verified(changed: dict[str, Any], why: str) -> None:
     with running() as client:
         with_webhook(client)
         kind, ok, reason = judged(sent_again(client, deposit(client), **changed))
@@ -140,7 +140,7 @@ def test_the_secret_of_a_removed_webhook_was_right_at_its_time() -> None:
         assert not sent_again(client, message)["verified"]["ok"]
 
 
-def test_a_webhook_about_one_reseller_that_another_ones_secret_signed_is_not_verified() -> None:
+def test_a_webhook_signed_with_the_secret_of_another_reseller_is_not_verified() -> None:
     two = {"resellers": [{"code": "RS001"}, {"code": "RS002", "balance_webhook": {"url": "inbox:other"}}]}
     with running(two) as client:
         live = client.live

@@ -36,7 +36,7 @@ def in_milliseconds(time: str) -> str:
         ("2026-11-21T04:00Z", "2026-11-21T04:00:00Z"),
     ],
 )
-def test_only_what_is_written_in_milliseconds_means_more_than_itself(text: str, latest: str) -> None:
+def test_only_times_in_milliseconds_mean_the_whole_millisecond(text: str, latest: str) -> None:
     assert times_of(text) == Times(sandbox_time(text), sandbox_time(latest))
 
 
@@ -65,7 +65,7 @@ def test_an_event_within_the_current_millisecond_has_happened(spelled: Any) -> N
         assert_replays(client.app)
 
 
-def test_the_clock_stands_at_what_was_asked_for_where_nothing_happened() -> None:
+def test_the_clock_shows_the_requested_time_when_nothing_happened() -> None:
     with running(SCENARIO) as client:
         client.advance(10)
         assert client.sim("POST", f"{DEFAULT}/rewind", {"to": "2026-11-21T04:00:05.000Z"}).status == 200

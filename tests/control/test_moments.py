@@ -103,7 +103,7 @@ def test_a_refusal_of_a_fork_is_located_in_its_body() -> None:
         assert taken.json["path"] == "id"
 
 
-def test_moments_that_were_not_are_refused_and_change_nothing() -> None:
+def test_impossible_moments_are_refused_and_change_nothing() -> None:
     with running() as client:
         client.pay("one")
         client.advance(10)

@@ -76,7 +76,7 @@ def test_a_reseller_sees_the_overlay(client: Client) -> None:
     assert products(client, "?reseller=RS001")["RELOAD"]["overlay"] is None
 
 
-def test_a_change_for_all_names_who_keeps_its_own_and_null_takes_that_away(client: Client) -> None:
+def test_a_change_for_all_names_resellers_with_their_own_value_and_null_removes_it(client: Client) -> None:
     path, of_one = "/sandboxes/default/catalog/products/DATA", "?reseller=RS001"
     own = client.sim("PATCH", f"{path}{of_one}", {"is_active": True}).json
     assert (own["changed"], own["kept"]) == ([], [])
@@ -104,6 +104,6 @@ def test_pages_follow_each_other(client: Client) -> None:
 @pytest.mark.parametrize(
     ("query", "path"), [("reseller=RS009", "reseller"), ("active=true", "active"), ("limit=0", "limit")]
 )
-def test_a_query_that_means_nothing_is_refused(client: Client, query: str, path: str) -> None:
+def test_an_unknown_query_is_refused(client: Client, query: str, path: str) -> None:
     refused = client.sim("GET", f"{PATH}?{query}")
     assert (refused.status, refused.json["path"]) == (400, path)

@@ -42,7 +42,7 @@ def test_a_payment_is_queried_again_by_its_own_bytes_with_a_nonce_and_timestamp_
         assert len(client.sim("GET", "/sandboxes/default/transactions").json["transactions"]) == 1
 
 
-def test_a_request_with_a_query_is_signed_as_it_was_written() -> None:
+def test_a_request_with_a_query_is_signed_in_its_written_form() -> None:
     with running() as client:
         first = number(client.call("GET", "/v2/catalog?product_code=RELOAD"))
         assert replay(client, first)["status"] == 200

@@ -64,9 +64,7 @@ def numbers(client: Client, query: str) -> list[int]:
         ("path=/v2/tops", []),
     ],
 )
-def test_requests_are_found_by_what_they_have_and_by_what_they_have_not(
-    client: Client, query: str, found: list[int]
-) -> None:
+def test_requests_are_found_by_values_that_they_have_or_lack(client: Client, query: str, found: list[int]) -> None:
     assert numbers(client, query) == found
 
 

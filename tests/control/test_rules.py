@@ -197,7 +197,7 @@ def test_a_rule_above_the_limit_is_refused_until_another_is_removed() -> None:
 
 
 @pytest.mark.parametrize("name", names())
-def test_every_rule_is_shown_as_it_is_written_and_its_text_can_be_taken_home(name: str) -> None:
+def test_every_rule_is_shown_in_its_written_form_and_can_be_downloaded(name: str) -> None:
     with running(name) as client:
         written = load_scenario(name).document
         rules = client.sim("GET", f"{RULES}?limit=1000").json["rules"]
@@ -214,7 +214,7 @@ def test_every_rule_is_shown_as_it_is_written_and_its_text_can_be_taken_home(nam
             assert sorted(map(str, (rule for of, rule in shown if of == section))) == sorted(map(str, expected))
 
 
-def test_a_rule_that_was_added_is_shown_as_it_was_sent() -> None:
+def test_an_added_rule_is_shown_in_its_sent_form() -> None:
     rule = {"name": "mine", "when": {"account": "0123"}, "then": [{"status": "Failed", "remarks": "HC"}]}
     with running() as client:
         added(client, "payments", **rule)

@@ -358,7 +358,7 @@ def test_replies_that_http_cannot_carry_are_refused(client: Client, reply: Any) 
     assert client.sim("PUT", "/sandboxes/default/inbox/x", {"replies": [reply]}).status == 400
 
 
-def test_looking_at_inboxes_makes_none(client: Client) -> None:
+def test_reading_inboxes_creates_none(client: Client) -> None:
     client.sim("PUT", "/sandboxes/default/inbox/keep", {"replies": [{"status": 500}]})
     for number in range(1100):
         assert client.sim("GET", f"/sandboxes/default/inbox/e{number}").status == 200
@@ -491,7 +491,7 @@ def test_a_reseller_with_more_keys_than_the_limit_is_not_added() -> None:
         ("/sandboxes/other/clock", "there is no sandbox 'other'; GET /_sim/sandboxes lists them"),
     ],
 )
-def test_a_path_that_is_not_there_leads_to_the_one_that_was_meant(client: Client, path: str, said: str) -> None:
+def test_an_unknown_path_suggests_the_likely_path(client: Client, path: str, said: str) -> None:
     answer = client.sim("GET", path)
     assert (answer.status, answer.json["message"].endswith(said)) == (404, True), answer.json["message"]
 

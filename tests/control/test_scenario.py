@@ -88,12 +88,12 @@ def test_scenarios_are_listed_by_pages(among: Client) -> None:
 
 
 @pytest.mark.parametrize("name", names())
-def test_a_bundled_scenario_is_shown_as_it_is_written(client: Client, name: str) -> None:
+def test_a_bundled_scenario_is_shown_unchanged(client: Client, name: str) -> None:
     found = client.sim("GET", f"/scenarios/{name}?source=bundled").json
     assert (found["name"], found["source"], found["text"]) == (name, "bundled", text(name))
 
 
-def test_a_file_of_the_folder_is_shown_as_it_is_written(among: Client) -> None:
+def test_a_file_of_the_folder_is_shown_unchanged(among: Client) -> None:
     found = among.sim("GET", "/scenarios/own.yaml").json
     assert (found["name"], found["source"], found["text"]) == ("own.yaml", "folder", OWN)
 
@@ -117,7 +117,7 @@ def test_content_that_cannot_be_shown_is_refused(among: Client, asked: str, expe
     assert refusal(among.sim("GET", f"/scenarios/{asked}")) == expected
 
 
-def test_a_name_that_is_nearly_right_is_answered_with_the_right_one(client: Client) -> None:
+def test_a_misspelt_name_is_answered_with_the_right_name(client: Client) -> None:
     assert "did you mean 'bad-day'?" in client.sim("GET", "/scenarios/bad-dya").json["message"]
 
 
@@ -317,7 +317,7 @@ def test_a_link_that_leads_out_is_not_followed(among: Client, tmp_path: Path) ->
     assert (tmp_path / "outside.yaml").read_text() == "description: secret\n"
 
 
-def test_a_server_without_a_folder_saves_nothing(client: Client) -> None:
+def test_a_server_without_a_folder_saves_no_file(client: Client) -> None:
     assert refusal(saved(client, "new.yaml", OWN)) == (400, "no_scenarios_folder", "name")
 
 

@@ -89,7 +89,7 @@ def test_a_scenario_file_is_the_body(client: Client, content_type: str) -> None:
     assert client.pay().data["status"] == "Accepted"
 
 
-def test_the_query_has_what_the_file_cannot_say(client: Client) -> None:
+def test_the_query_sets_values_that_the_file_cannot_have(client: Client) -> None:
     made = send(client, MINE, "seed=9223372036854775807&credentials=unique").json
     assert made["seed"] == 2**63 - 1
     reseller = made["resellers"][0]
@@ -219,7 +219,7 @@ def test_files_below_the_folder_are_named_by_their_path(among: Client, name: str
     assert start(among, name).status == 201
 
 
-def test_a_reset_returns_to_what_the_file_said(among: Client, folder: Path) -> None:
+def test_a_reset_returns_to_the_content_of_the_file(among: Client, folder: Path) -> None:
     assert among.sim("POST", "/sandboxes", {"id": "own", "scenario": {"file": "mine.yaml"}}).status == 201
     (folder / "mine.yaml").unlink()
     assert among.sim("POST", "/sandboxes/own/reset").status == 200

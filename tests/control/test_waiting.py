@@ -129,7 +129,7 @@ WAITS: list[tuple[str, Callable[[Client], Coroutine[Any, Any, None]]]] = [
 
 
 @pytest.mark.parametrize(("path", "event"), WAITS, ids=[path for path, _ in WAITS])
-def test_a_wait_ends_with_what_it_waits_for(
+def test_a_wait_ends_with_its_message(
     client: Client, path: str, event: Callable[[Client], Coroutine[Any, Any, None]]
 ) -> None:
     async def story() -> Any:
@@ -214,7 +214,7 @@ def test_clients_that_are_woken_together_are_answered_a_few_per_turn(client: Cli
     client.run(story())
 
 
-def test_one_who_leaves_before_its_turn_does_not_keep_others_waiting() -> None:
+def test_a_client_that_leaves_before_its_turn_does_not_delay_others() -> None:
     async def story() -> None:
         turnstile = waiting.Turnstile()
         tasks = [asyncio.create_task(turnstile.enter()) for _ in range(3 * waiting.WOKEN_PER_TURN_MAX)]

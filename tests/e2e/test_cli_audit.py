@@ -78,7 +78,7 @@ def test_exec_counts_the_obligations_on_one_line() -> None:
     assert re.fullmatch(r"reseller-sim exec: audit: \d+ met, 1 violated, 1 warning, \d+ not exercised, 1 sandbox", last)
 
 
-def test_an_audit_of_nothing_fails_and_says_so(tmp_path: Path) -> None:
+def test_an_audit_without_requests_fails_and_says_so(tmp_path: Path) -> None:
     files = (
         "--junit",
         str(tmp_path / "r.xml"),
@@ -128,7 +128,7 @@ def test_by_mistake(sandbox): sin(sandbox)
 """
 
 
-def test_exec_passes_over_what_a_mark_of_the_plugin_says(tmp_path: Path) -> None:
+def test_exec_skips_sandboxes_that_a_mark_of_the_plugin_excludes(tmp_path: Path) -> None:
     (tmp_path / "test_sinners.py").write_text(SINNERS)
     pytest_ = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path))
     all_three = run("exec", "--audit", "--", *pytest_)
@@ -141,7 +141,7 @@ def test_exec_passes_over_what_a_mark_of_the_plugin_says(tmp_path: Path) -> None
     ("chosen", "those"),
     [("purpose", "all 2 sandboxes that got a request were"), ("yaml", "the only sandbox that got a request was")],
 )
-def test_an_exec_that_passes_over_all_sandboxes_has_audited_nothing(tmp_path: Path, chosen: str, those: str) -> None:
+def test_an_exec_that_skips_all_sandboxes_has_audited_nothing(tmp_path: Path, chosen: str, those: str) -> None:
     (tmp_path / "test_sinners.py").write_text(SINNERS)
     pytest_ = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path))
     done = run("exec", "--audit", "--", *pytest_, "-k", chosen)
@@ -150,7 +150,7 @@ def test_an_exec_that_passes_over_all_sandboxes_has_audited_nothing(tmp_path: Pa
     assert line == (f"reseller-sim exec: not as expected: audit: nothing was judged: {those} made with audit: false")
 
 
-def test_exec_says_nothing_of_an_audit_without_the_flag() -> None:
+def test_exec_prints_no_audit_without_the_flag() -> None:
     assert executed(sends=(LOGIN, LOGIN)).err == ""
 
 
@@ -190,7 +190,7 @@ def test_the_verb_asks_a_running_server(tmp_path: Path) -> None:
     assert "404" in missing.only_error_line
 
 
-def test_the_verb_says_what_it_cannot_reach_or_use() -> None:
+def test_the_verb_reports_unreachable_and_unusable_input() -> None:
     assert "does not answer" in run("audit", "--url", "http://127.0.0.1:1").only_error_line
     wrong = run("audit", "--url", "nonsense")
     assert wrong.status == 2

@@ -97,7 +97,7 @@ def test_a_sandbox_under_its_own_address_is_reached(server: Serving) -> None:
     assert "x-sim-sandbox: mine" in done.err.lower()
 
 
-def test_the_curl_command_of_sign_does_what_call_does(server: Serving) -> None:
+def test_the_curl_command_of_sign_is_equivalent_to_call(server: Serving) -> None:
     url = server.ready["url"]
     signed = run("sign", "POST", "/v2/topup", "-d", payment("it's signed"), "--url", url).out
     command = signed.splitlines()[-1]

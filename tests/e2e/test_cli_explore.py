@@ -105,7 +105,7 @@ def test_findings_of_an_earlier_exploration_stay_until_the_baseline_has_passed(t
 @pytest.mark.parametrize(
     "program", ["pass", ASKS.replace("/v2/balance", "/v2/nothing").replace("refused.code != 401", "False")]
 )
-def test_a_command_that_asks_the_service_for_nothing_has_survived_nothing(program: str, tmp_path: Path) -> None:
+def test_a_command_that_sends_no_request_has_survived_nothing(program: str, tmp_path: Path) -> None:
     junit = tmp_path / "junit.xml"
     status, out, err = explore(tmp_path / "out", program, "--junit", str(junit))
     assert (status, out) == (3, "")

@@ -181,7 +181,7 @@ def test_the_server_s_own_address_leads_a_browser_to_the_page_and_a_program_to_a
 
 
 @pytest.mark.slow
-def test_the_banner_has_no_page_without_what_draws_it(tmp_path: Path) -> None:
+def test_the_banner_shows_no_page_without_its_extra(tmp_path: Path) -> None:
     (tmp_path / "swagger_ui.py").touch()  # a module without the files
     with serving("--port", "0", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}") as server:
         facts = server.out.readline() + "".join(iter(server.out.readline, "\n"))

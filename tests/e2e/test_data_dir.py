@@ -117,7 +117,7 @@ def test_a_reset_stays_a_reset(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_scenario_that_is_named_is_loaded_even_if_it_is_the_default_one(tmp_path: Path) -> None:
+def test_a_named_scenario_is_loaded_even_if_it_is_the_default(tmp_path: Path) -> None:
     flags = ("--port", "0", "--json", "--data-dir", str(tmp_path / "data"))
     for words, wanted in (
         (("stuck-processing",), "stuck-processing"),
@@ -194,7 +194,7 @@ def of_another_version(folder: Path) -> None:
         (of_another_version, "differs when it is repeated; use the version that wrote the folder"),
     ],
 )
-def test_a_folder_that_cannot_be_read_is_refused_and_left_as_it_is(
+def test_an_unreadable_folder_is_refused_and_left_unchanged(
     change: Callable[[Path], None], text: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "data"

@@ -177,7 +177,7 @@ def test_the_metrics_of_the_reference_match_the_metrics_of_the_server(watched: s
     assert ours | WITH_TLS == set(DEFINITIONS)
 
 
-def test_the_alerts_are_loaded_and_none_of_them_is_about_a_good_server(watched: str) -> None:
+def test_the_alerts_are_loaded_and_a_good_server_raises_none(watched: str) -> None:
     (group,) = ask(f"{watched}/api/v1/rules").json["data"]["groups"]
     assert [one["name"] for one in group["rules"]] == [one["alert"] for one in RULES]
     assert [one["alert"] for one in RULES if asked(watched, one["expr"])] == []

@@ -146,7 +146,7 @@ def test_a_storm_that_fails_in_another_way_is_reported(tmp_path: Path) -> None:
     ("seconds", "said"),
     [(0, ""), (0.5, campaign.TIME_IS_OVER), (BATCHES, "")],
 )
-def test_it_is_said_when_storms_were_wanted_and_there_was_no_time_for_them(
+def test_requested_storms_without_time_are_reported(
     seconds: float, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with explored(tmp_path, lambda trial: (), seconds) as (report, _):
@@ -189,7 +189,7 @@ def test_workers_are_not_waited_for_when_no_time_is_left() -> None:
     assert theirs.recv() == job
 
 
-def test_it_is_said_when_no_storm_can_be_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_set_of_storms_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(campaign, "storms", lambda *of: iter(()))
     with explored(tmp_path, lambda trial: (), 10 * BATCHES) as (report, _):
         assert report.no_storms == campaign.NONE_ARE_LEFT

@@ -83,7 +83,7 @@ def test_a_file_that_is_no_finding_is_refused(text: str, tmp_path: Path) -> None
         "payments: [{ name: another, when: { product: RELOAD }, steps: [{ status: Failed }] }]",
     ],
 )
-def test_a_run_that_no_fault_strikes_has_met_nothing(text: str, tmp_path: Path) -> None:
+def test_a_run_without_a_strike_does_not_count(text: str, tmp_path: Path) -> None:
     assert proven(tmp_path, 0, 0, 0, text=f"{HEAD}extends: default\n{text}\n")[0] is Colour.UNMET
     assert proven(tmp_path, 0, 0, 0, text=f"{HEAD}extends: default\n{text.replace('another', 'ordinary')}\n")[0] is (
         Colour.GREEN
@@ -101,7 +101,7 @@ def test_a_webhook_sent_twice_strikes_only_a_command_that_has_webhooks(tmp_path:
     assert prove(workers, read_finding(tmp_path / "finding.yaml"), 1).colour is Colour.UNMET
 
 
-def test_a_command_that_sends_no_request_proves_nothing(tmp_path: Path) -> None:
+def test_a_command_without_requests_proves_nothing(tmp_path: Path) -> None:
     (tmp_path / "finding.yaml").write_text(TEXT)
     with pytest.raises(AsksNothing, match="sent no request"):
         prove(cast(Workers, Foreseen([0], Observation())), read_finding(tmp_path / "finding.yaml"), 1)

@@ -23,7 +23,7 @@ def answering(status: int, body: bytes) -> Iterator[str]:
 
 
 @pytest.mark.slow
-def test_a_tape_that_is_answered_is_kept_as_it_is() -> None:
+def test_a_received_tape_is_stored_unchanged() -> None:
     with answering(200, b"tape") as url:
         assert tape_of(url, "token") == b"tape"
     assert asked[-1] == ("/_sim/sandboxes/default/tape", "Bearer token")

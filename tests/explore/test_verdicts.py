@@ -79,7 +79,7 @@ def test_a_finding_keeps_its_file_and_others_get_the_next_number(tmp_path: Path)
     again.close()
 
 
-def test_one_that_has_not_begun_has_deleted_and_written_nothing(tmp_path: Path) -> None:
+def test_an_exploration_that_did_not_begin_deletes_and_writes_nothing(tmp_path: Path) -> None:
     kept(tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     for resumes in (False, True):

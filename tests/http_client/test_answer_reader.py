@@ -164,7 +164,7 @@ def test_an_endless_answer_is_given_up_and_takes_little_memory(start: bytes, mor
     reader.release()
 
 
-def test_a_reader_leaves_nothing_to_the_garbage_collector() -> None:
+def test_a_reader_creates_no_reference_cycles() -> None:
     gc.disable()
     try:
         reader = AnswerReader("POST", BOUNDS)

@@ -409,7 +409,7 @@ def test_a_receiver_that_does_not_part_from_tls_is_left_after_a_while(
     assert complaints == []
 
 
-def test_a_receiver_that_wants_a_certificate_of_ours_is_said_to(run: Run, tmp_path: Path) -> None:
+def test_a_receiver_that_requires_a_client_certificate_is_reported(run: Run, tmp_path: Path) -> None:
     """It says so after the handshake, when the request may have been sent."""
     context = proof(tmp_path)
     context.verify_mode = ssl.CERT_REQUIRED
@@ -527,7 +527,7 @@ def test_unrequested_bytes_end_an_idle_connection(run: Run) -> None:
     run(main())
 
 
-def test_an_exchange_leaves_nothing_to_the_garbage_collector(run: Run) -> None:
+def test_an_exchange_creates_no_reference_cycles(run: Run) -> None:
     async def answer(exchange: Exchange) -> None:
         exchange.write(OK if exchange.number % 2 else b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n")
 

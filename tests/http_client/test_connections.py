@@ -311,7 +311,7 @@ def test_a_certificate_must_be_of_an_authority_of_the_system_or_of_the_file(run:
 
 
 @each_loop
-def test_a_receiver_that_closes_during_the_tls_handshake_is_said_to(run: Run) -> None:
+def test_a_receiver_that_closes_during_the_tls_handshake_is_reported(run: Run) -> None:
     async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(65536)
         writer.close()

@@ -267,7 +267,7 @@ def test_an_answer_to_head_has_no_body(run: Run, framing: bytes, body: bytes) ->
 @pytest.mark.parametrize("how", [CLOSE, END])
 @pytest.mark.parametrize(("start", "error"), [(HEAD + b"\r\nok", ""), (SIZED + b"ok", BROKE_OFF), (b"", CLOSED)])
 @each_loop
-def test_tls_may_end_without_a_farewell(run: Run, tmp_path: Path, how: Step, start: bytes, error: str) -> None:
+def test_tls_may_end_without_close_notify(run: Run, tmp_path: Path, how: Step, start: bytes, error: str) -> None:
     context = proof(tmp_path)
 
     async def main() -> None:

@@ -68,7 +68,7 @@ def test_a_length_is_sent_with_a_body_and_with_methods_that_may_have_a_body(
         ("http://h.test/grüß?ä=ö", "/gr%C3%BC%C3%9F?%C3%A4=%C3%B6"),
     ],
 )
-def test_the_path_is_sent_as_it_is_written(url: str, path: str) -> None:
+def test_the_path_is_sent_unchanged(url: str, path: str) -> None:
     assert sent("GET", url).startswith(f"GET {path} HTTP/1.1\r\n".encode())
 
 

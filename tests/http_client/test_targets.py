@@ -44,7 +44,7 @@ def test_an_inbox_is_a_target(name: str) -> None:
         ("http://h/" + "x" * (MAX_TARGET_CHARS - 9), "h", 80),
     ],
 )
-def test_a_url_is_kept_as_it_was_written(text: str, host: str, port: int) -> None:
+def test_a_url_is_stored_unchanged(text: str, host: str, port: int) -> None:
     assert parse_target(text) == HttpTarget(text, host, port)
 
 

@@ -83,7 +83,7 @@ def test_a_script_that_signs_something_else_fails_every_request(url: str, tmp_pa
     assert failed == {item["name"] for item in signed} - {refused["name"]}
 
 
-def test_odd_bytes_are_signed_as_they_are_sent(url: str, tmp_path: Path) -> None:
+def test_odd_bytes_are_signed_in_their_sent_form(url: str, tmp_path: Path) -> None:
     """Unsorted and repeated parameters, empty ones, what is percent-encoded, variables, and bodies beyond ASCII."""
     typed = "a b\"é'<"
     names = ("zeta", "alpha", "é", "Beta", "alpha", "empty", "beta")

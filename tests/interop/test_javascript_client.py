@@ -307,7 +307,7 @@ try {
 """
 
 
-def test_a_simulator_that_speaks_https_is_believed_where_node_knows_its_authority(project: Path) -> None:
+def test_an_https_simulator_is_trusted_when_node_knows_its_authority(project: Path) -> None:
     (project / "asker.mjs").write_text(ASKER)
     certificate, key = map(str, pair("first"))
     flags = ("--tls-cert", certificate, "--tls-key", key, "--control-token", "let-me-in")

@@ -47,7 +47,7 @@ def made() -> tuple[LateStore, Gate, Written, GatedTransport, list[StoreError]]:
     return store, gate, written, GatedTransport(cast(asyncio.Transport, written), gate), failures
 
 
-def test_bytes_leave_at_once_when_nothing_is_new() -> None:
+def test_bytes_leave_at_once_without_new_inputs() -> None:
     store, _, written, transport, _ = made()
     transport.write(b"a")
     assert written.did == [b"a"]
@@ -162,7 +162,7 @@ class Sent:
         return ACCEPTED
 
 
-def test_a_callback_waits_for_the_commit_of_what_led_to_it_and_of_nothing_else() -> None:
+def test_a_callback_waits_only_for_the_commit_of_its_causes() -> None:
     async def main() -> None:
         store, sent = LateStore(), Sent()
         gate = Gate(cast(Store, store), lambda error: None)

@@ -82,7 +82,7 @@ def test_a_reader_of_a_snapshot_learns_which_part_of_it_is_damaged(tmp_path: Pat
             dict(store.reader.parts(first))
 
 
-def test_a_folder_without_a_store_is_no_store_and_stays_as_it_is(tmp_path: Path) -> None:
+def test_a_folder_without_a_store_is_refused_and_left_unchanged(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "none"):
         with pytest.raises(Unusable, match="is no data folder, which"):
             check(folder)
@@ -99,7 +99,7 @@ def test_a_store_without_its_database_is_a_problem(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
-def test_bytes_that_change_are_seen_or_change_nothing(tmp_path: Path, seed: int) -> None:
+def test_changed_bytes_are_detected_or_harmless(tmp_path: Path, seed: int) -> None:
     """Whatever is damaged: one line for each problem, errors of our own, and never what was not written."""
     wanted = filled(tmp_path, 60)
     draw = random.Random(seed)  # noqa: S311 - the same damage in every run

@@ -128,7 +128,7 @@ def pay(both: Both, random: Random, serials: Iterator[int]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
-def test_all_is_as_where_nothing_was_restarted(tmp_path: Path, seed: int) -> None:
+def test_a_restarted_server_equals_a_continuous_server(tmp_path: Path, seed: int) -> None:
     random, serials = Random(seed), iter(range(10_000))  # noqa: S311
     both = Both(tmp_path / "data", random)
     odds = {"pay": 60, "save": 8, "restart": 8, "time": 6, "load": 3, "mark": 2, "rewind": 2, "compare": 4}

@@ -30,7 +30,9 @@ from tests.support.wall import Wall
 @pytest.mark.slow
 @pytest.mark.parametrize("happens", PLAYS)
 @pytest.mark.parametrize("has_snapshot", [False, True])
-def test_a_killed_sandbox_is_as_it_was(happens: Callable[[Client], None], has_snapshot: bool, tmp_path: Path) -> None:
+def test_a_killed_sandbox_is_restored_unchanged(
+    happens: Callable[[Client], None], has_snapshot: bool, tmp_path: Path
+) -> None:
     wall = Wall()
     with serving(tmp_path / "data", wall=wall) as client:
         set_callback(client)
@@ -95,7 +97,7 @@ def test_the_tokens_of_the_control_api_are_not_written_to_the_folder(tmp_path: P
 
 
 @pytest.mark.slow
-def test_a_snapshot_that_cannot_be_used_is_passed_over_and_said(tmp_path: Path) -> None:
+def test_an_unusable_snapshot_is_skipped_and_reported(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as client:
         client.pay("one")
         assert client.run(saving_of(client).save(client.live))
@@ -166,7 +168,7 @@ def test_rules_of_the_scenario_are_where_they_were_written(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_a_scenario_that_has_changed_is_loaded_and_that_is_said(tmp_path: Path) -> None:
+def test_a_changed_scenario_is_loaded_and_reported(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("scenario: mine\nextends: default\n")
     with serving(tmp_path / "data", str(file)) as client:
@@ -207,7 +209,7 @@ FLAGS: dict[str, Any] = {"seed": 7, "mode": "xN", "rate": 60.0, "start": MORNING
         ({"rate": 61.0}, ["--clock: ignored, since {} has the sandbox default already, with its own"]),
     ],
 )
-def test_flags_that_a_sandbox_of_the_folder_does_not_follow_are_said_to_be_ignored(
+def test_flags_that_a_sandbox_of_the_folder_ignores_are_reported(
     changes: dict[str, Any], said: list[str], tmp_path: Path
 ) -> None:
     with serving(tmp_path / "data", "default", **FLAGS) as client:

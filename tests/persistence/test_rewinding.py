@@ -60,7 +60,7 @@ def rewound(client: Client, **asked: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("happens", PLAYS)
-def test_a_sandbox_is_as_it_was_between_any_two_actions(
+def test_a_sandbox_is_restored_exactly_between_any_two_actions(
     monkeypatch: pytest.MonkeyPatch, happens: Callable[[Client], None]
 ) -> None:
     with running(FIRST) as client:
@@ -368,7 +368,7 @@ def test_a_rewind_that_cannot_be_repeated_leaves_the_sandbox_unchanged() -> None
         next(iter(client.live.journal)).content = next(iter(client.live.journal)).content[:-1]
 
 
-def test_secrets_of_what_is_undone_stay_hidden() -> None:
+def test_secrets_of_undone_requests_stay_hidden() -> None:
     with running(FIRST) as client:
         made = client.sim("POST", f"{DEFAULT}/resellers/RS001/api-keys").json
         rewound(client, n=0)

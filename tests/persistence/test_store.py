@@ -83,7 +83,7 @@ def test_an_abandoned_commit_harms_no_other_commit(tmp_path: Path, caplog: pytes
 
 
 @pytest.mark.parametrize("durability", ["process", "power"])
-def test_after_the_end_nothing_is_committed(tmp_path: Path, durability: Durability) -> None:
+def test_no_commit_happens_after_the_end(tmp_path: Path, durability: Durability) -> None:
     store = opened(tmp_path, durability)
     store.close()
     answers: list[StoreError | None] = []

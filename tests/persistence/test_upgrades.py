@@ -75,7 +75,7 @@ def test_an_upgraded_folder_can_be_resumed(folder: Path) -> None:
         ),
     ],
 )
-def test_a_folder_that_cannot_be_converted_stays_as_it_is(
+def test_a_folder_that_cannot_be_converted_stays_unchanged(
     folder: Path, statement: str, kind: type[StoreError], text: str
 ) -> None:
     path = folder / "sandboxes.sqlite3"

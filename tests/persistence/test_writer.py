@@ -49,7 +49,7 @@ def test_a_sandbox_can_leave_and_return_in_a_commit(store: Store) -> None:
 
 
 @pytest.mark.parametrize("ends", [Writer.forget, lambda writing, name: writing.new_life(name, b"{}")])
-def test_a_snapshot_of_a_life_that_is_over_writes_nothing(store: Store, ends: Callable[[Writer, str], object]) -> None:
+def test_a_snapshot_of_an_ended_life_is_not_written(store: Store, ends: Callable[[Writer, str], object]) -> None:
     store.writer.new_life("shop", b"{}")
     writer = store.writer.begin_snapshot("shop")
     writer.put("first", b"1")

@@ -222,7 +222,7 @@ def test_a_call_of_the_test_that_is_refused_is_not_taken_for_a_wrong_address(run
     assert "reached the sandbox" not in run.report("test_of_its_own_that_is_refused")
 
 
-def test_what_a_manual_clock_keeps_is_said_once_under_an_assertion_of_the_test(run: Run) -> None:
+def test_items_pending_under_a_manual_clock_are_listed_once_under_an_assertion_of_the_test(run: Run) -> None:
     (line,) = run.section("test_a_clock_that_nobody_moved", "reseller-sim: pending")
     assert line.startswith("the clock is manual and 1 is pending (order-9 becomes Processing at ")
     assert line.endswith('): call advance("2s") or run_until_idle() first')

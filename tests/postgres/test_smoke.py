@@ -42,7 +42,7 @@ def test_every_server_answers_for_every_sandbox(database: str) -> None:
         assert len(control(second, "GET", "/sandboxes/shop/inbox/mine").json["items"]) == 1
 
 
-def test_the_sandboxes_of_a_killed_server_answer_from_another_one(database: str) -> None:
+def test_the_sandboxes_of_a_killed_server_answer_from_another_server(database: str) -> None:
     with server(database) as first, server(database) as second:
         assert control(first, "POST", "/sandboxes", {"id": "shop", "clock": {"mode": "real"}}).status == 201
         for number in range(5):

@@ -16,7 +16,7 @@ from release.commands import SUPPORTED, THIS_PYTHON, CannotMake
 from tests.support.environments import runtime_distributions
 
 
-def test_a_program_that_fails_is_named_with_what_it_said() -> None:
+def test_a_failed_program_is_named_with_its_output() -> None:
     with pytest.raises(CannotMake, match=r"failed:\n.*no index"):
         commands.run(sys.executable, "-c", "import sys; sys.exit('no index')")
     with pytest.raises(CannotMake, match="no-such-program could not be run"):
@@ -108,7 +108,7 @@ def test_failed_ranges_and_ranges_that_did_not_run_are_reported(
     ]
 
 
-def test_a_telling_part_of_the_suite_is_where_it_is_said_to_be() -> None:
+def test_the_telling_part_of_the_suite_exists() -> None:
     root = commands.ROOT
     assert all((root / "tests" / name).is_dir() for name in ranges.TELLING)
     assert all((root / name).is_file() for name in ranges.ALSO)

@@ -201,7 +201,7 @@ def test_measured_values_may_differ(recorded: tuple[Client, Lines]) -> None:
     assert found_in(client, copied)[1] is None
 
 
-def test_a_command_before_the_time_to_which_the_clock_was_set_differs() -> None:
+def test_a_command_before_the_set_time_of_the_clock_differs() -> None:
     with running({"clock": {"mode": "manual", "start": "2026-11-21T12:00:00+08:00"}}) as client:
         client.sim("PUT", "/sandboxes/default/clock", {"now": "2026-11-21T13:00:00+08:00"})
         client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "25.00"})

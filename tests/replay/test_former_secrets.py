@@ -56,7 +56,7 @@ def test_former_secrets_that_a_replay_does_not_know_change_no_entry(client: Clie
     assert client.sim("POST", "/sandboxes", {"fork": {"of": "default"}}).status == 201
 
 
-def test_nor_does_what_the_sandbox_at_the_root_has(client: Client) -> None:
+def test_secrets_of_the_sandbox_at_the_root_change_nothing_either(client: Client) -> None:
     own: str = client.sim("POST", KEYS).json["api_secret"]
     made = client.sim("POST", "/sandboxes", {"id": "other", "credentials": "unique"}).json["resellers"][0]
     refused = client.pay("as-product", product=own, key=made["api_key"], secret=made["api_secret"])
@@ -110,7 +110,7 @@ def test_a_secret_that_the_same_seed_draws_again_is_replaced_in_what_was_sent(cl
     assert_replays(client.app)
 
 
-def test_words_of_former_lives_stay_since_they_may_be_somebody_elses(client: Client) -> None:
+def test_words_of_former_lives_stay_since_they_may_belong_to_others(client: Client) -> None:
     client.sim("POST", "/sandboxes", {"id": "first", "scenario": _with_secret(GIVEN, password=WORD)})
     client.sim("DELETE", "/sandboxes/first")
     client.pay("paid", remarks=f"two {WORD}")

@@ -14,7 +14,7 @@ FORMER = sorted((Path(__file__).parent / "former").glob("*.tape"))
 
 
 @pytest.mark.parametrize("file", FORMER, ids=lambda file: file.stem)
-def test_the_tape_of_an_earlier_version_is_as_it_was(file: Path) -> None:
+def test_the_tape_of_an_earlier_version_is_unchanged(file: Path) -> None:
     done = invoke("replay", str(file))
     assert done.exit_code == 0, done.output
     assert ": all as it was" in done.stdout

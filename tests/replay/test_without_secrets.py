@@ -119,7 +119,7 @@ def test_public_values_stay_unchanged() -> None:
         assert client.secret.encode() in b"".join(tape_lines(taken(client.live)))
 
 
-def test_a_signature_on_a_masked_tape_is_judged_as_it_was_then(client: Client) -> None:
+def test_a_signature_on_a_masked_tape_has_its_original_verdict(client: Client) -> None:
     unsorted = client.signature("GET", "b=2&a=1", b"")
     assert client.send("GET", "/v2/balance", "a=1&b=2", b"", unsorted).status in (200, 401)
     assert client.call("GET", "/v2/balance", secret=base64.b64encode(SECRET.encode()).decode()).status == 401
@@ -131,7 +131,7 @@ def test_a_signature_on_a_masked_tape_is_judged_as_it_was_then(client: Client) -
 
 
 @pytest.mark.parametrize("secret", [SECRET, "ab" * 32, PASSWORD, "é" * 9, "x" * 2000, "=" * 8, "m", "0", "ma"])
-def test_a_stand_in_is_as_long_as_what_it_stands_for_and_another(secret: str) -> None:
+def test_a_stand_in_is_as_long_as_its_secret_and_differs(secret: str) -> None:
     made = StandIns().of(secret)
     assert (len(made.encode()), made == secret) == (len(secret.encode()), False)
     if secret == SECRET:
@@ -145,7 +145,7 @@ WORDS = (
 
 
 @pytest.mark.parametrize("word", WORDS)
-def test_a_wrong_credential_that_is_also_a_word_of_the_tape_leaves_the_rest_as_it_was(word: str) -> None:
+def test_a_wrong_credential_that_is_also_a_word_of_the_tape_leaves_the_rest_unchanged(word: str) -> None:
     with running("default") as client:
         client.pay("paid")
         client.send("POST", "/v2/token", "", f"username=x&password={quote(word)}".encode(), FORM)

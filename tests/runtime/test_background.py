@@ -127,7 +127,7 @@ def test_a_sandbox_that_is_deleted_while_its_state_is_rebuilt_does_not_return(cl
     assert client.sim("GET", "/sandboxes/other").status == 404
 
 
-def test_an_error_reaches_who_asked_for_the_work() -> None:
+def test_an_error_reaches_the_caller_of_the_work() -> None:
     async def main() -> None:
         with pytest.raises(ZeroDivisionError):
             await in_background(divmod, 1, 0)

@@ -68,7 +68,7 @@ def test_changing_the_mode_keeps_the_time() -> None:
     assert clock.now() == later(70)
 
 
-def test_waits_are_shorter_under_a_faster_clock_and_real_under_a_manual_one() -> None:
+def test_waits_are_shorter_under_a_faster_clock_and_real_under_a_manual_clock() -> None:
     span = timedelta(seconds=30)
     seconds = [
         Clock(Wall(), mode, rate, None).wall_seconds(span) for mode, rate in (("real", 1), ("xN", 60), ("manual", 1))

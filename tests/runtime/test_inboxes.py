@@ -251,7 +251,7 @@ def test_messages_that_are_evicted_during_a_wait_count() -> None:
     asyncio.run(main())
 
 
-def test_waiting_in_vain_leaves_nothing() -> None:
+def test_a_timed_out_wait_leaves_no_state() -> None:
     server = server_budget()
     full = inboxes(server)
     _, complete = asyncio.run(full.wait("a", 1, 0, 0))

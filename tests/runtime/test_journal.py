@@ -78,7 +78,7 @@ def test_waiting_ends_when_the_time_is_up() -> None:
     asyncio.run(main())
 
 
-def test_a_tally_looks_at_each_record_once_and_keeps_what_was_evicted() -> None:
+def test_a_tally_reads_each_record_once_and_includes_evicted_records() -> None:
     looked_at: list[int] = []
 
     def is_even(item: Item) -> bool:

@@ -34,7 +34,7 @@ def test_an_encoded_name_is_printable_and_decodes_to_the_name(name: str) -> None
     assert decode_rule_names(header)[0] == name.encode("utf-8", "replace").decode()
 
 
-def test_a_name_may_be_sent_as_it_is() -> None:
+def test_a_name_may_be_sent_unencoded() -> None:
     assert decode_rule_names("zurück".encode()) == ("zurück",)
     assert decode_rule_names("zurück".encode("latin-1")) == ("zurück",)
     assert decode_rule_names(b"100%41") == ("100A", "100%41")

@@ -54,7 +54,7 @@ def test_a_valid_traceparent_is_read(sent: str, flags: int) -> None:
         "\xb2" * 55,
     ],
 )
-def test_an_invalid_traceparent_is_as_good_as_none(sent: str) -> None:
+def test_an_invalid_traceparent_is_ignored(sent: str) -> None:
     assert trace_of([(b"traceparent", sent.encode("latin-1"))]) is None
 
 

@@ -122,7 +122,7 @@ def test_a_base_is_checked_before_it_is_covered(tmp_path: Path, below: str, abov
         load_scenario(path)
 
 
-def test_a_base_may_leave_to_others_what_it_does_not_have(tmp_path: Path) -> None:
+def test_a_base_may_leave_missing_parts_to_other_bases(tmp_path: Path) -> None:
     (tmp_path / "rules.yaml").write_text("payments: [{then: [{status: Failed}]}]\n")
     path = tmp_path / "mine.yaml"
     path.write_text("extends: rules.yaml\nresellers: [{code: A}]\n")

@@ -121,7 +121,7 @@ def test_a_name_in_another_section_is_not_removed_and_its_section_is_named(over:
     assert problem.message == "nothing is inherited in payments that has the name 'slow' (there is one in faults)"
 
 
-def test_a_base_may_not_remove_either_when_it_extends_nothing(over: Path) -> None:
+def test_a_base_without_extends_may_not_remove_either(over: Path) -> None:
     (over.parent / "base.yaml").write_text(
         BASE.replace("name: slow, when: { path: /v2/catalog }, then: { delay: 1s }", "name: slow, remove: true")
     )
@@ -130,7 +130,7 @@ def test_a_base_may_not_remove_either_when_it_extends_nothing(over: Path) -> Non
     assert (Path(problem.source).name, problem.line, problem.code) == ("base.yaml", 10, "misplaced")
 
 
-def test_a_middle_file_removes_for_those_above_it(over: Path) -> None:
+def test_a_middle_file_removes_rules_for_the_files_above_it(over: Path) -> None:
     over.write_text("extends: base.yaml\nfaults: [{ name: slow, remove: true }]\n")
     top = over.parent / "top.yaml"
     top.write_text("extends: over.yaml\n")

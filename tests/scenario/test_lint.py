@@ -37,7 +37,7 @@ def test_an_inherited_rule_that_hides_one_is_named_with_its_file(tmp_path: Path)
     assert f"rule 'all' in {tmp_path / 'base.yaml'}:3 matches everything" in found.message
 
 
-def test_a_file_without_resellers_says_what_it_lacks(tmp_path: Path) -> None:
+def test_a_file_without_resellers_names_the_missing_part(tmp_path: Path) -> None:
     path = tmp_path / "f.yaml"
     path.write_text("clock: manual\n")
     assert [str(one).removeprefix(f"{path}:") for one in problems(path)] == [

@@ -106,7 +106,7 @@ def test_columns_count_characters_not_bytes() -> None:
     assert load_text("{é: 1, b: 2}".encode(), "f").position(("b",), of_key=True) == Position("f", 1, 8)
 
 
-def test_a_byte_order_mark_moves_nothing() -> None:
+def test_a_byte_order_mark_moves_no_position() -> None:
     document = load_text(b"\xef\xbb\xbfseed: 1\n", "f")
     assert document.data == {"seed": 1}
     assert document.position(("seed",), of_key=True) == Position("f", 1, 1)

@@ -63,7 +63,7 @@ def test_objects_are_merged_key_by_key(tmp_path: Path) -> None:
     assert scenario.assume == {"nonce-scope": "reseller", "balance-record": "flat"}
 
 
-def test_rules_come_before_the_inherited_ones(tmp_path: Path) -> None:
+def test_rules_come_before_inherited_rules(tmp_path: Path) -> None:
     over = "payments: [{ name: above, then: [{ status: Failed }] }]\nfaults: [{ name: f, then: { status: 502 } }]\n"
     scenario = laid_over(tmp_path, over)
     assert [(rule.id, rule.name) for rule in scenario.payments] == [("payments-1", "above"), ("payments-2", "below")]

@@ -153,7 +153,7 @@ def test_a_catalog_of_the_wrong_type_is_the_only_problem() -> None:
     assert places("extends: default\ncatalog: [a]\n") == ["2:10: type"]
 
 
-def test_a_key_that_is_near_to_none_gets_all_that_there_are() -> None:
+def test_a_key_without_a_similar_key_is_answered_with_all_keys() -> None:
     [problem] = problems("resellers: [{code: A, callback: {url: 'inbox:a', zzz: 1}}]\n")
     assert problem.endswith("there is no key 'zzz' here; the keys are url, method")
 

@@ -20,7 +20,7 @@ def removed(at: str, label: str = "x") -> dict[str, Any]:
     return {"at": at, "rule": {"remove": label}}
 
 
-def test_a_rule_that_the_schedule_adds_may_be_removed_whatever_the_times() -> None:
+def test_a_rule_that_the_schedule_adds_may_be_removed_at_any_time() -> None:
     for label in ("x", "y"):
         assert problems({"at": "10m"} | ADDED, removed("1d", label)) == []
         assert problems(removed("12:10", label), {"at": "11m"} | ADDED) == []

@@ -11,7 +11,7 @@ from tests.support.bad_scenarios import PLAIN_PRODUCT, SECTION_MISTAKES
 from tests.support.readings import built, places
 
 
-def test_rules_of_each_section_come_before_the_inherited_ones() -> None:
+def test_rules_of_each_section_come_before_inherited_rules() -> None:
     made = built(
         "extends: default\n"
         "voids: [{name: mine, then: {status: Failed}}]\n"
@@ -42,7 +42,7 @@ def test_how_a_void_ends(
     assert (made.is_accepted, made.refund_after, made.refused_after) == (is_accepted, refund_after, refused_after)
 
 
-def test_a_bill_has_null_for_missing_members_and_omits_generated_ones() -> None:
+def test_a_bill_has_null_for_missing_members_and_omits_generated_members() -> None:
     [rule] = built("bills: [{then: {bill: {Outstanding: 12.50, Address: null, E-Bill: null}}}]\n").bills
     assert rule.then.changes == {"outstanding": Decimal("12.50"), "address": None, "e_bill": None}
     assert rule.then.refused is None

@@ -179,7 +179,7 @@ TOLD = {
 
 
 @pytest.mark.parametrize("name", TOLD)
-def test_a_mistake_is_said_in_words(name: str, tmp_path: Path) -> None:
+def test_a_mistake_is_explained_in_words(name: str, tmp_path: Path) -> None:
     text, told = TOLD[name]
     file = tmp_path / "f.yaml"
     file.write_text(text, "utf-8")

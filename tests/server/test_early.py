@@ -32,7 +32,7 @@ def answered(listener: socket.socket, data: bytes) -> bytes:
         return b"".join(iter(lambda: connection.recv(65536), b""))
 
 
-def test_a_probe_is_answered_and_what_else_comes_is_kept_with_all_its_bytes(listener: socket.socket) -> None:
+def test_a_probe_is_answered_and_other_requests_are_stored_byte_for_byte(listener: socket.socket) -> None:
     answers = EarlyAnswers(listener, {"/ready": lambda: (503, b'{"error":"starting"}')})
     with connected(listener, HELD) as held, connected(listener) as silent, connected(listener, PROBE[:20]) as partial:
         for _ in range(2):

@@ -46,7 +46,7 @@ async def answer_to(packet: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_answer_and_the_log_say_what_the_client_speaks(name: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_answer_and_the_log_name_the_protocol_of_the_client(name: str, caplog: pytest.LogCaptureFixture) -> None:
     packet, said = CASES[name]
     with caplog.at_level(logging.WARNING, "simulator.server.foreign"):
         answer = asyncio.run(answer_to(packet))
@@ -71,7 +71,7 @@ def test_other_refusals_have_a_line(packet: bytes, lines: list[str], caplog: pyt
         assert line in record.getMessage()
 
 
-def test_each_kind_is_said_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
+def test_each_kind_is_reported_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
     now = [0.0]
     said: list[str] = []
     clients = ForeignClients(said.append, lambda: now[0])

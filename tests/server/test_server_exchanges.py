@@ -29,7 +29,7 @@ def test_pipelined_requests_are_answered_in_order(served: Served) -> None:
     ],
 )
 @pytest.mark.parametrize("together", [True, False])
-def test_requests_before_a_bad_one_are_answered_first_and_those_after_it_not(
+def test_requests_before_a_bad_request_are_answered_first_and_later_requests_are_not(
     served: Served, bad: bytes, together: bool
 ) -> None:
     good = request("GET", "/slow") + request("GET", "/second")

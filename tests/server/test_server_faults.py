@@ -26,7 +26,7 @@ def raw_answer(served: Served, *pieces: bytes) -> bytes:
 
 
 @pytest.mark.slow
-def test_abort_sends_nothing(served: Served) -> None:
+def test_abort_sends_no_bytes(served: Served) -> None:
     assert raw_answer(served, request("GET", "/abort")) == b""
     assert raw_answer(served, request("POST", "/abort", body=b"unread")) == b""
 

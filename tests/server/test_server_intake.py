@@ -83,7 +83,7 @@ def test_small_bodies_are_read_while_the_budget_is_used_up(bounded: Served) -> N
     asyncio.run(main())
 
 
-def test_a_declared_length_reserves_nothing(bounded: Served) -> None:
+def test_a_declared_length_reserves_no_memory(bounded: Served) -> None:
     async def main() -> None:
         async with AsyncExitStack() as stack:
             for _ in range(5):
@@ -196,7 +196,7 @@ UNFINISHED = b"GET / HTTP/1.1\r\nHost: a\r\n" + b"".join(b"x-%d: %b\r\n" % (n, b
 
 
 @pytest.mark.parametrize("packet", [WHOLE, WHOLE[:-1], UNFINISHED, UNFINISHED + b"x-last: " + b"h" * 9000])
-def test_requests_at_rest_share_one_budget_and_what_does_not_fit_is_refused(packet: bytes) -> None:
+def test_requests_at_rest_share_a_budget_and_further_requests_are_refused(packet: bytes) -> None:
     async def main() -> None:
         async with fed_server(limits=HttpLimits(bodies_bytes=1_000_000)) as server:
             clients = [server.connect(packet) for _ in range(40)]

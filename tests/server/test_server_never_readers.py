@@ -9,7 +9,7 @@ from tests.support.fed_connections import fed_server, turns
 ONE = request("GET", "/x")
 
 
-def test_a_client_that_takes_nothing_in_time_is_closed() -> None:
+def test_a_client_that_reads_no_bytes_in_time_is_closed() -> None:
     async def main() -> None:
         async with fed_server(limits=HttpLimits(write_timeout_s=0)) as server:
             protocol, client = server.connect(ONE)

@@ -49,7 +49,7 @@ def test_the_parts_come_as_they_were(runner: asyncio.Runner) -> None:
     assert runner.run(taken()) == {"small": b"1", "large": LARGE}
 
 
-def test_a_copy_that_ends_too_early_is_said_to(runner: asyncio.Runner) -> None:
+def test_a_copy_that_ends_too_early_is_reported(runner: asyncio.Runner) -> None:
     def ending() -> Iterator[tuple[str, bytes]]:
         yield "small", b"1"
         os._exit(1)

@@ -115,7 +115,7 @@ def made(answer: Response) -> None:
 
 
 @pytest.mark.slow
-def test_a_loaded_scenario_keeps_what_is_older_than_it() -> None:
+def test_a_loaded_scenario_keeps_older_state() -> None:
     """Rules that were added stay, and timelines, receipts and products of the first one are in what it began."""
     slow = FIRST | {
         "timelines": {"late": [{"status": "Accepted"}, {"after": "1h", "status": "Succesful", "sn": "SN-{digits:4}"}]},

@@ -32,7 +32,7 @@ def now(client: Client) -> Snapshot:
 
 
 @pytest.mark.slow
-def test_a_sandbox_that_lives_on_is_what_its_snapshot_became_by_the_rest_of_its_tape() -> None:
+def test_a_running_sandbox_equals_its_snapshot_after_the_rest_of_its_tape() -> None:
     with running(FIRST) as client:
         set_callback(client)
         found = [now(client)]

@@ -213,7 +213,7 @@ ROWS: list[tuple[type, set[str]]] = [
 
 
 @pytest.mark.parametrize(("kind", "written"), ROWS)
-def test_rows_have_each_member_of_what_they_are_of(kind: type[msgspec.Struct], written: set[str]) -> None:
+def test_rows_have_each_member_of_their_type(kind: type[msgspec.Struct], written: set[str]) -> None:
     assert set(kind.__struct_fields__) == written
 
 

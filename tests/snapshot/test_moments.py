@@ -66,7 +66,7 @@ def test_parts_are_refused_when_something_happens_between_two_of_them() -> None:
             list(parts)
 
 
-def test_taking_a_snapshot_changes_nothing() -> None:
+def test_taking_a_snapshot_leaves_the_sandbox_unchanged() -> None:
     with running(FIRST) as client:
         set_callback(client)
         client.pay()

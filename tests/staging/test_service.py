@@ -63,7 +63,7 @@ def deployed(*answers: bytes | None, path: str = "", timeout_s: float = 10) -> I
         yield client, deployment
 
 
-def test_a_request_goes_out_as_it_is_below_the_path_of_the_address() -> None:
+def test_a_request_is_sent_unchanged_below_the_path_of_the_address() -> None:
     with deployed(OK, path="/s/mine/") as (client, deployment):
         answer = client.send(GET)
         assert (answer.status, answer.body, answer.headers["x-some"]) == (200, b"{}", "thing")

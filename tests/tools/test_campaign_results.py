@@ -13,7 +13,7 @@ DAY = date(2026, 11, 29)
 
 
 @pytest.mark.parametrize(("found", "broken"), [(90, 0), (130, 0), (131, 1)])
-def test_a_later_figure_is_at_most_1_3_times_the_measured_one(found: int, broken: int) -> None:
+def test_a_later_figure_is_at_most_1_3_times_the_measured_figure(found: int, broken: int) -> None:
     later = Outcome("floods", "long polls", bounded={"MB at most": found})
     hold([later], merged([], [MEASURED], DAY))
     assert len(later.broken) == broken
@@ -29,7 +29,7 @@ def test_a_row_that_was_measured_replaces_the_former_one_and_leaves_the_others()
     ]
 
 
-def test_each_flood_is_bound_by_what_was_measured() -> None:
+def test_each_flood_is_bound_by_its_measurement() -> None:
     bound = {row["promise"].partition(":")[0] for row in load() if "MB at most" in row["bounded"]}
     assert bound >= set(FLOODS)
     assert MARGIN == 1.3

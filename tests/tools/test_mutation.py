@@ -87,13 +87,13 @@ def survivors_of(project: Path, code: str = SURVIVORS) -> str:
     return run.stdout + run.stderr
 
 
-def test_mutants_that_no_test_detects_survive_and_the_source_stays_as_it_is(project: Path) -> None:
+def test_mutants_that_no_test_detects_survive_and_the_source_stays_unchanged(project: Path) -> None:
     found = survivors_of(project).splitlines()
     assert sorted(found) == ["simulator/m.py:2: len(text) > 3 -> len(text) >= 3", "simulator/m.py:6: 1 -> 2"]
     assert (project / "simulator/m.py").read_text() == MODULE
 
 
-def test_tests_that_fail_without_a_mutant_say_nothing_about_one(project: Path) -> None:
+def test_tests_that_fail_without_a_mutant_prove_nothing(project: Path) -> None:
     (project / "tests/test_m.py").write_text(TEST.replace("not is_long", "is_long"))
     assert "the tests fail without a mutant" in survivors_of(project)
 

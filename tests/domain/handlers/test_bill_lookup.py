@@ -97,7 +97,7 @@ def test_another_seed_makes_another_bill() -> None:
     assert draw_bill(PROFILE, "B", ("P", "1", ""), 1, NOON) != draw_bill(PROFILE, "B", ("P", "1", ""), 2, NOON)
 
 
-def test_a_seed_draws_in_every_version_what_it_drew_before() -> None:
+def test_a_seed_draws_equal_values_in_every_version() -> None:
     """Scenarios, recorded runs and expectations of users rely on it."""
     assert draw_bill(PROFILE, "B", KEY, 1, NOON) == Bill(
         "B",
@@ -254,7 +254,7 @@ def test_a_look_up_of_a_product_without_bills_names_the_products_that_have_bills
     assert look_up(sandbox(catalog=SOLD), "OLD").detail == detail(DetailKind.INACTIVE_PRODUCT, product="OLD")
 
 
-def test_a_look_up_without_a_biller_says_so_and_one_of_an_unknown_biller_names_those_on_sale() -> None:
+def test_a_look_up_without_a_biller_says_so_and_an_unknown_biller_is_answered_with_the_billers_on_sale() -> None:
     box = sandbox(catalog=SOLD)
     missing = detail(DetailKind.MISSING, name="biller_code", product="SCHEME")
     assert look_up(box, "SCHEME").detail == missing
@@ -274,7 +274,7 @@ def test_a_rule_lays_its_fields_over_the_drawn_bill_and_needs_no_valid_account()
     assert (found.bill.outstanding, found.bill.e_bill is None) == (Decimal("88.80"), False)
 
 
-def test_a_rule_may_give_a_product_without_bills_one() -> None:
+def test_a_rule_may_give_a_bill_to_a_product_without_bills() -> None:
     box = sandbox(bills=(bill_rule({"outstanding": Decimal(5)}),))
     assert bill(box, product="CARD") == Bill("Product CARD", outstanding=Decimal(5))
 

@@ -106,7 +106,7 @@ def test_the_creating_answer_has_no_callback_even_when_it_is_final() -> None:
     assert sends(box, 1000) == []
 
 
-def test_without_a_callback_url_nothing_is_sent() -> None:
+def test_no_callback_is_sent_without_a_callback_url() -> None:
     box = sandbox(rule(*STEPS), url="")
     pay(box)
     assert sends(box, 1000) == []

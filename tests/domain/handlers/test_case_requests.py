@@ -203,7 +203,7 @@ def test_trxid_wins_over_refid_and_both_belong_to_the_reseller() -> None:
     assert ask(box, refid="c", reseller="R2").transaction.trxid == foreign.trxid
 
 
-def test_an_unknown_reference_is_explained_by_what_it_is() -> None:
+def test_an_unknown_reference_is_explained_by_its_kind() -> None:
     box = sandbox(PAID)
     own = pay(box, order("order-1")).transaction
     foreign = pay(box, order("order-2", reseller="R2")).transaction

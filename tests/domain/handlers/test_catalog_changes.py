@@ -158,9 +158,7 @@ def test_an_overlay_stays_over_later_changes_of_the_product() -> None:
         (ChangeProduct("CARD", {}, {"CARD-5": False}, "R1"), Unacceptable, "unacceptable_change"),
     ],
 )
-def test_an_invalid_change_is_refused_and_nothing_changes(
-    command: ChangeProduct, error: type[Exception], code: str
-) -> None:
+def test_an_invalid_change_is_refused_without_effect(command: ChangeProduct, error: type[Exception], code: str) -> None:
     box = sandbox()
     catalog, overlay = box.state.catalog, box.state.resellers["R1"].overlay
     with pytest.raises(error) as refusal:

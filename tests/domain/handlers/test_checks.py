@@ -114,9 +114,7 @@ LIMITED = (
         ("NONE", "40.01", False),
     ],
 )
-def test_an_options_limits_come_before_the_products_and_those_before_the_fields(
-    code: str, amount: str, good: bool
-) -> None:
+def test_an_options_limits_override_the_products_which_override_the_fields(code: str, amount: str, good: bool) -> None:
     product = lender(*LIMITED, max_amount=Money(Decimal(40)))
     box = sandbox(catalog=Catalog(products={"LOAN": product}))
     command = order(product="LOAN", account="1", amount=amount, extras={"subproduct_code": code})
@@ -275,7 +273,7 @@ def test_an_account_is_required_and_fits_its_field(account: str, kind: DetailKin
     assert (answer.reason, answer.detail) == (Reason.ACCOUNT, detail(kind, pattern="digits", message="Digits."))
 
 
-def test_a_product_without_an_account_field_takes_any_account_but_none() -> None:
+def test_a_product_without_an_account_field_accepts_any_nonempty_account() -> None:
     box = sandbox()
     assert pay(box, order("r1", "CARD", 5, account="whatever")).created
     assert refused(box, order("r2", "CARD", 5, account="")).detail == detail(

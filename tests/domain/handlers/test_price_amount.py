@@ -150,7 +150,7 @@ def test_a_price_of_several_plans_needs_the_code() -> None:
         ("10.30", "X", Reason.PLAN_UNKNOWN, DetailKind.NO_OPTION),
     ],
 )
-def test_the_plan_code_says_whose_price_it_is(amount: str, code: str, reason: Reason, kind: DetailKind) -> None:
+def test_the_plan_code_selects_the_price(amount: str, code: str, reason: Reason, kind: DetailKind) -> None:
     answer = refused(box_of(DATA), order(product="DATA", amount=amount, extras={"subproduct_code": code}))
     assert (answer.reason, answer.detail and answer.detail.kind) == (reason, kind)
 

@@ -64,7 +64,7 @@ def test_there_are_at_most_as_many_rules_as_the_scenario_allows() -> None:
         add(box, {"then": "at-once"})
 
 
-def test_a_removed_rule_decides_nothing_and_its_count_stays_in_the_coverage() -> None:
+def test_a_removed_rule_never_decides_and_its_count_stays_in_the_coverage() -> None:
     box = running(rule(ACCEPTED, name="slow"))
     pay(box)
     box.apply(RemoveRule("r1"), START)

@@ -90,7 +90,7 @@ def test_a_scenario_without_differences_defers_nothing_and_changes_nothing() -> 
     assert box.state.scenario.name == "new"
 
 
-def test_new_payments_follow_the_new_rules_and_old_ones_their_own() -> None:
+def test_new_payments_follow_the_new_rules_and_old_payments_the_old_rules() -> None:
     box = running(
         scenario(rule(ACCEPTED, after(5, Status.SUCCESSFUL), name="old")),
         named(rule(after(0, Status.FAILED), name="new", id_="r2")),
@@ -131,7 +131,7 @@ def test_changes_that_are_impossible_at_run_time_are_reported(old: Any, new: Any
     assert list(load(changed(old, new))) == deferred
 
 
-def test_the_limits_of_nonces_and_requests_are_the_new_ones() -> None:
+def test_the_limits_of_nonces_and_requests_are_updated() -> None:
     box = changed({"limits": Limits(requests_per_interval=1)}, {"limits": Limits(requests_per_interval=2)})
     assert [box.apply(CountRequest("10.0.0.1"), START) for _ in range(2)] == [False, True]
     load(box)
@@ -152,14 +152,14 @@ def test_a_limit_may_be_lifted() -> None:
 
 
 @pytest.mark.parametrize(("window_s", "at", "taken"), [(10, 10, True), (11, 10, False)])
-def test_the_window_of_nonces_is_the_new_one(window_s: int, at: int, taken: bool) -> None:
+def test_the_window_of_nonces_is_updated(window_s: int, at: int, taken: bool) -> None:
     box = changed({}, {"limits": Limits(nonce_window=timedelta(seconds=window_s))})
     box.apply(SpendNonce("R1", "key", b"n" * 16, 100, 100.0), START)
     load(box)
     assert box.apply(SpendNonce("R1", "key", b"n" * 16, 101, 101.0), seconds(at)) is taken
 
 
-def test_the_scope_of_nonces_and_the_status_codes_are_the_new_ones() -> None:
+def test_the_scope_of_nonces_and_the_status_codes_are_updated() -> None:
     assume = {"nonce-scope": "reseller", "payment-status-codes": {Status.ACCEPTED: 99}}
     box = changed({}, {"assume": assume})
     load(box)

@@ -105,7 +105,7 @@ def test_only_an_enabled_webhook_of_the_reseller_gets_events() -> None:
     assert jobs(box) == []
 
 
-def test_two_events_have_different_ids_and_the_same_ones_in_every_run() -> None:
+def test_two_events_have_different_ids_which_are_equal_in_every_run() -> None:
     runs = []
     for _ in range(2):
         box = hooked()

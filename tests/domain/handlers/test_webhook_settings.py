@@ -60,7 +60,7 @@ def test_the_time_of_the_last_update_moves_with_a_change(command: Any, assume: A
     assert hook(box).updated == updated
 
 
-def test_a_rotation_replaces_the_secret_and_remembers_the_former_one() -> None:
+def test_a_rotation_replaces_the_secret_and_remembers_the_former_secret() -> None:
     box = sandbox()
     box.apply(SetWebhook("R1", URL), START)
     former = hook(box).secret

@@ -202,7 +202,7 @@ def test_limits_come_from_the_options_else_from_the_product_else_from_the_field(
     assert amount_range(money_product(**limits), *options) == expected
 
 
-def test_a_drawn_account_number_has_its_digits_and_begins_with_none_of_zero() -> None:
+def test_a_drawn_account_number_has_its_digits_and_never_begins_with_zero() -> None:
     accounts = set()
     for number in IDENTITIES[:100]:
         (one,) = offered(1, product(Option("A", "a", account_digits=2)), "pick", number)

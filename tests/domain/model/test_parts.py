@@ -37,7 +37,7 @@ def test_the_agenda_is_ordered_by_time_then_by_insertion() -> None:
     assert [due.item for _ in range(4) if (due := agenda.pop_due(seconds(5)))] == ["a", "b", "c", "d"]
 
 
-def test_the_agenda_gives_nothing_early_and_nothing_cancelled() -> None:
+def test_the_agenda_yields_no_early_and_no_cancelled_items() -> None:
     agenda: Agenda[str] = Agenda()
     ticket = agenda.add(seconds(1), "a")
     agenda.add(seconds(2), "b")
@@ -65,7 +65,7 @@ def test_identities_do_not_run_into_each_other() -> None:
     assert draw.uuid(1, "x")[14] == "4"
 
 
-def test_a_seed_draws_in_every_version_what_it_drew_before() -> None:
+def test_a_seed_draws_equal_values_in_every_version() -> None:
     """Scenarios, recorded runs and expectations of users rely on it."""
     assert draw.digits(7, 16, "a", "b") == "5385993489810884"
     assert draw.digits(7, 17, "a", "b") == "82570266848884352"
@@ -250,7 +250,7 @@ def test_the_agenda_cancels_all_of_some_types() -> None:
         ("-0.5", "-0.50"),
     ],
 )
-def test_an_amount_in_a_sentence_has_two_decimals_or_none_or_all(raw: str, shown: str) -> None:
+def test_an_amount_in_a_sentence_has_zero_two_or_all_decimals(raw: str, shown: str) -> None:
     assert decimal_text(Decimal(raw)) == shown
 
 

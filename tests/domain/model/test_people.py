@@ -6,7 +6,7 @@ from tests.support.worlds import PEOPLE
 SOME = [str(number) for number in range(400)]
 
 
-def test_the_seed_and_the_identity_decide_who_it_is() -> None:
+def test_the_seed_and_the_identity_determine_the_person() -> None:
     def person(seed: int, identity: str) -> tuple[str, str, str]:
         return PEOPLE.name(seed, identity), PEOPLE.address(seed, identity), PEOPLE.ic_number(seed, identity)
 

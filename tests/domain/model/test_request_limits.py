@@ -78,7 +78,7 @@ def test_memory_is_bounded_by_count(monkeypatch: pytest.MonkeyPatch) -> None:
     assert kept.blocked_until("49", seconds(50)) is not None
 
 
-def test_an_interval_of_nothing_never_fills() -> None:
+def test_an_empty_interval_never_fills() -> None:
     kept = RequestRates(1, timedelta(0), timedelta(0))
     assert all(kept.allow("a", seconds(0)) for _ in range(10))
 

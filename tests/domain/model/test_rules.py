@@ -106,7 +106,7 @@ def test_a_magic_account_s_rule_draws_too() -> None:
     assert set(fall()) == {"x", "y"}
 
 
-def test_a_seed_draws_in_every_version_what_it_drew_before() -> None:
+def test_a_seed_draws_equal_values_in_every_version() -> None:
     """Scenarios, recorded runs and expectations of users rely on it."""
     varied = drawing(Rule("a", always, "", name="varied"), x=1, y=1)
     half = Rule("a", always, "x", name="half", chance=Decimal("0.5"))
@@ -266,7 +266,7 @@ def test_a_value_that_is_no_text_is_compared_by_the_rules_themselves(account: ob
 
 
 @pytest.mark.parametrize(("selected", "times"), [(0, 2), (3, 2)])
-def test_requests_that_name_a_rule_use_up_none_of_its_times(selected: int, times: int) -> None:
+def test_requests_that_name_a_rule_do_not_count_for_its_times(selected: int, times: int) -> None:
     book = RuleBook(1, (Rule("a", always, "a", name="named", times=times),))
     assert chosen(book, selected, "named") == ["a"] * selected
     assert chosen(book, times + 1) == ["a"] * times + ["-"]

@@ -27,7 +27,7 @@ def test_the_latest_10000_replaced_secrets_are_kept() -> None:
     assert resellers.FORMER_MAX == 10_000
 
 
-def test_a_secret_may_be_replaced_by_none() -> None:
+def test_a_secret_may_be_removed() -> None:
     log = SecretLog()
     log.add("a")
     log.add("", replaced="a")

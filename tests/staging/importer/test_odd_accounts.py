@@ -285,7 +285,7 @@ def test_an_account_that_cannot_be_read_is_one_line(answer: Any, status: int, sa
         (["--base-url", "ftp://x"], "is not a base URL such as"),
     ],
 )
-def test_wrong_usage_is_said(flags: list[str], said: str, tmp_path: Path) -> None:
+def test_wrong_usage_is_reported(flags: list[str], said: str, tmp_path: Path) -> None:
     done = run_import("http://127.0.0.1:9", tmp_path, *flags)
     assert done.exit_code == 2
     assert said in done.stderr
@@ -327,7 +327,7 @@ def test_a_line_that_was_cut_off_or_is_no_answer_is_asked_again(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_an_account_number_that_is_of_no_use_is_said(tmp_path: Path) -> None:
+def test_a_useless_account_number_is_reported(tmp_path: Path) -> None:
     with answering({"/v2/catalog": catalog(product("P"))}) as account:
         done = run_import(account.url, tmp_path, "--account", "P=1", "--account", "Q=2")
     assert done.exit_code == 0
@@ -336,7 +336,7 @@ def test_an_account_number_that_is_of_no_use_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_interrupt_leaves_what_is_known_and_says_nothing_else(tmp_path: Path) -> None:
+def test_an_interrupt_leaves_the_collected_state_and_prints_nothing_else(tmp_path: Path) -> None:
     state = tmp_path / "state"
     with answering({"/v2/catalog": catalog(product("P"))}) as account:
         assert run_import(account.url, tmp_path, "--requests", "3").exit_code == 3

@@ -85,7 +85,7 @@ def test_the_accounts_own_urls_are_comments_unless_they_are_wanted(mine: Path, t
 
 
 @pytest.mark.slow
-def test_without_account_numbers_the_file_says_what_was_not_asked(tmp_path: Path) -> None:
+def test_without_account_numbers_the_file_names_the_missing_queries(tmp_path: Path) -> None:
     with serving(ACCOUNT, "--port", "0", "--json") as server:
         text = imported(server.ready["url"], tmp_path, facts=FACTS).read_text()
     assert "options of plan depend on an account number: import again with --account DATA=NUMBER" in text

@@ -56,7 +56,7 @@ async def text(one: Proxied, path: str) -> tuple[int, str]:
         ("path_not=/v2/balance&wait_for=2", [3, 1]),
     ],
 )
-def test_requests_are_found_by_what_they_have_not(query: str, found: list[int]) -> None:
+def test_requests_are_found_by_values_that_they_lack(query: str, found: list[int]) -> None:
     async def main() -> None:
         async with proxied(replies) as one:
             await send_some(one)

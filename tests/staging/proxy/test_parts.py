@@ -171,7 +171,7 @@ def seen_call(departures: tuple[Departure, ...] = (), **parts: Any) -> SeenCall:
 
 
 @pytest.mark.parametrize("parts", LARGEST, ids=lambda parts: next(iter(parts)))
-def test_whatever_is_large_in_a_call_is_counted_in_the_log_and_for_a_recording(parts: dict[str, Any]) -> None:
+def test_large_parts_of_a_call_are_counted_in_the_log_and_for_a_recording(parts: dict[str, Any]) -> None:
     added = 10_000 if "headers" in parts and len(parts["headers"]) == 100 else LARGE
     assert seen_call(**parts).size - seen_call().size >= added - 200
     assert seen_size(seen_call(**parts).call) - seen_size(seen_call().call) >= added - 200
@@ -182,7 +182,7 @@ def test_whatever_is_large_in_a_call_is_counted_in_the_log_and_for_a_recording(p
     [{"url": TEXT}, {"answer_headers": FIELDS}, {"headers": FIELDS}, {"error": TEXT}, {"body": TEXT.encode()}],
     ids=lambda parts: next(iter(parts)),
 )
-def test_whatever_is_large_in_a_notification_is_counted(parts: dict[str, Any]) -> None:
+def test_large_parts_of_a_notification_are_counted(parts: dict[str, Any]) -> None:
     def size(**parts: Any) -> int:
         made = msgspec.structs.replace(CALLED_BACK, **parts)
         return SeenNotification(notification=made, departures=(), signature="", reported="", status=200).size
@@ -360,7 +360,7 @@ def test_secrets_are_kept_within_bounds_of_count_length_and_sum() -> None:
 
 
 @pytest.mark.slow
-def test_one_password_again_and_again_makes_nothing_be_forgotten() -> None:
+def test_a_repeated_password_evicts_no_other_secret() -> None:
     secrets = SeenSecrets()
     secrets.learn("/v2/balance-webhook", b"", b'{"webhook_secret":"whsec_of-the-webhook"}')
     for _ in range(3000):

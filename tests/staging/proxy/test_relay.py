@@ -23,7 +23,7 @@ TARGETS = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
-def test_the_target_arrives_as_it_was_sent(run: Run, target: str) -> None:
+def test_the_target_arrives_unchanged(run: Run, target: str) -> None:
     async def main() -> None:
         async with proxied(says(OK)) as one:
             await one.get(target)
@@ -110,7 +110,7 @@ def test_every_field_that_clients_usually_send_arrives(run: Run) -> None:
 
 
 @pytest.mark.slow
-def test_header_fields_keep_their_order_and_values_and_none_is_added(run: Run) -> None:
+def test_header_fields_keep_their_order_and_values_without_additions(run: Run) -> None:
     async def main() -> None:
         async with proxied(says(OK)) as one:
             await one.get(

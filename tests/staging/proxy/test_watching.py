@@ -552,7 +552,7 @@ def test_lists_are_paged_filtered_and_waited_for() -> None:
 
 
 @pytest.mark.slow
-def test_the_audit_sees_what_was_kept() -> None:
+def test_the_audit_sees_the_stored_requests() -> None:
     async def main() -> None:
         async with proxied(says(ACCEPTED), says(OK)) as one:
             for _ in range(2):

@@ -199,7 +199,7 @@ DELETED = hook("DELETE", 204)
         ([PUT, hook("GET", 200)], True),
     ],
 )
-def test_the_webhook_is_as_it_was_last(calls: list[Call], wanted: bool | None, tmp_path: Path) -> None:
+def test_the_webhook_has_its_latest_state(calls: list[Call], wanted: bool | None, tmp_path: Path) -> None:
     [reseller] = load_scenario(checked(recorded(*calls), tmp_path)).document["resellers"]
     assert reseller.get("balance_webhook", {}).get("enabled") is wanted
 
@@ -241,7 +241,7 @@ RECEIVER = {"CallbackUrl": "https://a.example/", "Method": "GET"}
         ),
     ],
 )
-def test_the_receiver_of_callbacks_is_as_it_was_last(calls: list[Call], wanted: str | None, tmp_path: Path) -> None:
+def test_the_receiver_of_callbacks_has_its_latest_state(calls: list[Call], wanted: str | None, tmp_path: Path) -> None:
     [reseller] = load_scenario(checked(recorded(*calls), tmp_path)).document["resellers"]
     assert reseller.get("callback", {}).get("method") == wanted
 
@@ -249,7 +249,7 @@ def test_the_receiver_of_callbacks_is_as_it_was_last(calls: list[Call], wanted: 
 @pytest.mark.parametrize(
     ("thresholds", "wanted"), [([50], 50), ([50, "20.5"], Decimal("20.5")), ([50, None], None), ([50, 0], None)]
 )
-def test_the_threshold_is_as_it_was_last(thresholds: list[Any], wanted: Any, tmp_path: Path) -> None:
+def test_the_threshold_has_its_latest_value(thresholds: list[Any], wanted: Any, tmp_path: Path) -> None:
     calls = [said("POST", "/v2/low-balance-threshold", {"BalanceThreshold": one}) for one in thresholds]
     [reseller] = load_scenario(checked(recorded(*calls), tmp_path)).document["resellers"]
     assert reseller.get("low_balance_threshold") == wanted
