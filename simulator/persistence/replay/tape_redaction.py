@@ -209,10 +209,11 @@ def _played(masked: ReadTape, tape: TakenTape, again: RequestReplay) -> Iterator
         yield None
     player.end()
     made = taken(player.live)
-    if _told(made.entries) != _told(masked.entries):
-        raise CannotMask("a secret of it is also something else, such as an account: requests are answered otherwise")
-    if _sent(made.entries) != _sent(masked.entries):
-        raise CannotMask("a secret of it is also something else: other callbacks or webhooks are sent")
+    if list(_outcomes(made.entries)) != list(_outcomes(masked.entries)):
+        raise CannotMask(
+            "a secret of it is also something else, such as an account: requests are answered otherwise, or "
+            "other callbacks or webhooks are sent"
+        )
     whole, now = msgspec.structs.replace(head, entries=len(made.entries)), masked.end.now if masked.end else None
     due = None if tape.left_out else made.due
     state = made.state if tape.state else ""
@@ -228,16 +229,11 @@ def _marks_here(player: Player, tape: TakenTape) -> list[MarkState]:
     return [msgspec.structs.replace(one, state=state) for one in here]
 
 
-def _told(entries: Sequence[Entry]) -> list[tuple[Any, ...]]:
-    """Return a summary of the answers to the requests on a tape, with their rules."""
-    found = (getattr(one, "exchange", one) for one in entries)
-    return [
-        (one.n, one.status, one.error, one.rule, one.selected_rule, one.fault)
-        for one in found
-        if isinstance(one, Exchange) and one.n
-    ]
-
-
-def _sent(entries: Sequence[Entry]) -> list[tuple[str, int]]:
-    """Return the attempts on a tape."""
-    return [(one.job, one.attempt) for one in entries if isinstance(one, AttemptSent)]
+def _outcomes(entries: Sequence[Entry]) -> Iterator[tuple[Any, ...]]:
+    """Yield how each request on a tape was answered, by which rules, and each attempt."""
+    for entry in entries:
+        one = getattr(entry, "exchange", entry)
+        if isinstance(one, Exchange) and one.n:
+            yield one.n, one.status, one.error, one.rule, one.selected_rule, one.fault
+        elif isinstance(one, AttemptSent):
+            yield one.job, one.attempt
