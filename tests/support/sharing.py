@@ -15,9 +15,10 @@ LEASE_S = 2.0
 
 
 @contextmanager
-def server(database: str, *flags: str, lease_s: float = LEASE_S) -> Iterator[Serving]:
+def server(database: str, *flags: str, lease_s: float = LEASE_S, **variables: str) -> Iterator[Serving]:
     """Run a server on a database."""
-    with serving("--port", "0", "--json", "--store", database, "--lease", f"{lease_s}s", *flags) as running:
+    words = ("--port", "0", "--json", "--store", database, "--lease", f"{lease_s}s", *flags)
+    with serving(*words, **variables) as running:
         yield running
 
 
