@@ -7,12 +7,13 @@ its sandboxes up, registers again with a new fencing number, and goes on.
 import asyncio
 import secrets
 from collections.abc import Callable, Collection, Coroutine, Iterable
+from contextlib import suppress
 from functools import partial
 from time import monotonic
 from typing import Any, Final, Literal
 
 from simulator.persistence.data_folder import Application, follow_scenario
-from simulator.persistence.errors import LeaseLost, StoreError
+from simulator.persistence.errors import LeaseLost, StoreError, Unusable
 from simulator.persistence.gate import Gate
 from simulator.persistence.keeper import StoreKeeper
 from simulator.persistence.replay.rebuilding import return_to_life
@@ -131,7 +132,8 @@ class Cluster:
         try:
             if self.trouble is None:
                 self.store.wait_until_idle()
-                self._leases.end(self.store.server_id)
+                with suppress(Unusable):  # otherwise the lease ends by itself
+                    self._leases.end(self.store.server_id)
         finally:
             self._database.close()
             self.store.close()

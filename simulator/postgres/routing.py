@@ -190,15 +190,14 @@ class Router:
 
     async def _of_server(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer about the server itself, or all sandboxes, which is possible while PostgreSQL does not answer, too."""
-        trouble = self.cluster.trouble
-        if trouble is None:
-            await self._here(scope, receive, send)
-            return
-        is_of_all = scope["path"] in OF_ALL and self.cluster.store.unsaved_lives()
-        if scope["method"] not in _READS or is_of_all:
+        trouble, is_of_all = self.cluster.trouble, scope["path"] in OF_ALL
+        is_read = scope["method"] in _READS
+        if trouble is not None and (not is_read or (is_of_all and self.cluster.store.unsaved_lives())):
             await self._ungated(_unavailable(trouble.code, trouble.message), scope, receive, send)
-        else:
+        elif trouble is not None or (is_read and not is_of_all):
             await self._ungated(self._here, scope, receive, send)
+        else:
+            await self._here(scope, receive, send)
 
     async def _ungated(self, app: Any, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer while other answers wait for PostgreSQL."""

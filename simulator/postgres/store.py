@@ -30,6 +30,9 @@ from simulator.postgres.address import DatabaseAddress, connect, is_outage, set_
 COMMITTED_ALREADY: Final = "RS002"
 READERS_MAX: Final = 4
 POOL_TIMEOUT_S: Final = 5.0
+RECONNECT_TIMEOUT_S: Final = 2.0
+"""How long the pool tries to connect before the next reader tries again; its pauses would double without end."""
+
 RETRY_MIN_S, RETRY_MAX_S = 0.05, 1.0
 CLOSE_TIMEOUT_S: Final = 10.0
 KEYS_AT_ONCE: Final = 64
@@ -197,14 +200,15 @@ class PostgresStore:
 
 
 def open_pool(address: DatabaseAddress) -> Pool:
-    """Return a pool for reading. It reports its errors by exceptions alone."""
-    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
+    """Return a pool for reading. The library reports errors by exceptions alone, and logs none."""
+    logging.getLogger("psycopg").setLevel(logging.CRITICAL)
     return ConnectionPool(
         address.conninfo,
         kwargs={"autocommit": True, "client_encoding": "utf8"},
         min_size=1,
         max_size=READERS_MAX,
         timeout=POOL_TIMEOUT_S,
+        reconnect_timeout=RECONNECT_TIMEOUT_S,
         configure=set_up,
         check=ConnectionPool.check_connection,
         open=True,
