@@ -5,6 +5,7 @@ the end of the server. Snapshots take at most half of the time. None is taken wh
 """
 
 import asyncio
+from collections.abc import Callable
 from contextlib import aclosing, suppress
 from time import monotonic
 from typing import Final
@@ -40,7 +41,10 @@ END_S: Final = 5.0
 class SnapshotSchedule:
     """Takes the snapshots of all sandboxes of a server, one after the other."""
 
-    def __init__(self, store: Storage, gate: Gate, sandboxes: Sandboxes) -> None:
+    def __init__(
+        self, store: Storage, gate: Gate, sandboxes: Sandboxes, is_paused: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._is_paused = is_paused
         self._store = store
         self._gate = gate
         self._sandboxes = sandboxes
@@ -79,7 +83,7 @@ class SnapshotSchedule:
 
     def _may_save(self, live: LiveSandbox) -> bool:
         """Return whether a sandbox may be saved: not after its deletion, nor after a disk failure."""
-        return not live.is_deleted and self._gate.failure is None
+        return not live.is_deleted and self._gate.failure is None and not self._is_paused()
 
     def _is_due(self, live: LiveSandbox) -> bool:
         new, n = self._new(live), self._store.writer.life_of(live.id).n

@@ -82,7 +82,7 @@ class Cluster:
         self._app = self.owners.app = app
         self._followed = follows
         app.sandboxes.hide(self.hidden)
-        self._schedule = SnapshotSchedule(self.store, self.gate, app.sandboxes)
+        self._schedule = SnapshotSchedule(self.store, self.gate, app.sandboxes, lambda: self.trouble is not None)
         self._spec = app.sandboxes.get(DEFAULT).spec
         self._register()
         is_owner = self._leases.claim(DEFAULT, self.store.server_id, creates=True) == self.store.server_id
@@ -230,16 +230,18 @@ class Cluster:
         go on."""
         self.owners.keep(servers)
         self.on_servers(servers)
-        for name in orphans:
-            if self.owners.may_adopt(name):
-                self._begin_task(self._adopt(name))
+        if names := [name for name in orphans if self.owners.may_adopt(name)]:
+            self._begin_task(self._adopt(names))
 
-    async def _adopt(self, name: str) -> None:
-        self.owners.forget(name)
-        try:
-            await self.settle(name)
-        except (Elsewhere, Unavailable):
-            return
+    async def _adopt(self, names: Iterable[str]) -> None:
+        is_adopted = False
+        for name in names:
+            self.owners.forget(name)
+            with suppress(Elsewhere, Unavailable):
+                await self.settle(name)
+                is_adopted = True
+        if is_adopted:
+            self._lease.look_again()
 
     # Whether PostgreSQL answers
 

@@ -21,7 +21,7 @@ from simulator.postgres.store import Pool
 from simulator.runtime.courier import Sender
 
 RENEWALS_PER_LEASE: Final = 5
-ORPHANS_AT_ONCE: Final = 4
+ORPHANS_AT_ONCE: Final = 8
 SWEPT_ROWS: Final = {"entries": 512, "parts": 32}
 FORGET_AFTER: Final = "1 day"
 WAIT_S: Final = 0.1
@@ -120,7 +120,8 @@ class LeaseKeeper:
         self.server_id = 0
         self.fresh_until = 0.0
         self.is_failing = False
-        self._is_closed = threading.Event()
+        self._woken = threading.Event()
+        self._is_closed = False
         self._db: psycopg.Connection[Any] | None = None
         self._thread = threading.Thread(target=self._run, name="lease", daemon=True)
 
@@ -135,14 +136,23 @@ class LeaseKeeper:
         """Renew no more until the next `begin`."""
         self.server_id, self.fresh_until = 0, 0.0
 
+    def look_again(self) -> None:
+        """Look for more sandboxes without an owner at once."""
+        self._woken.set()
+
     def close(self) -> None:
         """Renew no more."""
-        self._is_closed.set()
+        self._is_closed = True
         self.lose()
+        self._woken.set()
 
     def _run(self) -> None:
-        while not self._is_closed.wait(self._lease_s / RENEWALS_PER_LEASE):
+        while True:
+            self._woken.wait(self._lease_s / RENEWALS_PER_LEASE)
+            self._woken.clear()
             server_id = self.server_id
+            if self._is_closed:
+                return
             if not server_id:
                 continue
             try:

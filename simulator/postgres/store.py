@@ -69,7 +69,8 @@ class PostgresStore:
         self._durability = durability
         self.pool = open_pool(address)
         self.reader = Reader(PooledDatabase(self.pool, address), address.name)
-        self.writer = Writer((), SequenceKeys(self.reader), retention or Retention())
+        self._keys = SequenceKeys(self.reader)
+        self.writer = Writer((), self._keys, retention or Retention())
         self._db: psycopg.Connection[Any] | None = None
         self._serial = 0
         self._waiting: deque[_Batch] = deque()
@@ -142,12 +143,14 @@ class PostgresStore:
                 return
             if self._failure is None:
                 self._failure = self._commit([one for batch in batches for one in batch.statements])
+            for batch in batches:
+                _call(batch.done, self._failure)
             with self._changed:
                 for _ in batches:
                     self._waiting.popleft()
                 self._changed.notify_all()
-            for batch in batches:
-                _call(batch.done, self._failure)
+            if self._failure is None:
+                self._keys.refill()
 
     def _commit(self, statements: Sequence[Statement]) -> StoreError | None:
         """Commit, as often as it takes. Return the error after which no commit can follow."""
@@ -239,7 +242,7 @@ def translated(statement: str) -> bytes:
 
 
 class SequenceKeys(Keys):
-    """Keys that no other server has, some fetched ahead."""
+    """Keys that no other server has. `refill` fetches some ahead, so that the event loop need not wait for them."""
 
     def __init__(self, reader: Reader) -> None:
         super().__init__()
@@ -255,11 +258,21 @@ class SequenceKeys(Keys):
         """See `Keys`. Raises `StoreError`."""
         return self._next(self._snapshots, "snapshot_keys")
 
+    def refill(self) -> None:
+        """Fetch keys when few are left, in any thread."""
+        for keys, sequence in ((self._lives, "life_keys"), (self._snapshots, "snapshot_keys")):
+            if len(keys) < KEYS_AT_ONCE // 2:
+                with suppress(StoreError):
+                    self._fetch(keys, sequence)
+
     def _next(self, keys: deque[int], sequence: str) -> int:
         if not keys:
-            statement = f"SELECT nextval('{sequence}') FROM generate_series(1, {KEYS_AT_ONCE})"
-            keys.extend(key for (key,) in self._reader.rows(statement))
+            self._fetch(keys, sequence)
         return keys.popleft()
+
+    def _fetch(self, keys: deque[int], sequence: str) -> None:
+        statement = f"SELECT nextval('{sequence}') FROM generate_series(1, {KEYS_AT_ONCE})"
+        keys.extend(key for (key,) in self._reader.rows(statement))
 
 
 def _call(done: Callable[[StoreError | None], object], error: StoreError | None) -> None:

@@ -8,10 +8,10 @@ from typing import cast
 import pytest
 
 from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
-from simulator.persistence.errors import StoreError, WriteFailed
+from simulator.persistence.errors import LeaseLost, StoreError, WriteFailed
 from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.store import Store
-from simulator.server.answer_writer import GatedTransport
+from simulator.server.answer_writer import REFUSAL, GatedTransport
 from tests.support.late_stores import LateStore
 
 
@@ -133,6 +133,42 @@ def test_no_answer_leaves_after_a_failure_and_the_failure_is_reported_once() -> 
     transport.abort()
     assert written.did == ["aborted"]
     assert [str(one) for one in failures] == ["the disk is full"]
+
+
+def test_answers_that_a_lost_lease_leaves_unstored_are_refused_until_the_gate_begins_again() -> None:
+    store, gate, written, transport, failures = made()
+    gate.note()
+    transport.write(b"HTTP/1.1 200 OK\r\n\r\n")
+    transport.write(b"more of it")
+    begun = Written()
+    middle = GatedTransport(cast(asyncio.Transport, begun), gate)
+    middle.write(b"a later piece of a long answer")
+    store.requested[0](LeaseLost("the lease has ended"))
+    assert written.did == [REFUSAL, "closed"]
+    assert b'"error":"lease_lost"' in REFUSAL
+    assert begun.did == ["aborted"]
+    assert len(failures) == 1
+    gate.begin_again()
+    after = Written()
+    GatedTransport(cast(asyncio.Transport, after), gate).write(b"a")
+    assert after.did == [b"a"]
+
+
+def test_bytes_that_are_free_leave_a_closed_gate_behind_earlier_ones() -> None:
+    store, gate, written, transport, _ = made()
+    gate.note()
+    free = Written()
+    other = GatedTransport(cast(asyncio.Transport, free), gate)
+    other.is_free = transport.is_free = True
+    other.write(b"a")
+    assert free.did == [b"a"]
+    transport.is_free = False
+    transport.write(b"held")
+    transport.is_free = True
+    transport.write(b"behind")
+    assert written.did == []
+    store.requested[0](None)
+    assert written.did == [b"held", b"behind"]
 
 
 def test_a_real_store_has_what_was_written_when_the_gate_opens(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from tests.support.watchdog import WATCHDOG
 
 pytestmark = [pytest.mark.needs("initdb"), pytest.mark.slow]
 NAMES = ("a", "b", "c")
-KILLS, PAUSES, DATABASE_KILLS, PARTITIONS = (int(__import__("os").environ.get("N", 100)), 20, 20, 5)
+KILLS, PAUSES, DATABASE_KILLS, PARTITIONS = 100, 20, 20, 5
 
 
 @pytest.fixture

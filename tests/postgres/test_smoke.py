@@ -42,6 +42,7 @@ def test_every_server_answers_for_every_sandbox(database: str) -> None:
         assert len(control(second, "GET", "/sandboxes/shop/inbox/mine").json["items"]) == 1
 
 
+@pytest.mark.slow
 def test_the_sandboxes_of_a_killed_server_answer_from_another_server(database: str) -> None:
     with server(database) as first, server(database) as second:
         assert control(first, "POST", "/sandboxes", {"id": "shop", "clock": {"mode": "real"}}).status == 201
@@ -58,6 +59,7 @@ def test_the_sandboxes_of_a_killed_server_answer_from_another_server(database: s
         assert control(second, "GET", "/sandboxes/shop/invariants").json["ok"]
 
 
+@pytest.mark.slow
 def test_a_server_that_was_paused_for_longer_than_its_lease_changes_nothing(database: str) -> None:
     with server(database) as first, server(database) as second:
         assert control(first, "POST", "/sandboxes", {"id": "shop", "clock": {"mode": "manual"}}).status == 201
@@ -72,6 +74,7 @@ def test_a_server_that_was_paused_for_longer_than_its_lease_changes_nothing(data
         assert "leases_lost_total 1" in control(first, "GET", "/metrics").body.decode()
 
 
+@pytest.mark.slow
 def test_the_password_is_never_shown(database: str) -> None:
     with server(database, "--log", "text") as running:
         assert PASSWORD not in running.first_line
