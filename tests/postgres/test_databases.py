@@ -1,6 +1,7 @@
 """What a database must be, how it is addressed, and what a server says of one that it cannot use."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,9 @@ from tests.support.sharing import server
 pytestmark = [pytest.mark.needs("initdb"), pytest.mark.slow]
 
 
-def refusal(address: str, **variables: str) -> str:
+def refusal(address: str) -> str:
     """Return the one line with which a server refuses a database."""
-    done = run("serve", "--port", "0", "--store", address, **variables)
+    done = run("serve", "--port", "0", "--store", address)
     assert done.status == 3
     assert PASSWORD not in done.only_error_line
     return done.only_error_line
@@ -60,7 +61,7 @@ def test_a_password_file_and_a_service_file_are_read(database: str, database_ser
     passwords.chmod(0o600)
     services = tmp_path / "services"
     services.write_text(f"[shop]\nhost=127.0.0.1\nport={database_server.port}\ndbname={name}\nuser={USER}\n")
-    variables = {"PGPASSFILE": str(passwords), "PGSERVICEFILE": str(services)}
+    variables: dict[str, Any] = {"PGPASSFILE": str(passwords), "PGSERVICEFILE": str(services)}
     with server("postgresql:///?service=shop", **variables) as running:
         assert running.ready["sandbox"] == "default"
 

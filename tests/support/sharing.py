@@ -15,7 +15,7 @@ LEASE_S = 2.0
 
 
 @contextmanager
-def server(database: str, *flags: str, lease_s: float = LEASE_S, **variables: str) -> Iterator[Serving]:
+def server(database: str, *flags: str, lease_s: float = LEASE_S, **variables: Any) -> Iterator[Serving]:
     """Run a server on a database."""
     words = ("--port", "0", "--json", "--store", database, "--lease", f"{lease_s}s", *flags)
     with serving(*words, **variables) as running:

@@ -16,6 +16,7 @@ async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
 async def main(listens: int, port: int) -> None:
     async def passed(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
+            # connect: this process passes bytes on, and ends by SIGKILL
             inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", port)
         except OSError:
             writer.close()
