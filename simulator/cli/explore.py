@@ -44,11 +44,38 @@ PROOF_COLUMNS = ("command", "verdict", "failed", "why")
 class Wanted(NamedTuple):
     """The flags of `explore` about the exploration. `restart` is empty without `--restart`."""
 
+    command: tuple[str, ...]
+    out: Path
+    workers: int
     minutes: float
     resume: bool
     first: bool
     timeout_s: float | None
     restart: tuple[str, ...]
+
+
+@contextmanager
+def _ending_with_reasons(place: Path, command: str = "COMMAND") -> Iterator[None]:
+    """Raise `CannotStart` with the reason why no run can be judged; messages call the command `command`, and `place` is
+    the file or folder of the runs."""
+    from simulator.domain.errors import DomainError
+    from simulator.explore.run_verdicts import OtherRun
+    from simulator.explore.runs import CannotRun
+    from simulator.explore.trials import AsksNothing, BaselineFails
+
+    try:
+        yield
+    except (CannotRun, OtherRun, DomainError) as error:
+        text = str(error)
+    except AsksNothing as error:
+        text = f"{UNMET}: {str(error).replace('COMMAND', command, 1)}; {HINT}"
+    except BaselineFails as error:
+        text = f"{command} fails without any fault: {error}"
+    except OSError as error:
+        text = f"{place}: {error.strerror or error}"
+    else:
+        return
+    raise CannotStart(whole_line(f"{title()}: {text}"))
 
 
 class CommandOrProof(WithCommand):
@@ -141,62 +168,34 @@ def explore_command(
         if prove is None or not before or not after or ctx.obj:
             raise click.UsageError("--prove FINDING needs --before CMD and --after CMD, and no other command", ctx)
         return _compare(prove, {"before": before, "after": after}, restart or (), timeout)
-    to_run: list[str] = ctx.obj
     if flags["port"] and workers not in (None, 1):
         raise click.UsageError("several workers cannot listen on one port; leave --port out, or say --workers 1", ctx)
     reports = Reports(EXPLORE, junit, None, "text")
     count = 1 if flags["port"] else workers or os.cpu_count() or 1
     server = ServerFlags(**flags)
-    wanted = Wanted(minutes, resume, first, timeout, restart or ())
+    wanted = Wanted(tuple(ctx.obj), out, count, minutes, resume, first, timeout, restart or ())
     reports.begin()
     try:
         with on_path():
-            return _explored(to_run, server, reports, out, count, wanted)
+            return _explored(server, reports, wanted)
     except CannotStart as refused:
         reports.not_run(refused.message)
         raise
 
 
-def _explored(
-    to_run: list[str],
-    flags: ServerFlags,
-    reports: Reports,
-    out: Path,
-    workers: int,
-    wanted: Wanted,
-) -> int:
+def _explored(flags: ServerFlags, reports: Reports, wanted: Wanted) -> int:
     from simulator.cli.reports.explore import exit_code, suites
-    from simulator.domain.errors import DomainError
-    from simulator.explore.run_verdicts import OtherRun
-    from simulator.explore.runs import CannotRun
-    from simulator.explore.trials import AsksNothing, BaselineFails
     from simulator.server.serve import host_for_clients
 
     os.environ.update(bypass(os.environ, f"http://{host_for_clients(flags.host)}"))  # COMMAND inherits them
-    check_programs(to_run, wanted.restart)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        with ending_with_problems(CannotStart):
-            report = _campaign(to_run, flags, reports, out, workers, wanted)
-    except (CannotRun, OtherRun, DomainError) as error:
-        raise CannotStart(f"{EXPLORE}: {error}") from None
-    except AsksNothing as error:
-        raise CannotStart(f"{EXPLORE}: {error}; {HINT}") from None
-    except BaselineFails as error:
-        raise CannotStart(f"{EXPLORE}: COMMAND fails without any fault: {error}") from None
-    except OSError as error:
-        raise CannotStart(whole_line(f"{EXPLORE}: {out} cannot be written: {error.strerror or error}")) from None
+    check_programs(wanted.command, wanted.restart)
+    with _ending_with_reasons(wanted.out), ending_with_problems(CannotStart):
+        wanted.out.mkdir(parents=True, exist_ok=True)
+        report = _campaign(flags, reports, wanted)
     return exit_code(report, is_written=reports.write(suites(report)))
 
 
-def _campaign(
-    to_run: list[str],
-    flags: ServerFlags,
-    reports: Reports,
-    out: Path,
-    workers: int,
-    wanted: Wanted,
-) -> "ExplorationReport":
+def _campaign(flags: ServerFlags, reports: Reports, wanted: Wanted) -> "ExplorationReport":
     from simulator.cli.reports.explore import Screen, about, base_of, repeated, suites_when_stopped
     from simulator.cli.server import of_one_command, options_of
     from simulator.explore.campaign import Campaign, Plan
@@ -207,12 +206,12 @@ def _campaign(
     from simulator.scenario.library import load_scenario
 
     scenario, screen = load_scenario(flags.scenario), Screen()
-    base, rate = base_of(flags, out, scenario)
+    base, rate = base_of(flags, wanted.out, scenario)
     plain = options_of(of_one_command(flags))._replace(mode=None, rate=None, start=None, seed=None)
-    setting = Setting(tuple(to_run), plain, flags.host, flags.port, out, wanted.restart)
+    setting = Setting(wanted.command, plain, flags.host, flags.port, wanted.out, wanted.restart)
     plan = Plan(
-        folder=out,
-        reproduction=Reproduction(tuple(to_run), wanted.restart, repeated(flags)),
+        folder=wanted.out,
+        reproduction=Reproduction(wanted.command, wanted.restart, repeated(flags)),
         seed=flags.seed or 0,
         seconds=wanted.minutes * 60,
         ends_at_first=wanted.first,
@@ -223,15 +222,15 @@ def _campaign(
     )
     with (
         _stopping(screen),
-        closing(Record(out, about(setting, base, flags, wanted.timeout_s), resumes=wanted.resume)) as record,
-        Workers(setting, workers) as pool,
+        closing(Record(wanted.out, about(setting, base, flags, wanted.timeout_s), resumes=wanted.resume)) as record,
+        Workers(setting, wanted.workers) as pool,
     ):
         if wanted.resume and record.begins_anew:
-            print_to_stderr(whole_line(f"{EXPLORE}: {out} has no runs to resume, so all are run"))
+            print_to_stderr(whole_line(f"{EXPLORE}: {wanted.out} has no runs to resume, so all are run"))
         trials = Trials(pool, base, record, rate, wanted.timeout_s)
         campaign = Campaign(trials, record, plan, screen)
         try:
-            screen.begin(trials.run_baseline(), workers)
+            screen.begin(trials.run_baseline(), wanted.workers)
             record.begin()
             trials.on_judged = screen.watching(campaign)
             report = campaign.explore()
@@ -319,23 +318,11 @@ def play_finding(
 ) -> "ProofResult":
     """Play the finding. Raises `CannotStart`."""
     from simulator.explore.finding_proof import read_finding
-    from simulator.explore.runs import CannotRun
-    from simulator.explore.trials import AsksNothing, BaselineFails
 
-    try:
+    with _ending_with_reasons(path, command), on_path():
         finding = read_finding(path)
-        with on_path():
-            check_programs(words, restart)
-            return _play_finding(finding, words, restart, times, timeout_s)
-    except CannotRun as error:
-        raise CannotStart(whole_line(f"{title()}: {error}")) from None
-    except AsksNothing as error:
-        text = str(error).replace("COMMAND", command, 1)
-        raise CannotStart(f"{title()}: {UNMET}: {text}; {HINT}") from None
-    except BaselineFails as error:
-        raise CannotStart(f"{title()}: {command} fails without any fault: {error}") from None
-    except OSError as error:
-        raise CannotStart(whole_line(f"{title()}: {path}: {error.strerror or error}")) from None
+        check_programs(words, restart)
+        return _play_finding(finding, words, restart, times, timeout_s)
 
 
 def _play_finding(
