@@ -111,14 +111,14 @@ def test_two_expectations_of_the_same_name_are_both_replaced_and_both_removed(ov
 def test_a_missing_name_to_remove_gets_a_suggestion(over: Path) -> None:
     over.write_text("extends: base.yaml\nfaults:\n  - { name: outrage, remove: true }\n")
     [problem] = problems(over)
-    said = "nothing is inherited in faults that has the name 'outrage' (did you mean 'outage'?)"
+    said = "there is no inherited item in faults with the name 'outrage' (did you mean 'outage'?)"
     assert (problem.line, problem.column, problem.path, problem.message) == (3, 13, "faults[0].name", said)
 
 
 def test_a_name_in_another_section_is_not_removed_and_its_section_is_named(over: Path) -> None:
     over.write_text("extends: base.yaml\npayments: [{ name: slow, remove: true }]\n")
     [problem] = problems(over)
-    assert problem.message == "nothing is inherited in payments that has the name 'slow' (there is one in faults)"
+    assert problem.message == "there is no inherited item in payments with the name 'slow' (there is one in faults)"
 
 
 def test_a_base_without_extends_may_not_remove_either(over: Path) -> None:

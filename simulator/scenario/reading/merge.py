@@ -110,7 +110,7 @@ def _is_valid_removal(node: Node, path: Path, report: ProblemReport) -> bool:
         text = f"{shown(other)} beside 'remove' has no effect; without 'remove' the item replaces the inherited one"
         report.add(node.keys[other], (*path, other), "misplaced", text)
     elif not _labels(node, keys):
-        text = f"what is removed is said by its {' or '.join(keys)}, which is text"
+        text = f"an item is removed by its {' or '.join(keys)}, which is text"
         report.add(found.position, path, "missing_key", text)
     else:
         return True
@@ -122,14 +122,14 @@ def _report_unknown(label: Label, node: Node, path: Path, base: Node, report: Pr
     (key, text), found = label, child(node, label[0])
     assert found is not None
     if is_gone:
-        message = f"what has the {key} {shown(text)} is replaced or removed by another item already"
+        message = f"another item replaces or removes the {key} {shown(text)} already"
         report.add(found.position, (*path, key), "duplicate", message)
         return
     of_section = {name: [_labels(item, (key,)) for item in _items(child(base, name))] for name in CHANGEABLE}
     others = [name for name, labels in of_section.items() if name != path[0] and [label] in labels]
     known = [name for labels in of_section[str(path[0])] for _, name in labels]
     hint = f" (there is one in {' and '.join(others)})" if others else suggestion(text, known)
-    message = f"nothing is inherited in {path[0]} that has the {key} {shown(text)}{hint}"
+    message = f"there is no inherited item in {path[0]} with the {key} {shown(text)}{hint}"
     report.add(found.position, (*path, key), "unknown_name", message)
 
 

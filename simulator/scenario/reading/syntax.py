@@ -74,7 +74,7 @@ def _unclosed(text: str, until: Any, loader: Any) -> Mistake | None:
             if isinstance(token, yaml.FlowMappingStartToken | yaml.FlowSequenceStartToken):
                 opened.append(start)
             elif isinstance(token, yaml.FlowMappingEndToken | yaml.FlowSequenceEndToken) and opened:
-                if text[start.index] != _CLOSING[text[opened[-1].index]]:
+                if text[start.index : start.index + 1] != _CLOSING.get(text[opened[-1].index]):
                     break
                 opened.pop()
             elif isinstance(token, yaml.ScalarToken) and token.style in ("'", '"') and is_before:

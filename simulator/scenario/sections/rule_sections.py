@@ -47,8 +47,9 @@ class KnownCodes(msgspec.Struct, frozen=True):
 
     def for_section(self, section: str) -> "KnownCodes":
         """Return the names for rules of a section; payments and bills may compare an amount."""
-        is_told = self.outstanding or section not in ("payments", "bills")
-        return self if is_told else msgspec.structs.replace(self, outstanding=True)
+        if self.outstanding or section not in ("payments", "bills"):
+            return self
+        return msgspec.structs.replace(self, outstanding=True)
 
 
 # The rule sections in their order, each with its definition in the schema.
