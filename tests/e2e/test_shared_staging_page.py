@@ -240,7 +240,7 @@ SPOILT = (
     (lambda path: path.symlink_to("/dev/zero"), "is no regular file"),
     (lambda path: os.mkfifo(path), "is no regular file"),
     (lambda path: path.mkdir(), "is no regular file"),
-    (lambda path: path.write_text("a full short\n"), "line 1: the token of a has 16"),
+    (lambda path: path.write_text("a full short\n"), "line 1: write NAME read|full TOKEN"),
 )
 
 
