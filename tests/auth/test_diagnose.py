@@ -97,11 +97,11 @@ QUERIES = [
     ("limit=5&date=1&flag", "date=1&flag&limit=5", "flag has no ="),
     ("limit=5&date=1&flag", "date=1&flag=&limit=5", "flag has no ="),
     ("Account=1&a=2", "a=2&Account=1", "regardless of case"),
-    (SPACE, "date=2026-10-01+-+2026-10-02&limit=5", "encoded otherwise than it is sent"),
-    (SPACE.replace("%20", "+"), SPACE, "encoded otherwise than it is sent"),
+    (SPACE, "date=2026-10-01+-+2026-10-02&limit=5", "in another encoding than it is sent"),
+    (SPACE.replace("%20", "+"), SPACE, "in another encoding than it is sent"),
     (SPACE.replace("%20", "+"), "date=2026-10-01 - 2026-10-02&limit=5", "percent-decoded"),
-    ("url=http%3a%2f%2fh%2fx", "url=http%3A%2F%2Fh%2Fx", "encoded otherwise than it is sent"),
-    ("url=http://h/x!", "url=http%3A%2F%2Fh%2Fx!", "encoded otherwise than it is sent"),
+    ("url=http%3a%2f%2fh%2fx", "url=http%3A%2F%2Fh%2Fx", "in another encoding than it is sent"),
+    ("url=http://h/x!", "url=http%3A%2F%2Fh%2Fx!", "in another encoding than it is sent"),
 ]
 
 

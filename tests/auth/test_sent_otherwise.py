@@ -241,7 +241,7 @@ def test_a_query_that_was_sent_otherwise_than_signed_is_named(name: str, sent: s
 def test_a_value_is_named_in_its_signed_form() -> None:
     request = Request("GET", "/v2/transactions", DAY, b"")
     said = header(request, Signer(query=lambda _: f"{DAY}.0").sign(request))
-    assert said.startswith("a value of the query is signed as 5.0, and sent otherwise")
+    assert said.startswith("a value of the query is signed as 5.0, and sent differently")
 
 
 @pytest.mark.parametrize(

@@ -187,14 +187,14 @@ QUERY = (
     "sign what follows the ? as it is sent, sorted by key, without parameters that have no = (of equal keys and empty "
     "values assume.repeated-query-keys and assume.empty-query-values say more)"
 )
-SAME = "make the query once, sign this text and send it"
+SAME = "build the query once, sign this text and send it"
 
 MISTAKES = (
     *rows(
         "parameters",
-        ("repeated-key-once", "of a repeated key only one parameter is signed", "sign each of them", _once),
-        ("query-list-otherwise", "a list in the query is signed as {}, and sent otherwise", SAME, _lists),
-        ("query-value-otherwise", "a value of the query is signed as {}, and sent otherwise", SAME, _values),
+        ("repeated-key-once", "only one parameter of a repeated key is signed", "sign each of them", _once),
+        ("query-list-otherwise", "a list in the query is signed as {}, and sent differently", SAME, _lists),
+        ("query-value-otherwise", "a value of the query is signed as {}, and sent differently", SAME, _values),
         ("parameter-absent-sent", "sent without a value, and not signed: {}",
          "leave out parameters without a value before you send", _absent_sent),
         ("parameter-added", "added to the query after signing: {}", "sign the query when it is complete", _fewer),

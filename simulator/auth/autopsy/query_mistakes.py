@@ -135,11 +135,11 @@ MISTAKES = (
     *rows(
         "spelling",
         ("query-decoded", "the query is percent-decoded", "sign the query as it is sent", _decoded),
-        ("query-encoded-otherwise", "the query is encoded otherwise than it is sent", RAW, _encoded_otherwise),
+        ("query-encoded-otherwise", "the query is signed in another encoding than it is sent", RAW, _encoded_otherwise),
         ("query-encoded-twice", "the query is percent-encoded once more than it is sent", RAW,
          lambda r: [] if _is_plain(r.query) else [lambda part: quote(part, safe="=").encode(),
                                                   lambda part: quote(part, safe="").encode()]),
-        ("query-other-charset", "the letters of the query that are not ASCII are signed in {}", SAME,
+        ("query-other-charset", "non-ASCII letters of the query are signed in {}", SAME,
          _in_other_charset),
     ),
     *rows(

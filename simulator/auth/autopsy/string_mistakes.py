@@ -113,7 +113,7 @@ def _only_body(facts: Facts) -> Iterator[Any]:
 _WHOLE = "sign the whole seconds of the header"
 _EXACT = "sign the value of the header, to the character"
 _SIX = "sign v1:<timestamp>:<nonce>:<METHOD>:<query>:<body hash>"
-_HASH_ALWAYS = "sign the body hash; without a body that is the hash of no bytes"
+_HASH_ALWAYS = "sign the body hash; without a body, the hash of no bytes"
 _COLONS = "join the parts with colons"
 _END = "let the string end with the body hash"
 _BEGIN = "begin the string with v1:"
@@ -142,7 +142,7 @@ MISTAKES = (
          lambda r: [(b'"%b"' % r.nonce, "a text in quotes"), (b"{%b}" % r.nonce, "a text in braces"),
                     (b"b'%b'" % r.nonce, "b'...'"), (b"UUID('%b')" % r.nonce, "UUID('...')")]),
         ("nonce-missing", "the nonce is empty in the signed string", _EXACT, always(b"")),
-        ("nonce-another", "the nonce of another request is signed", "make one nonce for the header and the string",
+        ("nonce-another", "the nonce of another request is signed", "create one nonce for header and string",
          lambda r: r.nonces),
     ),
     *rows(
@@ -164,7 +164,7 @@ MISTAKES = (
         ("query-left-out-with-colon", "the query was left out together with its colon",
          "sign the query between two colons, also an empty one", always(_without(3))),
         ("body-hash-left-out", "the body hash was left out together with its colon", _HASH_ALWAYS, _without_body_hash),
-        ("path-in-string", "the path is one more part of the signed string", _SIX, _with_path),
+        ("path-in-string", "the path is an additional part of the signed string", _SIX, _with_path),
         ("nonce-left-out", "the nonce was left out together with its colon", _SIX, always(_without(1))),
         ("timestamp-left-out", "the timestamp was left out together with its colon", _SIX, always(_without(0))),
         ("method-left-out", "the method was left out together with its colon", _SIX, always(_without(2))),
@@ -183,12 +183,12 @@ MISTAKES = (
          always(lambda text: text + b"\n")),
         ("string-ends-otherwise", "the canonical string has {} at its end", _END,
          always(*((lambda text, end=end: text + end, shown) for end, shown in _ENDS.items()))),
-        ("version-otherwise", "the canonical string begins otherwise than with v1:", _BEGIN,
+        ("version-otherwise", "the canonical string begins with something other than v1:", _BEGIN,
          always(*(lambda text, begin=begin: begin + text.removeprefix(b"v1:") for begin in _BEGINNINGS))),
         ("only-body-signed", "only the body is signed", _SIX, _only_body),
-        ("string-in-lower-case", "the whole string is signed in lower case", "leave the string as it is made",
+        ("string-in-lower-case", "the whole string is signed in lower case", "do not change the case of the string",
          always(bytes.lower)),
-        ("string-in-capitals", "the whole string is signed in capitals", "leave the string as it is made",
+        ("string-in-capitals", "the whole string is signed in capitals", "do not change the case of the string",
          always(bytes.upper)),
         ("string-hashed-first", "the string is hashed before the HMAC", "give the string itself to the HMAC",
          always(lambda text: hashlib.sha256(text).digest(), lambda text: hashlib.sha256(text).hexdigest().encode(),
