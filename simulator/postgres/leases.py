@@ -158,7 +158,7 @@ class LeaseKeeper:
             try:
                 self._look(server_id)
                 self.is_failing = False
-            except psycopg.Error:
+            except Exception:  # the thread must go on
                 self.is_failing = True
                 if self._db is not None:
                     with suppress(psycopg.Error):

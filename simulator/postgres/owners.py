@@ -20,7 +20,7 @@ from simulator.runtime.lives import unshared_budgets
 from simulator.runtime.operations import NotReady
 from simulator.runtime.sandboxes import DEFAULT
 
-RESERVED_S: Final = 60.0
+RESERVED_S: Final = 600.0
 """How long a name stays reserved for a sandbox that is being created, or that was deleted."""
 
 ANSWER_TIMEOUT_S: Final = 10.0

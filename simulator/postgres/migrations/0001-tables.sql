@@ -75,3 +75,15 @@ BEGIN
     END IF;
     RETURN found_owner;
 END $$;
+
+-- Keeps a server from creating a sandbox under a name that it has lost with an earlier lease.
+CREATE FUNCTION check_owner() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM owners WHERE sandbox = NEW.sandbox AND server = current_setting('reseller_sim.server')::BIGINT
+    ) THEN
+        RAISE EXCEPTION 'the sandbox % has another owner', NEW.sandbox USING ERRCODE = 'RS001';
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER check_owner BEFORE INSERT ON lives FOR EACH ROW EXECUTE FUNCTION check_owner();
