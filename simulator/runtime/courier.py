@@ -130,8 +130,7 @@ class Courier:
         if send.job.url.startswith(INBOX_SCHEME):
             result = await _replied(self.into_inbox(send.job.url, request, now, wall), clock, timeout_s)
         else:
-            request = msgspec.structs.replace(request, verifies=self._verifies)
-            result = await self._sender.send(request, timeout_s, self._owner)
+            result = await self._send(request, timeout_s)
         duration_us = int((perf_counter() - began) * 1e6)
         self.served.attempted(CALLBACK if isinstance(send.job, Callback) else WEBHOOK, result, duration_us)
         timed = AttemptTime(_reseller(send.job), send.job.url, result.status is not None, duration_us)
@@ -188,12 +187,17 @@ class Courier:
         """Send a request that is no attempt of a job to the target `url`."""
         if not url.startswith(INBOX_SCHEME):
             async with self._sender.turn(url, self._owner):
-                return await self._sender.send(request, timeout_s, self._owner)
+                return await self._send(request, timeout_s)
         wall = clock.wall()
         message = _message(url, request, clock.at(wall), wall)
         if isinstance(message, InboxReceived):
             self._note(message)
         return await _replied(self._take(message), clock, timeout_s)
+
+    async def _send(self, request: OutgoingRequest, timeout_s: float) -> AttemptResult:
+        if not self._verifies:
+            request = msgspec.structs.replace(request, verifies=False)
+        return await self._sender.send(request, timeout_s, self._owner)
 
     def into_inbox(
         self, url: str, request: OutgoingRequest, now: datetime, wall: datetime

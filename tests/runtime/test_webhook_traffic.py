@@ -23,9 +23,16 @@ def test_a_receiver_that_fails_often_gets_every_event_or_all_its_attempts() -> N
     assert ended["success"] > 300
 
 
-@pytest.mark.parametrize(("accepts", "state"), [(True, "delivered"), (False, "pending")])
-def test_a_scenario_may_accept_any_certificate_of_a_receiver(accepts: bool, state: str, tmp_path: Path) -> None:
-    scenario = {"clock": "manual", "accept_any_certificate": accepts}
+@pytest.mark.parametrize(
+    ("accepts", "state", "ending"), [(True, "delivered", "answered"), (False, "pending", "connection")]
+)
+def test_a_scenario_may_accept_any_certificate_of_a_receiver(
+    accepts: bool, state: str, ending: str, tmp_path: Path
+) -> None:
+    quick = [{"status": "Processing"}, {"after": "1s", "status": "Succesful"}]
+    payments = [{"when": {}, "then": quick}]
+    scenario = {"clock": "manual", "accept_any_certificate": accepts, "payments": payments}
+    probed = []
 
     async def receive(client: Client) -> None:
         async with TlsReceiver(says(OK), tls=proof(tmp_path)) as receiver:
@@ -33,11 +40,14 @@ def test_a_scenario_may_accept_any_certificate_of_a_receiver(accepts: bool, stat
             await client.acall("POST", f"/v2/callback-url?url={url}&method=POST")
             await client.acall("POST", "/v2/topup", ORDER)
             await client.asim("POST", "/sandboxes/default/clock/advance", {"seconds": 2})
+            wanted = {"probes": ["callback-unknown-refid"]}
+            probed.extend((await client.asim("POST", "/sandboxes/default/probes", wanted)).json["probes"])
 
     with running(scenario, wall=wall_clock) as client:
         client.run(receive(client))
         rows = client.sim("GET", "/sandboxes/default/callbacks").json["callbacks"]
-        assert [row["state"] for row in rows] == [state], rows
+        assert {row["state"] for row in rows} == {state}, rows
+        assert [sent["ending"] for probe in probed for sent in probe["requests"]] == [ending], probed
 
 
 @pytest.mark.parametrize("kind", ["silent", "refused"])
