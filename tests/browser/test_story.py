@@ -133,7 +133,7 @@ def test_a_callback_shows_its_request_its_answer_and_the_reason_of_each_attempt(
     shown.get_by_role("link", name="one callback each").first.wait_for()
     thing(shown, "callback-cb-1-1").click()
     shown.get_by_role("button", name="why?").click()
-    shown.get_by_text("It is sent since the payment became Succesful.").wait_for()
+    shown.get_by_text("It is sent because the payment became Succesful.").wait_for()
 
 
 def test_a_payment_that_an_account_decided_says_how_it_ends(page: Console) -> None:

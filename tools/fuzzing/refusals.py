@@ -181,7 +181,7 @@ CONTROL: list[Row] = [
         *("The signing bench", "The command is [read]", "no curl command that can be read"),
     ),
     (
-        *("replayRequest", 409, "body_not_read: n: Its body .* was not read[.] So there is nothing to send again; .*"),
+        *("replayRequest", 409, "body_not_read: n: Its body .* was not read[.] So it cannot be sent again; .*"),
         *("Journal", "409 `body_not_read`", "a refusal came before the body was read"),
     ),
     (
@@ -413,7 +413,7 @@ CONTROL: list[Row] = [
         *("Clock", "409 `not_advancing`", "none runs"),
     ),
     (
-        *("listDue", 400, "bad_request: cursor: cursor is after the first 2000, which is all that this lists; .*"),
+        *("listDue", 400, "bad_request: cursor: cursor is after the first 2000, the most that this lists; .*"),
         *("Clock", "At most the first 2,000", "the number of them decides"),
     ),
     (
