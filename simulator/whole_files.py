@@ -29,7 +29,7 @@ def write_whole(path: Path, content: bytes, check: Callable[[Path], None] = lamb
 def refuse_other_than_file(path: Path) -> None:
     """Raise `OSError` when the path exists and is not a regular file. A link may lead anywhere."""
     if os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode):
-        raise OSError(EINVAL, "it is no regular file", str(path))
+        raise OSError(EINVAL, "it is not a regular file", str(path))
 
 
 def _mode_of(path: Path) -> int:

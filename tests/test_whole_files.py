@@ -37,6 +37,6 @@ def test_links_and_pipes_are_left_alone(tmp_path: Path) -> None:
     dangling.symlink_to(tmp_path / "nowhere")
     os.mkfifo(pipe)
     for path in (link, dangling, pipe, tmp_path):
-        with pytest.raises(OSError, match="it is no regular file"):
+        with pytest.raises(OSError, match="it is not a regular file"):
             write_whole(path, b"new")
     assert (kept.read_text(), (tmp_path / "nowhere").exists()) == ("old", False)

@@ -153,7 +153,7 @@ def failed(call: ApiCall, error: Exception) -> Reply:
     exchange = call.exchange
     exchange.error = "unexpected"
     exchange.diagnosis = f"a mistake of the simulator, please report it: {report(error, 'a request')}"
-    text = "The simulator made a mistake; its log has the place. The request may have been carried out."
+    text = "An internal error occurred; the server's log has the stack. The request may have been carried out."
     return Reply(500, error_bodies.coded("unexpected", text))
 
 

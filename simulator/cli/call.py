@@ -223,7 +223,7 @@ def read_file(name: str, what: str = "the body", bytes_max: int = BYTES_MAX) -> 
     pipe or a folder."""
     try:
         if not stat.S_ISREG(os.stat(name).st_mode):
-            raise UnreadableInput(f"{what} {name!r} is no regular file")
+            raise UnreadableInput(f"{what} {name!r} is not a regular file")
         with open(name, "rb") as file:
             raw = file.read(bytes_max + 1)
     except (OSError, ValueError) as error:

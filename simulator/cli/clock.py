@@ -120,7 +120,7 @@ def _asked(ctx: click.Context, how: tuple[str, ...]) -> dict[str, Any]:
     try:
         seconds = seconds_of(text)
     except ValueError as wrong:
-        why = wrong if str(wrong).startswith("is longer") else f"is no time to advance by: {USAGE}"
+        why = wrong if str(wrong).startswith("is longer") else f"is not a duration to advance by: {USAGE}"
         raise click.UsageError(f"{text!r} {why}", ctx) from None
     if seconds < 0:
         raise click.UsageError(f"{text!r} is before the present: time never goes back", ctx)

@@ -68,7 +68,7 @@ class Control:
         self.sandbox = sandbox
         self.base = (url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
         if not is_url(self.base):
-            text = f"{self.base!r} is no http or https URL, such as {DEFAULT_URL}"
+            text = f"{self.base!r} is not an http or https URL such as {DEFAULT_URL}"
             raise wrong_usage(text)
         parts = urlsplit(self.base)
         address = f"{parts.scheme}://{parts.netloc}{path_before(self.base)}"
@@ -249,7 +249,7 @@ class Stream:
         except (ValueError, RecursionError):
             event = None
         if not isinstance(event, dict) or "kind" not in event:
-            text = f"{title()}: {self._control.base} sent something that is no event: is it a simulator?"
+            text = f"{title()}: {self._control.base} sent something that is not an event: is it a simulator?"
             raise CannotStart(whole_line(text))
         return event
 

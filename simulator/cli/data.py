@@ -212,7 +212,7 @@ def _export(folder: Path, file: Path | None, sandbox: str, *, is_tape: bool, sho
 def _export_to(file: Path | None, make: Callable[[Path], None]) -> None:
     """Write what `make` writes to stdout, or into a new file, which gets its name when it is whole."""
     if file is None and sys.stdout.isatty():
-        raise CannotStart("reseller-sim data export: it is no text: name a FILE, or redirect stdout")
+        raise CannotStart("reseller-sim data export: an export is binary: name a FILE, or redirect stdout")
     if file is not None and file.exists():
         raise CannotStart(whole_line(f"reseller-sim data export: {file} exists already; name another file"))
     try:

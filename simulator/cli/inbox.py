@@ -42,7 +42,7 @@ def _reply(ctx: click.Context, param: click.Parameter, text: str) -> dict[str, A
         return {"disconnect": True}
     if not (status.isascii() and status.isdigit() and 200 <= int(status[:4]) <= 599):
         example = "such as 500,500,200, 200:1.5s for a 200 after 1.5 seconds, or disconnect"
-        raise click.BadParameter(f"{text!r} is no reply {example}", ctx, param)
+        raise click.BadParameter(f"{text!r} is not a reply {example}", ctx, param)
     return {"status": int(status)} | ({"delay": SPAN.convert(delay, param, ctx)} if colon else {})
 
 

@@ -248,7 +248,7 @@ def _networks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
             network = ip_network(one)
         except ValueError:
             example = "such as 10.0.0.5, 10.0.0.0/24 or fd00::/8"
-            text = f"{values.shown(one)} is no address and no network {example}, with no bit set after its prefix"
+            text = f"{values.shown(one)} is not an address or network {example}, without bits after its prefix"
             raise click.BadParameter(text, ctx, param) from None
         if network.prefixlen == 0:
             raise click.BadParameter(f"{one} is everybody: name the proxies", ctx, param)
@@ -259,7 +259,7 @@ def _root_path(ctx: click.Context, param: click.Parameter, text: str) -> str:
     root = text.rstrip("/")
     if root and _ROOT.fullmatch(root) is None:
         raise click.BadParameter(
-            f"{values.shown(text)} is no path such as /sim, of letters, digits, . _ ~ -", ctx, param
+            f"{values.shown(text)} is not a path such as /sim, of letters, digits, . _ ~ -", ctx, param
         )
     if root.startswith(("/_sim", "/s/", "/v1", "/v2")) or root == "/s":
         raise click.BadParameter(f"{root} is one of the server's own paths: choose another", ctx, param)

@@ -49,7 +49,7 @@ class Span(_Seconds):
         try:
             seconds = seconds_of(value)
         except ValueError:
-            self.fail(f"{one_line(value, SHOWN_CHARS_MAX)!r} is no length of time: write {EXAMPLES}", param, ctx)
+            self.fail(f"{one_line(value, SHOWN_CHARS_MAX)!r} is not a duration: write {EXAMPLES}", param, ctx)
         if not self._is_allowed(seconds):
             self.fail(f"{one_line(value, SHOWN_CHARS_MAX)!r} is not {self._allowed()}: write {EXAMPLES}", param, ctx)
         return seconds
@@ -126,7 +126,7 @@ class ClockMode(NamedTuple):
 def listening_address(ctx: click.Context, param: click.Parameter, text: str) -> str:
     """An address to listen on; one of IPv6 may have its brackets, as in a URL."""
     if text in ("", "*", "0"):
-        raise click.BadParameter(f"{text!r} is no address; write 0.0.0.0 for all of this machine", ctx, param)
+        raise click.BadParameter(f"{text!r} is not an address; write 0.0.0.0 for all addresses", ctx, param)
     host, colon, port = text.rpartition(":")
     if colon and port.isdecimal() and (host.endswith("]") or ":" not in host):
         raise click.BadParameter(f"{text!r} has a port; write --host {host} --port {port}", ctx, param)
@@ -136,7 +136,7 @@ def listening_address(ctx: click.Context, param: click.Parameter, text: str) -> 
 def server_address(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
     """An address at which other servers reach this one, http://HOST:PORT."""
     if text is not None and _SERVER.fullmatch(text) is None:
-        raise click.BadParameter(f"{shown(text)} is no address such as http://10.0.0.5:8080", ctx, param)
+        raise click.BadParameter(f"{shown(text)} is not an address such as http://10.0.0.5:8080", ctx, param)
     return text
 
 

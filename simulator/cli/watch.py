@@ -35,7 +35,7 @@ def _http_url(ctx: click.Context, param: click.Parameter, text: str) -> str:
     except ValueError:
         is_usable = False
     if not is_usable:
-        raise click.BadParameter(f"{text!r} is no http or https URL, such as http://localhost:3000", ctx, param)
+        raise click.BadParameter(f"{text!r} is not an http or https URL such as http://localhost:3000", ctx, param)
     return text
 
 

@@ -239,7 +239,7 @@ class ControlApp:
             # When decoded, it would add a segment to the path and name another resource: DELETE of a sandbox
             # `a/inbox/b`.
             if b"%2f" in scope.get("raw_path", b"").partition(b"?")[0].lower():
-                answer = error(404, "unknown_path", "a name in this path has a slash, and nothing here has such a name")
+                answer = error(404, "unknown_path", "a name in this path has a slash, which no name can have")
                 await answer(scope, receive, send_with_id)
                 return
             if scope["method"] in ("GET", "HEAD"):

@@ -149,7 +149,7 @@ async def of_all(request: Request) -> Response:
     live = None if only is None else sandboxes_of(request).find(only)
     if only is not None and live is None:
         text = f"this token is for the sandbox {only!r} alone, which is not on this server"
-        raise Forbidden(403, "no_sandbox_yet", f"{text}: ask for /_sim/sandboxes/{only}/events, or make it")
+        raise Forbidden(403, "no_sandbox_yet", f"{text}: ask for /_sim/sandboxes/{only}/events, or create it")
     return _streamed(request, None if live is None else live.events)
 
 

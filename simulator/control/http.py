@@ -123,7 +123,7 @@ async def on_http_error(request: Request, exc: Exception, unknown: str = UNKNOWN
 
 async def on_unexpected(request: Request, exc: Exception) -> Response:
     """Return a 500 for an unexpected exception."""
-    return error(500, "unexpected", "the simulator made a mistake; its log has the place")
+    return error(500, "unexpected", "an internal error occurred; the server's log has the stack")
 
 
 _SYNONYMS = {"payments": "transactions", "topups": "transactions", "journal": "requests", "calls": "requests"}

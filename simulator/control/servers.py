@@ -96,4 +96,4 @@ def _rows(other: OtherList) -> tuple[dict[str, msgspec.Raw], str | None]:
         rows = msgspec.json.decode(other.body, type=_List).sandboxes
         return {msgspec.json.decode(row, type=_Named).id: row for row in rows}, None
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        return {}, "gave an answer that is no list of sandboxes"
+        return {}, "gave an answer that is not a list of sandboxes"

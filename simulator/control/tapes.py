@@ -160,7 +160,7 @@ async def show(request: Request) -> Response:
             lines = await _all(_with_secrets(tape) if shows_secrets else lines_in_steps(tape, request.app.state.again))
         except CannotMask as error:
             raise Conflict(
-                "cannot_mask", f"the tape cannot be had without its secrets: {error}; ask for it with ?secrets=shown"
+                "cannot_mask", f"the tape cannot be redacted: {error}; ask for it with ?secrets=shown"
             ) from None
         content = b"".join(await _all(packed(lines)))
     name = f"{live.id}.tape"

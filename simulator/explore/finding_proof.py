@@ -101,7 +101,7 @@ def read_finding(path: Path) -> FindingFile:
         document = None
     lines = text.splitlines()
     if not isinstance(document, dict) or "extends" not in document or f"# {REPRODUCTION}" not in lines:
-        raise CannotRun(f"{path} is no finding: pass a scenario file that explore has written, with its comments")
+        raise CannotRun(f"{path} is not a finding: pass a scenario file that explore has written, with its comments")
     extends = str(document["extends"])
     if extends.endswith((".yaml", ".yml")):
         extends = str((path.parent / extends).resolve())

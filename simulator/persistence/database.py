@@ -130,7 +130,7 @@ def reading_connection(folder: Path) -> Iterator[sqlite3.Connection]:
 def refuse_no_store(folder: Path) -> None:
     """Raise `Unusable` or `Damaged` for a folder without sandboxes."""
     if not any((folder / name).exists() for name in _OURS):
-        raise Unusable(f"{folder}: is no data folder, which `serve --data-dir` makes")
+        raise Unusable(f"{folder}: is not a data folder, which `serve --data-dir` creates")
     if not (folder / DATABASE).exists():
         raise Damaged(f"{folder}: {DATABASE} is missing: {RESTORE}")
 

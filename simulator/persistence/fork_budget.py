@@ -55,7 +55,7 @@ class ForkBudget:
         held = self.bytes + self._wanted
         if held + size > self.bytes_max:
             text = (
-                f"the forks of this server hold {held} bytes, and this fork would take about {size} more than the limit"
+                f"the forks of this server hold {held} bytes, and this fork needs about {size} more than the limit"
                 f" of {self.bytes_max} leaves; delete or reset some first"
             )
             raise Conflict("too_many_fork_bytes", text, "fork")

@@ -124,7 +124,7 @@ def _refuse_full(live: LiveSandbox) -> None:
         do = "raise limits.tape or limits.tape_bytes of the scenario, or reset the sandbox"
         if live.tape.is_short_of_budget:
             do = "delete or reset sandboxes (this sandbox, too), or start the server with a larger --tape-budget"
-        text = f"the tape was full after {len(live.tape)} entries, so that what came later cannot be repeated: {do}"
+        text = f"the tape was full after {len(live.tape)} entries, so later inputs cannot be repeated: {do}"
         raise Conflict("tape_full", text)
 
 

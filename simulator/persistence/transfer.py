@@ -58,7 +58,7 @@ def exported_reader(file: Path) -> Iterator[Reader]:
     except Newer:
         raise
     except StoreError:
-        text = "it is no exported sandbox, or damaged: `reseller-sim data export DIR FILE` writes one"
+        text = "it is not an exported sandbox, or it is damaged: `reseller-sim data export DIR FILE` writes one"
         raise Damaged(text) from None
     with closing(db):
         for problem in problems_of(db, checked := Checked()):

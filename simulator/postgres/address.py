@@ -43,7 +43,7 @@ def parse_address(text: str) -> DatabaseAddress:
             raise ValueError
         given = conninfo_to_dict(text)
     except (psycopg.Error, ValueError):
-        raise Unusable("--store: is no address such as postgresql://host:5432/database") from None
+        raise Unusable("--store: is not an address such as postgresql://host:5432/database") from None
     secrets = tuple(str(given[key]) for key in ("password", "sslpassword") if given.get(key))
     host, port, database = (given.get(key) for key in ("host", "port", "dbname"))
     netloc = "" if host is None else f"{host}:{port}" if port else str(host)

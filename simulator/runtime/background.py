@@ -72,7 +72,7 @@ class _Places:
         """Hold a place for a request with a body of `size` bytes. Raises `Busy` when the places are taken."""
         sizes = self._sizes
         if len(sizes) >= PLACES or (sizes and size > SMALL_BYTES and sum(sizes) + size > BYTES_MAX):
-            text = f"{len(sizes)} requests that take long are being processed or wait for that; ask again later"
+            text = f"{len(sizes)} long requests are in progress or waiting; retry later"
             raise Busy("too_busy", text)
         sizes.append(size)
         try:

@@ -146,7 +146,7 @@ class Sandboxes:
     def free_id(self, wanted: str | None) -> str:
         """Return the id of a new sandbox. Raises the same as `create`."""
         if self._is_closed:
-            raise Conflict("stopping", "the server stops, and begins nothing any more; ask again when it is back")
+            raise Conflict("stopping", "the server is stopping and accepts no new work; retry after its restart")
         if len(self._by_id) >= SANDBOXES_MAX:
             raise Conflict("too_many_sandboxes", f"there are {SANDBOXES_MAX} sandboxes; delete some first")
         sandbox_id = wanted if wanted is not None else drawn_id()

@@ -214,7 +214,7 @@ def save_text(name: str, text: bytes, revision: str | None, folder: ScenarioFold
 
 def _changed(name: str, current: str | None) -> str:
     if current is None:
-        return f"{name!r} is no longer there: save it under a new name, or without `revision`"
+        return f"{name!r} no longer exists: save it under a new name, or without `revision`"
     return f"{name!r} has another content than you have read: read it again, and make your change in that"
 
 

@@ -19,7 +19,7 @@ def content_of(path: str | os.PathLike[str], bytes_max: int) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise CannotRead("is no regular file")
+                raise CannotRead("is not a regular file")
             with os.fdopen(descriptor, "rb", closefd=False) as file:
                 content = file.read(bytes_max + 1)
         finally:

@@ -47,9 +47,9 @@ def context_of(certificate: Path, key: Path) -> ssl.SSLContext:
     """Return the context for new connections, from two files in PEM: the certificate, followed by the certificates of
     its authorities, and its key. Raises `BadCertificate`."""
     if b"-----BEGIN CERTIFICATE-----" not in _content(certificate):
-        raise BadCertificate(f"{certificate}: is no certificate in PEM, which has a line -----BEGIN CERTIFICATE-----")
+        raise BadCertificate(f"{certificate}: is not a PEM certificate, which has a line -----BEGIN CERTIFICATE-----")
     if b"PRIVATE KEY-----" not in _content(key):
-        raise BadCertificate(f"{key}: is no private key in PEM, which has a line -----BEGIN PRIVATE KEY-----")
+        raise BadCertificate(f"{key}: is not a PEM private key, which has a line -----BEGIN PRIVATE KEY-----")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.num_tickets = 0  # a client that reconnects is shown the present certificate

@@ -212,9 +212,9 @@ def empty(folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda folder: folder, "is no data folder"),
-        (empty, "is no data folder"),
-        (full_of_others, "is no data folder"),
+        (lambda folder: folder, "is not a data folder"),
+        (empty, "is not a data folder"),
+        (full_of_others, "is not a data folder"),
         (of_newer_format, "newer"),
     ],
 )
@@ -243,7 +243,7 @@ def test_a_file_that_is_no_exported_sandbox_is_not_imported(tmp_path: Path) -> N
     file = tmp_path / "x"
     assert "No such file" in refused("data", "import", str(tmp_path / "data"), str(file))
     file.write_bytes(b"no sandbox")
-    assert f"{file}: it is no exported sandbox" in refused("data", "import", str(tmp_path / "data"), str(file))
+    assert f"{file}: it is not an exported sandbox" in refused("data", "import", str(tmp_path / "data"), str(file))
     whole = tmp_path / "whole"
     invoke("data", "export", str(filled(tmp_path / "from")), str(whole))
     file.write_bytes(whole.read_bytes()[:-1])

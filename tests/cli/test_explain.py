@@ -420,7 +420,7 @@ def run_uncaught(*words: str, stdin: str | bytes | None = None) -> Result:
         (("GET", "/v2/balance", *SENT, "--at", "inf"), "is neither Unix seconds nor a time such as"),
         (("GET", "/v2/balance", "--string", ""), "--string is empty"),
         (("GET", "/v2/balance", "--string", "@/nowhere"), "the string '/nowhere' cannot be read: No such file"),
-        (("GET", "/v2/balance", "--string", "@/dev/zero"), "the string '/dev/zero' is no regular file"),
+        (("GET", "/v2/balance", "--string", "@/dev/zero"), "the string '/dev/zero' is not a regular file"),
         (("GET", "/v2/balance", "--string", "x" * 65_537), "the string is over 65536 bytes"),
         (("POST", "/v2/topup", "-d", "-", "--string", "-"), "stdin can be read once"),
         (("-", "--string", "-"), "stdin can be read once"),

@@ -111,7 +111,7 @@ def test_the_input_is_bounded(tmp_path: Path) -> None:
         for words in (("POST", "/v2/topup", "-d", f"@{path}"), ("--", "curl", "-d", f"@{path}", "http://h/v2/topup")):
             made = run(*words)
             assert made.exit_code == 2
-            assert "is no regular file" in made.stderr
+            assert "is not a regular file" in made.stderr
     big = tmp_path / "big"
     big.write_bytes(b" " * (10 * 1024 * 1024 + 1))
     for words in (("POST", "/v2/topup", "-d", f"@{big}"), ("--", "curl", "-d", f"@{big}", "http://h/v2/topup")):

@@ -132,7 +132,7 @@ def test_a_file_that_is_no_report_is_refused_on_one_line(tmp_path: Path, content
 def test_a_report_is_not_waited_for_at_a_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
-        assert "is no regular file" in refusal(invoke("assumptions", "--observed", str(path)), 1)
+        assert "is not a regular file" in refusal(invoke("assumptions", "--observed", str(path)), 1)
 
 
 def test_a_report_cannot_control_the_terminal(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_the_clock_advances_by_a_duration(asking: Asking, text: str, seconds: fl
 )
 def test_anything_else_is_refused_with_what_to_write(text: str) -> None:
     line = refusal(invoke("advance", text, "--url", "http://127.0.0.1:1"), 2)
-    assert "is no time to advance by: write a duration such as 90s, 1h30m or 1.5d" in line
+    assert "is not a duration to advance by: write a duration such as 90s, 1h30m or 1.5d" in line
 
 
 @pytest.mark.parametrize("text", [*durations.TOO_LONG, "432000000", "316224001"])
@@ -63,7 +63,7 @@ LENGTHS = {
 def test_every_length_of_time_says_what_to_write(name: str, words: tuple[str, ...]) -> None:
     flag = name.split()[1]
     line = refusal(invoke(words[0], flag, "soon", *words[1:]), 2)
-    assert f"'{flag}': 'soon' is no length of time: write a duration such as 90s, 1h30m or 500ms" in line
+    assert f"'{flag}': 'soon' is not a duration: write a duration such as 90s, 1h30m or 500ms" in line
     assert "is not" in refusal(invoke(words[0], flag, "-1s", *words[1:]), 2)
 
 
@@ -86,5 +86,5 @@ def test_a_length_of_time_is_a_duration_or_a_number_of_seconds(text: str, second
 
 @pytest.mark.parametrize("text", ["nan", "inf", "-inf", "", "1e999", *durations.TOO_LONG])
 def test_a_length_of_time_is_finite(text: str) -> None:
-    with pytest.raises(click.BadParameter, match="is no length of time"):
+    with pytest.raises(click.BadParameter, match="is not a duration"):
         Span(0).convert(text, None, None)

@@ -108,7 +108,7 @@ def test_a_refusal_of_the_server_is_printed() -> None:
 def test_an_answer_that_is_no_stream_is_reported() -> None:
     with server(HEAD + b"data: hello\n\n") as (url, _):
         said = refusal(invoke("tail", "--url", url), 3)
-    assert said == f"reseller-sim tail: {url} sent something that is no event: is it a simulator?"
+    assert said == f"reseller-sim tail: {url} sent something that is not an event: is it a simulator?"
 
 
 def raw(data: str) -> bytes:
@@ -135,7 +135,7 @@ def test_an_event_without_the_shape_of_an_event_is_reported(verb: list[str], ans
     assert (done.exit_code, done.stdout) == (3, "")
     assert (
         done.stderr.splitlines()[-1]
-        == f"reseller-sim {verb[0]}: {url} sent something that is no event: is it a simulator?"
+        == f"reseller-sim {verb[0]}: {url} sent something that is not an event: is it a simulator?"
     )
 
 

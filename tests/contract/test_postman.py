@@ -227,7 +227,7 @@ def test_only_a_regular_file_is_replaced(tmp_path: Path) -> None:
     link.symlink_to(kept)
     os.mkfifo(pipe)
     for path in (link, pipe):
-        assert "no regular file" in refusal(invoke("openapi", "--json", "--to", str(path)), 3)
+        assert "not a regular file" in refusal(invoke("openapi", "--json", "--to", str(path)), 3)
     assert kept.read_text() == "mine"
     assert invoke("openapi", "--json", "--to", str(kept)).exit_code == 0
     assert json.loads(kept.read_text())["openapi"]

@@ -118,7 +118,7 @@ def test_a_backup_goes_nowhere_where_something_is(tmp_path: Path) -> None:
         twice = run("data", "backup", str(tmp_path / "data"), str(tmp_path / "copy"))
         assert "has files already" in twice.only_error_line
     none = run("data", "backup", str(tmp_path / "full"), str(tmp_path / "new"))
-    assert "is no data folder" in none.only_error_line
+    assert "is not a data folder" in none.only_error_line
     assert not (tmp_path / "new").exists()
 
 

@@ -194,4 +194,4 @@ def test_the_verb_reports_unreachable_and_unusable_input() -> None:
     assert "does not answer" in run("audit", "--url", "http://127.0.0.1:1").only_error_line
     wrong = run("audit", "--url", "nonsense")
     assert wrong.status == 2
-    assert "is no http or https URL" in wrong.err
+    assert "is not an http or https URL" in wrong.err

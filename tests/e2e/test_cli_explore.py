@@ -143,7 +143,7 @@ def test_a_failure_that_does_not_recur_is_no_finding_but_has_its_tape(tmp_path: 
     status, out, _ = explore(tmp_path / "out", failing(tmp_path, 1), "--workers", "1")
     assert status == 0
     assert "no finding: answer to the first GET /v2/balance lost: exit 1: failed once and not again" in out, out
-    assert "single faults: 7 of 7 survived\n1 run failed once and not again, which is no finding" in out, out
+    assert "single faults: 7 of 7 survived\n1 run failed once and not again, so it is not a finding" in out, out
     [tape] = (tmp_path / "out").glob("*.tape")
     assert f"reseller-sim replay {tape} --serve" in out
     assert run("replay", str(tape)).status == 0

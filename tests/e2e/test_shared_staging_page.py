@@ -237,9 +237,9 @@ SPOILT = (
     (lambda path: path.write_text(""), "has no tokens"),
     (lambda path: path.write_text("x" * 70_000), "has more than 65536 bytes"),
     (lambda path: path.symlink_to("nowhere"), "cannot be read: No such file"),
-    (lambda path: path.symlink_to("/dev/zero"), "is no regular file"),
-    (lambda path: os.mkfifo(path), "is no regular file"),
-    (lambda path: path.mkdir(), "is no regular file"),
+    (lambda path: path.symlink_to("/dev/zero"), "is not a regular file"),
+    (lambda path: os.mkfifo(path), "is not a regular file"),
+    (lambda path: path.mkdir(), "is not a regular file"),
     (lambda path: path.write_text("a full short\n"), "line 1: write NAME read|full TOKEN"),
 )
 

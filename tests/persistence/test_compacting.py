@@ -70,7 +70,7 @@ def test_a_compacted_folder_can_be_compacted_and_resumed(tmp_path: Path) -> None
 def test_a_folder_in_use_and_a_folder_that_is_no_store_are_not_compacted(tmp_path: Path) -> None:
     with Store(tmp_path, version=VERSION), pytest.raises(InUse):
         compact(tmp_path, version=VERSION)
-    with pytest.raises(Unusable, match="is no data folder"):
+    with pytest.raises(Unusable, match="is not a data folder"):
         compact(tmp_path / "none", version=VERSION)
     assert not (tmp_path / "none").exists()
 

@@ -84,7 +84,7 @@ def test_a_reader_of_a_snapshot_learns_which_part_of_it_is_damaged(tmp_path: Pat
 
 def test_a_folder_without_a_store_is_refused_and_left_unchanged(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "none"):
-        with pytest.raises(Unusable, match="is no data folder, which"):
+        with pytest.raises(Unusable, match="is not a data folder, which"):
             check(folder)
     assert list(tmp_path.iterdir()) == []
 

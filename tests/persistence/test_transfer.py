@@ -103,8 +103,8 @@ def test_a_damaged_sandbox_is_not_exported(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        (b"", "no exported sandbox"),
-        (b"no sandbox", "no exported sandbox"),
+        (b"", "not an exported sandbox"),
+        (b"no sandbox", "not an exported sandbox"),
         (b"reseller-sim sandbox 1\nH", "exported by an earlier reseller-sim: import it with that into a folder"),
     ],
 )

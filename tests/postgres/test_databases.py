@@ -34,8 +34,8 @@ def test_a_database_that_cannot_be_used_is_refused_in_one_line(database_server: 
         f"{other}missing": "does not exist",
         other.replace(PASSWORD, "wrong-pass"): "password authentication failed",
         other.replace(port, "127.0.0.1:9"): "does not answer (",
-        "postgresql://[": "--store: is no address such as postgresql://host:5432/database",
-        "mysql://db/x": "--store: is no address such as postgresql://host:5432/database",
+        "postgresql://[": "--store: is not an address such as postgresql://host:5432/database",
+        "mysql://db/x": "--store: is not an address such as postgresql://host:5432/database",
     }
     for address, told in refused.items():
         assert told in refusal(address)

@@ -44,7 +44,7 @@ def test_a_file_that_is_no_sandbox_changes_nothing(database: str, tmp_path: Path
     file.write_text("no sandbox")
     done = run("data", "import", database, str(file))
     assert done.status == 3
-    assert "no exported sandbox, or damaged" in done.only_error_line
+    assert "not an exported sandbox, or it is damaged" in done.only_error_line
     missing = run("data", "export", database, str(tmp_path / "out"), "--sandbox", "shop")
     assert "PostgreSQL has no sandbox 'shop'" in missing.only_error_line
     assert run("data", "check", database).status == 2

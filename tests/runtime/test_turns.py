@@ -336,5 +336,5 @@ def test_a_sandbox_that_is_being_made_while_the_server_stops_does_not_begin() ->
 
         refused = client.run(_in_time(stop_meanwhile))
         assert (refused.status, refused.json["error"]) == (409, "stopping")
-        assert "when it is back" in refused.json["message"]
+        assert "after its restart" in refused.json["message"]
         assert [one.id for one in client.app.sandboxes] == ["default"]

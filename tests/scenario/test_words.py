@@ -131,7 +131,7 @@ TOLD = {
     ),
     "a refusal in a list": (
         f"{D}payments: [{{ then: [{{ refuse: Invalid_Account }}] }}]\n",
-        ["2:23: unknown_key * a refusal is no list: write then: { refuse: … }"],
+        ["2:23: unknown_key * a refusal is not a list: write then: { refuse: … }"],
     ),
     "a delay without a unit": (f"{D}faults: [{{ then: {{ delay: 30 }} }}]\n", ["2:27: type * 30; write 30s"]),
     "a delay in words": (f"{D}faults: [{{ then: {{ delay: 5 minutes }} }}]\n", ["2:27: bad_duration * write 5m"]),

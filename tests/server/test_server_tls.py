@@ -258,14 +258,14 @@ def _dangling(pair_: Pair) -> None:
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
-        (_no_pem, "cert.pem: is no certificate in PEM"),
+        (_no_pem, "cert.pem: is not a PEM certificate"),
         (_broken, "they cannot be read as PEM"),
-        (_no_key, "key.pem: is no private key in PEM"),
+        (_no_key, "key.pem: is not a PEM private key"),
         (_other_key, "the key does not belong to the certificate"),
         (_passphrase, "key.pem: has a passphrase"),
         (_huge, "key.pem: has more than 1048576 bytes"),
-        (_pipe, "key.pem: is no regular file"),
-        (_folder, "cert.pem: is no regular file"),
+        (_pipe, "key.pem: is not a regular file"),
+        (_folder, "cert.pem: is not a regular file"),
         (_dangling, "cert.pem: cannot be read (No such file or directory)"),
     ],
 )

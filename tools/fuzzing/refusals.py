@@ -242,7 +242,7 @@ CONTROL: list[Row] = [
         *("Sandboxes", "409 `too_many_fork_bytes`", "the budget of all forks"),
     ),
     (
-        *("getTape", 409, "cannot_mask: the tape cannot be had without its secrets: .*"),
+        *("getTape", 409, "cannot_mask: the tape cannot be redacted: .*"),
         *("Journal", "`cannot_mask`", "a secret is also something else"),
     ),
     (

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 CODE = "explore"
-UNREPEATED = "it failed once and was not repeated, which is no finding"
+UNREPEATED = "it failed once and was not repeated, so it is not a finding"
 EVERY_S = 5.0
 SHOWN_MAX = 50
 
@@ -117,7 +117,7 @@ def result(report: "ExplorationReport") -> Iterator[str]:
     left = f" ({len(report.singles) - tried} not tried)" if tried < len(report.singles) else ""
     yield f"single faults: {report.survived} of {tried} survived{unmatched}{left}"
     if report.once:
-        yield f"{_many(len(report.once), 'run')} failed once and not again, which is no finding"
+        yield f"{_many(len(report.once), 'run')} failed once and not again, so it is not a finding"
     if problems := [one.problem for one in report.results.values() if one.problem]:
         faults = _many(len(problems), "single fault")
         yield whole_line(f"{faults} made no scenario together with yours: {problems[0]}")

@@ -43,7 +43,7 @@ def explained(wrong: str, known: Collection[str]) -> str:
     if wrong in ("url", "callback_url") and {"retry_limit", "catalog"} <= set(known):
         return "; a reseller has it, as in resellers: [{ code: …, balance_webhook: { url: … } }]"
     if wrong == "refuse" and {"status", "requery"} <= set(known):
-        return "; a refusal is no list: write then: { refuse: … }"
+        return "; a refusal is not a list: write then: { refuse: … }"
     if wrong in ("replies", "repeat") and {"disconnect", "since"} <= set(known):
         return "; an entry of 'during' is one reply"
     return ""

@@ -211,7 +211,7 @@ class ProxyControl:
         refuse_other_parameters(request)
         one = self._watcher.payments.find(request.path_params["trxid"])
         if one is None:
-            return error(404, "unknown_transaction", "no such payment went by; ?refid= finds by refid")
+            return error(404, "unknown_transaction", "the proxy saw no such payment; ?refid= finds by refid")
         mask, log = self._watcher.secrets.mask, self._watcher.log
         calls = [seen for seen in map(log.calls.find, one.calls) if seen is not None]
         callbacks = [seen for seen in map(log.notifications.find, one.callbacks) if seen is not None]

@@ -281,7 +281,7 @@ def test_an_account_that_cannot_be_read_is_one_line(answer: Any, status: int, sa
     [
         (["--account", "DATA"], "'DATA' is not a product and an account number such as DATA=0123456789"),
         (["--per-second", "0"], "per-second"),
-        (["--timeout", "soon"], "is no length of time: write a duration such as 90s"),
+        (["--timeout", "soon"], "is not a duration: write a duration such as 90s"),
         (["--base-url", "ftp://x"], "is not a base URL such as"),
     ],
 )
