@@ -226,10 +226,10 @@ def test_an_invalid_host_name_is_refused(text: str) -> None:
         (("--tls-key", "key.pem"), "--tls-cert is missing: give both, or neither"),
         (("--tls-cert", "/", "--tls-key", "key.pem"), "is a directory"),
         (("--trusted-forwarders", "proxy"), "'proxy' is not an address or network such as 10.0.0.5"),
-        (("--trusted-forwarders", ""), "'' is no address"),
-        (("--trusted-forwarders", "10.0.0.1,"), "'' is no address"),
+        (("--trusted-forwarders", ""), "'' is not an address"),
+        (("--trusted-forwarders", "10.0.0.1,"), "'' is not an address"),
         (("--trusted-forwarders", "10.0.0.1/8"), "without bits after its prefix"),
-        (("--trusted-forwarders", "10.0.0.0/33"), "is no address"),
+        (("--trusted-forwarders", "10.0.0.0/33"), "is not an address"),
         (("--trusted-forwarders", "0.0.0.0/0"), "is everybody: name the proxies"),
         (("--trusted-forwarders", "::/0"), "is everybody: name the proxies"),
         (("--trusted-forwarders", ",".join(["10.0.0.1"] * 65)), "there are 65, and at most 64"),
@@ -270,7 +270,7 @@ def test_a_bad_flag_is_wrong_usage(flags: tuple[str, ...], hint: str) -> None:
         (("--control-tokens", "empty"), "empty: has no tokens"),
         (("--control-tokens", "bad"), "bad: line 2: write NAME read|full TOKEN"),
         (("--tls-cert", "no-such-file", "--tls-key", "empty"), "no-such-file: cannot be read (No such file"),
-        (("--tls-cert", "empty", "--tls-key", "empty"), "empty: is no certificate in PEM"),
+        (("--tls-cert", "empty", "--tls-key", "empty"), "empty: is not a PEM certificate"),
     ],
 )
 def test_a_file_that_cannot_be_used_keeps_the_server_from_starting(
