@@ -160,9 +160,9 @@ def _replay(file: "TapeFile", life: "TapeLife", until: Until) -> bool:
     from simulator.persistence.replay.proof import prove
     from simulator.persistence.replay.rebuilding import nowhere
 
-    count = file.end_of(life, until).n
+    end = file.end_of(life, until)
     with _playing(file, life):
-        proof = prove(life.tape, RequestReplayer(Pipeline(routes())), nowhere(), count)
+        proof = prove(life.tape, RequestReplayer(Pipeline(routes())), nowhere(), end and end.n)
         proof.player.end()
     if proof.difference is not None:
         echo(difference_lines(life, proof.difference))
@@ -187,7 +187,7 @@ def _serve(file: "TapeFile", life: "TapeLife", until: Until, flags: dict[str, An
 
     end, head = file.end_of(life, until), life.tape.head
     if until is None and life.tape.damage and not life.tape.is_cut:
-        raise file.refusal(file.damage_behind(life, end.n))
+        raise file.refusal(file.damage_behind(life, len(life.tape.entries)))
     exit_quietly_when_stopped()
     raise_file_limit()
     flags |= {"trust_forwarded": False, "sandbox_ttl": None, "scenarios": None, "callback": None}
@@ -196,7 +196,7 @@ def _serve(file: "TapeFile", life: "TapeLife", until: Until, flags: dict[str, An
         compiler = compiler_for(head)
         scenario = beginning_of(head, compiler).spec.scenario
         running = prepare(ServerFlags(**flags), on_ready, scenario=scenario)
-        proof = prove(life.tape, running.app.again, running.app.surroundings(), end.n, compiler)
+        proof = prove(life.tape, running.app.again, running.app.surroundings(), end and end.n, compiler)
     if proof.difference is not None:
         running.server.close()
         echo(difference_lines(life, proof.difference))
@@ -204,6 +204,6 @@ def _serve(file: "TapeFile", life: "TapeLife", until: Until, flags: dict[str, An
     if until is None and life.tape.damage:
         print_to_stderr(whole_line(f"reseller-sim replay: {file.path}: {file.damage_behind(life)}"))
     with _playing(file, life):
-        running.app.adopt(go_on(proof.player, running.app.wall, end.at))
+        running.app.adopt(go_on(proof.player, running.app.wall, end and end.at))
     running.server.run()
     return 0

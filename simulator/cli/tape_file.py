@@ -9,10 +9,11 @@ from typing import Any, Final
 from simulator import __version__
 from simulator.cli.usage import CannotStart, wrong_usage
 from simulator.domain.commands import EndAttempt, PassTime
+from simulator.domain.errors import Unacceptable
 from simulator.domain.model.instants import Times
 from simulator.persistence.replay.codec import BadTape
 from simulator.persistence.replay.differences import Difference
-from simulator.persistence.replay.proof import NoSuchMoment, TapePlace, now_of, place_until, shown_time
+from simulator.persistence.replay.proof import Moment, moment_until, now_of, shown_time
 from simulator.persistence.replay.tape_reader import CutShort, NoTape, ReadTape, TooLargeFile, read_file
 from simulator.persistence.tape.entries import (
     AttemptSent,
@@ -89,13 +90,12 @@ class TapeFile:
             return [found[number - 1]]
         return found[-1:] if is_one else found
 
-    def end_of(self, life: TapeLife, until: int | Times | None) -> TapePlace:
-        """Where a life is to be played to. Raises `CannotStart` for a moment that its tape has not."""
-        if until is None:
-            return TapePlace(len(life.tape.entries))
+    def end_of(self, life: TapeLife, until: int | Times | None) -> Moment | None:
+        """Return the moment to play a life to, None for its end. Raises `CannotStart` when its tape lacks the
+        moment."""
         try:
-            return place_until(life.tape, until)
-        except NoSuchMoment as error:
+            return None if until is None else moment_until(life.tape, until)
+        except Unacceptable as error:
             raise self.refusal(f"{life}: --until: {error}") from None
 
     def damage_behind(self, life: TapeLife | None, count: int = 0) -> str:

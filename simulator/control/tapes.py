@@ -27,7 +27,6 @@ from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
 from simulator.persistence.moments import Asked
 from simulator.persistence.replay.codec import BadTape
 from simulator.persistence.replay.head import TakenTape, taken
-from simulator.persistence.replay.proof import NoSuchMoment
 from simulator.persistence.replay.rebuilding import load_whole_tape
 from simulator.persistence.replay.tape_reader import ReadTape, lines_of, read_tapes
 from simulator.persistence.replay.tape_redaction import CannotMask, lines_in_steps
@@ -124,8 +123,6 @@ async def begin(request: Request, content: bytes, wanted: Mapping[str, Any], id_
         return await rewinder_of(request).begin(tape, asked_of(wanted, path), sandboxes_of(request), id_)
     except BadTape as bad:
         raise Unacceptable("bad_tape", str(bad), path.rstrip(".")) from None
-    except NoSuchMoment as error:
-        raise Unacceptable("unknown_moment", str(error), path.rstrip(".")) from None
     except DomainError as error:
         error.path = error.path and (error.path if error.path == "id" else f"{path}{error.path}")
         raise

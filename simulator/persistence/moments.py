@@ -1,18 +1,15 @@
-"""Moments in the life of a sandbox: places on its tape, by a mark, by a number of entries, or by a time."""
+"""The requested moments in the life of a sandbox: by a mark, by a number of entries, or by a time."""
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import NamedTuple
 
 from simulator.domain.errors import Conflict, Unacceptable
 from simulator.domain.model.instants import Times
 from simulator.persistence.replay.proof import (
-    NoSuchMoment,
-    is_within,
+    Moment,
     last_time,
-    place_at,
-    place_until,
-    shown_time,
+    moment_in,
+    moment_until,
     time_behind,
 )
 from simulator.persistence.replay.rebuilding import load_whole_tape
@@ -32,15 +29,6 @@ class Asked(NamedTuple):
     n: int | None = None
 
 
-class Moment(NamedTuple):
-    """A place on the tape, after a number of entries. `at` is the sandbox's time there; `about` is its name in
-    messages."""
-
-    n: int
-    at: datetime
-    about: str
-
-
 def mark_here(live: LiveSandbox, name: str) -> Mark:
     """Mark the present. Raises `Conflict` when the tape is full, during an advance, and like `Marks.add`."""
     live.driver.refuse_while_advancing()
@@ -57,55 +45,39 @@ async def moment_of(live: LiveSandbox, asked: Asked) -> Moment:
     if asked.mark is not None:
         mark = live.marks.get(asked.mark)
         return Moment(mark.n, mark.at, mark.name)
-    if asked.n is not None:
-        return await _by_number(live, asked.n)
-    if asked.to is not None:
-        return await _by_time(live, asked.to)
-    _refuse_full(live)
-    return Moment(len(live.tape), live.clock.now(), "now")
-
-
-async def _by_number(live: LiveSandbox, n: int) -> Moment:
-    last = len(live.tape)
-    if n > last:
+    until = asked.n if asked.to is None else asked.to
+    if until is None:
         _refuse_full(live)
-        raise Unacceptable(
-            "unknown_moment",
-            f"the tape has {'1 entry' if last == 1 else f'{last} entries'} until now: n is from 0 to {last}",
-            "n",
-        )
-    await load_whole_tape(live.tape)
-    at = time_behind(live.tape.taken(n), live.beginning.started)
-    return Moment(n, at, f"entry {n}")
-
-
-async def _by_time(live: LiveSandbox, to: Times) -> Moment:
-    started, now = live.beginning.started, live.clock.now()
-    if not is_within(to, started, now):
-        life = f"from {shown_time(started)} until now, {shown_time(now)}"
-        raise Unacceptable("unknown_moment", f"the sandbox had no such time: it is {life}", "to")
+        return Moment(len(live.tape), live.clock.now(), "now")
     await load_whole_tape(live.tape)
     entries = list(live.tape)
-    n, at = await in_background(place_at, entries, to, started)
-    if n == len(entries):
+    try:
+        moment = await in_background(moment_in, entries, until, live.beginning.started, live.clock.now())
+    except Unacceptable:
+        if asked.to is None:
+            _refuse_full(live)
+        raise
+    if asked.to is None:
+        return moment
+    if moment.n == len(entries):
         _refuse_full(live)
-    marked = (one.at for one in live.marks if one.n <= n and one.at <= to.latest)
-    return Moment(n, max((at, *marked)), shown_time(to.said))
+    marked = (one.at for one in live.marks if one.n <= moment.n and one.at <= asked.to.latest)
+    return moment._replace(at=max((moment.at, *marked)))
 
 
 def moment_of_tape(tape: ReadTape, asked: Asked) -> Moment:
-    """Return the requested moment of a tape. Raises `NoSuchMoment`."""
+    """Return the requested moment of a tape. Raises `Unacceptable`."""
     until = asked.n if asked.to is None else asked.to
     if asked.mark is not None:
         places = {} if tape.end is None else {mark.mark: mark.n for mark in tape.end.marks}
         if asked.mark not in places:
-            raise NoSuchMoment(f"the tape has no mark {asked.mark!r}; it has {', '.join(places) or 'none'}")
-        n, at = places[asked.mark], None
-    elif until is not None:
-        n, at = place_until(tape, until)
-    else:
-        n, at = len(tape.entries), last_time(tape)
-    return Moment(n, at or time_behind(tape.entries[:n], tape.head.started), asked.mark or f"entry {n}")
+            text = f"the tape has no mark {asked.mark!r}; it has {', '.join(places) or 'none'}"
+            raise Unacceptable("unknown_moment", text, "mark")
+        n = places[asked.mark]
+        return Moment(n, time_behind(tape.entries[:n], tape.head.started), asked.mark)
+    if until is not None:
+        return moment_until(tape, until)
+    return Moment(len(tape.entries), last_time(tape), f"entry {len(tape.entries)}")
 
 
 def marks_of_tape(tape: ReadTape, moment: Moment) -> Iterator[Mark]:

@@ -16,7 +16,6 @@ from simulator.domain.model.scenario import Scenario
 from simulator.persistence.fork_budget import SANDBOX_BYTES, ForkBudget, size_of
 from simulator.persistence.moments import (
     Asked,
-    Moment,
     mark_here,
     marks_of_tape,
     moment_of,
@@ -26,7 +25,7 @@ from simulator.persistence.moments import (
 from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.head import beginning_of
 from simulator.persistence.replay.player import Player, RequestReplay
-from simulator.persistence.replay.proof import compiler_for
+from simulator.persistence.replay.proof import Moment, compiler_for
 from simulator.persistence.replay.rebuilding import (
     FORKED,
     REWOUND,
@@ -109,7 +108,7 @@ class Rewinder:
             return await self._forked(live, life, moment, sandboxes, id_)
 
     async def begin(self, tape: ReadTape, asked: Asked, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
-        """Create a sandbox that begins at a moment of a tape. Raises `NoSuchMoment`, `ScenarioError`, the same as
+        """Create a sandbox that begins at a moment of a tape. Raises `Unacceptable`, `ScenarioError`, the same as
         `Sandboxes.build` for its id, and `Conflict` when the tape cannot be replayed or takes too much memory."""
         id_ = sandboxes.free_id(wanted_id)
         moment = moment_of_tape(tape, asked)

@@ -83,7 +83,7 @@ def test_a_fork_continues_independently(asking: Asking) -> None:
         (("fork", "nothing"), 1, "there is no mark 'nothing'"),
         (("rewind", "999999"), 1, "the tape has "),
         (("rewind", "9" * 5000), 1, "n must be"),
-        (("rewind", "2001-01-01T00:00:00Z"), 1, "the sandbox had no such time"),
+        (("rewind", "2001-01-01T00:00:00Z"), 1, "the tape has no such time"),
         (("rewind", "12:00"), 2, "must be an ISO 8601 time"),
         (("rewind", "2300-01-01T00:00:00Z"), 2, "must be between 1990 and 2200"),
         (("fork", "--mark"), 2, "--mark belongs to the name of a mark"),

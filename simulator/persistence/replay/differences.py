@@ -1,16 +1,13 @@
 """Differences between a sandbox and its replay: the first difference, with both sides."""
 
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
-from simulator.domain.agenda import AgendaResult
-from simulator.domain.commands import Command, EndAttempt
 from simulator.domain.model.delivery_attempts import OutgoingRequest
 from simulator.persistence.tape.entries import AttemptSent, CommandApplied, Due, Entry
-from simulator.runtime.command_log import due_of
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 
@@ -31,40 +28,28 @@ class Difference(msgspec.Struct, frozen=True):
     replayed: Any
 
 
+def of_value(entry: int, what: str, recorded: Any, replayed: Any) -> Difference | None:
+    """Return the difference between two values, if any."""
+    return None if recorded == replayed else Difference(entry, what, recorded, replayed)
+
+
 def of_requests(entry: int, recorded: Exchange, replayed: Exchange) -> Difference | None:
     """Return the first difference between two records of a request, including its answer."""
-    for name in _COMPARED:
-        before, after = getattr(recorded, name), getattr(replayed, name)
-        if before != after:
-            called = f"{recorded.method} {recorded.path}"
-            return Difference(entry, f"request {recorded.n} ({called}): {name}", before, after)
-    return None
+    what = f"request {recorded.n} ({recorded.method} {recorded.path})"
+    return _of_members(entry, what, _COMPARED, recorded, replayed)
 
 
-def of_answers(entry: int, recorded: CommandApplied, replayed: str) -> Difference | None:
-    """Return the difference between two answers to a command, if any."""
-    if recorded.answer == replayed:
-        return None
-    return Difference(entry, f"{type(recorded.command).__name__}: answer", recorded.answer, replayed)
+def of_attempts(entry: int, sent: AttemptSent, replayed: OutgoingRequest) -> Difference | None:
+    """Return the first difference between the requests of an attempt of a callback or webhook."""
+    recorded, what = sent.request, _called(sent.job, sent.attempt)
+    if _without_source(recorded.headers) == _without_source(replayed.headers):
+        replayed = replace(replayed, headers=recorded.headers)
+    return _of_members(entry, what, OutgoingRequest.__struct_fields__, recorded, replayed)
 
 
-def of_order(entry: int, command: Command, now: datetime, earlier: datetime) -> Difference | None:
-    """Return the difference of a command that has an earlier time than the clock was set to before it, if any."""
-    if earlier <= now:
-        return None
-    return Difference(entry, f"{type(command).__name__}: now", now, f"not before {earlier.isoformat()}")
-
-
-def of_attempts(
-    entry: int, job: str, number: int, recorded: OutgoingRequest, replayed: OutgoingRequest
-) -> Difference | None:
-    """Return the first difference between the requests of two attempts of a callback or webhook."""
-    for name in OutgoingRequest.__struct_fields__:
-        before, after = getattr(recorded, name), getattr(replayed, name)
-        is_equal = before == after or (name == "headers" and _without_source(before) == _without_source(after))
-        if not is_equal:
-            return Difference(entry, f"attempt {number} of {job}: {name}", before, after)
-    return None
+def _of_members(entry: int, what: str, names: Iterable[str], recorded: Any, replayed: Any) -> Difference | None:
+    found = (of_value(entry, f"{what}: {name}", getattr(recorded, name), getattr(replayed, name)) for name in names)
+    return next(filter(None, found), None)
 
 
 def _without_source(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
@@ -89,57 +74,24 @@ def unbegun_of(entries: Iterable[Entry]) -> Due:
     return tuple(due.items())
 
 
-def of_time(place: int, recorded: Due, fired: list[AgendaResult]) -> Difference | None:
-    """Return the first difference between the attempts that a passing of time made due on the tape, and in a replay."""
-    replayed = due_of(fired)
-    if recorded == replayed:
-        return None
-    found = _of_due(place, recorded, replayed, "is sent", "not sent")
-    return found or Difference(place, "the order of attempts", _listed(recorded), _listed(replayed))
-
-
-def of_end(place: int, recorded: Due, live: LiveSandbox) -> Difference | None:
-    """Return the first difference between the attempts not begun at the end of a tape, and in a replay."""
-    replayed = unbegun(live)
+def of_due(entry: int, recorded: Due, replayed: Due) -> Difference | None:
+    """Return the first difference between the attempts that are due on the tape, and in a replay."""
     if extra := [one for one in replayed if one not in recorded]:
-        return Difference(place, _called(*extra[0]), "not sent", "is sent")
-    return _of_due(place, recorded, replayed, "is due", "is not due")
-
-
-def of_beginning(place: int, entry: AttemptSent, live: LiveSandbox) -> Difference | None:
-    """Return why an attempt of the tape cannot begin, if so."""
-    send = live.core.state.in_flight.get(entry.job)
-    if send is None or send.attempt.number != entry.attempt:
-        return Difference(place, _called(entry.job, entry.attempt), "is sent", "is not due")
-    if live.courier.sent.is_begun(entry.job):
-        return Difference(place, _called(entry.job, entry.attempt), "is sent again", "was sent")
-    return None
-
-
-def of_ending(place: int, command: EndAttempt, live: LiveSandbox) -> Difference | None:
-    """Return why an attempt of the tape cannot end, if so."""
-    called, send = _called(command.job, command.attempt), live.core.state.in_flight.get(command.job)
-    if send is None:
-        return Difference(place, f"the end of {called}", command.result, "nothing of this job is in flight")
-    if send.attempt.number != command.attempt:
-        text = f"attempt {send.attempt.number} is in flight"
-        return Difference(place, f"the end of {called}", command.result, text)
-    if not live.courier.sent.is_begun(command.job):
-        return Difference(place, called, "not sent", "is sent")
-    return None
-
-
-def _of_due(place: int, recorded: Due, replayed: Due, there: str, not_there: str) -> Difference | None:
-    if extra := [one for one in replayed if one not in recorded]:
-        return Difference(place, _called(*extra[0]), not_there, there)
+        return Difference(entry, _called(*extra[0]), "is not due", "is due")
     if missing := [one for one in recorded if one not in replayed]:
-        return Difference(place, _called(*missing[0]), there, not_there)
+        return Difference(entry, _called(*missing[0]), "is due", "is not due")
     return None
+
+
+def of_attempt(entry: int, job: str, attempt: int, live: LiveSandbox, *, ends: bool) -> Difference | None:
+    """Return why an attempt of the tape cannot begin, or end, if so."""
+    send, recorded = live.core.state.in_flight.get(job), "ends" if ends else "is sent"
+    if send is None or send.attempt.number != attempt:
+        return Difference(entry, _called(job, attempt), recorded, "is not in flight" if ends else "is not due")
+    if live.courier.sent.is_begun(job) is ends:
+        return None
+    return Difference(entry, _called(job, attempt), recorded, "is not sent before" if ends else "was sent before")
 
 
 def _called(job: str, attempt: int) -> str:
     return f"attempt {attempt} of {job}"
-
-
-def _listed(due: Due) -> str:
-    return ", ".join(_called(*one) for one in due)

@@ -16,14 +16,12 @@ from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.instants import EARLIEST, LATEST
 from simulator.persistence.replay.differences import (
     Difference,
-    of_answers,
+    of_attempt,
     of_attempts,
-    of_beginning,
-    of_end,
-    of_ending,
-    of_order,
+    of_due,
     of_requests,
-    of_time,
+    of_value,
+    unbegun,
 )
 from simulator.persistence.replay.state_digest import state_digest
 from simulator.persistence.tape.entries import (
@@ -41,7 +39,7 @@ from simulator.persistence.tape.entries import (
     Resumption,
 )
 from simulator.runtime.clock import Clock, effective_rate
-from simulator.runtime.command_log import SCENARIO, answer_text, refusal_text
+from simulator.runtime.command_log import SCENARIO, answer_text, due_of, refusal_text
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.traces import trace_from
@@ -161,9 +159,7 @@ class Player:
     def of_state(self, where: str, recorded: str) -> Difference | None:
         """Return the difference between the state and the digest on the tape at this place, if any; `recorded` is empty
         when the tape has no digest."""
-        if not recorded or recorded == (replayed := state_digest(self.live)):
-            return None
-        return Difference(self.place, f"the state {where}", recorded, replayed)
+        return of_value(self.place, f"the state {where}", recorded, state_digest(self.live)) if recorded else None
 
     def of_end(self, due: Due | None, state: str = "") -> Difference | None:
         """Return the difference at the end of the tape, if any. `due` are the attempts that had not begun there, None
@@ -171,7 +167,7 @@ class Player:
         for _, recorded in self._waiting.values():
             if recorded.n or recorded.status:
                 return Difference(self.place, _called(recorded), "was answered", "waits")
-        found = None if due is None else of_end(self.place, due, self.live)
+        found = None if due is None else of_due(self.place, due, unbegun(self.live))
         return found or self.of_state("at the end", state)
 
     def end(self) -> None:
@@ -248,19 +244,17 @@ class Player:
         shown = msgspec.structs.replace(recorded)
         size = self.live.journal.add(shown)
         self.live.tape.add(RequestShown(shown), size)
-        if shown.n == recorded.n:
-            return None
-        return Difference(self.place, f"{_called(recorded)}: n", recorded.n, shown.n)
+        return of_value(self.place, f"{_called(recorded)}: n", recorded.n, shown.n)
 
     def _command(self, entry: CommandApplied) -> Difference | None:
         command = entry.command
         self._clock.stand_at(entry.now, entry.now)
         if isinstance(command, EndAttempt):
-            found = of_ending(self.place, command, self.live)
-        else:
-            found = of_order(self.place, command, entry.now, self._set_to)
-        if found:
-            return found
+            if found := of_attempt(self.place, command.job, command.attempt, self.live, ends=True):
+                return found
+        elif self._set_to > entry.now:
+            text = f"not before {self._set_to.isoformat()}"
+            return Difference(self.place, f"{type(command).__name__}: now", entry.now, text)
         self._has_answers |= bool(entry.answer)
         try:
             answer = self.live.enter(command, entry.now, trace_from(entry.trace))
@@ -269,7 +263,9 @@ class Player:
         except ScenarioError:
             return self._of_answer(entry, refusal_text(SCENARIO))
         if isinstance(command, PassTime):
-            return of_time(self.place, entry.due, answer)
+            due = due_of(answer)
+            found = of_due(self.place, entry.due, due)
+            return found or of_value(self.place, "the order of attempts", entry.due, due)
         if isinstance(command, LoadScenario):
             self.live.follow(self._compiler.scenario(command.document, command.name))
         return None if isinstance(command, EndAttempt) else self._of_answer(entry, answer_text(answer))
@@ -277,12 +273,14 @@ class Player:
     def _of_answer(self, entry: CommandApplied, replayed: str) -> Difference | None:
         """Return the difference between the answers to a command, if any; up to the first answer a tape may lack
         them."""
-        return of_answers(self.place, entry, replayed) if self._has_answers else None
+        if not self._has_answers:
+            return None
+        return of_value(self.place, f"{type(entry.command).__name__}: answer", entry.answer, replayed)
 
     def _attempt(self, entry: AttemptSent) -> Difference | None:
         live = self.live
         self._clock.stand_at(entry.now, entry.wall)
-        if found := of_beginning(self.place, entry, live):
+        if found := of_attempt(self.place, entry.job, entry.attempt, live, ends=False):
             return found
         send = live.core.state.in_flight[entry.job]
         request = live.courier.attempt(send, entry.wall)
@@ -290,7 +288,7 @@ class Player:
         live.tape.add(msgspec.structs.replace(entry, request=request))
         if send.job.url.startswith(INBOX_SCHEME):
             live.courier.into_inbox(send.job.url, request, entry.now, entry.wall)
-        return of_attempts(self.place, entry.job, entry.attempt, entry.request, request)
+        return of_attempts(self.place, entry, request)
 
     def _clock_set(self, entry: ClockSet) -> None:
         self._set_to = entry.now

@@ -6,6 +6,7 @@ from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
 
+from simulator.domain.errors import Unacceptable
 from simulator.domain.model.instants import Times
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.persistence.replay.differences import Difference
@@ -19,16 +20,13 @@ from simulator.scenario.build import ScenarioCompiler
 from simulator.scenario.library import load_scenario, names
 
 
-class NoSuchMoment(Exception):
-    """The tape does not reach this number of entries, or time; the text says its range."""
-
-
-class TapePlace(NamedTuple):
-    """A place on a tape, after the first `n` entries, with the sandbox's time there, None for the time of the last
-    entry."""
+class Moment(NamedTuple):
+    """A place on a tape, after the first `n` entries, with the sandbox's time there; `about` is its name in
+    messages."""
 
     n: int
-    at: datetime | None = None
+    at: datetime
+    about: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,21 +90,23 @@ def player_for(
     return player_of(head.sandbox, beginning, again, around, head.hidden, compiler)
 
 
-def place_until(tape: ReadTape, until: int | Times) -> TapePlace:
-    """Return the place to play a tape to: after a number of entries, or before the first entry later than a time.
-    Raises `NoSuchMoment`."""
-    count = len(tape.entries)
+def moment_in(entries: Sequence[Entry], until: int | Times, first: datetime, last: datetime) -> Moment:
+    """Return the moment after a number of entries, or before the first entry later than a time, on a tape from `first`
+    to `last`. Raises `Unacceptable`."""
     if isinstance(until, Times):
-        first, last = tape.head.started, last_time(tape)
-        if not is_within(until, first, last):
-            raise NoSuchMoment(f"the tape has no such time: it is from {shown_time(first)} to {shown_time(last)}")
-        return TapePlace(*place_at(tape.entries, until, first))
-    if until > count:
-        entries = "1 entry" if count == 1 else f"{count} entries"
-        raise NoSuchMoment(
-            f"the tape has {entries}{' that can be read' if tape.damage else ''}: N is from 0 to {count}"
-        )
-    return TapePlace(until)
+        if until.latest < first or last < until.said:
+            life = f"it is from {shown_time(first)} to {shown_time(last)}"
+            raise Unacceptable("unknown_moment", f"the tape has no such time: {life}", "to")
+        return Moment(*place_at(entries, until, first), shown_time(until.said))
+    if until > len(entries):
+        count = "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
+        raise Unacceptable("unknown_moment", f"the tape has {count}: N is from 0 to {len(entries)}", "n")
+    return Moment(until, time_behind(entries[:until], first), f"entry {until}")
+
+
+def moment_until(tape: ReadTape, until: int | Times) -> Moment:
+    """Return the moment to play a tape to. Raises the same as `moment_in`."""
+    return moment_in(tape.entries, until, tape.head.started, last_time(tape))
 
 
 def last_time(tape: ReadTape) -> datetime:
@@ -115,11 +115,6 @@ def last_time(tape: ReadTape) -> datetime:
     if tape.end is not None and tape.end.now is not None and not tape.end.left_out:
         return tape.end.now
     return time_behind(tape.entries, tape.head.started)
-
-
-def is_within(asked: Times, first: datetime, last: datetime) -> bool:
-    """Return whether a life from `first` to `last` contains any of the requested times."""
-    return first <= asked.latest and asked.said <= last
 
 
 def place_at(entries: Sequence[Entry], asked: Times, started: datetime) -> tuple[int, datetime]:

@@ -8,8 +8,8 @@ and exits. Where processes cannot fork, the parts are made here, a part per turn
 import asyncio
 import gc
 import os
+import pickle
 import signal
-import struct
 import sys
 import warnings
 from collections.abc import AsyncGenerator, Callable, Iterator
@@ -21,10 +21,6 @@ from simulator.persistence.snapshot.document import NotNow
 Parts = Callable[[], Iterator[tuple[str, bytes]]]
 """Parts without content are skipped."""
 Pieces = AsyncGenerator[tuple[str, bytes], None]
-
-_HEAD = struct.Struct(">IQ")
-_END = b"\0" * _HEAD.size
-"""A head without a name marks the end of the parts."""
 
 NICENESS: Final = 5
 CAN_FORK: Final = hasattr(os, "fork") and sys.platform != "win32"
@@ -49,10 +45,7 @@ async def _forked(parts: Parts) -> Pieces:
     with open(descriptor, "rb") as pipe:  # noqa: ASYNC230 - a thread reads it
         try:
             while (piece := await asyncio.to_thread(_read_piece, pipe)) is not None:
-                name, content = piece
-                if not name:
-                    raise RuntimeError(f"a snapshot failed: {content.decode()}")
-                yield name, content
+                yield piece
         finally:  # nothing is left to do, and the thread finds the end of the pipe
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -61,19 +54,14 @@ async def _forked(parts: Parts) -> Pieces:
 
 
 def _read_piece(pipe: IO[bytes]) -> tuple[str, bytes] | None:
-    """Return the next part, None at the end. Raises `NotNow`."""
-    head = _read_whole(pipe, _HEAD.size)
-    if head == _END:
-        return None
-    name_size, size = _HEAD.unpack(head)
-    return _read_whole(pipe, name_size).decode(), _read_whole(pipe, size)
-
-
-def _read_whole(pipe: IO[bytes], size: int) -> bytes:
-    found = pipe.read(size)
-    if len(found) < size:
-        raise NotNow("the process that wrote the snapshot ended too early")
-    return found
+    """Return the next part, None at the end. Raises `NotNow`, and `RuntimeError` for an error in the copy."""
+    try:
+        piece: tuple[str, bytes] | str | None = pickle.load(pipe)  # noqa: S301 - of our own process
+    except (EOFError, pickle.UnpicklingError):
+        raise NotNow("the process that wrote the snapshot ended too early") from None
+    if isinstance(piece, str):
+        raise RuntimeError(f"a snapshot failed: {piece}")
+    return piece
 
 
 def _fork(parts: Parts) -> tuple[int, int]:
@@ -103,24 +91,15 @@ def _write(parts: Parts, descriptor: int) -> NoReturn:
         os.closerange(descriptor + 1, os.sysconf("SC_OPEN_MAX"))
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         os.nice(NICENESS)
-        for name, content in parts():
-            if content:
-                _write_piece(descriptor, name, content)
-        _write_all(descriptor, _END)
-    except NotNow:
-        pass
-    except Exception as error:  # the other process reports it
-        _write_piece(descriptor, "", repr(error).encode())
+        with open(descriptor, "wb") as pipe:
+            try:
+                for piece in parts():
+                    if piece[1]:
+                        pickle.dump(piece, pipe)
+                pickle.dump(None, pipe)
+            except NotNow:
+                pass
+            except Exception as error:  # the other process reports it
+                pickle.dump(repr(error), pipe)
     finally:
         os._exit(0)
-
-
-def _write_piece(descriptor: int, name: str, content: bytes) -> None:
-    called = name.encode()
-    _write_all(descriptor, _HEAD.pack(len(called), len(content)) + called + content)
-
-
-def _write_all(descriptor: int, content: bytes) -> None:
-    rest = memoryview(content)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
