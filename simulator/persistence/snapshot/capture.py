@@ -9,8 +9,8 @@ import msgspec
 
 from simulator.domain.commands import AddRule, LoadScenario
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.domain_events import AttemptOutcome, LedgerPosting, StatusChange
-from simulator.domain.model.resellers import Reseller, SecretLog
+from simulator.domain.model.domain_events import LedgerPosting
+from simulator.domain.model.resellers import SecretLog
 from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.webhooks import Delivery
@@ -25,22 +25,23 @@ from simulator.persistence.snapshot.document import (
     SnapshotHead,
     log_parts,
     snapshot_of,
+    typed,
 )
-from simulator.persistence.snapshot.jobs import JobWriter, callback_row, case_row, due_row, is_step, step_row
+from simulator.persistence.snapshot.jobs import CASES, JobWriter, callback_row, due_row, is_step, step_row
 from simulator.persistence.snapshot.payments import PaymentWriter
 from simulator.persistence.snapshot.state import (
     COUNTS,
+    RESELLERS,
     AddedRow,
     BookRow,
     CatalogRow,
     CountersRow,
     EventRow,
     InboxRow,
-    ResellerRow,
     Rest,
 )
 from simulator.persistence.tape.entries import write
-from simulator.runtime.events import Action, Item
+from simulator.runtime.events import Item
 from simulator.runtime.inbox_messages import Inbox, InboxMessage
 from simulator.runtime.live_sandbox import LiveSandbox
 
@@ -95,27 +96,12 @@ class _Capture:
         yield from log_parts("callbacks", callbacks, callback_row)
         yield from log_parts("deliveries", deliveries, self._jobs.delivery)
         yield from log_parts("requests", list(live.journal))
-        yield from log_parts("events", events, self._event)
+        yield from log_parts("events", events, _event)
         yield from log_parts("sent", list(live.courier.sent))
         yield from log_parts("traces", list(live.courier.traces))
         for box in _inboxes(live):
             yield from log_parts(f"messages/{box.name}", list(box.received), _message)
         yield STATE, ENCODER.encode(self._rest())
-
-    def _event(self, event: tuple[Item, datetime]) -> EventRow:
-        match event:
-            case int() as n, wall:
-                return EventRow(wall, "request", n)
-            case StatusChange(number, place), wall:
-                return EventRow(wall, "status", number, place)
-            case LedgerPosting(reseller, entry), wall:
-                return EventRow(wall, "posted", entry.id, reseller=reseller)
-            case AttemptOutcome() as attempted, wall:
-                return EventRow(wall, "attempted", attempted=attempted)
-            case Action() as action, wall:
-                return EventRow(wall, "action", action=action)
-            case notification, wall:
-                return EventRow(wall, "notification", notification=notification)
 
     def _rest(self) -> Rest:
         live, state = self._live, self._state
@@ -123,7 +109,9 @@ class _Capture:
         return Rest(
             scenario=_scenario(live),
             now=state.now,
-            resellers=[_reseller(one) for one in state.resellers.values()],
+            resellers=[
+                RESELLERS.row(one, (one.wallet.opening, one.wallet.threshold)) for one in state.resellers.values()
+            ],
             keys=[(key, reseller.code) for key, (reseller, _) in state.keys.items()],
             users=[(name, reseller.code, user) for name, (reseller, user) in state.users.items()],
             catalog_webhook=state.catalog_webhook,
@@ -133,9 +121,9 @@ class _Capture:
             books={section: _book(state, section, book) for section, book in state.books.items()},
             rule_owners=state.payments.budget.owners,
             chosen_before=state.chosen_before,
-            shared=self._payments.shared,
-            timelines=self._payments.timelines,
-            cases=[case_row(one) for ones in state.cases.values() for one in ones],
+            shared=self._payments.shared.values,
+            timelines=self._payments.timelines.values,
+            cases=[CASES.row(one, one.transaction.number) for ones in state.cases.values() for one in ones],
             due=[due_row(state, ticket, due) for ticket, due in added],
             due_added=state.agenda.added,
             callbacks=[callback_row(one) for one in self._jobs.elsewhere if isinstance(one, Callback)],
@@ -167,10 +155,11 @@ class _Capture:
         )
 
 
-def _reseller(one: Reseller) -> ResellerRow:
-    names = (name for name in ResellerRow.__struct_fields__ if name not in ("opening", "threshold"))
-    own = {name: getattr(one, name) for name in names}
-    return ResellerRow(opening=one.wallet.opening, threshold=one.wallet.threshold, **own)
+def _event(event: tuple[Item, datetime]) -> EventRow:
+    item, wall = event
+    if isinstance(item, LedgerPosting):
+        return wall, typed((item.reseller, item.entry.id))
+    return wall, typed(item)
 
 
 def _secrets(log: SecretLog) -> tuple[dict[str, int], list[str], int, int]:

@@ -5,11 +5,12 @@ of up to `SIZE` records (`snapshot/payments`, `snapshot/jobs`). A record refers 
 `docs/tape.md` describes the format.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import count
-from typing import Any, Final
+from operator import attrgetter
+from typing import Any, Final, get_type_hints
 
 import msgspec
 
@@ -18,7 +19,7 @@ from simulator.domain.model.catalog import Option, OptionList
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.sections.templates import person_pools, template
 
-VERSION: Final = 6
+VERSION: Final = 7
 """The version of the format. A reader refuses every other version."""
 
 HEAD, STATE = "head", "state"
@@ -82,6 +83,47 @@ def special(kind: Any, value: Any) -> Any:
 
 
 ENCODER: Final = msgspec.msgpack.Encoder(enc_hook=plain)
+Typed = tuple[str, msgspec.Raw]
+"""A value of one of several types, with the name of its type."""
+
+
+def typed(value: object) -> Typed:
+    """Return a value with the name of its type."""
+    return type(value).__name__, msgspec.Raw(ENCODER.encode(value))
+
+
+def by_name(*kinds: Any) -> Mapping[str, Any]:
+    """Return types by their names."""
+    return {kind.__name__: kind for kind in kinds}
+
+
+def untyped(value: Typed, kinds: Mapping[str, Any]) -> Any:
+    """Return the value of one of these types."""
+    return decoded(value[1], kinds[value[0]])
+
+
+class Rows:
+    """Rows of records of a type. A row has the members of its record, except for those in `left_out`; the values of
+    `references`, which may replace members, come first."""
+
+    def __init__(self, kind: Any, left_out: Container[str] = (), **references: Any) -> None:
+        hints = get_type_hints(kind, include_extras=True)
+        own = {name: hint for name, hint in hints.items() if name not in references and name not in left_out}
+        members = [*references.items(), *own.items()]
+        self.type: Any = msgspec.defstruct(f"{kind.__name__}Row", members, array_like=True, gc=False)
+        self._kind, self._names, self._values = kind, tuple(own), attrgetter(*own)
+
+    def row(self, record: object, *references: Any) -> Any:
+        """Return the row of a record."""
+        return self.type(*references, *self._values(record))
+
+    def members(self, row: Any) -> dict[str, Any]:
+        """Return the members of a record that are in its row."""
+        return dict(zip(self._names, self._values(row), strict=True))
+
+    def record(self, row: Any, **others: Any) -> Any:
+        """Return the record of a row, with its `others`, which the row lacks or refers to."""
+        return self._kind(**others, **self.members(row))
 
 
 def log_parts(

@@ -8,14 +8,13 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from simulator.domain.commands import AddRule, LoadScenario
 from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.delivery_attempts import OutgoingRequest, Send
-from simulator.domain.model.domain_events import EmailNotification, LedgerPosting, StatusChange
+from simulator.domain.model.domain_events import AttemptOutcome, EmailNotification, LedgerPosting, StatusChange
 from simulator.domain.model.request_limits import SpentNonce
-from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.rules import AddedRule, Rule
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.wallet import Entry, Wallet
@@ -26,16 +25,19 @@ from simulator.persistence.replay.rebuilding import Surroundings, begun
 from simulator.persistence.snapshot.document import (
     STATE,
     Snapshot,
+    Typed,
+    by_name,
     decoded,
     log_rows,
     reading_snapshot,
+    untyped,
 )
-from simulator.persistence.snapshot.jobs import CallbackRow, DeliveryRow, JobReader, StepRow
-from simulator.persistence.snapshot.payments import PaymentRow, restore_payments
-from simulator.persistence.snapshot.state import COUNTS, AddedRow, EventRow, InboxRow, Rest
+from simulator.persistence.snapshot.jobs import CALLBACKS, DELIVERIES, JobReader, StepRow
+from simulator.persistence.snapshot.payments import PAYMENTS, restore_payments
+from simulator.persistence.snapshot.state import COUNTS, RESELLERS, AddedRow, EventRow, InboxRow, Rest
 from simulator.persistence.tape.entries import Entry as TapeEntry
 from simulator.persistence.tape.entries import read
-from simulator.runtime.events import Item
+from simulator.runtime.events import Action, Item
 from simulator.runtime.inbox_messages import Inbox, InboxMessage
 from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.journal import Exchange
@@ -45,6 +47,8 @@ from simulator.runtime.traces import Traced
 from simulator.scenario.build import ScenarioCompiler, build_rule
 
 Parts = Mapping[str, bytes]
+EVENTS: Final = by_name(int, StatusChange, tuple[str, int], AttemptOutcome, Action, EmailNotification)
+"""The types of events; a posting is written as its reseller and the id of its entry."""
 
 
 def restored(
@@ -132,10 +136,10 @@ class _Restore:
     def _resellers(self) -> None:
         state, rest = self._state, self._rest
         for place, row in enumerate(rest.resellers):
-            wallet = Wallet(row.opening)
-            wallet.restore(list(log_rows(self._parts, f"entries/{place}", Entry)), row.threshold)
-            own = {name: getattr(row, name) for name in row.__struct_fields__ if name not in ("opening", "threshold")}
-            self._live.core.adopt(Reseller(wallet=wallet, **own))
+            opening, threshold = row.wallet
+            wallet = Wallet(opening)
+            wallet.restore(list(log_rows(self._parts, f"entries/{place}", Entry)), threshold)
+            self._live.core.adopt(RESELLERS.record(row, wallet=wallet))
         keys = {key.key: key for reseller in state.resellers.values() for key in reseller.keys}
         state.keys.update({key: (state.resellers[code], keys[key]) for key, code in rest.keys})
         state.users.update({name: (state.resellers[code], user) for name, code, user in rest.users})
@@ -176,12 +180,12 @@ class _Restore:
 
     def _payments(self) -> None:
         rest = self._rest
-        restore_payments(self._state, log_rows(self._parts, "payments", PaymentRow), rest.shared, rest.timelines)
+        restore_payments(self._state, log_rows(self._parts, "payments", PAYMENTS.type), rest.shared, rest.timelines)
 
     def _add_jobs(self) -> None:
         state, rest, jobs = self._state, self._rest, self._jobs
-        callbacks = [jobs.callback(row) for row in log_rows(self._parts, "callbacks", CallbackRow)]
-        deliveries = [jobs.delivery(row) for row in log_rows(self._parts, "deliveries", DeliveryRow)]
+        callbacks = [jobs.callback(row) for row in log_rows(self._parts, "callbacks", CALLBACKS.type)]
+        deliveries = [jobs.delivery(row) for row in log_rows(self._parts, "deliveries", DELIVERIES.type)]
         for callback in rest.callbacks:
             jobs.callback(callback)
         for delivery in rest.deliveries:
@@ -224,24 +228,20 @@ class _Restore:
         live, parts, rest = self._live, self._parts, self._rest
         live.journal.restore(log_rows(parts, "requests", Exchange), *rest.journal)
         emails = {one.n: one for one in self._state.notifications}
-        events = [(self._event(row, emails), row.wall) for row in log_rows(parts, "events", EventRow)]
+        events = [(self._event(row, emails), wall) for wall, row in log_rows(parts, "events", EventRow)]
         live.events.restore(events, rest.events)
         live.courier.traces.restore(log_rows(parts, "traces", Traced))
         live.courier.sent.restore(log_rows(parts, "sent", tuple[str, int, OutgoingRequest]))
         live.courier.sent.restore_begun(rest.begun)
         live.probed.extend(rest.probed)
 
-    def _event(self, row: EventRow, emails: Mapping[int, EmailNotification]) -> Item:
-        match row.kind:
-            case "request":
-                return row.number
-            case "status":
-                return StatusChange(row.number, row.place)
-            case "posted":
-                return LedgerPosting(row.reseller, self._state.resellers[row.reseller].wallet.entry(row.number))
-        found = row.attempted or row.action or row.notification
-        assert found is not None, "an event is about something"
-        return emails.get(found.n, found) if isinstance(found, EmailNotification) else found
+    def _event(self, row: Typed, emails: Mapping[int, EmailNotification]) -> Item:
+        item: Any = untyped(row, EVENTS)
+        if isinstance(item, tuple):
+            reseller, entry = item
+            return LedgerPosting(reseller, self._state.resellers[reseller].wallet.entry(entry))
+        found: Item = emails.get(item.n, item) if isinstance(item, EmailNotification) else item
+        return found
 
 
 def _inbox(home: Inboxes, row: InboxRow) -> Inbox:

@@ -7,61 +7,32 @@ from typing import Final
 import msgspec
 
 from simulator.domain.model.bills import BillKey
-from simulator.domain.model.callbacks import CallbackConfig
-from simulator.domain.model.catalog import Group, Overlay, Product
+from simulator.domain.model.catalog import Group, Product
 from simulator.domain.model.delivery_attempts import JobCounts
-from simulator.domain.model.domain_events import AttemptOutcome, EmailNotification
+from simulator.domain.model.domain_events import EmailNotification
 from simulator.domain.model.inbox_programs import InboxProgram
 from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.request_limits import SpentNonce
-from simulator.domain.model.resellers import ApiKey, DelayedSwitch, Settings, User
+from simulator.domain.model.resellers import Reseller, User
 from simulator.domain.model.rules import RuleCount
 from simulator.domain.model.schedule import NetworkStatus
 from simulator.domain.model.transactions import Step
 from simulator.domain.model.webhooks import Webhook
-from simulator.persistence.snapshot.jobs import CallbackRow, CaseRow, DeliveryRow, DueRow
-from simulator.persistence.snapshot.payments import SharedValues
+from simulator.persistence.snapshot.document import Rows, Typed
+from simulator.persistence.snapshot.jobs import CALLBACKS, CASES, DELIVERIES, DueRow
+from simulator.persistence.snapshot.payments import SHARED
 from simulator.runtime.counters import AnswerKey
-from simulator.runtime.events import Action
 from simulator.runtime.value_counts import KeptCounts
 from simulator.wire import traffic
 
 COUNTS: Final = ("rules_added", "cases_made", "callbacks_made", "catalog_changes", "keys_made")
 """The names of the counts of a state."""
 
-OF_RESELLER, OF_CATALOG = "reseller/", "catalog"
-"""The prefixes of the keys of webhooks that belong to a reseller or to the catalog."""
 
-
-class EventRow(msgspec.Struct, frozen=True, array_like=True):
-    """An event: its wall time, and numbers that identify its subject, or the value itself."""
-
-    wall: datetime
-    kind: str
-    number: int = 0
-    place: int = 0
-    reseller: str = ""
-    attempted: AttemptOutcome | None = None
-    action: Action | None = None
-    notification: EmailNotification | None = None
-
-
-class ResellerRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A reseller without its payments and ledger entries."""
-
-    code: str
-    email: str
-    opening: Decimal
-    threshold: Decimal
-    keys: list[ApiKey]
-    users: tuple[User, ...]
-    callback: CallbackConfig
-    webhook: Webhook
-    settings: Settings
-    closed_to_tokens: DelayedSwitch
-    overlay: dict[str, Overlay]
-    created: datetime | None
-    overlay_updated: datetime | None
+RESELLERS: Final = Rows(Reseller, ("refids", "history"), wallet=tuple[Decimal, Decimal])
+"""Resellers without their payments and ledger entries; of the wallet its opening balance and its threshold."""
+EventRow = tuple[datetime, Typed]
+"""An event with its wall time; a posting as its reseller and the id of its entry."""
 
 
 class AddedRow(msgspec.Struct, frozen=True, array_like=True):
@@ -114,9 +85,11 @@ class CatalogRow(msgspec.Struct, frozen=True, array_like=True):
 class Rest(msgspec.Struct, frozen=True, kw_only=True):
     """The part `state`: everything but the long logs."""
 
+    # The ignored types of rows are made at run time.
+
     scenario: bytes | None
     now: datetime
-    resellers: list[ResellerRow]
+    resellers: list[RESELLERS.type]  # type: ignore[name-defined]
     keys: list[tuple[str, str]]
     users: list[tuple[str, str, User]]
     catalog_webhook: Webhook
@@ -126,13 +99,13 @@ class Rest(msgspec.Struct, frozen=True, kw_only=True):
     books: dict[str, BookRow]
     rule_owners: list[str]
     chosen_before: dict[str, int]
-    shared: list[SharedValues]
+    shared: list[SHARED.type]  # type: ignore[name-defined]
     timelines: list[tuple[Step, ...]]
-    cases: list[CaseRow]
+    cases: list[CASES.type]  # type: ignore[name-defined]
     due: list[DueRow]
     due_added: int
-    callbacks: list[CallbackRow]
-    deliveries: list[DeliveryRow]
+    callbacks: list[CALLBACKS.type]  # type: ignore[name-defined]
+    deliveries: list[DELIVERIES.type]  # type: ignore[name-defined]
     in_flight: list[tuple[str, int]]
     callbacks_left_out: int
     deliveries_last: tuple[int, int]
