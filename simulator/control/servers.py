@@ -21,7 +21,7 @@ Application = Any
 
 
 class OtherList(NamedTuple):
-    """The list of another server, or the reason why there is none."""
+    """The list of another server, or the reason why it is missing."""
 
     url: str
     body: bytes = b""
@@ -29,7 +29,7 @@ class OtherList(NamedTuple):
 
 
 class Servers(Protocol):
-    """All servers, as seen by this one."""
+    """All servers, from the view of this server."""
 
     @property
     def own_url(self) -> str: ...

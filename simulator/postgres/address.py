@@ -82,7 +82,7 @@ def is_outage(error: BaseException) -> bool:
 
 
 def text_of(error: BaseException, secrets: tuple[str, ...] = ()) -> str:
-    """Return an error in one line, without these secrets."""
+    """Return an error as a single line, without these secrets."""
     text = " ".join(str(error).split()) or type(error).__name__
     for secret in secrets:
         text = text.replace(secret, "********")

@@ -1,7 +1,7 @@
 """This server as one of several on a PostgreSQL: its start and end, its lease, and whether PostgreSQL answers.
 
 Everything runs in the event loop, apart from `keep`, which runs before it. A server that has lost its lease gives all
-its sandboxes up, registers again with a new fencing number, and goes on.
+its sandboxes up, registers again with a new fencing number, and continues.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ SILENT: Final = NotReady("store_unavailable", "PostgreSQL does not answer; send 
 
 class Cluster:
     """The part of this server. `gate` is closed while something is not durable yet; `sandboxes` are the sandboxes found
-    at the start. Set `url`, at which other servers reach this one, before `keep`."""
+    at the start. Set `url`, the address of this server for the others, before `keep`."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Cluster:
         is_owner = self._leases.claim(DEFAULT, self.store.server_id, creates=True) == self.store.server_id
         lives = self.store.reader.lives(DEFAULT) if is_owner else []
         if lives:
-            found = self.owners.restored(DEFAULT, app.surroundings())
+            found = self.owners.restore(DEFAULT, app.surroundings())
             self.store.writer.lives[DEFAULT] = lives[0]
             self._keeper.follow(found.player.live, found.last_serial)
             app.adopt(return_to_life(found.player, app.wall, found.left_at))
@@ -147,7 +147,7 @@ class Cluster:
         self.store.begin(self._leases.register(self.url, self.secret))
         self._lease.begin(self.store.server_id, began_s)
 
-    # What requests need to know
+    # The state for requests
 
     @property
     def trouble(self) -> NotReady | None:
@@ -156,7 +156,7 @@ class Cluster:
 
     @property
     def is_fresh(self) -> bool:
-        """Return whether no other server can own the sandboxes of this one yet."""
+        """Return whether the lease lasts, so that no other server can own the sandboxes."""
         return monotonic() < self._lease.fresh_until
 
     def owns(self, sandbox_id: str) -> bool:
@@ -169,8 +169,8 @@ class Cluster:
             await self.owners.settle(sandbox_id, creates=creates)
 
     def may_read(self, sandbox_id: str) -> bool:
-        """Return whether the memory has nothing of this sandbox that PostgreSQL does not have, while that does not
-        answer, and `--store-grace` has not passed."""
+        """Return whether this sandbox may be read while PostgreSQL does not answer: all its inputs are committed, and
+        `--store-grace` has not passed."""
         if sandbox_id not in self.owners or self._silent_since is None:
             return False
         life = self.store.writer.lives.get(sandbox_id)
@@ -191,7 +191,7 @@ class Cluster:
             self._fail(error)
 
     async def _start_again(self) -> None:
-        """Give up all sandboxes, and go on with a new lease."""
+        """Give up all sandboxes, and continue with a new lease."""
         self.owners.refusal = LOST
         self.leases_lost += 1
         self._lease.lose()
@@ -226,8 +226,8 @@ class Cluster:
             self._loop.call_soon_threadsafe(self._seen, servers, orphans)
 
     def _seen(self, servers: Collection[int], orphans: Iterable[str]) -> None:
-        """Forget the servers whose lease has ended, and take sandboxes without an owner over, so that their callbacks
-        go on."""
+        """Forget the servers whose lease has ended. Take sandboxes without an owner over, so that their callbacks are
+        sent."""
         self.owners.keep(servers)
         self.on_servers(servers)
         if names := [name for name in orphans if self.owners.may_adopt(name)]:
@@ -241,7 +241,7 @@ class Cluster:
                 await self.settle(name)
                 is_adopted = True
         if is_adopted:
-            self._lease.look_again()
+            self._lease.hurry()
 
     # Whether PostgreSQL answers
 
@@ -255,7 +255,7 @@ class Cluster:
             self.owners.refusal = SILENT if is_silent else None
         if not is_silent:
             self._silent_since = None
-            if names := list(self.owners.unused()):
+            if names := list(self.owners.drop_unused()):
                 self._begin_task(self._release(names))
         elif self._silent_since is None:
             self._silent_since = monotonic()

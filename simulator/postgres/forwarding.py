@@ -43,19 +43,19 @@ class OwnerLost(Exception):
 
 
 class Forwarded(NamedTuple):
-    """What the mark of a forwarded request says."""
+    """The client of a forwarded request, and the scheme that it used."""
 
     client: str
     scheme: str
 
 
-def marked(headers: Mapping[bytes, bytes] | Fields) -> bool:
+def is_forwarded(headers: Mapping[bytes, bytes] | Fields) -> bool:
     """Return whether a request says that it was forwarded."""
     return MARK in headers if isinstance(headers, Mapping) else any(name == MARK for name, _ in headers)
 
 
 def accept(scope: Scope, secret: str) -> Forwarded | None:
-    """Return what the mark of a request says and remove the mark, or return None for a wrong secret."""
+    """Return the client that the mark of a request names, and remove the mark; return None for a wrong secret."""
     given = next(value for name, value in scope["headers"] if name == MARK).decode("latin-1").split(" ")
     responder = responder_of(scope)
     sources = [scope["headers"]] if responder is None else [scope["headers"], responder.request.headers]

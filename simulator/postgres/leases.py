@@ -1,7 +1,7 @@
-"""Who owns which sandbox, in the database: the leases of servers, claims, and what is left of servers that ended.
+"""Ownership in the database: the leases of servers, claims of sandboxes, and the garbage of servers that ended.
 
-A thread renews the lease and looks for sandboxes without an owner. All times are those of the database's clock, except
-that a server trusts its own lease for its length after it sent a renewal, by its own monotonic clock.
+A thread renews the lease and looks for sandboxes without an owner. Leases follow the clock of the database. A server
+also trusts its lease by its own monotonic clock, from the moment when it sent the last renewal.
 """
 
 import asyncio
@@ -72,8 +72,8 @@ class Leases:
         self._rows("UPDATE servers SET is_fenced = TRUE WHERE id = %s RETURNING id", server_id)
 
     def claim(self, sandbox: str, server_id: int, *, creates: bool = False) -> int | None:
-        """Return the owner of a sandbox, which becomes this server if it has none. Return None for an unknown sandbox,
-        unless this server is about to create it. Raises `LeaseLost`."""
+        """Return the owner of a sandbox; this server becomes the owner if it has none. Return None for an unknown
+        sandbox, unless this server is about to create it. Raises `LeaseLost`."""
         ((owner,),) = self._rows("SELECT claim(%s, %s, %s)", sandbox, server_id, creates)
         return owner if owner is None else int(owner)
 
@@ -136,7 +136,7 @@ class LeaseKeeper:
         """Renew no more until the next `begin`."""
         self.server_id, self.fresh_until = 0, 0.0
 
-    def look_again(self) -> None:
+    def hurry(self) -> None:
         """Look for more sandboxes without an owner at once."""
         self._woken.set()
 
@@ -158,7 +158,7 @@ class LeaseKeeper:
             try:
                 self._look(server_id)
                 self.is_failing = False
-            except Exception:  # the thread must go on
+            except Exception:  # the thread must continue
                 self.is_failing = True
                 if self._db is not None:
                     with suppress(psycopg.Error):

@@ -71,7 +71,7 @@ class Database:
 
 
 class Owners:
-    """What this server owns, and who owns the rest. `refusal` says why nothing can be asked or taken over now."""
+    """The sandboxes of this server, and the known owners of others. `refusal` says why no owner can be found now."""
 
     def __init__(
         self, store: PostgresStore, keeper: StoreKeeper, leases: Leases, database: Database, tell: Callable[[str], None]
@@ -90,7 +90,7 @@ class Owners:
         return sandbox_id in self._owned
 
     def add(self, sandbox_id: str) -> None:
-        """Note that this server owns a sandbox, or the name of one that it is about to create."""
+        """Record that this server owns a sandbox, or reserves the name of a new sandbox."""
         self._owned[sandbox_id] = monotonic()
 
     def clear(self) -> None:
@@ -126,7 +126,7 @@ class Owners:
     def _taken(self, sandbox_id: str, task: "asyncio.Task[None]") -> None:
         self._taking.pop(sandbox_id, None)
         if not task.cancelled():
-            task.exception()  # for those who wait, if any
+            task.exception()  # retrieved, in case no request waits any more
 
     async def _take_over(self, sandbox_id: str, *, creates: bool) -> None:
         if sandbox_id in self._broken:
@@ -154,7 +154,7 @@ class Owners:
         around = self.app.surroundings()
         try:
             found = await in_background(
-                self.restored, sandbox_id, Surroundings(around.wall, around.sender, unshared_budgets())
+                self.restore, sandbox_id, Surroundings(around.wall, around.sender, unshared_budgets())
             )
         except (CannotResume, StoreError) as error:
             self._tell(str(error))
@@ -172,7 +172,7 @@ class Owners:
         if sandbox_id == DEFAULT:
             self.app.refresh_default()
 
-    def restored(self, sandbox_id: str, around: Surroundings) -> RestoredSandbox:
+    def restore(self, sandbox_id: str, around: Surroundings) -> RestoredSandbox:
         """Rebuild a sandbox from the store. Raises `CannotResume` and `StoreError`."""
         restorer = Restorer(self._store.reader, self.app.again, around, self.app.scenario)
         found = restorer.restore(self._store.reader.sandbox(sandbox_id))
@@ -180,8 +180,8 @@ class Owners:
             self._tell(f"a snapshot was passed over: {line}")
         return found
 
-    def unused(self) -> Iterator[str]:
-        """Yield the names that were reserved and are not used, and own them no longer."""
+    def drop_unused(self) -> Iterator[str]:
+        """Yield the reserved names that no sandbox has, and drop them."""
         now = monotonic()
         for name, since in list(self._owned.items()):
             if since + RESERVED_S < now and self.app.sandboxes.find(name) is None:

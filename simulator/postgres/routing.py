@@ -12,7 +12,7 @@ from simulator.control.http import error
 from simulator.control.servers import FORWARDED_KEY, Application, OtherList
 from simulator.options import CONTROL_PATH, DOCUMENT_PATH
 from simulator.postgres.cluster import Cluster
-from simulator.postgres.forwarding import NOT_OWNER, Forwarder, NotForwarded, OwnerLost, accept, body_of, marked
+from simulator.postgres.forwarding import NOT_OWNER, Forwarder, NotForwarded, OwnerLost, accept, body_of, is_forwarded
 from simulator.postgres.leases import Peer
 from simulator.postgres.owners import Elsewhere, Unavailable
 from simulator.runtime.sandboxes import DEFAULT, drawn_id, is_sandbox_id
@@ -57,7 +57,7 @@ class Router:
 
     def is_here(self, path: str, headers: Mapping[bytes, bytes]) -> bool:
         """Return whether the application can answer a request of the reseller API at once."""
-        return self.cluster.owns(sandbox_of(path) or "") and not marked(headers)
+        return self.cluster.owns(sandbox_of(path) or "") and not is_forwarded(headers)
 
     async def close(self) -> None:
         """Close the connections to other servers."""
@@ -117,7 +117,7 @@ class Router:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if marked(scope["headers"]):
+        if is_forwarded(scope["headers"]):
             found = accept(scope, self.cluster.secret)
             if found is None:
                 await _not_owner(scope, receive, send)
@@ -164,7 +164,7 @@ class Router:
                 await _unavailable(no.code, no.message)(scope, receive, send)
                 return
             else:
-                await self._here(scope, _replayed(body, receive), send)
+                await self._here(scope, _replay(body, receive), send)
                 return
         text = f"the owner of this sandbox, {peer.url}, {reason}; send the request again"
         await _unavailable("owner_unreachable", text)(scope, receive, send)
@@ -222,15 +222,15 @@ async def _not_owner(scope: Scope, receive: Receive, send: Send) -> None:
     await error(NOT_OWNER, "not_owner", text)(scope, receive, send)
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def _replay(body: bytes, receive: Receive) -> Receive:
     """Return a `receive` that begins with a body that was read."""
     is_read = False
 
-    async def replayed() -> Message:
+    async def receive_again() -> Message:
         nonlocal is_read
         if is_read:
             return await receive()
         is_read = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return replayed
+    return receive_again

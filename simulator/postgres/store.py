@@ -188,7 +188,7 @@ class PostgresStore:
             cursor = self._db.cursor()
             cursor.execute("SELECT begin_commit(%s, %s)", (self.server_id, self._serial))
             for statement, rows in groupby(statements, itemgetter(0)):
-                cursor.executemany(translated(statement), [values for _, values in rows])
+                cursor.executemany(to_postgres(statement), [values for _, values in rows])
 
     def _note_outage(self) -> None:
         if self.down_since is None:
@@ -229,14 +229,14 @@ class PooledDatabase:
         """Yield the rows. Raises `StoreError`."""
         try:
             with self._pool.connection() as db:
-                rows = db.execute(translated(statement), values, binary=True).fetchall()
+                rows = db.execute(to_postgres(statement), values, binary=True).fetchall()
         except psycopg.Error as error:
             raise store_error(error, self._address) from None
         yield from rows
 
 
 @cache
-def translated(statement: str) -> bytes:
+def to_postgres(statement: str) -> bytes:
     """Return a statement for SQLite and PostgreSQL with the placeholders of psycopg."""
     return statement.replace("?", "%s").encode()
 

@@ -1,4 +1,4 @@
-"""Exports a sandbox from PostgreSQL to a file, and imports such a file. The file is that of a data folder."""
+"""Exports a sandbox from PostgreSQL to a file, and imports a file. Data folders have files of the same format."""
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -26,7 +26,7 @@ from simulator.postgres.address import DatabaseAddress, database_errors, parse_a
 from simulator.postgres.address import connect as connect_to
 from simulator.postgres.leases import Leases
 from simulator.postgres.migration import prepare_database
-from simulator.postgres.store import SequenceKeys, open_pool, translated
+from simulator.postgres.store import SequenceKeys, open_pool, to_postgres
 
 LEASE_S: Final = 600.0
 """The longest time of an import."""
@@ -59,7 +59,7 @@ def export_from_database(address: str, sandbox: str, file: Path, *, version: str
     with database_reader(address) as reader, reading_errors(file), closing(connect(file)) as db, db:
         db.execute("BEGIN IMMEDIATE")
         life = reader.sandbox(sandbox).life
-        for statements in copied(reader, life, life, {}):
+        for statements in copy_statements(reader, life, life, {}):
             for statement, values in statements:
                 db.execute(statement, values)
 
@@ -74,14 +74,14 @@ def import_to_database(address: str, file: Path, *, replaces: bool = False) -> s
         leases = Leases(parsed, pool, LEASE_S)
         server_id = leases.register("", "")
         try:
-            return _imported(parsed, leases, server_id, file, replaces=replaces)
+            return _import(parsed, leases, server_id, file, replaces=replaces)
         finally:
             leases.end(server_id)
     finally:
         pool.close(timeout=1.0)
 
 
-def _imported(address: DatabaseAddress, leases: Leases, server_id: int, file: Path, *, replaces: bool) -> str:
+def _import(address: DatabaseAddress, leases: Leases, server_id: int, file: Path, *, replaces: bool) -> str:
     with (
         exported_reader(file) as reader,
         database_errors(address),
@@ -102,14 +102,14 @@ def _imported(address: DatabaseAddress, leases: Leases, server_id: int, file: Pa
             db.execute("SELECT begin_commit(%s, 1)", (server_id,))
             shifts = (SNAPSHOT_SHIFT, SNAPSHOT_SHIFT, LAST_PART, LIFE_SHIFT, LIFE_SHIFT, LAST_ENTRY)
             db.execute(_FORGET, (found.name, *shifts))
-            for statements in copied(reader, found.life, life, snapshots):
+            for statements in copy_statements(reader, found.life, life, snapshots):
                 with db.pipeline():
                     for statement, values in statements:
-                        db.execute(translated(statement), values)
+                        db.execute(to_postgres(statement), values)
     return found.name
 
 
-def copied(reader: Reader, life: int, target: int, snapshots: dict[int, int]) -> Iterator[list[Statement]]:
+def copy_statements(reader: Reader, life: int, target: int, snapshots: dict[int, int]) -> Iterator[list[Statement]]:
     """Yield the statements that write a life, some at a time, under another key and with other keys of snapshots."""
     insert = partial("INSERT INTO {} VALUES ({})".format)
     ((_, *row),) = reader.rows("SELECT * FROM lives WHERE id = ?", life)
@@ -139,4 +139,4 @@ class _OneConnection:
 
     def execute(self, statement: str, values: Sequence[Any]) -> Generator[Any, None, None]:
         """Yield the rows. Raises `psycopg.Error`."""
-        yield from self._db.execute(translated(statement), values, binary=True).fetchall()
+        yield from self._db.execute(to_postgres(statement), values, binary=True).fetchall()

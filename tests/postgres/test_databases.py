@@ -1,4 +1,4 @@
-"""What a database must be, how it is addressed, and what a server says of one that it cannot use."""
+"""Requirements of a database, its address, and the refusal of a database that a server cannot use."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Commits in PostgreSQL: each is made once, by the owner alone, and its keys are those of no other server."""
+"""Commits in PostgreSQL: each is made once, and by the owner alone; servers share no keys."""
 
 from collections.abc import Iterator
 from concurrent.futures import Future

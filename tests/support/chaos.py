@@ -1,4 +1,4 @@
-"""Clients that pay at several servers of one PostgreSQL while something is killed or paused."""
+"""Clients that pay at several servers on a PostgreSQL while servers are killed or paused."""
 
 import json
 import random
@@ -81,7 +81,7 @@ class Load:
             refid, sandbox = f"{client}-{number}", draw.choice(SANDBOXES)
             while not self._is_paid(refid, sandbox, draw.choice(list(self.ports.values()))):
                 self.repeated += 1
-                time.sleep(PAUSE_S)  # sleep: a server is gone, and another one takes over
+                time.sleep(PAUSE_S)  # sleep: another server takes over
             self.acknowledged[refid] = sandbox
 
     def _is_paid(self, refid: str, sandbox: str, port: int) -> bool:
@@ -94,7 +94,7 @@ class Load:
 
 
 class _Address:
-    """What `pay` needs of a server that may not run."""
+    """The address of a server that may not run, for `pay`."""
 
     def __init__(self, ready: dict[str, Any]) -> None:
         self.ready = ready
@@ -143,7 +143,7 @@ class Chaos:
         await_true(lambda: len(self.load.acknowledged) >= wanted)
 
     def judge(self, folder: Path) -> None:
-        """Stop the clients, and compare what they were told with what is stored."""
+        """Stop the clients, and compare the acknowledged payments with the stored payments."""
         self.load.stop()
         asked = next(iter(self.running.values()))
         for sandbox in SANDBOXES:
