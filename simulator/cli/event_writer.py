@@ -105,6 +105,7 @@ class EventWriter:
         the data folder failed to store them."""
         is_kept = self._gate is None or self._gate.failure is None
         if is_kept and self._writer.has_room.is_set() and not self._task.done():
+            self._sandboxes.events.wake()  # events of the last milliseconds may still wait for their readers
             self._rendered += self._lines_of(self._reader.take())
             self._write()
             self._writer.is_idle.wait(LAST_LINES_S)

@@ -17,6 +17,7 @@ from simulator.cli.event_writer import EventWriter
 from simulator.persistence.errors import WriteFailed
 from simulator.persistence.gate import Gate
 from simulator.persistence.store import Store
+from simulator.runtime import events
 from tests.support.client import Client, running
 from tests.support.late_stores import LateStore
 
@@ -54,16 +55,21 @@ class Shown:
 
         async def done() -> None:
             act()
+            self._client.app.sandboxes.events.wake()  # without the pause between two wakings of the readers
             for _ in range(TURNS):
                 await asyncio.sleep(0)
 
         self._client.run(done())
 
     def ask(self) -> None:
-        """A request that is not in the folder yet."""
+        """Send a request that is not in the folder yet, and let the writer take its event."""
+        self.request()
+        self.turns()
+
+    def request(self) -> None:
+        """Send a request that is not in the folder yet."""
         self._gate.note()
         self._client.call("GET", "/v2/balance")
-        self.turns()
 
     @property
     def lines(self) -> int:
@@ -91,9 +97,11 @@ def test_a_line_waits_until_its_event_is_stored(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_last_lines_are_written_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also the lines of events about which readers were not woken yet."""
+    monkeypatch.setattr(events, "WAKE_EVERY_S", 60.0)
     with shown(monkeypatch) as made:
         made.ask()
-        made.ask()
+        made.request()
         made.turns(made.showing.end)
         assert made.lines == 2
 
