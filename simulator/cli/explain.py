@@ -71,9 +71,9 @@ def explain_command(
         Explanation,
         default_secrets,
         explain_request,
-        given_of,
         is_open,
         lines_of,
+        parts_of,
         read_time,
     )
 
@@ -91,7 +91,7 @@ def explain_command(
         echo("null" if json else NOTHING)
         return 1
     request = _request(words, header, data)
-    parts = given_of(request)
+    parts = parts_of(request)
     headers = joined(parts.headers)
     key = os.fsdecode(headers.get(API_KEY, b""))
     if not key and (is_open(parts) or AUTHORIZATION in headers):

@@ -15,9 +15,8 @@ from simulator.auth.form import FIX
 from simulator.auth.headers import joined
 from simulator.auth.signature import BODY_BYTES_MAX, Denied, check_headers
 from simulator.cli.usage import wrong_usage
-from simulator.control.autopsies import rendered
+from simulator.control.autopsies import RequestParts, rendered, request_parts
 from simulator.control.curl import Pasted
-from simulator.control.explain import Given, given_request
 from simulator.control.http import InvalidInput
 from simulator.domain.model.instants import sandbox_time
 from simulator.domain.model.likeness import nearest
@@ -85,7 +84,7 @@ def read_time(text: str) -> float:
         raise wrong_usage(text) from None
 
 
-def given_of(request: Pasted) -> Given:
+def parts_of(request: Pasted) -> RequestParts:
     """Return the parts of a request. Anything else is a usage error."""
     pairs = []
     for line in request.headers:
@@ -95,18 +94,18 @@ def given_of(request: Pasted) -> Given:
             raise wrong_usage(text)
         pairs.append((name, value))
     try:
-        return given_request(request.method, request.target, pairs, request.body)
+        return request_parts(request.method, request.target, pairs, request.body)
     except InvalidInput as wrong:
         raise wrong_usage(wrong.message) from None
 
 
-def is_open(given: Given) -> bool:
+def is_open(given: RequestParts) -> bool:
     """Return whether a request asks for tokens with credentials in its body alone (SPEC 4.2, 4.3)."""
     return given.method.upper() == "POST" and os.fsdecode(given.path) in PATHS
 
 
 def explain_request(
-    target: str, request: Given, known: Known, secret: str | None, now_s: float, given: bytes | None
+    target: str, request: RequestParts, known: Known, secret: str | None, now_s: float, given: bytes | None
 ) -> Explanation:
     """Explain a request to `target` that is sent at `now_s`. Without `secret`, the secret of the key is looked up in
     `known`. `given` is the string that the client says it signed."""

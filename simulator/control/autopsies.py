@@ -4,11 +4,12 @@ A search takes some tenths of a second, so it runs in a thread, and only on requ
 the signature of the expected string would be accepted.
 """
 
+import re
 from base64 import b64decode
 from binascii import Error
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -17,6 +18,7 @@ from simulator.auth.autopsy.report import Autopsy, Compared, autopsy
 from simulator.auth.autopsy.signing_steps import Facts, Other, Parts
 from simulator.auth.canonical import QueryRules, body_hash, canonical_string
 from simulator.auth.headers import joined
+from simulator.control.http import InvalidInput
 from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.redaction import MASKED, Mask
 from simulator.runtime.background import in_background, place
@@ -27,10 +29,70 @@ from simulator.shortened import shortened
 OTHERS_MAX: Final = 500
 """The number of other keys' secrets to try, and the number of replaced secrets."""
 STRING_CHARS_MAX: Final = 4000
+_SCHEMES: Final = (b"http://", b"https://")
+_VERSIONED: Final = re.compile(rb"/v[12]/")
 _EARLIER, _LATER = 10, 3  # other nonces are tried up to this distance in the journal
 _REFUSED: Final = ("invalid_signature", "invalid_signature_format")
 # The body is part of these strings as Base64, so a secret in it is not recognized by the name of its member.
 _HIDDEN: Final = frozenset({"body-only-encoded", "string-encoded-first"})
+
+
+class RequestParts(NamedTuple):
+    """A request as a client sends it. `path` is the part after `prefix`, names of headers are in lower case, `secret`
+    is decoded (None to use the key's own), and `canonical` is the string that the client says it signed."""
+
+    method: str
+    host: bytes
+    prefix: bytes
+    path: bytes
+    query: bytes
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+    secret: bytes | None = None
+    canonical: bytes | None = None
+
+    def facts(self, secret: bytes, hashed: bytes, others: Iterable[Other], rules: QueryRules | None = None) -> Facts:
+        """Return what an autopsy needs; `hashed` is the hash of the body."""
+        headers = joined(self.headers)
+        return Facts(
+            timestamp=headers.get(names.TIMESTAMP, b""),
+            nonce=headers.get(names.NONCE, b""),
+            method=self.method.upper().encode("utf-8", "surrogateescape"),
+            query=self.query,
+            body=self.body,
+            hashed=hashed,
+            signature=headers.get(names.SIGNATURE, b""),
+            secret=secret,
+            path=self.path,
+            prefix=self.prefix,
+            host=self.host or headers.get(b"host", b""),
+            api_key=headers.get(names.API_KEY, b""),
+            rules=rules or QueryRules(),
+            others=tuple(others),
+        )
+
+
+def request_parts(method: str, target: str, pairs: Iterable[tuple[str, str]], body: bytes) -> RequestParts:
+    """Return a request to a path or URL. Raises `InvalidInput`."""
+    whole, _, query = as_bytes(target).partition(b"#")[0].partition(b"?")
+    host, path = b"", whole
+    if whole.startswith(_SCHEMES):
+        host, _, rest = whole.partition(b"//")[2].partition(b"/")
+        path = b"/" + rest
+    if not path.startswith(b"/"):
+        raise InvalidInput("path must begin with /, or be a URL with http:// or https://", "path")
+    version = _VERSIONED.search(path)
+    begins = version.start() if version else 0
+    headers = [(as_bytes(name).strip().lower(), as_bytes(value).strip()) for name, value in pairs]
+    return RequestParts(method, host, path[:begins], path[begins:], query, headers, body)
+
+
+def as_bytes(text: str) -> bytes:
+    """Encode a text in UTF-8, restoring bytes from a shell that are not valid text."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
 
 
 async def autopsy_of(
@@ -137,23 +199,11 @@ def _facts(live: LiveSandbox, owner: LiveSandbox, exchange: Exchange) -> Facts |
     named = owner.core.state.keys.get(headers.get(names.API_KEY, b"").decode("latin-1"))
     if exchange.error not in _REFUSED or named is None or exchange.unread:
         return None
-    return Facts(
-        timestamp=headers.get(names.TIMESTAMP, b""),
-        nonce=headers.get(names.NONCE, b""),
-        method=exchange.method.encode(),
-        query=exchange.query,
-        body=exchange.body,
-        hashed=b"",  # that is the first part of the search
-        signature=headers.get(names.SIGNATURE, b""),
-        secret=named[1].secret_bytes,
-        path=exchange.path.encode("utf-8", "surrogateescape"),
-        prefix=f"/s/{live.id}".encode(),
-        host=headers.get(b"host", b""),
-        api_key=named[1].key.encode(),
-        rules=query_rules(owner),
-        others=tuple(others_of(owner, *named)),
-        nonces=tuple(_nonces(live, exchange.n)),
-    )
+    path, prefix = exchange.path.encode("utf-8", "surrogateescape"), f"/s/{live.id}".encode()
+    sent = RequestParts(exchange.method, b"", prefix, path, exchange.query, exchange.headers, exchange.body)
+    # The hash of the body is the first part of the search.
+    facts = sent.facts(named[1].secret_bytes, b"", others_of(owner, *named), query_rules(owner))
+    return replace(facts, nonces=tuple(_nonces(live, exchange.n)))
 
 
 def query_rules(owner: LiveSandbox) -> QueryRules:

@@ -3,7 +3,6 @@
 The request is given as its parts or as a curl command. It is not sent, and changes nothing.
 """
 
-import re
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
@@ -14,11 +13,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.auth import headers as names
-from simulator.auth.autopsy.signing_steps import Facts, Other, Parts
-from simulator.auth.canonical import QueryRules, body_hash, canonical_query, canonical_string, signature
+from simulator.auth.autopsy.signing_steps import Parts
+from simulator.auth.canonical import body_hash, canonical_query, canonical_string, signature
 from simulator.auth.headers import joined
 from simulator.auth.signature import Denied, check_headers
-from simulator.control.autopsies import others_of, query_rules, rendered, search
+from simulator.control.autopsies import (
+    RequestParts,
+    as_bytes,
+    others_of,
+    query_rules,
+    rendered,
+    request_parts,
+    search,
+)
 from simulator.control.curl import NotCurl, curl_command, read_command
 from simulator.control.filters import refuse_other_parameters
 from simulator.control.http import (
@@ -44,8 +51,6 @@ HEADERS_BYTES_MAX: Final = 64 * 1024
 TEXT_CHARS_MAX: Final = 16_000
 CURL_BODY_BYTES_MAX: Final = 64 * 1024
 _VERSION: Final = "the version of the scheme, always v1"
-_SCHEMES: Final = (b"http://", b"https://")
-_VERSIONED: Final = re.compile(rb"/v[12]/")
 _PARTS: Final = ("method", "path", "headers", "body", "body_base64")
 
 JudgeUnsigned = Callable[[LiveSandbox, str, str, Mapping[bytes, bytes]], tuple[str, str] | None]
@@ -53,68 +58,10 @@ JudgeUnsigned = Callable[[LiveSandbox, str, str, Mapping[bytes, bytes]], tuple[s
 the refusal, and the reason; None without a verdict."""
 
 
-class Given(NamedTuple):
-    """A request as a client sends it. `path` is the part after `prefix`, names of headers are in lower case, `secret`
-    is decoded (None to use the key's own), and `canonical` is the string that the client says it signed."""
-
-    method: str
-    host: bytes
-    prefix: bytes
-    path: bytes
-    query: bytes
-    headers: list[tuple[bytes, bytes]]
-    body: bytes
-    secret: bytes | None = None
-    canonical: bytes | None = None
-
-    def facts(self, secret: bytes, hashed: bytes, others: Iterable[Other], rules: QueryRules | None = None) -> Facts:
-        """Return what an autopsy needs; `hashed` is the hash of the body."""
-        headers = joined(self.headers)
-        return Facts(
-            timestamp=headers[names.TIMESTAMP],
-            nonce=headers[names.NONCE],
-            method=self.method.upper().encode("utf-8", "surrogateescape"),
-            query=self.query,
-            body=self.body,
-            hashed=hashed,
-            signature=headers[names.SIGNATURE],
-            secret=secret,
-            path=self.path,
-            prefix=self.prefix,
-            host=self.host or headers.get(b"host", b""),
-            api_key=headers.get(names.API_KEY, b""),
-            rules=rules or QueryRules(),
-            others=tuple(others),
-        )
-
-
-def given_request(method: str, target: str, pairs: Iterable[tuple[str, str]], body: bytes) -> Given:
-    """Return a request to a path or URL. Raises `InvalidInput`."""
-    whole, _, query = _bytes(target).partition(b"#")[0].partition(b"?")
-    host, path = b"", whole
-    if whole.startswith(_SCHEMES):
-        host, _, rest = whole.partition(b"//")[2].partition(b"/")
-        path = b"/" + rest
-    if not path.startswith(b"/"):
-        raise InvalidInput("path must begin with /, or be a URL with http:// or https://", "path")
-    version = _VERSIONED.search(path)
-    begins = version.start() if version else 0
-    headers = [(_bytes(name).strip().lower(), _bytes(value).strip()) for name, value in pairs]
-    return Given(method, host, path[:begins], path[begins:], query, headers, body)
-
-
-def _bytes(text: str) -> bytes:
-    """Encode a text in UTF-8, restoring bytes from a shell that are not valid text."""
-    try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace")
-
-
-def read_given(raw: bytes) -> Given:
+def read_parts(raw: bytes) -> RequestParts:
     """Return the request in a JSON body, given as its parts or as a curl command. Raises `InvalidInput`."""
     wanted = decoded(raw, SCHEMA)
-    body = _bytes(wanted.get("body", ""))
+    body = as_bytes(wanted.get("body", ""))
     if "curl" in wanted:
         if beside := next((name for name in _PARTS if name in wanted), ""):
             raise InvalidInput(f"{beside} is in the curl command; send one of the two", beside)
@@ -132,16 +79,16 @@ def read_given(raw: bytes) -> Given:
             raise InvalidInput("body_base64 is the body in Base64; send one of the two", "body_base64")
         body = _decoded(wanted, "body_base64")
     written = wanted.get("headers", [])
-    given = given_request(
+    given = request_parts(
         wanted["method"], wanted["path"], written.items() if isinstance(written, dict) else written, body
     )
     if sum(len(name) + len(value) for name, value in given.headers) > HEADERS_BYTES_MAX:
         raise InvalidInput(f"the headers have more than {HEADERS_BYTES_MAX} bytes", "headers")
     headers = given.headers
     if "key" in wanted:
-        headers = [pair for pair in headers if pair[0] != names.API_KEY] + [(names.API_KEY, _bytes(wanted["key"]))]
+        headers = [pair for pair in headers if pair[0] != names.API_KEY] + [(names.API_KEY, as_bytes(wanted["key"]))]
     secret = _decoded(wanted, "secret") if "secret" in wanted else None
-    canonical = _bytes(wanted["canonical"]) if "canonical" in wanted else None
+    canonical = as_bytes(wanted["canonical"]) if "canonical" in wanted else None
     return given._replace(headers=headers, secret=secret, canonical=canonical)
 
 
@@ -162,7 +109,7 @@ class _GivenKey(NamedTuple):
 class _Asked(NamedTuple):
     """A given request with the sandbox's record of its key."""
 
-    given: Given
+    given: RequestParts
     headers: dict[bytes, bytes]
     named: tuple[Reseller, ApiKey] | None
     held: _GivenKey | ApiKey | None
@@ -178,7 +125,7 @@ async def explain(request: Request) -> Response:
     refuse_other_parameters(request)
     raw = await bytes_of(request)
     with place(len(raw)):
-        given = await in_background(read_given, raw)
+        given = await in_background(read_parts, raw)
         hashed = await in_background(body_hash, given.body)
     refuse_lost_sandbox(request)
     headers = dict(joined(given.headers))
@@ -226,7 +173,7 @@ def _parts(asked: _Asked, hashed: bytes) -> Parts:
     return Parts(headers.get(names.TIMESTAMP, b""), headers.get(names.NONCE, b""), method, query, hashed)
 
 
-def _pieces(given: Given, parts: Parts) -> Iterator[dict[str, str]]:
+def _pieces(given: RequestParts, parts: Parts) -> Iterator[dict[str, str]]:
     """Yield the pieces of the string, each with its origin."""
     body = f"the {len(given.body)} bytes of the body as they are sent" if given.body else "nothing, as there is no body"
     whys: Iterable[tuple[str, bytes, str]] = (
