@@ -40,7 +40,6 @@ _NAMED: Final = ("refid", "trxid", "reseller", "code", "section", "rule", "job",
 """The fields of a command that are printed after its name, if it has them."""
 AROUND_CHARS = 60
 SIDE_CHARS = 400
-WHAT_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +225,8 @@ def difference_lines(life: TapeLife, found: Difference) -> str:
 
 def _shortened(text: str) -> str:
     """Shorten a difference, which may contain paths and jobs of any length. Its end is the most informative part."""
-    half = WHAT_CHARS // 2
-    return text if len(text) <= WHAT_CHARS else f"{text[:half]}…{text[-half:]}"
+    half = WHAT_CHARS_MAX // 2
+    return text if len(text) <= WHAT_CHARS_MAX else f"{text[:half]}…{text[-half:]}"
 
 
 def _part(text: str, begins: int) -> str:

@@ -18,6 +18,7 @@ from simulator.auth.canonical import body_hash, canonical_query, canonical_strin
 from simulator.auth.headers import joined
 from simulator.auth.signature import Denied, check_headers
 from simulator.control.autopsies import (
+    STRING_CHARS_MAX,
     RequestParts,
     as_bytes,
     others_of,
@@ -48,7 +49,6 @@ from simulator.shortened import shortened
 
 SCHEMA: Final = "explain-request"
 HEADERS_BYTES_MAX: Final = 64 * 1024
-TEXT_CHARS_MAX: Final = 16_000
 CURL_BODY_BYTES_MAX: Final = 64 * 1024
 _VERSION: Final = "the version of the scheme, always v1"
 _PARTS: Final = ("method", "path", "headers", "body", "body_base64")
@@ -200,7 +200,7 @@ def _of_query(raw: bytes, canonical: bytes) -> str:
 
 
 def _text(value: bytes) -> str:
-    return shortened(value.decode("utf-8", "replace"), TEXT_CHARS_MAX)
+    return shortened(value.decode("utf-8", "replace"), STRING_CHARS_MAX)
 
 
 def _curl(live: LiveSandbox, asked: _Asked, hashed: bytes, base: str) -> str:

@@ -16,7 +16,6 @@ TITLE = "reseller-sim: report of a run"
 ROWS_MAX = 200
 """The number of latest rows in a table of the page. The files have all rows."""
 
-OPEN_ROWS_MAX = 20
 TIMES = ("at", "updated")
 
 Rows = tuple[Sequence[Mapping[str, Any]], int]  # the visible rows, and the number of all rows
@@ -103,5 +102,4 @@ def _latest(title: str, names: Sequence[str], rows: Sequence[Mapping[str, Any]],
     """The latest rows below a heading; times are shown to the second, the files have all of them."""
     more = f" (the latest {len(rows)} of {total})" if total > len(rows) else f" ({total})"
     shown = [[text(clock_time(str(row[name] or "")) if name in TIMES else row[name]) for name in names] for row in rows]
-    opened = " open" if len(rows) <= OPEN_ROWS_MAX else ""
-    return f"<details{opened}><summary>{title}{more}</summary>{table(names, shown) if rows else ''}</details>"
+    return f"<details><summary>{title}{more}</summary>{table(names, shown) if rows else ''}</details>"
