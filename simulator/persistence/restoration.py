@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
@@ -12,7 +14,7 @@ from simulator.domain.model.instants import Times
 from simulator.domain.model.scenario import Scenario
 from simulator.persistence.errors import NoSandbox, StoreError
 from simulator.persistence.keeper import StoredMark, not_kept_errors, time_of
-from simulator.persistence.reader import Reader, Sandbox, StoredSnapshot
+from simulator.persistence.reader import Reader, Sandbox
 from simulator.persistence.replay.codec import Answered, BadTape, Began, entry_from
 from simulator.persistence.replay.differences import unbegun_of
 from simulator.persistence.replay.head import Head, MarkState, TakenTape, beginning_of, digests_of_marks
@@ -80,20 +82,22 @@ class Restorer:
 
     def _begun(self, kept: Sandbox, head: Head) -> tuple[Player, int, list[str]]:
         """Return a player that has played all entries up to a line."""
-        passed_over: list[str] = []
+        compiler, passed_over = self._compiler(head), list[str]()
+        arguments = head.sandbox, beginning_of(head, compiler), self._again, self._around, head.hidden, compiler
         for stored in reversed(self._reader.snapshots(kept.name)):
             try:
-                return self._restored(kept, head, stored), stored.n, passed_over
+                player = restored(snapshot_of(self._reader.parts(stored)), *arguments)
             except BadSnapshot as bad:
                 passed_over.append(f"sandbox {kept.name!r}: {bad}")
+                continue
+            tape, count = player.live.tape, stored.n - player.live.tape.left_out
+            tape.restore_unread(Unread(count, partial(self._first, kept, count)), tape.bytes, tape.left_out)
+            return player, stored.n, passed_over
         if kept.floor:
             text = f"its first {kept.floor} entries are not kept any more, and none of its snapshots can be used"
             hint = "; ".join(passed_over) or "there is none"
             raise CannotResume(f"sandbox {kept.name!r}: {text} ({hint})")
-        compiler = self._compiler(head)
-        beginning = beginning_of(head, compiler)
-        player = player_of(head.sandbox, beginning, self._again, self._around, head.hidden, compiler)
-        return player, 0, passed_over
+        return player_of(*arguments), 0, passed_over
 
     def _compiler(self, head: Head) -> ScenarioCompiler:
         """Return a compiler for the life with this head, which also knows the bundled scenario of its name."""
@@ -104,31 +108,17 @@ class Restorer:
             compiler.remember(one)
         return compiler
 
-    def _restored(self, kept: Sandbox, head: Head, stored: StoredSnapshot) -> Player:
-        snapshot = snapshot_of(self._reader.parts(stored))
-        compiler = self._compiler(head)
-        beginning = beginning_of(head, compiler)
-        player = restored(snapshot, head.sandbox, beginning, self._again, self._around, head.hidden, compiler)
-        tape = player.live.tape
-        count = snapshot.n - tape.left_out
-        tape.restore_unread(Unread(count, lambda: self._first(kept, count)), tape.bytes, tape.left_out)
-        return player
-
     def _first(self, kept: Sandbox, count: int) -> Sequence[Entry]:
         """Return the first entries of a life, or none when they are no longer stored. Raises `Conflict`."""
         found: list[Entry] = []
         with not_kept_errors(), suppress(NoSandbox):
-            for _, _, entry in self._entries(kept, 1):
-                if len(found) == count:
-                    break
-                if not isinstance(entry, Answered):
-                    found.append(entry)
+            found += islice(_entries(self._reader, kept), count)
         return found if len(found) == count else ()
 
     def _play(self, player: Player, kept: Sandbox, line: int) -> datetime:
         """Play the entries after a line. Return the wall time at the end."""
         left_at = player.wall
-        for place, at, entry in self._entries(kept, line + 1):
+        for place, at, entry in _lines(self._reader, kept, line + 1):
             if isinstance(entry, Answered):
                 found = player.answered(entry.exchange)
             else:
@@ -140,11 +130,17 @@ class Restorer:
                 )
         return left_at
 
-    def _entries(self, kept: Sandbox, line: int) -> Iterator[tuple[int, datetime, Entry | Answered]]:
-        """Yield the entries from a line on, and the answers to waiting requests, with their wall times."""
-        began: Began = {}
-        for one in self._reader.entries(kept.name, line, kept.life):
-            yield one.n, time_of(one.at_us), entry_from(one.n, one.data, began)
+
+def _lines(reader: Reader, kept: Sandbox, line: int) -> Iterator[tuple[int, datetime, Entry | Answered]]:
+    """Yield the entries from a line on, and the answers to waiting requests, with their wall times."""
+    began: Began = {}
+    for one in reader.entries(kept.name, line, kept.life):
+        yield one.n, time_of(one.at_us), entry_from(one.n, one.data, began)
+
+
+def _entries(reader: Reader, kept: Sandbox) -> Iterator[Entry]:
+    """Yield all entries; those of waiting requests get their answers later."""
+    return (entry for _, _, entry in _lines(reader, kept, 1) if not isinstance(entry, Answered))
 
 
 def _stored_mark(name: str, note: bytes) -> StoredMark:
@@ -166,13 +162,8 @@ def kept_tape(reader: Reader, sandbox: str, again: RequestReplay) -> TakenTape:
     if kept.floor:
         text = f"the first {kept.floor} entries of sandbox {sandbox!r} are not kept any more"
         raise NoTape(f"{text}, so that its tape cannot be replayed; export it without --tape")
-    entries: list[Entry] = []
-    began: Began = {}
     try:
-        for line in reader.entries(sandbox):
-            entry = entry_from(line.n, line.data, began)
-            if not isinstance(entry, Answered):
-                entries.append(entry)
+        entries = list(_entries(reader, kept))
         head = head_from(kept.head)
     except BadTape as bad:
         raise NoTape(f"the tape of sandbox {sandbox!r} cannot be read: {bad}") from None

@@ -5,7 +5,7 @@ that changes nothing.
 """
 
 from asyncio import Semaphore
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -103,9 +103,14 @@ class Rewinder:
         refuse_lost(live, life)
         life.refuse_while_advancing()
         moment = await moment_of(live, asked)
+        before = live.beginning
+        beginning = replace(before, spec=replace(before.spec, id=id_, drawn_for=before.spec.drawn_for or live.id))
         whole_tape = max(1, len(live.tape) + live.tape.left_out)
         with self.forks.room_for(SANDBOX_BYTES + (size_of(live) - SANDBOX_BYTES) * moment.n // whole_tape):
-            return await self._forked(live, life, moment, sandboxes, id_)
+            player = await self._rebuilt(live, life, moment, id_, beginning)
+            player.live.probed.clear()  # a snapshot has some of them
+            player.live.probed.extend(one for one in live.probed if one.at <= moment.at)
+            return await self._added(player, moment, live.marks.up_to(moment.n, moment.at), sandboxes, live.id)
 
     async def begin(self, tape: ReadTape, asked: Asked, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
         """Create a sandbox that begins at a moment of a tape. Raises `Unacceptable`, `ScenarioError`, the same as
@@ -115,17 +120,24 @@ class Rewinder:
         with self.forks.room_for(SANDBOX_BYTES + TAPED_BYTES * moment.n):
             async with self._rebuilding:
                 player = await self._begun(tape, moment, sandboxes, id_)
-            await sandboxes.keeper.prepare(player.live)
-            try:
-                sandboxes.free_id(id_)  # another may have taken it meanwhile
-                live = go_on(player, self._around.wall, moment.at, FORKED)
-                for mark in marks_of_tape(tape, moment):
-                    live.marks.add(mark)
-                sandboxes.add_fork(live, f"the tape of {tape.head.sandbox}")
-            except BaseException:
-                sandboxes.keeper.abandon(player.live)
-                raise
-            self.forks.add(live)
+            marks = marks_of_tape(tape, moment)
+            return await self._added(player, moment, marks, sandboxes, f"the tape of {tape.head.sandbox}")
+
+    async def _added(
+        self, player: Player, moment: Moment, marks: Iterable[Mark], sandboxes: Sandboxes, origin: str
+    ) -> LiveSandbox:
+        """Add a rebuilt sandbox to the sandboxes of the server, with these marks of its origin."""
+        await sandboxes.keeper.prepare(player.live)
+        try:
+            sandboxes.free_id(player.live.id)  # another may have taken it meanwhile
+            live = go_on(player, self._around.wall, moment.at, FORKED)
+            for mark in marks:
+                live.marks.add(mark)
+            sandboxes.add_fork(live, origin)
+        except BaseException:
+            sandboxes.keeper.abandon(player.live)
+            raise
+        self.forks.add(live)
         return live
 
     async def _begun(self, tape: ReadTape, moment: Moment, sandboxes: Sandboxes, id_: str) -> Player:
@@ -143,33 +155,6 @@ class Rewinder:
             sandboxes.free_id(id_)  # not when the server stops
             await in_background(_play, player, tape.entries[start : min(start + PLAYED_AT_ONCE, moment.n)], hint)
         return player
-
-    async def _forked(
-        self, live: LiveSandbox, life: Driver, moment: Moment, sandboxes: Sandboxes, id_: str
-    ) -> LiveSandbox:
-        before = live.beginning
-        beginning = replace(before, spec=replace(before.spec, id=id_, drawn_for=before.spec.drawn_for or live.id))
-        player = await self._rebuilt(live, life, moment, id_, beginning)
-        await live.keeper.prepare(player.live)
-        try:
-            refuse_lost(live, life)
-            sandboxes.free_id(id_)  # another may have taken it meanwhile
-            forked = self._gone_on(live, player, moment)
-            sandboxes.add_fork(forked, live.id)
-            self.forks.add(forked)
-        except BaseException:
-            live.keeper.abandon(player.live)
-            raise
-        return forked
-
-    def _gone_on(self, live: LiveSandbox, player: Player, moment: Moment) -> LiveSandbox:
-        """Return the rebuilt sandbox, ready to continue, with the marks of its original up to the moment."""
-        forked = go_on(player, self._around.wall, moment.at, FORKED)
-        for mark in live.marks.up_to(moment.n, moment.at):
-            forked.marks.add(mark)
-        forked.probed.clear()  # a snapshot has some of them
-        forked.probed.extend(one for one in live.probed if one.at <= forked.clock.now())
-        return forked
 
     async def _rebuilt(self, live: LiveSandbox, life: Driver, moment: Moment, id_: str, beginning: Beginning) -> Player:
         """Return a player that has played the tape of a sandbox up to a moment, while its `life` lasts."""

@@ -118,9 +118,9 @@ class Player:
     ) -> None:
         self.live = live
         self.place = 0
-        self._clock = clock
+        self.clock = clock
         self._again = again
-        self._compiler = compiler
+        self.compiler = compiler
         self._make_elsewhere = elsewhere
         self._elsewhere: LiveSandbox | None = None
         self._waiting: dict[int, tuple[Answering, Exchange]] = {}
@@ -134,12 +134,12 @@ class Player:
     @property
     def now(self) -> datetime:
         """Return the sandbox's time of the last entry; before the first entry, the time of its start."""
-        return self._clock.now()
+        return self.clock.now()
 
     @property
     def wall(self) -> datetime:
         """Return the wall time of the last entry, as far as the tape has it."""
-        return self._clock.wall()
+        return self.clock.wall()
 
     @property
     def is_waiting(self) -> bool:
@@ -186,7 +186,7 @@ class Player:
 
     def _begin(self, recorded: Exchange) -> Answering:
         assert recorded.wall is not None, "the pipeline reads the wall clock"
-        self._clock.stand_at(recorded.at, recorded.wall)
+        self.clock.stand_at(recorded.at, recorded.wall)
         recorder = None
         if recorded.owner:
             recorder = self._elsewhere = self._elsewhere or self._make_elsewhere()
@@ -233,7 +233,7 @@ class Player:
         recorded = _exchange(entry.exchange)
         if found is None:
             return Difference(self.place, _called(recorded), "resumes after a wait", "was answered before")
-        self._clock.stand_at(entry.now, entry.wall)
+        self.clock.stand_at(entry.now, entry.wall)
         if not self._ends(found[0], entry.how):
             return None
         del self._waiting[id(entry.exchange)]
@@ -248,7 +248,7 @@ class Player:
 
     def _command(self, entry: CommandApplied) -> Difference | None:
         command = entry.command
-        self._clock.stand_at(entry.now, entry.now)
+        self.clock.stand_at(entry.now, entry.now)
         if isinstance(command, EndAttempt):
             if found := of_attempt(self.place, command.job, command.attempt, self.live, ends=True):
                 return found
@@ -267,7 +267,7 @@ class Player:
             found = of_due(self.place, entry.due, due)
             return found or of_value(self.place, "the order of attempts", entry.due, due)
         if isinstance(command, LoadScenario):
-            self.live.follow(self._compiler.scenario(command.document, command.name))
+            self.live.follow(self.compiler.scenario(command.document, command.name))
         return None if isinstance(command, EndAttempt) else self._of_answer(entry, answer_text(answer))
 
     def _of_answer(self, entry: CommandApplied, replayed: str) -> Difference | None:
@@ -279,7 +279,7 @@ class Player:
 
     def _attempt(self, entry: AttemptSent) -> Difference | None:
         live = self.live
-        self._clock.stand_at(entry.now, entry.wall)
+        self.clock.stand_at(entry.now, entry.wall)
         if found := of_attempt(self.place, entry.job, entry.attempt, live, ends=False):
             return found
         send = live.core.state.in_flight[entry.job]
@@ -292,20 +292,20 @@ class Player:
 
     def _clock_set(self, entry: ClockSet) -> None:
         self._set_to = entry.now
-        self._clock.stand_at(entry.now, entry.now)
-        self._clock.follow(entry.mode, entry.rate)
+        self.clock.stand_at(entry.now, entry.now)
+        self.clock.follow(entry.mode, entry.rate)
         self.live.tape.add(entry)
 
     def _inbox_received(self, entry: InboxReceived) -> None:
-        self._clock.stand_at(entry.now, entry.wall)
+        self.clock.stand_at(entry.now, entry.wall)
         self.live.receive(entry.name, entry.method, entry.query, entry.headers, entry.body)
 
     def _inbox_programmed(self, entry: InboxProgrammed) -> None:
-        self._clock.stand_at(entry.now, entry.now)
+        self.clock.stand_at(entry.now, entry.now)
         self.live.program_inbox(entry.name, entry.document, build_inbox(entry.document))
 
     def _inbox_cleared(self, entry: InboxCleared) -> None:
-        self._clock.stand_at(entry.now, entry.now)
+        self.clock.stand_at(entry.now, entry.now)
         self.live.clear_inbox(entry.name)
 
 

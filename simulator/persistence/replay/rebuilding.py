@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Final
 
 import msgspec
@@ -55,29 +54,20 @@ def player_of(
     around: Surroundings,
     hidden: tuple[str, ...] = (),
     compiler: ScenarioCompiler | None = None,
-) -> Player:
-    """Return a player for the tape of a life with this beginning; `hidden` is as in the head. It can run in a thread,
-    since it has its own `compiler`, or the given one."""
-    own = compiler or ScenarioCompiler()
-    begin = partial(begun, id_, beginning, around, hidden, own)
-    live, clock = begin()
-    return Player(live, clock, again, lambda: begin()[0], own)
-
-
-def begun(
-    id_: str,
-    beginning: Beginning,
-    around: Surroundings,
-    hidden: tuple[str, ...],
-    compiler: ScenarioCompiler,
     make: Callable[..., Sandbox] = Sandbox,
-) -> tuple[LiveSandbox, TapeClock]:
-    """Return a new sandbox with this beginning, and its clock; `make` creates its state machine."""
-    clock = TapeClock(beginning.mode, beginning.rate, beginning.started)
-    first = clock, core_of(id_, beginning.spec, beginning.started, compiler, make)
-    live = LiveSandbox(id_, beginning.spec, first, around.wall, around.sender, around.budgets)
-    live.hidden = hidden
-    return live, clock
+) -> Player:
+    """Return a player for the tape of a life with this beginning; `hidden` is as in the head, and `make` creates the
+    state machine. It can run in a thread, since it has its own `compiler`, or the given one."""
+    own = compiler or ScenarioCompiler()
+
+    def begin(make: Callable[..., Sandbox]) -> tuple[LiveSandbox, TapeClock]:
+        clock = TapeClock(beginning.mode, beginning.rate, beginning.started)
+        first = clock, core_of(id_, beginning.spec, beginning.started, own, make)
+        live = LiveSandbox(id_, beginning.spec, first, around.wall, around.sender, around.budgets)
+        live.hidden = hidden
+        return live, clock
+
+    return Player(*begin(make), again, lambda: begin(Sandbox)[0], own)
 
 
 ENDED: Final = "the simulator ended during this attempt"

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final
@@ -21,7 +20,7 @@ from simulator.domain.model.wallet import Entry, Wallet
 from simulator.domain.sandbox import Sandbox
 from simulator.domain.state import State, request_rates, rule_books, status_codes
 from simulator.persistence.replay.player import Player, RequestReplay
-from simulator.persistence.replay.rebuilding import Surroundings, begun
+from simulator.persistence.replay.rebuilding import Surroundings, player_of
 from simulator.persistence.snapshot.document import (
     STATE,
     Snapshot,
@@ -65,15 +64,13 @@ def restored(
     """Return a player that has played the first `snapshot.n` entries of the tape of a life with this beginning.
     `entries` are the entries that the sandbox's own tape gets, as many as were kept; the other arguments are as in
     `player_of`. Raises `BadSnapshot`, and `ScenarioError` for a scenario that this version does not accept."""
-    own = compiler or ScenarioCompiler()
-    begin = partial(begun, id_, beginning, around, hidden, own)
-    live, clock = begin(Sandbox.empty)
-    player = Player(live, clock, again, lambda: begin()[0], own)
+    player = player_of(id_, beginning, again, around, hidden, compiler, Sandbox.empty)
+    live, clock = player.live, player.clock
     player.place = snapshot.n
     with reading_snapshot(), _no_collection():
         rest: Rest = decoded(snapshot.parts[STATE], Rest)
         if rest.scenario is not None:
-            _load(live, rest.scenario, own)
+            _load(live, rest.scenario, player.compiler)
         _Restore(live, snapshot.parts, rest).all()
     clock.mode, clock.rate, clock.latest = rest.clock
     clock.stand_at(snapshot.now, clock.latest)
