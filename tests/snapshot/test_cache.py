@@ -124,9 +124,7 @@ def test_a_snapshot_that_cannot_be_restored_is_dropped_and_everything_played(mon
         assert places(rewinder, client.live) == []
 
 
-def test_snapshots_are_bounded_by_number_and_bytes_and_stay_apart_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "LIFE_COUNT_MAX", 4)
-
+def test_snapshots_are_bounded_by_their_bytes_and_stay_apart_evenly() -> None:
     def sized(live: LiveSandbox, n: int, size: int) -> Snapshot:
         return Snapshot(n, live.clock.now(), {"state": b"x" * size})
 

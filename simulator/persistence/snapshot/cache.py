@@ -1,10 +1,8 @@
 """The snapshots that a server keeps in memory, so that any moment is near a snapshot, for any length of the tape."""
 
 import asyncio
-from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import aclosing
-from operator import attrgetter
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -15,10 +13,8 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import Beginning
 from simulator.runtime.operations import report
 
-LIFE_COUNT_MAX: Final = 32
-"""The limit for a life of a sandbox. Above it the snapshot that leaves the smallest gap is evicted."""
-
 SERVER_BYTES_MAX: Final = 256 * 1024 * 1024
+"""The limit for all sandboxes. Above it the largest life loses the snapshot that leaves the smallest gap."""
 
 AT_ONCE_MAX: Final = 500
 """Up to this number of entries, a snapshot is taken in a single turn of the event loop, in some milliseconds."""
@@ -47,13 +43,8 @@ class SnapshotCache:
         same places."""
         if live.beginning is not beginning or live.is_closed:
             return
-        found = self.of(live)
-        self._lives[live] = beginning, found
-        for snapshot in snapshots:
-            place = bisect_left(found, snapshot.n, key=attrgetter("n"))
-            found[place : place + 1] = [snapshot, *(one for one in found[place : place + 1] if one.n != snapshot.n)]
-        while len(found) > LIFE_COUNT_MAX:
-            _drop_one(found)
+        found = {one.n: one for one in (*self.of(live), *snapshots)}
+        self._lives[live] = beginning, [found[n] for n in sorted(found)]
         while self.bytes > self.bytes_max:
             _drop_one(max((snapshots for _, snapshots in self._lives.values()), key=_bytes_of))
 
