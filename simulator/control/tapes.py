@@ -24,14 +24,13 @@ from simulator.control.http import (
     sandboxes_of,
 )
 from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
-from simulator.persistence.moments import Asked
 from simulator.persistence.replay.codec import BadTape
 from simulator.persistence.replay.head import TakenTape, taken
 from simulator.persistence.replay.rebuilding import load_whole_tape
 from simulator.persistence.replay.tape_reader import ReadTape, lines_of, read_tapes
 from simulator.persistence.replay.tape_redaction import CannotMask, lines_in_steps
 from simulator.persistence.replay.tape_writer import packed, tape_lines
-from simulator.persistence.rewinding import Rewinder, refuse_lost
+from simulator.persistence.rewinding import Asked, Rewinder, refuse_lost
 from simulator.redaction import Secrets
 from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox

@@ -5,27 +5,20 @@ that changes nothing.
 """
 
 from asyncio import Semaphore
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from simulator.domain.errors import Conflict, Unknown
+from simulator.domain.errors import Conflict, Unacceptable, Unknown
+from simulator.domain.model.instants import Times
 from simulator.domain.model.scenario import Scenario
 from simulator.persistence.fork_budget import SANDBOX_BYTES, ForkBudget, size_of
-from simulator.persistence.moments import (
-    Asked,
-    mark_here,
-    marks_of_tape,
-    moment_of,
-    moment_of_tape,
-    refuse_lost_beginning,
-)
 from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.head import beginning_of
 from simulator.persistence.replay.player import Player, RequestReplay
-from simulator.persistence.replay.proof import Moment, compiler_for
+from simulator.persistence.replay.proof import Moment, compiler_for, last_time, moment_in, moment_until, time_behind
 from simulator.persistence.replay.rebuilding import (
     FORKED,
     REWOUND,
@@ -35,6 +28,7 @@ from simulator.persistence.replay.rebuilding import (
     load_whole_tape,
     player_of,
 )
+from simulator.persistence.replay.state_digest import state_digest
 from simulator.persistence.replay.tape_reader import ReadTape
 from simulator.persistence.snapshot.cache import SnapshotCache
 from simulator.persistence.snapshot.capture import take
@@ -62,6 +56,15 @@ REBUILT_MAX: Final = 4
 """The limit of concurrent rebuilds; others wait in order."""
 
 
+class Asked(NamedTuple):
+    """A requested moment: the name of a mark, a time of the sandbox, or a number of entries; all empty for the
+    present."""
+
+    mark: str | None = None
+    to: Times | None = None
+    n: int | None = None
+
+
 class Rewinder:
     """Rewinds and forks the sandboxes of a server. `again` replays the requests of a tape, within the surroundings
     `around`. Rebuilding begins at the nearest snapshot; it takes snapshots at marks, and at intervals."""
@@ -74,21 +77,23 @@ class Rewinder:
         self._rebuilding = Semaphore(REBUILT_MAX)
 
     def mark(self, live: LiveSandbox, name: str) -> Mark:
-        """Mark the present of a sandbox, and take a snapshot of it soon. Raises the same as `mark_here`, `Unknown` when
-        it was deleted, and `Conflict` while it is reset."""
+        """Mark the present of a sandbox, and take a snapshot of it soon. Raises `Unknown` when it was deleted, and
+        `Conflict` when the tape is full, during an advance or a reset, and like `Marks.add`."""
         refuse_lost(live, live.driver)
-        made = mark_here(live, name)
+        made = _mark_here(live, name)
         self.snapshots.want(live)
         return made
 
     async def rewind(self, live: LiveSandbox, asked: Asked) -> None:
-        """Rewind a sandbox to a moment. Raises the same as `moment_of`; `Conflict` during an advance, when it is reset
-        or rewound meanwhile, or cannot be rebuilt; `Unknown` when it is deleted."""
+        """Rewind a sandbox to a moment. Raises `Unknown` for an unknown mark, or when it is deleted;
+        `Unacceptable` for a moment that is not on the tape; `Conflict` when a full tape lacks it, during an advance,
+        when the sandbox is reset or rewound meanwhile, or cannot be rebuilt."""
         life = live.driver
         refuse_lost(live, life)
         life.refuse_while_advancing()
-        moment = await moment_of(live, asked)
-        player = await self._rebuilt(live, life, moment, live.id, live.beginning)
+        moment = await _moment_of(live, asked)
+        async with self._rebuilding:
+            player = await self._rebuilt(live, life, moment, live.id, live.beginning)
         place = await _place(live, life, moment.n)
         life.refuse_while_advancing()
         clock, known = left(player, self._around.wall, moment.at, REWOUND), self.snapshots.of(live)
@@ -102,12 +107,13 @@ class Rewinder:
         life = live.driver
         refuse_lost(live, life)
         life.refuse_while_advancing()
-        moment = await moment_of(live, asked)
+        moment = await _moment_of(live, asked)
         before = live.beginning
         beginning = replace(before, spec=replace(before.spec, id=id_, drawn_for=before.spec.drawn_for or live.id))
         whole_tape = max(1, len(live.tape) + live.tape.left_out)
         with self.forks.room_for(SANDBOX_BYTES + (size_of(live) - SANDBOX_BYTES) * moment.n // whole_tape):
-            player = await self._rebuilt(live, life, moment, id_, beginning)
+            async with self._rebuilding:
+                player = await self._rebuilt(live, life, moment, id_, beginning)
             player.live.probed.clear()  # a snapshot has some of them
             player.live.probed.extend(one for one in live.probed if one.at <= moment.at)
             return await self._added(player, moment, live.marks.up_to(moment.n, moment.at), sandboxes, live.id)
@@ -116,11 +122,11 @@ class Rewinder:
         """Create a sandbox that begins at a moment of a tape. Raises `Unacceptable`, `ScenarioError`, the same as
         `Sandboxes.build` for its id, and `Conflict` when the tape cannot be replayed or takes too much memory."""
         id_ = sandboxes.free_id(wanted_id)
-        moment = moment_of_tape(tape, asked)
+        moment = _moment_of_tape(tape, asked)
         with self.forks.room_for(SANDBOX_BYTES + TAPED_BYTES * moment.n):
             async with self._rebuilding:
                 player = await self._begun(tape, moment, sandboxes, id_)
-            marks = marks_of_tape(tape, moment)
+            marks = _marks_of_tape(tape, moment)
             return await self._added(player, moment, marks, sandboxes, f"the tape of {tape.head.sandbox}")
 
     async def _added(
@@ -158,13 +164,9 @@ class Rewinder:
 
     async def _rebuilt(self, live: LiveSandbox, life: Driver, moment: Moment, id_: str, beginning: Beginning) -> Player:
         """Return a player that has played the tape of a sandbox up to a moment, while its `life` lasts."""
-        async with self._rebuilding:
-            return await self._played(live, life, moment, id_, beginning)
-
-    async def _played(self, live: LiveSandbox, life: Driver, moment: Moment, id_: str, beginning: Beginning) -> Player:
         refuse_lost(live, life)
         await load_whole_tape(live.tape)
-        refuse_lost_beginning(live)
+        _refuse_lost_beginning(live)
         entries = live.tape.taken(moment.n)
         # Separate budgets: rebuilding must not evict messages of other sandboxes.
         around = Surroundings(self._around.wall, self._around.sender, unshared_budgets())
@@ -241,3 +243,81 @@ def refuse_lost(live: LiveSandbox, life: Driver) -> None:
     if live.is_closed or live.driver is not life:
         text = f"the sandbox {live.id!r} was {live.last_ending} before this request was executed"
         raise Conflict("sandbox_reset", text)
+
+
+def _mark_here(live: LiveSandbox, name: str) -> Mark:
+    """Mark the present. Raises `Conflict` when the tape is full, during an advance, and like `Marks.add`."""
+    live.driver.refuse_while_advancing()
+    _refuse_full(live)
+    mark = Mark(name, len(live.tape), live.clock.now(), state_digest(live))
+    live.marks.add(mark)
+    live.keeper.mark(live, mark)
+    return mark
+
+
+async def _moment_of(live: LiveSandbox, asked: Asked) -> Moment:
+    """Return the requested moment. Raises `Unknown` for an unknown mark, `Unacceptable` for a time or number that is
+    not on the tape, and `Conflict` when a full tape lacks it."""
+    if asked.mark is not None:
+        mark = live.marks.get(asked.mark)
+        return Moment(mark.n, mark.at, mark.name)
+    until = asked.n if asked.to is None else asked.to
+    if until is None:
+        _refuse_full(live)
+        return Moment(len(live.tape), live.clock.now(), "now")
+    await load_whole_tape(live.tape)
+    entries = list(live.tape)
+    try:
+        moment = await in_background(moment_in, entries, until, live.beginning.started, live.clock.now())
+    except Unacceptable:
+        if asked.to is None:
+            _refuse_full(live)
+        raise
+    if asked.to is None:
+        return moment
+    if moment.n == len(entries):
+        _refuse_full(live)
+    marked = (one.at for one in live.marks if one.n <= moment.n and one.at <= asked.to.latest)
+    return moment._replace(at=max((moment.at, *marked)))
+
+
+def _moment_of_tape(tape: ReadTape, asked: Asked) -> Moment:
+    """Return the requested moment of a tape. Raises `Unacceptable`."""
+    until = asked.n if asked.to is None else asked.to
+    if asked.mark is not None:
+        places = {} if tape.end is None else {mark.mark: mark.n for mark in tape.end.marks}
+        if asked.mark not in places:
+            text = f"the tape has no mark {asked.mark!r}; it has {', '.join(places) or 'none'}"
+            raise Unacceptable("unknown_moment", text, "mark")
+        n = places[asked.mark]
+        return Moment(n, time_behind(tape.entries[:n], tape.head.started), asked.mark)
+    if until is not None:
+        return moment_until(tape, until)
+    return Moment(len(tape.entries), last_time(tape), f"entry {len(tape.entries)}")
+
+
+def _marks_of_tape(tape: ReadTape, moment: Moment) -> Iterator[Mark]:
+    """Yield the marks of a tape up to a moment."""
+    for mark in () if tape.end is None else tape.end.marks:
+        if mark.n <= moment.n:
+            yield Mark(mark.mark, mark.n, time_behind(tape.entries[: mark.n], tape.head.started), mark.state)
+
+
+def _refuse_full(live: LiveSandbox) -> None:
+    if live.tape.left_out and live.tape.keeps_none:
+        text = "the sandbox keeps no tape, so that nothing can be repeated: raise limits.tape of the scenario"
+        raise Conflict("tape_full", text)
+    _refuse_lost_beginning(live)
+    if live.tape.left_out:
+        do = "raise limits.tape or limits.tape_bytes of the scenario, or reset the sandbox"
+        if live.tape.is_short_of_budget:
+            do = "delete or reset sandboxes (this sandbox, too), or start the server with a larger --tape-budget"
+        text = f"the tape was full after {len(live.tape)} entries, so later inputs cannot be repeated: {do}"
+        raise Conflict("tape_full", text)
+
+
+def _refuse_lost_beginning(live: LiveSandbox) -> None:
+    """Raise `Conflict` when the first entries of a tape are no longer stored."""
+    if live.tape.has_lost_beginning:
+        text = "the beginning of the tape is not kept any more, so that there is nothing to return to"
+        raise Conflict("not_kept", f"{text}; nothing was changed: reset the sandbox to begin another tape")

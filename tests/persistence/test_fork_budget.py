@@ -14,9 +14,8 @@ from simulator import persistence
 from simulator.domain.errors import Conflict
 from simulator.persistence import rewinding
 from simulator.persistence.fork_budget import SANDBOX_BYTES, ForkBudget, size_of
-from simulator.persistence.moments import Asked
 from simulator.persistence.replay.player import Player
-from simulator.persistence.rewinding import Rewinder
+from simulator.persistence.rewinding import Asked, Rewinder
 from tests.support.client import Client, running
 from tests.support.taped_plays import FIRST, set_callback
 
@@ -126,7 +125,7 @@ def test_a_fork_that_fails_holds_nothing() -> None:
 def test_only_some_sandboxes_are_rebuilt_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rewinding, "REBUILT_MAX", 2)
     at_once, most = 0, 0
-    real = Rewinder._played
+    real = Rewinder._rebuilt
 
     async def played(self: Rewinder, *arguments: Any) -> Player:
         nonlocal at_once, most
@@ -137,7 +136,7 @@ def test_only_some_sandboxes_are_rebuilt_at_once(monkeypatch: pytest.MonkeyPatch
         finally:
             at_once -= 1
 
-    monkeypatch.setattr(Rewinder, "_played", played)
+    monkeypatch.setattr(Rewinder, "_rebuilt", played)
     with running(FIRST) as client:
         balances(client, 20)
         rewinder = rewinder_of(client)

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from simulator.persistence.moments import Asked
-from simulator.persistence.rewinding import Rewinder
+from simulator.persistence.rewinding import Asked, Rewinder
 from tests.support.client import Client, running
 from tests.support.receivers import Receiver
 from tests.support.replaying import assert_replays

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from simulator.persistence import rewinding
-from simulator.persistence.moments import Asked
 from simulator.persistence.replay.player import Player
 from simulator.persistence.replay.state_digest import state_digest
-from simulator.persistence.rewinding import Rewinder
+from simulator.persistence.rewinding import Asked, Rewinder
 from simulator.persistence.snapshot import cache
 from simulator.persistence.snapshot.cache import SnapshotCache
 from simulator.persistence.snapshot.document import Snapshot
