@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Any, Final, Literal
 
 from simulator.persistence.data_folder import Application, follow_scenario
-from simulator.persistence.errors import LeaseLost, StoreError, Unusable
+from simulator.persistence.errors import Closed, LeaseLost, StoreError
 from simulator.persistence.gate import Gate
 from simulator.persistence.keeper import StoreKeeper
 from simulator.persistence.replay.rebuilding import return_to_life
@@ -126,17 +126,22 @@ class Cluster:
             await self._schedule.end()
 
     def close(self) -> None:
-        """Make the last commit, and let other servers own the sandboxes. Raises `StoreError`."""
+        """Make the last commit, and let other servers own the sandboxes at once."""
         self._lease.close()
         self.gate.close()
         try:
-            if self.trouble is None:
+            if self.trouble is not None:
+                self.store.give_up(Closed("PostgreSQL does not answer"))
+            else:
                 self.store.wait_until_idle()
-                with suppress(Unusable):  # otherwise the lease ends by itself
-                    self._leases.end(self.store.server_id)
-        finally:
-            self._database.close()
+                self._leases.end(self.store.server_id)
+        except StoreError as error:  # the lease ends by itself
+            self._tell(str(error))
+        self._database.close()
+        try:
             self.store.close()
+        except StoreError as error:
+            self._say(str(error))
 
     def gated(self, sender: Sender) -> Sender:
         """Return a sender that waits for the gate, and sends nothing without a lease."""

@@ -112,7 +112,9 @@ class PostgresStore:
 
     def give_up(self, error: StoreError) -> None:
         """See `Storage`."""
-        self._given_up = error
+        with self._changed:
+            self._given_up = error
+            self._changed.notify_all()
 
     def wait_until_idle(self) -> None:
         """Wait until all requested commits were made or have failed. Raises `WriteFailed` when that takes too long."""

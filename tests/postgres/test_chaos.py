@@ -15,6 +15,7 @@ import pytest
 from tests.support.chaos import CHAOS_LEASE_S, chaos
 from tests.support.postgres import Postgres, postgres
 from tests.support.processes import ROOT, free_port
+from tests.support.sharing import await_true, control, pay
 from tests.support.watchdog import WATCHDOG
 
 pytestmark = [pytest.mark.needs("initdb"), pytest.mark.slow]
@@ -118,3 +119,14 @@ def test_a_lost_machine_is_taken_over_within_ten_seconds_of_its_lease(own_server
         servers.await_payments(20)
         assert time.monotonic() - began_s < CHAOS_LEASE_S + 10
         servers.load.stop()
+
+
+def test_callbacks_of_a_lost_machine_are_sent_though_nobody_asks(own_server: Postgres) -> None:
+    with chaos(own_server.database()) as servers:
+        servers.start("a")
+        servers.start("b")
+        created = {"id": "shop", "clock": {"mode": "real"}}
+        assert control(servers.running["a"], "POST", "/sandboxes", created).status == 201
+        assert pay(servers.running["a"], "asleep", "shop").status == 200
+        servers.running["a"].process.kill()
+        await_true(lambda: servers.receiver.received["asleep", "Succesful"] == 1)

@@ -1,7 +1,10 @@
 """While PostgreSQL does not answer, nothing is answered that is not stored, and what is in memory can be read."""
 
+import signal
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
+from http.client import HTTPException
 
 import pytest
 
@@ -82,3 +85,22 @@ def test_a_locked_table_is_waited_for_like_an_outage(own_server: Postgres) -> No
         paying.join()
         assert [answer.status for answer in answers] == [200]
         await_true(lambda: control(running, "GET", "/ready").status == 200)
+
+
+def test_a_server_stops_though_postgresql_is_down(own_server: Postgres) -> None:
+    with server(own_server.database(), lease_s=5.0) as running:
+        assert control(running, "POST", "/sandboxes", {"id": "shop", "clock": {"mode": "manual"}}).status == 201
+        own_server.kill()
+        answers: list[Response] = []
+
+        def pay_in_vain() -> None:
+            with suppress(HTTPException, OSError):
+                answers.append(pay(running, "never acknowledged", "shop"))
+
+        paying = threading.Thread(target=pay_in_vain)
+        paying.start()
+        await_true(lambda: control(running, "GET", "/ready").status == 503)
+        status, _, err = running.stop(signal.SIGTERM)
+        paying.join()
+        assert (status, answers) == (0, [])
+        assert err.count("\n") <= 1, "at most the line that PostgreSQL does not answer"
