@@ -246,7 +246,7 @@ CONTROL: list[Row] = [
         *("Journal", "`cannot_mask`", "a secret is also something else"),
     ),
     (
-        *("getTape", 409, "cannot_show: a token of the control API came to this sandbox, .*"),
+        *("getTape", 409, "cannot_show: this sandbox received a token of the control API, .*"),
         *("Journal", "`cannot_show`", "a token came to the reseller API or to an inbox"),
     ),
     (
