@@ -86,11 +86,12 @@ class Restorer:
         arguments = head.sandbox, beginning_of(head, compiler), self._again, self._around, head.hidden, compiler
         for stored in reversed(self._reader.snapshots(kept.name)):
             try:
-                player = restored(snapshot_of(self._reader.parts(stored)), *arguments)
+                snapshot = snapshot_of(self._reader.parts(stored))
+                player = restored(snapshot, *arguments)
             except BadSnapshot as bad:
                 passed_over.append(f"sandbox {kept.name!r}: {bad}")
                 continue
-            tape, count = player.live.tape, stored.n - player.live.tape.left_out
+            tape, count = player.live.tape, snapshot.n - player.live.tape.left_out
             tape.restore_unread(Unread(count, partial(self._first, kept, count)), tape.bytes, tape.left_out)
             return player, stored.n, passed_over
         if kept.floor:

@@ -20,7 +20,7 @@ from simulator.persistence.retention import Retention
 from simulator.persistence.schema import DATABASE
 from simulator.persistence.store import Store
 from tests.support.client import Client
-from tests.support.data_folders import DEFAULT, TOLD, killed, saving_of, serving, told
+from tests.support.data_folders import DEFAULT, TOLD, folder_of, killed, saving_of, serving, told
 from tests.support.replaying import assert_replays
 from tests.support.stores import change_entries
 from tests.support.taped_plays import FIRST, PLAYS, set_callback
@@ -112,6 +112,20 @@ def test_an_unusable_snapshot_is_skipped_and_reported(tmp_path: Path) -> None:
         assert "a snapshot was passed over: sandbox 'default'" in line
         assert "is of version 99" in line
         assert len(client.sim("GET", f"{DEFAULT}/transactions").json["transactions"]) == 2
+
+
+def test_the_tape_before_a_snapshot_is_whole_after_a_restart(tmp_path: Path) -> None:
+    """The answer to a request that waited is a line of its own, and no entry of the tape."""
+    with serving(tmp_path / "data") as client:
+        client.pay("one")
+        assert client.run(saving_of(client).save(client.live))
+        client.pay("two")
+        before = len(client.live.tape)
+        assert folder_of(client)._store.writer.life_of("default").n > before
+        folder = killed(client, tmp_path)
+    with serving(folder) as client:
+        assert len(client.live.tape) == before
+        assert client.sim("POST", f"{DEFAULT}/rewind", {"n": 1}).status == 200
 
 
 def test_a_sandbox_without_its_beginning_and_without_a_snapshot_is_not_started_again(tmp_path: Path) -> None:
