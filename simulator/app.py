@@ -74,20 +74,20 @@ class App(Starlette):
         self.scenario = scenario
         self.sandboxes = sandboxes
         self._default = sandboxes.default
-        self._requests: Router | None = None  # of several servers
+        self._router: Router | None = None  # to the servers of a cluster
         self._sender = sender
-        self.http: HttpSender | None = None  # closed at the end
+        self.http: HttpSender | None = None  # closed when the application stops
         self.wall = wall
         self._machine_time = wall if isinstance(wall, MachineTime) else None
         self._proxy_prefix = prefix = ProxyPrefix(options.trusted_forwarders, options.root_path)
         clients = ClientResolver(options.trust_forwarded, prefix.proxies, is_tls=options.is_tls)
         self._pipeline = Pipeline(routes(), clients)
-        self.again = RequestReplayer(Pipeline(routes()))
+        self.replayer = RequestReplayer(Pipeline(routes()))
         self._control: ControlApp | None = None
         self._is_started = False
         self.operations = Operations(REFUSED)
         self.data_folder: OpenStore | None = None
-        self.tokens: tuple[Token, ...] = ()  # besides the control token
+        self.tokens: tuple[Token, ...] = ()  # of the control API, besides the control token
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one ASGI request from any server."""
@@ -96,11 +96,11 @@ class App(Starlette):
                 self._start()
                 self.operations.not_ready = None
             scope = below_mount(scope, self._proxy_prefix)
-            if self._requests is not None:
-                await self._requests(scope, receive, send)
+            if self._router is not None:
+                await self._router(scope, receive, send)
                 return
             if not self.user_middleware and not _is_control(scope["path"]):
-                # Like the mounts, which would take a third of an answer.
+                # Skip the mounts, which would take a third of the time of an answer.
                 await self._answer_reseller(scope, receive, send)
                 return
         await super().__call__(scope, receive, send)
@@ -118,7 +118,7 @@ class App(Starlette):
         path = self._proxy_prefix.below(raw_path.decode("ascii"))
         if _is_control(path) or is_browser_at_root(whole.method, path, whole.by_name):
             return None
-        if self._requests is not None and not self._requests.is_here(path, whole.by_name):
+        if self._router is not None and not self._router.is_here(path, whole.by_name):
             return None
         request = ApiRequest(
             method=whole.method,
@@ -134,7 +134,7 @@ class App(Starlette):
     def _answer(self, path: str, request: ApiRequest, root: str) -> Coroutine[Any, Any, EncodedReply]:
         """Select the sandbox by path: a sandbox under its own prefix, or the default sandbox at the root."""
         if self._machine_time is not None and self._machine_time.is_running:
-            self._machine_time.compare()  # else signatures of a client with the new time would be refused for a minute
+            self._machine_time.compare()  # else the signatures of clients with a corrected clock fail for a minute
         if path.startswith(SANDBOX_PREFIX):
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
             sandbox = self.sandboxes.find(sandbox_id)
@@ -164,19 +164,19 @@ class App(Starlette):
             guard = Guard(self.options.control_token, self.options.allowed_hosts, self.tokens)
             unsigned = UnsignedJudge(PathTable(routes()))
             folder = self.options.scenarios
-            rewinder = Rewinder(self.again, self.surroundings())
+            rewinder = Rewinder(self.replayer, self.surroundings())
             rewinder.forks.add_restored(self.sandboxes)  # before any other fork
             self._control = ControlApp(
                 self.sandboxes,
                 self.scenario,
                 guard,
-                self.again.resend,
+                self.replayer.resend,
                 unsigned,
-                self.again,
+                self.replayer,
                 rewinder,
                 self.operations,
                 folder,
-                self._requests,
+                self._router,
             )
         use_host_of_target(scope)
         self._proxy_prefix.apply_to(scope)
@@ -188,7 +188,7 @@ class App(Starlette):
         await self._control(scope, receive, send)
 
     async def load(self, scenario: Scenario) -> tuple[str, ...]:
-        """Switch the default sandbox and all new sandboxes to another scenario; see `runtime.loading`."""
+        """Switch the default sandbox and all new sandboxes to another scenario; see `runtime.scenario_watch`."""
         if self.options.callback is not None:
             scenario = with_callback(scenario, self.options.callback)
         deferred = await load(self._default, scenario)
@@ -201,7 +201,7 @@ class App(Starlette):
         """Require these tokens in the control API from now on; former tokens stay redacted."""
         self.options = self.options._replace(control_token=control_token)
         self.tokens = tokens
-        self.sandboxes.hide([*([control_token] if control_token else []), *(one.secret for one in tokens)])
+        self.sandboxes.hide([*([control_token] if control_token else []), *(token.secret for token in tokens)])
         if self._control is not None:
             self._control.guard.use(control_token, tokens)
             self.sandboxes.events.wake_all()
@@ -212,15 +212,15 @@ class App(Starlette):
         self.refresh_default()
 
     def refresh_default(self) -> None:
-        """Answer for the default sandbox of now."""
+        """Look up the default sandbox again, after another one has taken its place."""
         self._default = self.sandboxes.default
 
     def share(self, cluster: "Cluster") -> None:
-        """Pass requests for the sandboxes of other servers on."""
+        """Forward requests for the sandboxes of other servers of a cluster."""
         from simulator.postgres.routing import Router
 
-        self._requests = Router(cluster, self._answer_here)
-        self.operations.store_figures = self._requests.figures
+        self._router = Router(cluster, self._answer_here)
+        self.operations.store_figures = self._router.figures
 
     async def _answer_here(self, scope: Any, receive: Any, send: Any) -> None:
         if _is_control(scope["path"]):
@@ -242,11 +242,11 @@ class App(Starlette):
         if self.data_folder is not None:
             self.data_folder.start()
         if self._machine_time is not None:
-            self._machine_time.on_step = self._wall_was_set
+            self._machine_time.on_step = self._note_wall_step
             self._machine_time.start()
         self.sandboxes.start(asyncio.get_running_loop().time)
 
-    def _wall_was_set(self, step: timedelta) -> None:
+    def _note_wall_step(self, step: timedelta) -> None:
         self.operations.wall_steps += 1
         self.sandboxes.wall_was_set(step)
 
@@ -255,7 +255,7 @@ class App(Starlette):
         """Start, and stop at the end, when called by an ASGI server or `router.lifespan_context`."""
         self._start()
         if self.data_folder is not None:
-            await self.data_folder.go_on()
+            await self.data_folder.start_snapshots()
         preparing = asyncio.create_task(prepare())
         self.operations.not_ready = None
         yield
@@ -265,12 +265,12 @@ class App(Starlette):
             self._machine_time.close()
         preparing.cancel()
         if self.data_folder is not None:
-            await self.data_folder.rest()
+            await self.data_folder.take_last_snapshots()
         await self.sandboxes.close()
         if self.http is not None:
             await self.http.close()
-        if self._requests is not None:
-            await self._requests.close()
+        if self._router is not None:
+            await self._router.close()
         if self.data_folder is not None:
             self.data_folder.close()
 

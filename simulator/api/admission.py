@@ -20,7 +20,7 @@ from simulator.runtime.lives import Quotas
 from simulator.wire import error_bodies
 
 RATE, BYTES, TRANSACTIONS = "quota_rate", "quota_bytes", "quota_transactions"
-AHEAD = (RATE, BYTES)
+UNREAD_REFUSALS = (RATE, BYTES)
 """Quotas that refuse a request before it is read. Replays repeat the refusal, which the state cannot reproduce."""
 
 
@@ -51,7 +51,7 @@ _paces: WeakKeyDictionary[LiveSandbox, RequestPace] = WeakKeyDictionary()
 Refuse = Callable[[ApiCall], Reply]
 
 
-def refusal_ahead(sandbox: LiveSandbox, quotas: Quotas, wall: datetime) -> Refuse | None:
+def refusal_by_quota(sandbox: LiveSandbox, quotas: Quotas, wall: datetime) -> Refuse | None:
     """Return the refusal of a request before it is read, if any; count it for the rate."""
     if quotas.rate is not None:
         pace = _paces.get(sandbox)

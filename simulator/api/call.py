@@ -68,7 +68,7 @@ class ClientConnection(Protocol):
 class ApiRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An incoming request. Header names are in lower case; `by_name` has the last of repeated headers. `client` is the
     socket's address. `body` is None when it must be awaited from `receive`, the ASGI callable. `target` and `replay_of`
-    are as in `Exchange`. `verdict` is the tape's, on a signature that cannot be verified again. `is_again` marks a
+    are as in `Exchange`. `verdict` is the tape's, on a signature that cannot be verified again. `is_replay` marks a
     request that is already on a tape, whose record has the `scheme`."""
 
     method: str
@@ -81,7 +81,7 @@ class ApiRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     target: bytes = b""
     replay_of: int = 0
     verdict: "SignatureVerdict | None" = None
-    is_again: bool = False
+    is_replay: bool = False
     scheme: str = ""
     source: "ClientConnection | None" = None
 

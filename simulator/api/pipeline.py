@@ -1,10 +1,10 @@
 """The pipeline of every request of the reseller API, to be read from top to bottom.
 
-`Pipeline.answer` has five steps: catch up, ask who it is, reply, record, publish. A reply has steps, too:
+`Pipeline.answer` has five steps: catch up, read the head, reply, record, publish. `_run_steps` has those of a reply:
 
 admit -> find the endpoint -> claim -> read -> check -> execute
 
-A scenario's fault is chosen in `claim`, or in `check` when that is not possible yet (`api/fault_effects`).
+A scenario's fault is chosen in `claim`, or in `check` if it depends on the body (`api/fault_effects`).
 
 The pipeline awaits only the rest of a body, a fault's delay, and overdue work that exceeds one turn's share. All other
 requests are answered without suspending, so the server can answer them at once.
@@ -17,7 +17,7 @@ from time import perf_counter
 import msgspec
 
 from simulator.api import refusals
-from simulator.api.admission import refusal_ahead, refuse_address, refuse_blocked
+from simulator.api.admission import refusal_by_quota, refuse_address, refuse_blocked
 from simulator.api.authentication import (
     authenticate,
     identify,
@@ -29,7 +29,7 @@ from simulator.api.clients import DIRECT, ClientResolver
 from simulator.api.fault_effects import NO_REPLY, choose_fault, with_failures
 from simulator.api.notes import diagnosis_for_client, hide_secrets
 from simulator.api.routes import PathTable, Routes
-from simulator.api.suspension import ClientGone, keep_unread, read, wait
+from simulator.api.suspension import ClientGone, read, store_unread_body, wait
 from simulator.api.validation import check_fields, note_ignored_members
 from simulator.domain.model.domain_events import StatusChange
 from simulator.domain.model.fault_kinds import FaultThen
@@ -60,7 +60,8 @@ class Pipeline:
     ) -> EncodedReply:
         """Answer a request. `path` is the part after `prefix`, which named the sandbox.
 
-        An unauthenticated request is recorded in `anonymous`, the sandbox of its URL; `refusal`, if given, answers it.
+        `sandbox` may have been found by credentials. `anonymous` is then the sandbox of the URL, which records the
+        request if its authentication fails. `refusal`, if given, replaces all steps of the reply.
         """
         began, wall = perf_counter(), sandbox.clock.wall()
         counters = sandbox.counters  # a reset replaces counters and journal; the new journal gets this request
@@ -69,15 +70,15 @@ class Pipeline:
         if not sandbox.driver.catch_up(now):
             now = await sandbox.settle(now)
         call = self._read_head(sandbox, path, request, prefix, now, wall)
-        if sandbox.spec.quotas is not NO_QUOTAS and not request.is_again:
-            refusal = refusal_ahead(sandbox, sandbox.spec.quotas, wall) or refusal
+        if sandbox.spec.quotas is not NO_QUOTAS and not request.is_replay:
+            refusal = refusal_by_quota(sandbox, sandbox.spec.quotas, wall) or refusal
         needs_body = counters.needs_bodies or (anonymous is not None and anonymous.counters.needs_bodies)
         reply, content = await self._reply(call, request, refusal, needs_body)
         recorder, is_same_life = sandbox, counters is sandbox.counters
         if anonymous is not None and call.reseller is None:
             call.exchange.owner = sandbox.id
             recorder, is_same_life = anonymous, True
-        told = _complete(call, reply, content, anonymous)
+        diagnosis = _complete(call, reply, content, anonymous)
         call.exchange.duration_us = int((perf_counter() - began) * 1e6)
         if not recorder.is_deleted:
             record(call, recorder)
@@ -86,12 +87,12 @@ class Pipeline:
             if is_same_life:  # counters of a former life are being read in another thread
                 ending = "" if reply.ending is None else reply.ending.name
                 recorder.counters.count(call.exchange, ending, self._paths.documented)
-        return reply.status, reply_headers(recorder.id, call.exchange, told), content, reply.ending
+        return reply.status, reply_headers(recorder.id, call.exchange, diagnosis), content, reply.ending
 
     def _read_head(
         self, sandbox: LiveSandbox, path: str, request: ApiRequest, prefix: str, now: datetime, wall: datetime
     ) -> ApiCall:
-        """Read the client and the subject of a request."""
+        """Return the call of a request, with the start of its record."""
         pairs, headers = request.headers, request.by_name
         if len(headers) < len(pairs):
             headers = _joined(pairs)
@@ -125,11 +126,11 @@ class Pipeline:
     async def _reply(
         self, call: ApiCall, request: ApiRequest, refusal: Callable[[ApiCall], Reply] | None, needs_body: bool
     ) -> tuple[Reply, bytes]:
-        """Return the reply and its encoded body; a mistake of ours has a reply, too."""
+        """Return the reply and its encoded body. An exception of ours becomes a reply as well."""
         try:
             reply = await self._run_steps(call, request) if refusal is None else refusal(call)
             if needs_body and not call.has_body:
-                await keep_unread(call, request)
+                await store_unread_body(call, request)
             content = reply.body if type(reply.body) is bytes else encode(reply.body)
         except ClientGone:
             reply, content = Reply(0, b"", ending=GONE), b""
@@ -151,13 +152,13 @@ class Pipeline:
                 or (await execute_late(call) if call.fault else execute(call))
             )
         elif call.fault is not None:
-            await keep_unread(call, request)
+            await store_unread_body(call, request)
         if not call.is_exact:
             note_ignored_members(call)
         return reply if call.fault is None else await with_failures(call, reply)
 
     def _admit(self, call: ApiCall) -> Reply | None:
-        """Count the request against its address's rate limit, if any (SPEC 8)."""
+        """Refuse a request to a closed sandbox, or above the rate limit of its address, which counts it (SPEC 8)."""
         refusal = None
         if call.sandbox.is_closed:
             refusal = refusals.lost_sandbox(call)
@@ -185,14 +186,15 @@ class Pipeline:
         return None
 
     def _note_deprecation(self, call: ApiCall) -> None:
-        """Mark an answer as deprecated that is given before the endpoint is found, or without an endpoint."""
+        """Mark a refusal that precedes the endpoint as deprecated, if the path or the token is deprecated."""
         note_token(call)
         if any(endpoint.is_deprecated for endpoint in self._paths.exact.get(call.exchange.path, {}).values()):
             call.is_deprecated = True
 
 
 def claim(call: ApiCall) -> Reply | None:
-    """Find the fault that replaces everything else, and the identity that the headers claim (SPEC 5.2)."""
+    """Choose the fault if the head decides it, and identify the caller by the headers (SPEC 5.2). A fault that prevents
+    execution ends the call."""
     if b"x-sim-rule" in call.headers and (refusal := _check_selected_rule(call)):
         return refusal
     if refusal := refuse_address(call):
@@ -219,27 +221,27 @@ def _check_selected_rule(call: ApiCall) -> Reply | None:
 
 
 def check(call: ApiCall, request: ApiRequest) -> Reply | None:
-    """Verify the signature, spend the nonce, and validate the input against the contract. Find the fault that matches
-    now that everything is known, unless already found."""
+    """Verify the signature, spend the nonce, and validate the input against the contract. Then choose the fault, unless
+    `claim` has chosen it."""
     if request.body is not None:
         call.exchange.body, call.has_body = request.body, True
-    met, endpoint = call.fault, call.endpoint
-    fault = None if met is None else met.rule.then
-    if refusal := authenticate(call, endpoint, call.claim, fault) or check_fields(call, endpoint):
+    endpoint = call.endpoint
+    effects = None if call.fault is None else call.fault.rule.then
+    if refusal := authenticate(call, endpoint, call.claim, effects) or check_fields(call, endpoint):
         return refusal
     book, account = call.sandbox.core.state.faults, call.fields.get("account")
-    if met is not None or not (call.exchange.selected_rule or book.rules or book.is_magic(account)):
+    if call.fault is not None or not (call.exchange.selected_rule or book.rules or book.is_magic(account)):
         return None
     choose_fault(call)
     return None if call.fault is None else _refuse_by_fault(call, call.fault.rule.then)
 
 
-def _refuse_by_fault(call: ApiCall, fault: FaultThen) -> Reply | None:
-    return refuse_late(fault, call, call.endpoint) or (NO_REPLY if fault.prevents_execution else None)
+def _refuse_by_fault(call: ApiCall, effects: FaultThen) -> Reply | None:
+    return refuse_late(effects, call, call.endpoint) or (NO_REPLY if effects.prevents_execution else None)
 
 
 def execute(call: ApiCall) -> Reply:
-    """Execute a call at once. A request with a trace context gives it to the payments and deliveries that it caused."""
+    """Execute a call now. Payments and deliveries that it causes inherit its trace context."""
     if b"traceparent" not in call.headers:
         return call.endpoint.handle(call)
     serial, _ = call.sandbox.core.state.deliveries.last
@@ -275,8 +277,10 @@ def _trace(call: ApiCall, serial: int) -> None:
 
 
 def _complete(call: ApiCall, reply: Reply, content: bytes, anonymous: LiveSandbox | None) -> str:
-    """Complete the record of a call with its reply. Return the diagnosis for its client, without any secrets; the
-    record has no secrets of the call's own sandbox."""
+    """Complete the record of a call with its reply. Return the diagnosis for its client.
+
+    Secrets of the call's sandbox are redacted in the record; those of all sandboxes in the diagnosis.
+    """
     exchange, sandbox = call.exchange, call.sandbox
     exchange.status, exchange.content = reply.status, reply.journaled or content
     if reply.headers:
@@ -298,7 +302,7 @@ def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
 
 
 def with_deprecation(call: ApiCall, reply: Reply) -> Reply:
-    """Return the reply with the header, unless the scenario suppresses it."""
+    """Return the reply with the `Deprecation` header (SPEC 9), unless the scenario suppresses it."""
     form = call.sandbox.scenario.assume.get("deprecation-header", "rfc9745")
     if form == "none":
         return reply
@@ -306,8 +310,11 @@ def with_deprecation(call: ApiCall, reply: Reply) -> Reply:
 
 
 def record(call: ApiCall, recorder: LiveSandbox) -> None:
-    """Write a call to the journal of `recorder`, and to the tape. A suspended call is on the tape already; a call that
-    another sandbox records is on both tapes."""
+    """Add a call to the journal of `recorder`, and to the tape of its own sandbox.
+
+    A suspended call is on that tape already, and gets its answer there. The tape of `recorder` shows calls that it
+    cannot replay: of another sandbox, or of a former life.
+    """
     own = call.sandbox
     size = recorder.journal.add(call.exchange)
     if call.tape is None and not call.is_lost:

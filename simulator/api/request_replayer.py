@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from simulator.api import refusals
-from simulator.api.admission import AHEAD, Refuse
+from simulator.api.admission import UNREAD_REFUSALS, Refuse
 from simulator.api.call import ApiCall, ApiRequest, EncodedReply, Reply, SignatureVerdict
 from simulator.api.pipeline import Pipeline
 from simulator.api.suspension import BodyTooLarge
@@ -59,14 +59,14 @@ class RequestReplayer:
             target=recorded.target,
             replay_of=recorded.replay_of,
             verdict=_verdict(recorded) if is_masked else None,
-            is_again=True,
+            is_replay=True,
             scheme=recorded.scheme,
         )
         refusal: Refuse | None = None
         if recorded.error == UNKNOWN_SANDBOX:
             named = recorded.path.removeprefix(SANDBOX_PREFIX).partition("/")[0]
             refusal = partial(refusals.unknown_sandbox, named)
-        elif recorded.error in AHEAD:
+        elif recorded.error in UNREAD_REFUSALS:
             refusal = partial(_refuse_as_before, recorded)
         return self._pipeline.answer(sandbox, recorded.path, request, recorded.prefix, anonymous, refusal)
 

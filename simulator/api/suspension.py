@@ -197,7 +197,7 @@ def _note_lost(call: ApiCall, wait: str) -> None:
     note(call, f"the sandbox was {ending} during the {wait} of a fault")
 
 
-async def keep_unread(call: ApiCall, request: ApiRequest, waits: bool = True) -> None:
+async def store_unread_body(call: ApiCall, request: ApiRequest, waits: bool = True) -> None:
     """Store the body of a request that was answered without reading it. A body that has not arrived yet is awaited only
     if `waits`: an expectation depends on its contents, or a fault hides the result from the client, which a judge of
     the client needs to know. Bodies that are too large are not stored."""

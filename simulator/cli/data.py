@@ -135,7 +135,7 @@ def _check(folder: Path) -> int:
     from simulator.persistence.maintenance import check
     from simulator.persistence.restoration import obstacles
 
-    checked = check(folder, partial(obstacles, again=_again()))
+    checked = check(folder, partial(obstacles, replayer=_replayer()))
     echo(whole_line(f"{folder}: {checked.summary}"))
     for problem in checked.problems:
         print_to_stderr(whole_line(problem))
@@ -146,7 +146,7 @@ def _compact(folder: Path) -> None:
     from simulator.persistence.maintenance import compact
     from simulator.persistence.restoration import obstacles
 
-    summary = compact(folder, version=_version(), more=partial(obstacles, again=_again()))
+    summary = compact(folder, version=_version(), more=partial(obstacles, replayer=_replayer()))
     echo(whole_line(f"{folder}: {summary}"))
 
 
@@ -181,7 +181,7 @@ def _refuse_what_cannot_go_on(file: Path) -> None:
     with exported_reader(file) as reader:
         (sandbox,) = reader.sandboxes()
         if is_sandbox_id(sandbox.name):
-            found = list(obstacles(reader, _again()))
+            found = list(obstacles(reader, _replayer()))
         else:
             found = [f"{sandbox.name[:80]!r} is the id of no sandbox: export it again"]
     if found:
@@ -262,19 +262,19 @@ def _tape(reader: "Reader", sandbox: str, *, shows_secrets: bool) -> Iterable[by
     from simulator.persistence.restoration import NoTape, kept_tape
 
     try:
-        found = kept_tape(reader, sandbox, _again())
+        found = kept_tape(reader, sandbox, _replayer())
     except NoTape as none:
         raise CannotStart(whole_line(f"reseller-sim data export: {none}")) from None
     if shows_secrets:
         return packed(tape_lines(found))
     try:
-        return packed(lines_without_secrets(found, _again()))
+        return packed(lines_without_secrets(found, _replayer()))
     except CannotMask as error:
         hint = "--tape-secrets writes it with its secrets"
         raise CannotStart(whole_line(f"reseller-sim data export: the tape of {sandbox}: {error}; {hint}")) from None
 
 
-def _again() -> "RequestReplayer":
+def _replayer() -> "RequestReplayer":
     from simulator.api.pipeline import Pipeline
     from simulator.api.request_replayer import RequestReplayer
     from simulator.api.routes import routes

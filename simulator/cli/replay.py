@@ -179,7 +179,7 @@ def _serve(file: "TapeFile", life: "TapeLife", until: Until, flags: dict[str, An
     from simulator.cli.tape_file import difference_lines, serving_line
     from simulator.persistence.replay.head import beginning_of
     from simulator.persistence.replay.proof import compiler_for, prove
-    from simulator.persistence.replay.rebuilding import go_on
+    from simulator.persistence.replay.rebuilding import resume
 
     def on_ready(running: Running) -> None:
         echo(banner.page(running))
@@ -196,7 +196,7 @@ def _serve(file: "TapeFile", life: "TapeLife", until: Until, flags: dict[str, An
         compiler = compiler_for(head)
         scenario = beginning_of(head, compiler).spec.scenario
         running = prepare(ServerFlags(**flags), on_ready, scenario=scenario)
-        proof = prove(life.tape, running.app.again, running.app.surroundings(), end and end.n, compiler)
+        proof = prove(life.tape, running.app.replayer, running.app.surroundings(), end and end.n, compiler)
     if proof.difference is not None:
         running.server.close()
         echo(difference_lines(life, proof.difference))
@@ -204,6 +204,6 @@ def _serve(file: "TapeFile", life: "TapeLife", until: Until, flags: dict[str, An
     if until is None and life.tape.damage:
         print_to_stderr(whole_line(f"reseller-sim replay: {file.path}: {file.damage_behind(life)}"))
     with _playing(file, life):
-        running.app.adopt(go_on(proof.player, running.app.wall, end and end.at))
+        running.app.adopt(resume(proof.player, running.app.wall, end and end.at))
     running.server.run()
     return 0

@@ -162,8 +162,8 @@ PAGES = [
 class ControlApp:
     """`/_sim` as an ASGI application. `default_scenario` is the scenario of a new sandbox that names none, and
     `scenarios` the folder whose files new sandboxes may name. `resend` sends a request of a journal to the reseller
-    API; `judge_unsigned` returns the API's verdict on the credentials of a request without an API key. `again` replays
-    the requests of a tape, and `rewinder` returns to moments of a tape. `operations` has the state of the server, and
+    API; `judge_unsigned` returns the API's verdict on the credentials of a request without an API key. `replayer`
+    replays the requests of a tape, and `rewinder` returns to moments of a tape. `operations` has the state of the server, and
     `servers` are those that share the sandboxes."""
 
     def __init__(
@@ -173,7 +173,7 @@ class ControlApp:
         guard: Guard,
         resend: requests.Resend,
         judge_unsigned: explain.JudgeUnsigned,
-        again: RequestReplay,
+        replayer: RequestReplay,
         rewinder: Rewinder,
         operations: Operations,
         scenarios: Path | None = None,
@@ -198,7 +198,7 @@ class ControlApp:
         self._app.state.default_scenario = default_scenario
         self._app.state.resend = resend
         self._app.state.judge_unsigned = judge_unsigned
-        self._app.state.again = again
+        self._app.state.replayer = replayer
         self._app.state.rewinder = rewinder
         self._app.state.operations = operations
         self._answered = operations.answered

@@ -33,7 +33,7 @@ async def list_all(request: Request) -> Response:
     chosen."""
     live = sandbox_of(request)
     query, origin = query_of(request, "rules-query"), live.scenario.origin
-    listed = ((section, *entry) for section, book in live.core.state.books.items() for entry in book.listed())
+    listed = ((section, *entry) for section, book in live.core.state.books.items() for entry in book.counted_rules())
     return reply(await page("rules", page_of(query), listed, lambda entry: _row(origin, *entry)))
 
 

@@ -153,7 +153,9 @@ async def show(request: Request) -> Response:
         await load_whole_tape(live.tape)
         tape = taken(live)
         try:
-            lines = await _all(_with_secrets(tape) if shows_secrets else lines_in_steps(tape, request.app.state.again))
+            lines = await _all(
+                _with_secrets(tape) if shows_secrets else lines_in_steps(tape, request.app.state.replayer)
+            )
         except CannotMask as error:
             raise Conflict(
                 "cannot_mask", f"the tape cannot be redacted: {error}; ask for it with ?secrets=shown"

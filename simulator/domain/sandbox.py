@@ -73,25 +73,25 @@ class Sandbox:
         self.state.catalog_webhook = webhook_jobs.initial_webhook(self.state, scenario.webhooks.catalog)
         for reseller in scenario.resellers:
             reseller_changes.create_reseller(self.state, reseller)
-        for one in scenario.schedule:
-            self.state.agenda.add(due(one, started), ScheduleDue(one))
+        for item in scenario.schedule:
+            self.state.agenda.add(due(item, started), ScheduleDue(item))
 
     @classmethod
     def empty(
         cls, scenario: Scenario, seed: int, started: datetime, key_scope: str = "", compiler: Compiler | None = None
     ) -> "Sandbox":
         """Return a sandbox without resellers and with an empty agenda, for a snapshot to restore."""
-        box = cls.__new__(cls)
-        box.state = State(scenario, seed, started, key_scope, compiler)
-        return box
+        sandbox = cls.__new__(cls)
+        sandbox.state = State(scenario, seed, started, key_scope, compiler)
+        return sandbox
 
     def adopt(self, reseller: Reseller) -> None:
-        """Add a restored reseller, and connect its wallet's alerts."""
+        """Add a restored reseller, and enable the alerts of its wallet."""
         self.state.resellers[reseller.code] = reseller
         webhook_jobs.enable_alerts(self.state, reseller, None)
 
     def watch(self, publish: Callable[[DomainEvent], None]) -> None:
-        """Publish all events to this listener from now on. The listener does not affect the sandbox."""
+        """Publish all events to this listener from now on. The listener must not change the sandbox."""
         self.state.publish = publish
 
     @property
@@ -100,7 +100,7 @@ class Sandbox:
         return self.state.agenda.next_due
 
     def apply(self, command: Command, now: datetime) -> Any:
-        """Execute a command; its type determines the answer's type.
+        """Execute a command with its function in `_HANDLERS`. The command's type determines the answer's type.
 
         Raise `DomainError`, and for a command with a document the compiler's errors; errors leave the sandbox
         unchanged.

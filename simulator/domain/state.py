@@ -109,7 +109,7 @@ class State:
 
     def has_rule(self, name: str) -> bool:
         """Return whether a request may select the rule `name`."""
-        return bool(name) and any(book.named(name) for book in self.books.values())
+        return bool(name) and any(book.by_name(name) for book in self.books.values())
 
     def rule_names(self) -> Iterator[str]:
         """Yield the names of all rules that a request may select."""
@@ -120,7 +120,7 @@ class State:
         may be in several sections."""
         counts = [0]
         for book in self.books.values():
-            if (rule := book.named(label)) is not None:
+            if (rule := book.by_name(label)) is not None:
                 counts.append(book.times_chosen(rule) or book.magic_chosen[rule.id])
         return self.chosen_before[label] + max(counts)
 

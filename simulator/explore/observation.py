@@ -117,7 +117,7 @@ class Watch:
         app.sandboxes.on_ended = self._ended
 
     def _ended(self, live: LiveSandbox, ending: Ending) -> None:
-        self._pending.append(self._worker.submit(self._add, live.life()))
+        self._pending.append(self._worker.submit(self._add, live.frozen_copy()))
         if len(self._pending) > WAITING_MAX:
             self._pending.popleft().result()
 

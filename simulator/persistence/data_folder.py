@@ -11,7 +11,7 @@ from simulator.persistence.errors import StoreError
 from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.keeper import StoreKeeper
 from simulator.persistence.replay.player import RequestReplay
-from simulator.persistence.replay.rebuilding import Surroundings, return_to_life
+from simulator.persistence.replay.rebuilding import Surroundings, resume_after_restart
 from simulator.persistence.restoration import CannotResume, Restorer
 from simulator.persistence.snapshot_schedule import SnapshotSchedule
 from simulator.persistence.storage import OpenStore
@@ -32,7 +32,7 @@ class Application(Protocol):
     data_folder: OpenStore | None
 
     @property
-    def again(self) -> RequestReplay: ...
+    def replayer(self) -> RequestReplay: ...
 
     def surroundings(self) -> Surroundings: ...
 
@@ -74,14 +74,14 @@ class DataFolder:
         self._followed = follows
         keeper = StoreKeeper(self._store, self.gate)
         self._schedule = SnapshotSchedule(self._store, self.gate, app.sandboxes)
-        restorer = Restorer(self._store.reader, app.again, app.surroundings(), app.scenario)
+        restorer = Restorer(self._store.reader, app.replayer, app.surroundings(), app.scenario)
         for sandbox in self._store.reader.sandboxes():
             try:
                 found = restorer.restore(sandbox)
             except CannotResume as error:
                 raise CannotResume(f"{self.path}: {error}") from None
             keeper.follow(found.player.live, found.last_serial)
-            app.adopt(return_to_life(found.player, app.wall, found.left_at))
+            app.adopt(resume_after_restart(found.player, app.wall, found.left_at))
             self.sandboxes.append(sandbox.name)
             for line in found.passed_over:
                 self._tell(f"{self.path}: a snapshot was passed over: {line}")
@@ -96,7 +96,7 @@ class DataFolder:
         """Commit at the end of each turn; needs a running event loop."""
         self.gate.start()
 
-    async def go_on(self) -> None:
+    async def start_snapshots(self) -> None:
         """Take snapshots, and load the scenario that the server was given, if any; the clocks of the sandboxes have
         started."""
         if self._schedule is not None:
@@ -104,7 +104,7 @@ class DataFolder:
         if self._app is not None and DEFAULT in self.sandboxes and self._followed:
             await follow_scenario(self._app, self._followed, self.path, self._tell)
 
-    async def rest(self) -> None:
+    async def take_last_snapshots(self) -> None:
         """Take the last snapshots while the sandboxes still exist."""
         if self._schedule is not None:
             await self._schedule.end()

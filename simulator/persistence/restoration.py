@@ -51,9 +51,9 @@ class RestoredSandbox(NamedTuple):
 class Restorer:
     """Rebuilds the sandboxes of a folder. For the `known` scenario, the source lines of its rules are available."""
 
-    def __init__(self, reader: Reader, again: RequestReplay, around: Surroundings, known: Scenario) -> None:
+    def __init__(self, reader: Reader, replayer: RequestReplay, around: Surroundings, known: Scenario) -> None:
         self._reader = reader
-        self._again = again
+        self._replayer = replayer
         self._around = around
         self._known = [known]
 
@@ -83,7 +83,7 @@ class Restorer:
     def _begun(self, kept: Sandbox, head: Head) -> tuple[Player, int, list[str]]:
         """Return a player that has played all entries up to a line."""
         compiler, passed_over = self._compiler(head), list[str]()
-        arguments = head.sandbox, beginning_of(head, compiler), self._again, self._around, head.hidden, compiler
+        arguments = head.sandbox, beginning_of(head, compiler), self._replayer, self._around, head.hidden, compiler
         for stored in reversed(self._reader.snapshots(kept.name)):
             try:
                 snapshot = snapshot_of(self._reader.parts(stored))
@@ -156,8 +156,8 @@ class NoTape(Exception):
     """The tape of a sandbox is not available; the text says why."""
 
 
-def kept_tape(reader: Reader, sandbox: str, again: RequestReplay) -> TakenTape:
-    """Return the whole tape of a sandbox, up to the time of its last entry; `again` rebuilds its state. Raises
+def kept_tape(reader: Reader, sandbox: str, replayer: RequestReplay) -> TakenTape:
+    """Return the whole tape of a sandbox, up to the time of its last entry; `replayer` rebuilds its state. Raises
     `NoTape`, and `StoreError` for damaged or missing data."""
     kept = reader.sandbox(sandbox)
     if kept.floor:
@@ -170,15 +170,15 @@ def kept_tape(reader: Reader, sandbox: str, again: RequestReplay) -> TakenTape:
         raise NoTape(f"the tape of sandbox {sandbox!r} cannot be read: {bad}") from None
     _, latest = place_at(entries, Times(head.started, datetime.max.replace(tzinfo=UTC)), head.started)
     whole = msgspec.structs.replace(head, entries=len(entries))
-    state, marks = _digests(reader, kept, again)
+    state, marks = _digests(reader, kept, replayer)
     return TakenTape(whole, entries, 0, latest, unbegun_of(entries), state=state, marks=marks)
 
 
-def _digests(reader: Reader, kept: Sandbox, again: RequestReplay) -> tuple[str, tuple[MarkState, ...]]:
+def _digests(reader: Reader, kept: Sandbox, replayer: RequestReplay) -> tuple[str, tuple[MarkState, ...]]:
     """Return the digests of the state at the end and at the marks; empty for a sandbox that this version cannot
     rebuild."""
     try:
-        player = Restorer(reader, again, nowhere(), load_scenario("default")).restore(kept).player
+        player = Restorer(reader, replayer, nowhere(), load_scenario("default")).restore(kept).player
     except CannotResume:
         return "", ()
     try:
@@ -187,10 +187,10 @@ def _digests(reader: Reader, kept: Sandbox, again: RequestReplay) -> tuple[str, 
         player.end()
 
 
-def obstacles(reader: Reader, again: RequestReplay) -> Iterator[str]:
-    """Yield a line for each sandbox that a server could not continue, and for each unusable snapshot. `again` replays
+def obstacles(reader: Reader, replayer: RequestReplay) -> Iterator[str]:
+    """Yield a line for each sandbox that a server could not continue, and for each unusable snapshot. `replayer` replays
     the requests of a tape."""
-    restorer = Restorer(reader, again, nowhere(), load_scenario("default"))
+    restorer = Restorer(reader, replayer, nowhere(), load_scenario("default"))
     for one in reader.sandboxes():
         try:
             found = restorer.restore(one)

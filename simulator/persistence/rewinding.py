@@ -23,7 +23,7 @@ from simulator.persistence.replay.rebuilding import (
     FORKED,
     REWOUND,
     Surroundings,
-    go_on,
+    resume,
     left,
     load_whole_tape,
     player_of,
@@ -66,11 +66,11 @@ class Asked(NamedTuple):
 
 
 class Rewinder:
-    """Rewinds and forks the sandboxes of a server. `again` replays the requests of a tape, within the surroundings
+    """Rewinds and forks the sandboxes of a server. `replayer` replays the requests of a tape, within the surroundings
     `around`. Rebuilding begins at the nearest snapshot; it takes snapshots at marks, and at intervals."""
 
-    def __init__(self, again: RequestReplay, around: Surroundings) -> None:
-        self._again = again
+    def __init__(self, replayer: RequestReplay, around: Surroundings) -> None:
+        self._replayer = replayer
         self._around = around
         self.snapshots = SnapshotCache()
         self.forks = ForkBudget()
@@ -136,7 +136,7 @@ class Rewinder:
         await sandboxes.keeper.prepare(player.live)
         try:
             sandboxes.free_id(player.live.id)  # another may have taken it meanwhile
-            live = go_on(player, self._around.wall, moment.at, FORKED)
+            live = resume(player, self._around.wall, moment.at, FORKED)
             for mark in marks:
                 live.marks.add(mark)
             sandboxes.add_fork(live, origin)
@@ -151,7 +151,14 @@ class Rewinder:
         first = await in_background(beginning_of, tape.head, compiler)
         spec = replace(first.spec, id=id_, drawn_for=first.spec.drawn_for or tape.head.sandbox, quotas=NO_QUOTAS)
         around = Surroundings(self._around.wall, self._around.sender, unshared_budgets())
-        arguments = id_, replace(first, spec=sandboxes.bounded(spec)), self._again, around, tape.head.hidden, compiler
+        arguments = (
+            id_,
+            replace(first, spec=sandboxes.bounded(spec)),
+            self._replayer,
+            around,
+            tape.head.hidden,
+            compiler,
+        )
         try:
             player = await in_background(player_of, *arguments)
         except (ValueError, ArithmeticError, LookupError, TypeError) as error:  # it was written by hand
@@ -172,7 +179,7 @@ class Rewinder:
         around = Surroundings(self._around.wall, self._around.sender, unshared_budgets())
         compiler = await in_background(_compiler_of, live.spec.scenario)
         refuse_lost(live, life)
-        arguments = id_, beginning, self._again, around, live.hidden, compiler
+        arguments = id_, beginning, self._replayer, around, live.hidden, compiler
         # The journal names the sandbox whose unique credentials were refused, so a fork's journal differs.
         is_alike = id_ == live.id or not beginning.spec.unique_credentials
         player = await self._restored(live, moment.n, arguments, entries) if is_alike else None

@@ -35,10 +35,10 @@ class OpenStore(Protocol):
     def start(self) -> None:
         """Commit at the end of each turn; needs a running event loop."""
 
-    async def go_on(self) -> None:
+    async def start_snapshots(self) -> None:
         """Continue, now that the clocks of the sandboxes have started."""
 
-    async def rest(self) -> None:
+    async def take_last_snapshots(self) -> None:
         """Take the last snapshots while the sandboxes still exist."""
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ from simulator.persistence.data_folder import Application, follow_scenario
 from simulator.persistence.errors import Closed, LeaseLost, StoreError
 from simulator.persistence.gate import Gate
 from simulator.persistence.keeper import StoreKeeper
-from simulator.persistence.replay.rebuilding import return_to_life
+from simulator.persistence.replay.rebuilding import resume_after_restart
 from simulator.persistence.snapshot_schedule import SnapshotSchedule
 from simulator.postgres.address import parse_address
 from simulator.postgres.leases import LeasedSender, LeaseKeeper, Leases, Peer
@@ -91,7 +91,7 @@ class Cluster:
             found = self.owners.restore(DEFAULT, app.surroundings())
             self.store.writer.lives[DEFAULT] = lives[0]
             self._keeper.follow(found.player.live, found.last_serial)
-            app.adopt(return_to_life(found.player, app.wall, found.left_at))
+            app.adopt(resume_after_restart(found.player, app.wall, found.left_at))
             self.sandboxes.append(DEFAULT)
         app.sandboxes.keeper = self._keeper
         if is_owner:
@@ -111,13 +111,13 @@ class Cluster:
         self.gate.start()
         self._look()
 
-    async def go_on(self) -> None:
+    async def start_snapshots(self) -> None:
         """Take snapshots, and load the scenario that the server was given, if any."""
         self._schedule.start()
         if self.sandboxes and self._followed:
             await follow_scenario(self._app, self._followed, self.path, self._say)
 
-    async def rest(self) -> None:
+    async def take_last_snapshots(self) -> None:
         """Take the last snapshots while the sandboxes still exist."""
         self._loop = None
         for task in self._tasks:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from simulator.persistence.data_folder import Application
 from simulator.persistence.errors import LeaseLost, StoreError
 from simulator.persistence.keeper import StoreKeeper
-from simulator.persistence.replay.rebuilding import Surroundings, return_to_life
+from simulator.persistence.replay.rebuilding import Surroundings, resume_after_restart
 from simulator.persistence.restoration import CannotResume, RestoredSandbox, Restorer
 from simulator.persistence.writer import Life
 from simulator.postgres.leases import Leases, Peer
@@ -167,14 +167,14 @@ class Owners:
             raise Unavailable(LOST)
         self._store.writer.lives[sandbox_id] = life
         self._keeper.follow(found.player.live, found.last_serial)
-        self.app.sandboxes.take_over(return_to_life(found.player, self.app.wall, found.left_at))
+        self.app.sandboxes.take_over(resume_after_restart(found.player, self.app.wall, found.left_at))
         self.takeovers += 1
         if sandbox_id == DEFAULT:
             self.app.refresh_default()
 
     def restore(self, sandbox_id: str, around: Surroundings) -> RestoredSandbox:
         """Rebuild a sandbox from the store. Raises `CannotResume` and `StoreError`."""
-        restorer = Restorer(self._store.reader, self.app.again, around, self.app.scenario)
+        restorer = Restorer(self._store.reader, self.app.replayer, around, self.app.scenario)
         found = restorer.restore(self._store.reader.sandbox(sandbox_id))
         for line in found.passed_over:
             self._tell(f"a snapshot was passed over: {line}")

@@ -82,7 +82,7 @@ def of_rule(state: State, expected: Expectation) -> tuple[str, ...]:
     counts = [
         count
         for book in state.books.values()
-        for rule, count in book.listed()
+        for rule, count in book.counted_rules()
         if expected.label in (rule.id, rule.name)
     ]
     return tuple(f"its conditions matched {one.matched} times, and it was chosen {one.chosen} times" for one in counts)

@@ -235,9 +235,9 @@ CONTENT_TYPE = b"content-type"
 _JSON_LINE = b"content-type: application/json\r\n"
 
 
-def reply_headers(sandbox_id: str, exchange: Exchange, told: str = "") -> bytes:
-    """Return the header lines of an exchange's answer, with line ends: `X-Sim-*` and the endpoint's headers. `told`, if
-    given, replaces the diagnosis."""
+def reply_headers(sandbox_id: str, exchange: Exchange, diagnosis: str = "") -> bytes:
+    """Return the header lines of an exchange's answer, with line ends: `X-Sim-*` and the endpoint's headers.
+    `diagnosis`, if given, replaces the recorded one."""
     if exchange.status == NO_CONTENT:
         # HTTP forbids the other headers with 204.
         lines = b"x-sim-sandbox: %b\r\nx-sim-request-id: %d\r\n" % (sandbox_id.encode(), exchange.n)
@@ -254,7 +254,7 @@ def reply_headers(sandbox_id: str, exchange: Exchange, told: str = "") -> bytes:
         names = (exchange.rule,) if is_single else filter(None, (exchange.fault, exchange.rule))
         lines += b"x-sim-rule: %b\r\n" % b", ".join(map(encode_rule_name, names))
     if exchange.diagnosis:
-        lines += b"x-sim-diagnosis: %b\r\n" % _plain(told or exchange.told or exchange.diagnosis)
+        lines += b"x-sim-diagnosis: %b\r\n" % _plain(diagnosis or exchange.told or exchange.diagnosis)
     for name, value in exchange.own_headers:
         if name.lower() == CONTENT_TYPE:
             lines = lines.replace(_JSON_LINE, b"", 1)

@@ -41,13 +41,13 @@ PROBED_MAX = 1_000
 class LiveSandbox:
     """A running sandbox: its state machine, `core`, and everything around it.
 
-    All inputs enter here. Requests of the reseller API apply commands (`apply`); the tape has the requests. Every other
-    command is on the tape itself (`enter`, `submit`), and so are messages to inboxes (`receive`). The events of an
-    input are published after it, in order.
+    All inputs enter here. `apply` executes the commands of a request of the reseller API, which the tape records as a
+    request. `enter` executes any other command and records it on the tape; `submit` first waits until due items are
+    processed. `receive` records a message to an inbox. The events of an input are published after it, in order.
 
-    A life begins with `_begin` and ends with `reset`, `replace_with` (a rewind) or `close`. During a reset,
-    `life_journal` is the journal of the old life, and `journal` is the new journal. `probed` has the requests of the
-    latest probes, without numbers; `last_ending` is the reason why the last life ended.
+    A life is the time between two resets or rewinds. It begins with `_begin` and ends with `reset`, `replace_with` (a
+    rewind) or `close`. During a reset, `life_journal` is the journal of the old life, and `journal` is the new journal.
+    `probed` has the requests of the latest probes, without numbers; `last_ending` is why the last life ended.
     """
 
     def __init__(
@@ -95,10 +95,10 @@ class LiveSandbox:
         self.courier = Courier(self.id, self.seed, scenario, self.inboxes, self._sender, self.tape.add)
         self.probed: deque[Notification] = deque(maxlen=PROBED_MAX)
         self.marks = Marks()
-        self.go_on(self.clock)
+        self.run_on_clock(self.clock)
 
-    def go_on(self, clock: Clock) -> None:
-        """Use this clock from now on, and count answers. Call `start` when the event loop runs."""
+    def run_on_clock(self, clock: Clock) -> None:
+        """Run on this clock from now on, with a new driver. Call `start` when the event loop runs."""
         self.clock, state = clock, self.core.state
         self.counters.served = self.courier.served = self.served
         self.evicted_before = self.journal.left_out
@@ -110,7 +110,7 @@ class LiveSandbox:
         self.events.begin(clock, self.journal, self.courier.sent, self.courier.traces, *logs)
 
     def start(self) -> None:
-        """Start its clock; needs a running event loop. With a stopped clock, unfinished work waits for an advance."""
+        """Start the clock; needs a running event loop. With a manual clock, unfinished work waits for an advance."""
         if self.clock.runs:
             self.driver.lanes.start()
         self.driver.rearm(self.clock.now())
@@ -118,8 +118,8 @@ class LiveSandbox:
     def apply(self, command: Command, now: datetime | None = None) -> Any:
         """Apply a command: the only way into the state machine. `now` is the sandbox's time, if it was read.
 
-        Agenda items that a running clock has made due are processed first. The command's type determines the answer's.
-        Raises `DomainError`, and `ScenarioError` for a command with a document; nothing has changed then.
+        Due agenda items are processed first. The command's type determines the answer's type. Raises `DomainError`, and
+        `ScenarioError` for a command with a document; the state is then unchanged.
         """
         if self.is_closed:
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted or is being reset")
@@ -134,8 +134,8 @@ class LiveSandbox:
         return answer
 
     def enter(self, command: Command, now: datetime | None = None, trace: Trace = None) -> Any:
-        """Apply a command that is not a request of the reseller API, and record it on the tape. Raises the same as
-        `apply`."""
+        """Apply a command that is not part of a request of the reseller API, and record it on the tape. Raises the same
+        as `apply`."""
         if self.is_closed:
             return self.apply(command, now)
         now = now or self.clock.now()
@@ -146,7 +146,7 @@ class LiveSandbox:
         return answer
 
     def publish(self) -> None:
-        """Publish the events of the commands that were applied. A request is published before its events."""
+        """Publish the events of the commands that were applied; the journal publishes their request before that."""
         if self.new_events:
             for event in self.new_events:
                 self.events.note(event)
@@ -172,24 +172,24 @@ class LiveSandbox:
     def receive(
         self, inbox: str, method: str, query: bytes, headers: tuple[tuple[bytes, bytes], ...], body: bytes
     ) -> InboxReply:
-        """Let an inbox receive a request from outside."""
+        """Return the reply of an inbox to a request from outside, which it stores."""
         wall = self.clock.wall()
-        came = InboxReceived(self.clock.at(wall), wall, inbox, method, query, headers, body)
-        self._note_of_inbox(came, ENTRY_BYTES + len(body))
-        return self.inboxes.receive(came)
+        entry = InboxReceived(self.clock.at(wall), wall, inbox, method, query, headers, body)
+        self._record_inbox_input(entry, ENTRY_BYTES + len(body))
+        return self.inboxes.receive(entry)
 
     def program_inbox(self, inbox: str, document: Mapping[str, Any], program: InboxProgram) -> None:
         """Set the replies of an inbox, from a document and the program compiled from it. Raises `Conflict`."""
         self.inboxes.set_program(inbox, program)
-        self._note_of_inbox(InboxProgrammed(self.clock.now(), inbox, document))
+        self._record_inbox_input(InboxProgrammed(self.clock.now(), inbox, document))
 
     def clear_inbox(self, inbox: str) -> None:
         """Delete the messages and replies of an inbox."""
         self.inboxes.forget(inbox)
-        self._note_of_inbox(InboxCleared(self.clock.now(), inbox))
+        self._record_inbox_input(InboxCleared(self.clock.now(), inbox))
 
-    def _note_of_inbox(self, entry: Entry, size: int = ENTRY_BYTES) -> None:
-        """Record an input. Between two lives, inboxes store nothing, and the tape is already the next life's."""
+    def _record_inbox_input(self, entry: Entry, size: int = ENTRY_BYTES) -> None:
+        """Record an input on the tape. During a reset the tape is the next one already, and inboxes store nothing."""
         if not self.inboxes.is_closed:
             self.tape.add(entry, size)
 
@@ -200,14 +200,13 @@ class LiveSandbox:
             await self.settle(now)
 
     async def settle(self, now: datetime) -> datetime:
-        """Process the remaining items due by `now`. Return the time to continue at: a reset meanwhile begins a new
-        time."""
+        """Process the remaining items due by `now`. Return the time to continue at, which a reset meanwhile changes."""
         driver = self.driver
         await driver.settle(now)
         return now if driver is self.driver else self.clock.now()
 
     def follow(self, scenario: Scenario) -> None:
-        """Apply a loaded scenario to everything around the state machine, which no command informs."""
+        """Apply a loaded scenario to everything around the state machine, which has loaded it by a command."""
         self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
         self.spec = replace(self.spec, scenario=scenario)
         self.scenario = scenario
@@ -217,12 +216,12 @@ class LiveSandbox:
     async def reset(self) -> None:
         """Return to the start of the scenario. Raises `Conflict` during an advance, `Unknown` if deleted meanwhile.
 
-        From then on all answers go to the new journal, even those to earlier requests.
+        The new journal gets all answers from then on, even to earlier requests.
         """
         self.driver.refuse_while_advancing()
         ended, self.last_ending = self.driver, "reset"
         self.stop()
-        self.events.end_life(self.life())
+        self.events.end_life(self.frozen_copy())
         self._begin_journal()
         await ended.close()
         first = await in_background(first_state, self.id, self.spec, self._wall)
@@ -231,7 +230,7 @@ class LiveSandbox:
         if self.driver is ended:  # else a reset that came at the same time has begun the new life
             self.on_ending(self, "reset")
             self.resets += 1
-            self.retire_secrets(kept=first[1].state.secrets)
+            self.retire_secrets(next_life=first[1].state.secrets)
             dispose(self.core.state, self.life_tape)
             self._begin(first)
             self.keeper.begin(self)
@@ -239,22 +238,22 @@ class LiveSandbox:
             self.start()
 
     async def replace_with(self, rebuilt: "LiveSandbox", clock: Clock, place: StoredPlace, about: str) -> None:
-        """Replace this sandbox with its rebuilt earlier state at a place on its tape, running on `clock`. `about` names
-        the moment of the rewind. All waiters are woken, and later answers go to the rebuilt journal."""
+        """Replace this sandbox with its earlier state, which was rebuilt at `place` on its tape, running on `clock`.
+        `about` names the moment of the rewind. Waiters are woken, and later answers go to the rebuilt journal."""
         now = clock.now()
         marks = self.marks.up_to(place.entries, now)  # its tape begins with more, when it ended attempts
         self.keeper.rewound(self, place, rebuilt.tape, marks)
         ended, self.last_ending = self.driver, "rewound"
         self.stop()
-        self.events.end_life(self.life())
+        self.events.end_life(self.frozen_copy())
         self.on_ending(self, self.last_ending)
         self.rewinds += 1
-        self.retire_secrets(kept=rebuilt.core.state.secrets)
+        self.retire_secrets(next_life=rebuilt.core.state.secrets)
         self.marks = marks
-        self.probed = deque((one for one in self.probed if one.at <= now), maxlen=PROBED_MAX)
+        self.probed = deque((probe for probe in self.probed if probe.at <= now), maxlen=PROBED_MAX)
         dispose(self.core.state, self.life_tape)
         self._take_over(rebuilt)
-        self.go_on(clock)
+        self.run_on_clock(clock)
         self.events.note(Action("rewound", now, about))
         self.start()
         await ended.close()
@@ -270,15 +269,15 @@ class LiveSandbox:
         self.is_closed = False
 
     def join(self, budgets: ServerBudgets) -> None:
-        """Share the budgets of a server, as a rebuilt sandbox does not until it runs."""
+        """Share the budgets of a server. A rebuilt sandbox joins them when it starts to run."""
         self._budgets = budgets
         self.inboxes.join(budgets.inboxes)
         self.tape.join(budgets.tapes)
 
-    def life(self) -> "LiveSandbox":
+    def frozen_copy(self) -> "LiveSandbox":
         """Return a frozen copy of this life, which is about to end. It can be read in a thread, and accepts no
         commands."""
-        self.own_secrets.index(self.hidden)  # so that reading them there changes nothing
+        self.own_secrets.index(self.hidden)  # cached, so that a thread that reads it changes nothing
         self.life_tape.settle()
         life = copy(self)
         life.journal, life.tape = self.life_journal, self.life_tape
@@ -317,22 +316,21 @@ class LiveSandbox:
 
     @property
     def is_busy(self) -> bool:
-        """Return whether work or a waiting client keeps it from being idle, however long that takes."""
+        """Return whether work or a waiting client keeps the sandbox from expiring as idle."""
         is_awaited = self.journal.notifier.waiting or self.inboxes.has_waiters or self.events.is_watched
         return self.driver.is_busy or bool(is_awaited)
 
     @property
     def secrets(self) -> tuple[Secrets, ...]:
-        """Return the indexes of secrets to redact: present and earlier secrets, the server's, and secrets of former
-        lives."""
+        """Return the indexes of secrets to redact: of this life, of the server, and of former lives."""
         return self.own_secrets.index(self.hidden), self.server_secrets.index, *self.former_secrets.generations
 
-    def retire_secrets(self, kept: Iterable[str] = ()) -> None:
-        """Move the secrets of this life to the secrets of former lives, except for those in `kept`."""
-        self.former_secrets.add(set(self.core.state.secrets).difference(kept))
+    def retire_secrets(self, next_life: Iterable[str] = ()) -> None:
+        """Add the secrets of this life to those of former lives, except the secrets that the next life has as well."""
+        self.former_secrets.add(set(self.core.state.secrets).difference(next_life))
 
     def coverage(self) -> Coverage:
-        """Return the coverage of rules, answers and outcomes since its start or last reset."""
+        """Return the coverage of rules, answers and outcomes in this life."""
         return coverage(self.core.state, self.counters.answers)
 
     def signing_time(self, wall: datetime | None = None) -> datetime:

@@ -28,7 +28,7 @@ def test_the_tape_up_to_now_replays() -> None:
         assert answer.headers["content-disposition"] == 'attachment; filename="default.tape"'
         client.pay("two")
         (tape,) = read_tapes(gzip.decompress(answer.body).splitlines(keepends=True))
-        player = player_for(tape.head, client.app.again, nowhere())
+        player = player_for(tape.head, client.app.replayer, nowhere())
         assert play(player, tape.entries) is None
         assert [one.refid for one in player.live.core.state.transactions.values()] == ["one"]
 
@@ -57,7 +57,7 @@ def test_invalid_names_are_on_the_tape_all_the_same() -> None:
         client.send("GET", "/v2/balance", "a=\xff", b"\xff\xfe", {"x-sim-rule": "\xff"})
         (tape,) = read_tapes(gzip.decompress(client.sim("GET", TAPE).body).splitlines(keepends=True))
         assert not tape.damage
-        assert play(player_for(tape.head, client.app.again, nowhere()), tape.entries) is None
+        assert play(player_for(tape.head, client.app.replayer, nowhere()), tape.entries) is None
 
 
 def test_a_tape_is_taken_while_a_request_waits() -> None:
@@ -73,6 +73,6 @@ def test_a_tape_is_taken_while_a_request_waits() -> None:
             return answer.body
 
         (tape,) = read_tapes(gzip.decompress(client.run(meanwhile())).splitlines(keepends=True))
-        player = player_for(tape.head, client.app.again, nowhere())
+        player = player_for(tape.head, client.app.replayer, nowhere())
         assert play(player, tape.entries) is None
         assert not player.live.core.state.transactions

@@ -30,7 +30,7 @@ def test_a_tape_from_the_disk_is_the_one_from_memory(happens: Callable[[Client],
             client.run(kept.gate.passed())
         folder = as_killed(kept.path, tmp_path / "killed")
     with folder_reader(folder) as reading:
-        assert list(tape_lines(kept_tape(reading, "default", client.app.again))) == wanted
+        assert list(tape_lines(kept_tape(reading, "default", client.app.replayer))) == wanted
 
 
 @pytest.mark.slow
@@ -40,7 +40,7 @@ def test_due_items_that_did_not_begin_follow_from_the_entries(happens: Callable[
         set_callback(client)
         happens(client)
         live, entries = client.live, list(client.live.tape)
-        player = player_of(live.id, live.beginning, client.app.again, nowhere())
+        player = player_of(live.id, live.beginning, client.app.replayer, nowhere())
         for n, entry in enumerate(entries, 1):
             assert player.play(entry) is None
             assert unbegun_of(entries[:n]) == unbegun(player.live)

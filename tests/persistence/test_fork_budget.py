@@ -23,7 +23,7 @@ CODE = str(Path(persistence.__file__).parents[1] / "*")
 
 
 def rewinder_of(client: Client) -> Rewinder:
-    return Rewinder(client.app.again, client.app.surroundings())
+    return Rewinder(client.app.replayer, client.app.surroundings())
 
 
 def balances(client: Client, times: int = 400) -> None:

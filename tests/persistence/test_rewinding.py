@@ -95,7 +95,7 @@ def test_every_entry_of_a_tape_is_a_moment_to_return_to(happens: Callable[[Clien
         happens(client)
         journal = [one.content for one in client.live.journal]
         last = len(client.live.tape)
-        rewinder = Rewinder(client.app.again, client.app.surroundings())
+        rewinder = Rewinder(client.app.replayer, client.app.surroundings())
         for n in range(last - 1, -1, -max(1, last // 40)):
             client.run(rewinder.rewind(client.live, Asked(n=n)))
             live = client.live

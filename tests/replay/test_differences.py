@@ -60,7 +60,7 @@ def without_the_last_attempt(lines: Lines) -> None:
 def found_in(client: Client, lines: Lines) -> tuple[ReadTape, Difference | None]:
     (tape,) = read_tapes(ENCODER.encode(line) + b"\n" for line in lines)
     assert not tape.damage, tape.damage
-    return tape, prove(tape, client.app.again, nowhere()).difference
+    return tape, prove(tape, client.app.replayer, nowhere()).difference
 
 
 def counted(lines: Lines) -> None:
@@ -191,7 +191,7 @@ def test_items_due_but_not_begun_at_the_end_of_a_replay_are_no_difference(record
     client, lines = recorded
     for place in range(len(lines) - 1):
         (tape,) = read_tapes(ENCODER.encode(line) + b"\n" for line in lines)
-        assert prove(tape, client.app.again, nowhere(), place).difference is None, place
+        assert prove(tape, client.app.replayer, nowhere(), place).difference is None, place
 
 
 def test_measured_values_may_differ(recorded: tuple[Client, Lines]) -> None:

@@ -244,7 +244,7 @@ def test_a_tape_without_secrets_has_digests_of_its_own(tmp_path: Path) -> None:
     secret = {"resellers": [{"code": "RS001", "api_keys": [{"key": "mine", "secret": "c2VjcmV0LW9mLW1pbmUtb25seQ=="}]}]}
     with running(MANUAL | secret) as client:
         play(client)
-        masked = list(lines_without_secrets(taken(client.live), client.app.again))
+        masked = list(lines_without_secrets(taken(client.live), client.app.replayer))
     assert b"c2VjcmV0LW9mLW1pbmUtb25seQ" not in b"".join(masked)
     end = json.loads(masked[-1])
     assert end["state"]

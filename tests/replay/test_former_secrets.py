@@ -77,7 +77,7 @@ def test_a_tape_without_secrets_has_no_former_secrets_and_replays(client: Client
     secret = drawn_before_a_reset(client)
     send_everywhere(client, secret)
     core = secret.rstrip("=").encode()
-    lines = b"".join(lines_without_secrets(taken(client.live), client.app.again))
+    lines = b"".join(lines_without_secrets(taken(client.live), client.app.replayer))
     for spelled in (core, quote(core).encode(), base64.b64encode(b"user:" + core)[:40]):
         assert spelled not in lines
     assert lines.count(b"my secret is masked") > 0 or b"my secret is " in lines
@@ -93,7 +93,7 @@ def test_so_has_a_tape_of_exec(client: Client, tmp_path: Path) -> None:
     client.sim("DELETE", "/sandboxes/first")
     client.pay("paid", remarks=f"my secret is {GIVEN}")
     tapes = Tapes(tmp_path / "run.tape")
-    tapes.follow(client.app.again)
+    tapes.follow(client.app.replayer)
     tapes.begin()
     tapes.add(client.live, client.live.clock.now(), "")
     tapes.end()

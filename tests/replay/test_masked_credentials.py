@@ -159,13 +159,13 @@ def client() -> Iterator[Client]:
 
 def assert_hidden(client: Client, secrets: Iterable[bytes]) -> list[bytes]:
     """None of them is on the tape, which replays; answers its lines."""
-    lines = list(lines_without_secrets(taken(client.live), client.app.again))
+    lines = list(lines_without_secrets(taken(client.live), client.app.replayer))
     read = list(unpacked(lines))
     for secret in secrets:
         assert [one for one in read if secret in one] == []
     (tape,) = read_tapes(lines)
     assert tape.head.masked
-    player = player_for(tape.head, client.app.again, nowhere())
+    player = player_for(tape.head, client.app.replayer, nowhere())
     assert play(player, tape.entries) is None
     before = [(one.status, one.error) for one in client.live.journal]
     assert [(one.status, one.error) for one in player.live.journal] == before
@@ -260,7 +260,7 @@ def test_a_rule_that_no_stand_in_can_match_leaves_no_tape_without_secrets() -> N
     with running(fault({"suffix": FOREIGN[-5:]})) as client:
         assert client.call("GET", "/v2/balance", headers={"X-Auth-Token": FOREIGN}).status == 418
         with pytest.raises(CannotMask, match="answered otherwise"):
-            lines_without_secrets(taken(client.live), client.app.again)
+            lines_without_secrets(taken(client.live), client.app.replayer)
 
 
 def test_a_login_with_the_right_password_succeeds_on_the_tape_too(client: Client) -> None:
@@ -314,7 +314,7 @@ def test_a_drawn_key_is_masked_even_when_no_request_was_recognized_by_it(then: d
         for key in (own["api_key"], FOREIGN):
             asked = "/v2/balance?token=x"
             client.call("GET", asked, sandbox=made["id"], key=key, secret=own["api_secret"])
-        text = b"".join(lines_without_secrets(taken(client.app.sandboxes.get(made["id"])), client.app.again))
+        text = b"".join(lines_without_secrets(taken(client.app.sandboxes.get(made["id"])), client.app.replayer))
         assert own["api_key"].encode() in text
         assert FOREIGN[8:].encode() not in text
 
@@ -359,9 +359,9 @@ def test_values_that_the_journal_masks_are_not_on_the_tape(
             for one in client.live.journal
         )
         hidden = [one for one in spelled if json.dumps(one, ensure_ascii=False)[1:-1] not in journal]
-        lines = list(lines_without_secrets(taken(client.live), client.app.again))
+        lines = list(lines_without_secrets(taken(client.live), client.app.replayer))
         read = list(unpacked(lines))
         for one in hidden:
             assert [text for text in read if one.encode() in text] == []
         (tape,) = read_tapes(lines)
-        assert play(player_for(tape.head, client.app.again, nowhere()), tape.entries) is None
+        assert play(player_for(tape.head, client.app.replayer, nowhere()), tape.entries) is None

@@ -38,7 +38,7 @@ def test_as_many_bytes_are_searched_as_the_tape_has(count: int, monkeypatch: pyt
         addresses(client, count)
         size = sum(map(len, tape_lines(taken(client.live))))
         searched.clear()
-        assert b"password-0" not in b"".join(lines_without_secrets(taken(client.live), client.app.again))
+        assert b"password-0" not in b"".join(lines_without_secrets(taken(client.live), client.app.replayer))
         assert sum(searched) < 12 * size
 
 

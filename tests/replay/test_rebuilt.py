@@ -10,7 +10,7 @@ import pytest
 from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.player import Player
 from simulator.persistence.replay.proof import compiler_for, player_for, prove
-from simulator.persistence.replay.rebuilding import go_on, nowhere
+from simulator.persistence.replay.rebuilding import nowhere, resume
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
 from simulator.runtime.lives import SandboxSpec
 from tests.support.client import Client, running
@@ -32,7 +32,7 @@ def rebuilt(
     client: Client, sandbox: str = "default", *, shows_secrets: bool = True
 ) -> tuple[Player, Difference | None]:
     tape = read_back(client.app, client.app.sandboxes.get(sandbox), shows_secrets=shows_secrets)
-    player = player_for(tape.head, client.app.again, nowhere())
+    player = player_for(tape.head, client.app.replayer, nowhere())
     return player, play(player, tape.entries)
 
 
@@ -189,7 +189,7 @@ def test_a_resumed_sandbox_publishes_its_events_in_order_with_the_events_of_the_
         client.advance()
         tape = read_back(client.app, client.live, shows_secrets=True)
     with running(FIRST) as client:
-        client.app.adopt(go_on(prove(tape, client.app.again, client.app.surroundings()).player, client.app.wall))
+        client.app.adopt(resume(prove(tape, client.app.replayer, client.app.surroundings()).player, client.app.wall))
         client.pay("two")
         log = client.live.events
         serials = [one.serial for one in log.after(0, 1000)]
@@ -208,7 +208,7 @@ def test_rules_of_a_bundled_scenario_are_where_they_were_written() -> None:
         tape = read_back(client.app, client.live, shows_secrets=True)
     assert b'"place":{' in rules
     with running(FIRST) as client:
-        proof = prove(tape, client.app.again, client.app.surroundings(), compiler=compiler_for(tape.head))
+        proof = prove(tape, client.app.replayer, client.app.surroundings(), compiler=compiler_for(tape.head))
         assert proof.difference is None
-        client.app.adopt(go_on(proof.player, client.app.wall))
+        client.app.adopt(resume(proof.player, client.app.wall))
         assert client.sim("GET", path).body == rules

@@ -81,7 +81,7 @@ def everything_with_secrets(client: Client) -> None:
 
 def test_no_secret_is_on_the_tape_and_it_replays(client: Client) -> None:
     everything_with_secrets(client)
-    lines = list(lines_without_secrets(taken(client.live), client.app.again))
+    lines = list(lines_without_secrets(taken(client.live), client.app.replayer))
     text = b"".join(lines).decode()
     for secret in (SECRET, PASSWORD, HOOK_SECRET, TOKEN, OTHER, CONTROL_TOKEN, "hidden-password"):
         for spelled in (secret, quote(secret, safe=""), json.dumps(secret)[1:-1], quote(quote(secret, safe=""))):
@@ -91,7 +91,7 @@ def test_no_secret_is_on_the_tape_and_it_replays(client: Client) -> None:
     assert f'\\"{SHORT}\\"' not in text
     (tape,) = read_tapes(lines)
     assert tape.head.masked
-    player = player_for(tape.head, client.app.again, nowhere())
+    player = player_for(tape.head, client.app.replayer, nowhere())
     assert play(player, tape.entries) is None
     assert [one.status for one in player.live.journal] == [one.status for one in client.live.journal]
     assert [one.error for one in player.live.journal] == [one.error for one in client.live.journal]
@@ -109,13 +109,15 @@ def test_secrets_stay_on_a_tape_that_is_asked_for_with_them(client: Client) -> N
         assert json.dumps(secret)[1:-1] in text
     (tape,) = read_tapes(tape_lines(taken(client.live)))
     assert not tape.head.masked
-    assert play(player_for(tape.head, client.app.again, nowhere()), tape.entries) is None
+    assert play(player_for(tape.head, client.app.replayer, nowhere()), tape.entries) is None
 
 
 def test_public_values_stay_unchanged() -> None:
     with running() as client:
         client.pay("one")
-        assert list(lines_without_secrets(taken(client.live), client.app.again)) == list(tape_lines(taken(client.live)))
+        assert list(lines_without_secrets(taken(client.live), client.app.replayer)) == list(
+            tape_lines(taken(client.live))
+        )
         assert client.secret.encode() in b"".join(tape_lines(taken(client.live)))
 
 
@@ -123,8 +125,8 @@ def test_a_signature_on_a_masked_tape_has_its_original_verdict(client: Client) -
     unsorted = client.signature("GET", "b=2&a=1", b"")
     assert client.send("GET", "/v2/balance", "a=1&b=2", b"", unsorted).status in (200, 401)
     assert client.call("GET", "/v2/balance", secret=base64.b64encode(SECRET.encode()).decode()).status == 401
-    (tape,) = read_tapes(lines_without_secrets(taken(client.live), client.app.again))
-    player = player_for(tape.head, client.app.again, nowhere())
+    (tape,) = read_tapes(lines_without_secrets(taken(client.live), client.app.replayer))
+    player = player_for(tape.head, client.app.replayer, nowhere())
     assert play(player, tape.entries) is None
     before = [(one.status, one.error, one.diagnosis) for one in client.live.journal]
     assert [(one.status, one.error, one.diagnosis) for one in player.live.journal] == before
@@ -151,7 +153,7 @@ def test_a_wrong_credential_that_is_also_a_word_of_the_tape_leaves_the_rest_unch
         client.send("POST", "/v2/token", "", f"username=x&password={quote(word)}".encode(), FORM)
         client.send("GET", "/v2/balance", "", b"", {"x-auth-token": word})
         client.advance()
-        lines = list(lines_without_secrets(taken(client.live), client.app.again))
+        lines = list(lines_without_secrets(taken(client.live), client.app.replayer))
         shown = list(tape_lines(taken(client.live)))
         assert b'"masked":true' in lines[0]
         assert len(lines) == len(shown)
@@ -161,7 +163,7 @@ def test_a_wrong_credential_that_is_also_a_word_of_the_tape_leaves_the_rest_unch
         assert f"password={quote(word)}".encode() not in b"".join(lines)
         assert f'"x-auth-token","{word}"'.encode() not in b"".join(lines)
         (tape,) = read_tapes(lines)
-        assert play(player_for(tape.head, client.app.again, nowhere()), tape.entries) is None
+        assert play(player_for(tape.head, client.app.replayer, nowhere()), tape.entries) is None
 
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
@@ -171,7 +173,7 @@ FORM = {"content-type": "application/x-www-form-urlencoded"}
 def test_a_parameter_that_is_a_credential_by_its_name_is_masked(name: str) -> None:
     with running("default") as client:
         client.send("GET", "/v2/balance", f"{name}=s3cret-of-theirs&page=1")
-        text = b"".join(lines_without_secrets(taken(client.live), client.app.again))
+        text = b"".join(lines_without_secrets(taken(client.live), client.app.replayer))
         assert b"s3cret-of-theirs" not in text
         assert b"page=1" in text
 
@@ -192,7 +194,7 @@ def test_a_password_of_the_scenario_is_masked_however_json_escapes_it(body: str)
     reseller = {"code": "RS001", "balance": 10, "users": [{"username": "uu", "password": ESCAPED}]}
     with running({"resellers": [reseller]}) as client:
         client.send("POST", "/v2/token", "", body.encode(), {"content-type": "application/json"})
-        text = b"".join(lines_without_secrets(taken(client.live), client.app.again)).decode()
+        text = b"".join(lines_without_secrets(taken(client.live), client.app.replayer)).decode()
         assert "w0rd" not in text
 
 
@@ -201,9 +203,9 @@ def test_a_password_that_is_also_an_account_is_replaced_only_where_it_is_a_passw
     with running({"resellers": [reseller | {"api_keys": [{"key": "kk", "secret": SECRET}]}]}) as client:
         client.key, client.secret = "kk", SECRET
         assert client.pay("paid").status == 200
-        (tape,) = read_tapes(lines_without_secrets(taken(client.live), client.app.again))
+        (tape,) = read_tapes(lines_without_secrets(taken(client.live), client.app.replayer))
         assert tape.head.scenario["resellers"][0]["users"][0]["password"] != "0123456789"
-        player = player_for(tape.head, client.app.again, nowhere())
+        player = player_for(tape.head, client.app.replayer, nowhere())
         assert play(player, tape.entries) is None
         assert player.live.core.state.transactions
 
@@ -226,7 +228,7 @@ def test_a_request_that_waits_when_its_life_ends_waits_still_on_its_tape(
     client: Client, ending: str, shows_secrets: bool
 ) -> None:
     other, lives = client.sandbox(SCENARIO, "other"), list[LiveSandbox]()
-    client.app.sandboxes.on_ended = lambda live, _: lives.append(live.life())
+    client.app.sandboxes.on_ended = lambda live, _: lives.append(live.frozen_copy())
     client.call("GET", "/v2/balance", sandbox="other")
 
     async def end() -> None:
@@ -238,7 +240,7 @@ def test_a_request_that_waits_when_its_life_ends_waits_still_on_its_tape(
     assert answer.status == (404 if ending == "deleted" else 409)
     (life,) = lives
     assert life is not other
-    tape, again = taken(life), client.app.again  # later than it was answered, as when many lives end
+    tape, again = taken(life), client.app.replayer  # later than it was answered, as when many lives end
     (read,) = read_tapes(tape_lines(tape) if shows_secrets else lines_without_secrets(tape, again))
     assert [recorded(one).n for one in read.entries] == [1, 0]
     assert play_whole(player_for(read.head, again, nowhere()), read) is None
@@ -254,12 +256,12 @@ def test_a_request_that_waits_when_its_tape_gets_full_waits_still_on_it() -> Non
 
         body = {"refid": "r", "product": "RELOAD", "account": "0123456789", "amount": 10}
         assert client.run(client.acall("POST", "/v2/topup", body, before_body=another)).status == 200
-        for lines in (tape_lines(taken(client.live)), lines_without_secrets(taken(client.live), client.app.again)):
+        for lines in (tape_lines(taken(client.live)), lines_without_secrets(taken(client.live), client.app.replayer)):
             (read,) = read_tapes(lines)
             assert [recorded(one).n for one in read.entries] == [1, 0]
             assert read.end is not None
             assert read.end.left_out == 2
-            assert play_whole(player_for(read.head, client.app.again, nowhere()), read) is None
+            assert play_whole(player_for(read.head, client.app.replayer, nowhere()), read) is None
 
 
 @pytest.mark.parametrize("ended", ["deleted", "reset", "rewound"])
@@ -267,6 +269,6 @@ def test_a_masked_tape_says_what_ended_it(ended: Ending) -> None:
     users = [{"username": "real", "password": "rewound"}, {"username": "other", "password": "a-long-password"}]
     with running({"resellers": [{"code": "RS001", "users": users}]}) as client:
         client.call("GET", "/v2/balance")
-        (read,) = read_tapes(lines_without_secrets(taken(client.live, ended=ended), client.app.again))
+        (read,) = read_tapes(lines_without_secrets(taken(client.live, ended=ended), client.app.replayer))
     assert read.end is not None
     assert read.end.ended == ended

@@ -183,7 +183,7 @@ def test_a_tape_without_secrets_has_the_traces() -> None:
     with running({"resellers": [{"code": "RS001", "balance": "50.00", "api_keys": keys}]}) as client:
         client.pay(headers=traced(tracestate="a=1"))
         client.advance()
-        lines = b"".join(lines_without_secrets(taken(client.live), client.app.again))
+        lines = b"".join(lines_without_secrets(taken(client.live), client.app.replayer))
     assert secret.encode() not in lines
     assert lines.count(TRACE.encode()) == 3
     assert lines.count(b'"a=1"') == 3

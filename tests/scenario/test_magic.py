@@ -67,7 +67,7 @@ def test_the_table_has_a_rule_for_every_duration(section: str, code: str) -> Non
         assert rule.label == (f"magic-{code}" if digit == "0" else f"magic-{digit}{code}")
     assert rules.of(f"01200005{code}") is None
     assert rules.of(None) is None
-    assert rules.named(f"magic-4{code}") is rules.of(f"01200004{code}")
+    assert rules.by_name(f"magic-4{code}") is rules.of(f"01200004{code}")
 
 
 @pytest.mark.parametrize("name", names())
@@ -144,7 +144,7 @@ timelines:
   usual: [{ status: Accepted }, { after: 5s, status: Succesful }]
 """
     rules = built(text).magic.of("payments")
-    usual, later, mixed = rules.named("magic-18"), rules.named("magic-518"), rules.named("magic-519")
+    usual, later, mixed = rules.by_name("magic-18"), rules.by_name("magic-518"), rules.by_name("magic-519")
     assert usual is not None
     assert later is not None
     assert mixed is not None

@@ -63,7 +63,7 @@ def unindexed(rule: Rule[Any]) -> Rule[Any]:
 
 
 def state_of(book: RuleBook[Any]) -> list[Any]:
-    return [(rule.id, count) for rule, count in book.listed()]
+    return [(rule.id, count) for rule, count in book.counted_rules()]
 
 
 DRAWN = st.tuples(WHENS, COUNTS, st.booleans())

@@ -19,7 +19,7 @@ from tests.support.taped_plays import FIRST
 
 
 def rewinder_of(client: Client) -> Rewinder:
-    return Rewinder(client.app.again, client.app.surroundings())
+    return Rewinder(client.app.replayer, client.app.surroundings())
 
 
 def deposits(client: Client, count: int) -> None:

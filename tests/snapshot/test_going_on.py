@@ -87,7 +87,7 @@ def test_rules_know_how_often_they_were_selected_by_their_names() -> None:
         for number in range(6):
             selected = {"X-Sim-Rule": ("once", "of each")[number % 2]} if number < 4 else {}
             client.pay(f"r{number}", headers=selected, account=f"012345678{number % 2}")
-        listed = client.live.core.state.books["payments"].listed()
+        listed = client.live.core.state.books["payments"].counted_rules()
         found = [(count.chosen, count.selected) for rule, count in listed if rule.name in ("once", "of each")]
         assert found == [(3, 2), (3, 2)]
         cut(client)

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from simulator.persistence.replay.rebuilding import go_on
+from simulator.persistence.replay.rebuilding import resume
 from simulator.persistence.snapshot.capture import parts_of, take
 from simulator.persistence.snapshot.document import Snapshot, snapshot_of
 from tests.support.client import Client, running
@@ -62,7 +62,7 @@ def test_a_restored_sandbox_can_continue_under_a_clock_of_its_own() -> None:
         tape = read_back(client.app, client.live, shows_secrets=True)
         wall = client.wall
         assert isinstance(wall, Wall)
-        live = go_on(resumed(client.app, tape, snapshot), wall)
+        live = resume(resumed(client.app, tape, snapshot), wall)
         began = live.clock.now()
         assert began == snapshot.now
         wall.pass_(86_400)

@@ -20,7 +20,7 @@ from tests.support.snapshots import assert_goes_on
 
 def replayed(app: App, live: LiveSandbox, entries: Iterable[Entry] | None = None) -> tuple[Player, Difference | None]:
     """A player that has played the tape of a sandbox, up to its end or to the first difference."""
-    player = player_of(live.id, live.beginning, app.again, nowhere(), live.hidden)
+    player = player_of(live.id, live.beginning, app.replayer, nowhere(), live.hidden)
     return player, play(player, live.tape if entries is None else entries)
 
 
@@ -52,7 +52,7 @@ def play_whole(player: Player, tape: ReadTape) -> Difference | None:
 
 def read_back(app: App, live: LiveSandbox, *, shows_secrets: bool) -> ReadTape:
     """The tape of a sandbox, written and read."""
-    (tape,) = read_tapes(tape_lines(taken(live)) if shows_secrets else lines_without_secrets(taken(live), app.again))
+    (tape,) = read_tapes(tape_lines(taken(live)) if shows_secrets else lines_without_secrets(taken(live), app.replayer))
     assert not tape.damage, tape.damage
     return tape
 
@@ -63,7 +63,7 @@ def assert_replays(app: App) -> None:
     for live in app.sandboxes:
         for shows_secrets in (True, False):
             tape = read_back(app, live, shows_secrets=shows_secrets)
-            player = player_for(tape.head, app.again, nowhere())
+            player = player_for(tape.head, app.replayer, nowhere())
             found = play_whole(player, tape)
             assert found is None, found
             assert player.live.core.violations() == live.core.violations()

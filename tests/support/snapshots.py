@@ -41,7 +41,7 @@ def insides(live: LiveSandbox) -> Any:
     logs = list(live.events.kept()), live.events.count, list(live.courier.sent), live.courier.sent.begun
     clock = live.clock.mode, live.clock.rate, live.clock.latest, live.clock.at(live.clock.latest)
     budget = live.inboxes.budget.bytes, [one.name for one in live.inboxes.budget.by_use]
-    counts = [(rule.id, count) for book in state.books.values() for rule, count in book.listed()]
+    counts = [(rule.id, count) for book in state.books.values() for rule, count in book.counted_rules()]
     owners, waiting = state.payments.budget.owners, sorted((at, ticket) for at, ticket, _ in state.agenda.waiting())
     of_payments = [(trxid, [one.id for one in state.callbacks.of(trxid)]) for trxid in state.transactions]
     of_same_names = repr(state.catalog.groups), [one.serial for one in state.deliveries], state.agenda.added
@@ -83,14 +83,14 @@ def resumed(app: App, tape: ReadTape, snapshot: Snapshot) -> Player:
     head, compiler = tape.head, ScenarioCompiler()
     beginning = beginning_of(head, compiler)
     entries = tape.entries[: snapshot.n]
-    arguments = head.sandbox, beginning, app.again, nowhere(), head.hidden, compiler
+    arguments = head.sandbox, beginning, app.replayer, nowhere(), head.hidden, compiler
     return restored(snapshot, *arguments, entries=entries)
 
 
 def snapshots_at(app: App, tape: ReadTape, places: Iterable[int]) -> tuple[list[Snapshot], Player]:
     """Return snapshots at these places of a tape, or at the next places where no request waits, and a player that has
     played the whole tape."""
-    player = player_for(tape.head, app.again, nowhere())
+    player = player_for(tape.head, app.replayer, nowhere())
     wanted = sorted({min(one, len(tape.entries)) for one in places})
     found: list[Snapshot] = []
     for place in range(len(tape.entries) + 1):

@@ -73,7 +73,7 @@ def remove_rule(world: World, box: str, place: int) -> None:
     """Remove a rule, the latest first."""
     life = world.life(box)
     if life is not None:
-        ids = [rule.id for book in life.core.state.books.values() for rule, _ in book.listed()]
+        ids = [rule.id for book in life.core.state.books.values() for rule, _ in book.counted_rules()]
         added = [id_ for id_ in ids if id_.startswith("added")] or ids
         if added:
             world.to(box, "DELETE", f"/rules/{added[place % len(added)]}")

@@ -233,7 +233,7 @@ class Crowd:
         found = {}
         try:
             with Store(copy, version="crowd") as store:
-                resuming = Restorer(store.reader, self._app.again, self._app.surroundings(), self._app.scenario)
+                resuming = Restorer(store.reader, self._app.replayer, self._app.surroundings(), self._app.scenario)
                 for one in store.reader.sandboxes():
                     resumed = resuming.restore(one)
                     resumed.player.end()

@@ -17,7 +17,7 @@ from simulator.persistence import data_folder as folders
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.errors import StoreError
 from simulator.persistence.replay.player import Player
-from simulator.persistence.replay.rebuilding import return_to_life
+from simulator.persistence.replay.rebuilding import resume_after_restart
 from simulator.persistence.restoration import CannotResume, Restorer
 from simulator.persistence.store import Store
 from simulator.runtime.courier import Sender
@@ -91,7 +91,7 @@ class Disk:
 
     def keep(self) -> None:
         """Restore the application from the folder, then keep its sandboxes."""
-        with patch.object(folders, "return_to_life", self._return_to_life):
+        with patch.object(folders, "resume_after_restart", self._return_to_life):
             self._kept.keep(self._world.app)
         self._world.loop.call_soon(self._kept.start)
 
@@ -133,7 +133,7 @@ class Disk:
     def _return_to_life(self, player: Player, *arguments: Any) -> LiveSandbox:
         player.end()
         self.went_on[player.live.id] = stored_view_of(player.live)
-        return return_to_life(player, *arguments)
+        return resume_after_restart(player, *arguments)
 
     def _commit(self, done: Callable[[StoreError | None], object]) -> None:
         self._commits += 1
@@ -171,7 +171,7 @@ class Disk:
     def _problems(self, one: Killed) -> list[str]:
         app = self._world.app
         with Store(one.folder, version="simulated") as store:
-            resuming = Restorer(store.reader, app.again, app.surroundings(), app.scenario)
+            resuming = Restorer(store.reader, app.replayer, app.surroundings(), app.scenario)
             found = {}
             for kept in store.reader.sandboxes():
                 try:

@@ -26,7 +26,7 @@ def view_of(live: LiveSandbox) -> dict[str, Any]:
         "bills": dict(state.bills_paid),
         "in flight": sorted(state.in_flight),
         "nonces": len(state.nonces),
-        "rules": [(rule.id, count.chosen) for book in state.books.values() for rule, count in book.listed()],
+        "rules": [(rule.id, count.chosen) for book in state.books.values() for rule, count in book.counted_rules()],
         "inboxes": {one.name: (one.last_n, len(one.received)) for one in live.inboxes if one.last_n},
         "coverage": live.coverage(),
         "scenario": live.scenario.name,

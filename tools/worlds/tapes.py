@@ -35,7 +35,7 @@ def written_tapes(made: World) -> list[str]:
     for live in (one for one in made.app.sandboxes if not one.is_closed):
         for shows_secrets in (True, False):
             tape = read_back(made.app, live, shows_secrets=shows_secrets)
-            difference = play_whole(player_for(tape.head, made.app.again, nowhere()), tape)
+            difference = play_whole(player_for(tape.head, made.app.replayer, nowhere()), tape)
             if difference is not None:
                 problems.append(_said(live.id, difference))
     return problems

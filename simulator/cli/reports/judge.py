@@ -67,7 +67,7 @@ class Judge:
 
         self._running = running
         if self._tapes is not None:
-            self._tapes.follow(running.app.again)
+            self._tapes.follow(running.app.replayer)
         self._scenario, self._seed = scenario, running.sandbox.seed
         self._began = datetime.now().astimezone().isoformat(timespec="seconds")
         self._lives, self._audited = Lives(), Lives()
@@ -85,7 +85,7 @@ class Judge:
         is_judged = self._folder is not None or live.counters.expected or self._audits
         if not is_judged and self._tapes is None:
             return
-        life, ended = live.life(), live.clock.now()
+        life, ended = live.frozen_copy(), live.clock.now()
         masks = self._folder.masks(life) if self._folder is not None else {}
         while self._waiting and (self._waiting[0].done() or len(self._waiting) >= WAITING_MAX):
             self._waiting.popleft().result()

@@ -26,14 +26,14 @@ class Tapes:
         self._path = path
         self._shows_secrets = shows_secrets
         self._file: IO[bytes] | None = None
-        self._again: RequestReplay
+        self._replayer: RequestReplay
         self.error = ""
         self.left_out: list[str] = []
         self._lives = 0
 
-    def follow(self, again: "RequestReplay") -> None:
+    def follow(self, replayer: "RequestReplay") -> None:
         """Rebuild sandboxes without their secrets by this."""
-        self._again = again
+        self._replayer = replayer
 
     def begin(self) -> None:
         """Create the file, empty. Raises `CannotStart` when it cannot."""
@@ -68,7 +68,7 @@ class Tapes:
             return
         tape = taken(life, at, ended)
         try:
-            lines = tape_lines(tape) if self._shows_secrets else lines_without_secrets(tape, self._again)
+            lines = tape_lines(tape) if self._shows_secrets else lines_without_secrets(tape, self._replayer)
         except CannotMask as error:
             text = "it is not in the file, --tape-secrets writes it with its secrets"
             self.left_out.append(f"{life.id}: {error}; {text}")

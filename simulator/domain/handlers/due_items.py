@@ -98,7 +98,7 @@ def _change_settings(state: State, planned: ScheduledSettings, now: datetime) ->
 
 def _rule_id(state: State, label: str) -> str:
     """Return the id of the rule with this name or id. Raise `Unknown`."""
-    listed = (rule for book in state.books.values() for rule, _ in book.listed())
+    listed = (rule for book in state.books.values() for rule, _ in book.counted_rules())
     found = next((rule.id for rule in listed if label in (rule.name, rule.id)), None)
     if found is None:
         raise Unknown("unknown_rule", f"there is no rule {label!r}")

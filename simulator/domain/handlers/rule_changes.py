@@ -25,7 +25,7 @@ def add_rule(state: State, command: AddRule, now: datetime) -> Rule[Any]:
     timelines = state.scenario.timelines
     rule = state.compiler.rule(command.section, command.document, rule_id, codes, resellers, timelines)
     for label in filter(None, (rule.id, rule.name)):
-        if any(book.named(label) for book in state.books.values()):
+        if any(book.by_name(label) for book in state.books.values()):
             raise Conflict("rule_exists", f"there is a rule {label!r} already", "name")
     state.books[command.section].put_first(rule)
     state.added[rule.id] = AddedRule(command.section, command.document, rule_id, timelines)
@@ -35,7 +35,7 @@ def add_rule(state: State, command: AddRule, now: datetime) -> Rule[Any]:
 
 def remove_rule(state: State, command: RemoveRule, now: datetime) -> None:
     """Remove a rule. Raise `Unknown`."""
-    leaving = [pair for book in state.books.values() for pair in book.listed() if pair[0].id == command.rule]
+    leaving = [pair for book in state.books.values() for pair in book.counted_rules() if pair[0].id == command.rule]
     for rule, count in leaving:
         state.retire_rule(rule, count)
     if not any(book.remove(command.rule) for book in state.books.values()):
@@ -58,13 +58,15 @@ def replace_rules(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
     before = state.books
     from_file = {id(rule) for section in _sections(old).values() for rule in section}
     rule_books(state, new)
-    present = {id(rule) for book in before.values() for rule, _ in book.listed()}
+    present = {id(rule) for book in before.values() for rule, _ in book.counted_rules()}
     yield from _remove_again(state, old, new, present)
-    labels = {label for book in state.books.values() for rule, _ in book.listed() for label in (rule.id, rule.name)}
+    labels = {
+        label for book in state.books.values() for rule, _ in book.counted_rules() for label in (rule.id, rule.name)
+    }
     labels = (labels | new.magic.names()) - {""}
     for section, book in before.items():
         state.books[section].magic_chosen = book.magic_chosen
-        for rule, count in reversed(list(book.listed())):
+        for rule, count in reversed(list(book.counted_rules())):
             if id(rule) in from_file:
                 state.retire_rule(rule, count)
             elif {rule.id, rule.name} & labels:

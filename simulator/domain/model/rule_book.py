@@ -2,8 +2,10 @@
 
 A request meets the first rule whose `when` matches and whose `nth`, `every`, `times` and `chance` admit this match. The
 section's own rules are tried first, then the rule of a magic account, then fallbacks. A request may also select a rule
-by name. `find` only searches; `choose` searches and counts. A fault is found before its request has a body, so it is
-searched twice, and counted by a command of its own.
+by name.
+
+`choose` finds the rule and counts it. Faults use `find` and `count` instead: they are searched before the body is
+known, and again with the body.
 """
 
 from collections import Counter
@@ -33,7 +35,7 @@ class MagicRules(Generic[Then]):
             return self._by_digits.get(account[-3:])
         return None
 
-    def named(self, name: str) -> Rule[Then] | None:
+    def by_name(self, name: str) -> Rule[Then] | None:
         """Return the rule with this name."""
         return self._by_name.get(name)
 
@@ -44,7 +46,7 @@ class MagicRules(Generic[Then]):
 
 class Choice(msgspec.Struct, Generic[Then], frozen=True, gc=False):
     """The result of a search in a book. `matched` has the ids of the rules whose `when` matched, `values` the request's
-    value for each matched rule that counts per value. `waits` means that the search needs the body to continue.
+    value for each matched rule that counts per value. `waits` means that the search must be repeated with the body.
     `is_selected` means that the request named the rule, so no rule was evaluated."""
 
     rule: Rule[Then] | None
@@ -75,17 +77,17 @@ class RuleBook(Generic[Then]):
         self.counts = {rule.id: RuleCount() for rule in rules}
         self._update_cache()
 
-    def listed(self) -> Iterator[tuple[Rule[Then], RuleCount]]:
-        """Yield every rule with its count, in evaluation order, without the rules of magic accounts."""
+    def counted_rules(self) -> Iterator[tuple[Rule[Then], RuleCount]]:
+        """Yield each rule and its count, in evaluation order, without the rules of magic accounts."""
         for rule in (*self.rules, *self._fallbacks):
             yield rule, self.counts[rule.id]
 
     def restore(self, rules: Iterable[tuple[Rule[Then], RuleCount]], magic_chosen: Mapping[str, int]) -> None:
         """Replace all rules and counts by `rules`, in evaluation order. The shared budget is restored separately."""
-        listed = list(rules)
-        self.rules = [rule for rule, _ in listed if not rule.fallback]
-        self._fallbacks = [rule for rule, _ in listed if rule.fallback]
-        self.counts = {rule.id: count for rule, count in listed}
+        pairs = list(rules)
+        self.rules = [rule for rule, _ in pairs if not rule.fallback]
+        self._fallbacks = [rule for rule, _ in pairs if rule.fallback]
+        self.counts = {rule.id: count for rule, count in pairs}
         self.magic_chosen = Counter(magic_chosen)
         self._update_cache()
 
@@ -119,9 +121,9 @@ class RuleBook(Generic[Then]):
         first = self._fallbacks[0] if self._fallbacks and not self.rules else None
         self._always = first if first is not None and first.decides_all else None
 
-    def named(self, name: str) -> Rule[Then] | None:
+    def by_name(self, name: str) -> Rule[Then] | None:
         """Return the rule with this name or id."""
-        return self._by_label.get(name) or self._magic.named(name)
+        return self._by_label.get(name) or self._magic.by_name(name)
 
     def names(self) -> Iterator[str]:
         """Yield the names of all rules."""
@@ -133,8 +135,8 @@ class RuleBook(Generic[Then]):
         return self._magic.of(account) is not None
 
     def choose(self, gather: Callable[[], Fields], wanted: str = "", account: object = None) -> Rule[Then] | None:
-        """Return the rule named `wanted`, else the first rule that the request matches, and count it. A rule selected
-        by name ignores its counts, and leaves the `nth`, `every`, `times` and `chance` of all rules unchanged.
+        """Return the rule named `wanted`, else the first rule that the request meets, and count it. A rule selected by
+        name applies regardless of its counts, and `nth`, `every`, `times` and `chance` do not count the request.
 
         `gather` builds the facts of the request lazily, only when a rule needs them.
         """
@@ -160,10 +162,10 @@ class RuleBook(Generic[Then]):
         before_body: bool = False,
         passed: frozenset[str] = frozenset(),
     ) -> Choice[Then]:
-        """Find the rule like `choose`, without counting. `before_body` restricts the facts to those known before the
-        body; `passed` has the ids of the rules evaluated then."""
-        if wanted and (named := self.named(wanted)):
-            return Choice(rule=self._drawn(named, is_selected=True), is_selected=True)
+        """Find the rule like `choose`, without counting. With `before_body`, only the facts of the head are known.
+        `passed` has the ids of the rules that matched in that search; the second search skips them."""
+        if wanted and (named := self.by_name(wanted)):
+            return Choice(rule=self._next_variant(named, is_selected=True), is_selected=True)
         waits = before_body and self._has_magic
         magic = None if before_body else self._magic.of(account)
         if magic is None and not self._has_rules:
@@ -186,11 +188,11 @@ class RuleBook(Generic[Then]):
                     values.append((rule.id, value))
                 matched.append(rule.id)
                 if chosen is None and self._applies(rule, value):
-                    chosen = self._drawn(rule)
+                    chosen = self._next_variant(rule)
         return Choice(rule=chosen, matched=tuple(matched), values=tuple(values), waits=waits and chosen is None)
 
     def _candidates(self, facts: Fields, magic: Rule[Then] | None, before_body: bool) -> Iterable[Rule[Then]]:
-        """Yield the rules that these facts may match, in order. Before the body is known, its values exclude none."""
+        """Return the rules that these facts may match, in order: all rules while the body is not known."""
         of_account = () if magic is None else (magic,)
         if before_body:
             return chain(self.rules, of_account, self._fallbacks)
@@ -204,7 +206,7 @@ class RuleBook(Generic[Then]):
         *,
         is_selected: bool = False,
     ) -> None:
-        """Count the result of `find`: rules by their ids, "" for no rule."""
+        """Count the result of `find`. `matched` and `chosen` are ids of rules; `chosen` is "" for no rule."""
         counts = self.counts
         for rule_id in matched:
             if rule_id in counts:
@@ -212,7 +214,7 @@ class RuleBook(Generic[Then]):
         ids = frozenset(matched)
         for rule_id, value in values:
             if rule_id in counts and (rule_id in ids or rule_id == chosen):
-                count = self._budget.kept(rule_id, counts[rule_id], value)
+                count = self._budget.count_of(rule_id, counts[rule_id], value)
                 count.matched += rule_id in ids
                 count.chosen += rule_id == chosen
         if chosen in counts:
@@ -226,7 +228,7 @@ class RuleBook(Generic[Then]):
         count = self.counts.get(rule.id)
         return count.chosen if count else 0
 
-    def _drawn(self, rule: Rule[Then], *, is_selected: bool = False) -> Rule[Then]:
+    def _next_variant(self, rule: Rule[Then], *, is_selected: bool = False) -> Rule[Then]:
         """Return the variant for a rule's next match. Requests that select the rule by name have separate draws."""
         if not rule.variants:
             return rule
@@ -240,7 +242,7 @@ class RuleBook(Generic[Then]):
         return rule.drawn(draw.fraction(self._seed, "one_of", rule.label, *identity))
 
     def _applies(self, rule: Rule[Then], value: str) -> bool:
-        """Return whether a rule applies to its next match, whose value is `value`."""
+        """Return whether `nth`, `every`, `times` and `chance` admit the next match of a rule, for this value."""
         total = self.counts.get(rule.id)
         if total is None:  # of a magic account
             return True

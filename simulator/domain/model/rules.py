@@ -197,7 +197,7 @@ class ValueBudget:
         self._total = 0
         self._counts: dict[str, RuleCount] = {}  # of rules with values, the rule that changed last at the end
 
-    def kept(self, owner: str, count: RuleCount, value: str) -> RuleCount:
+    def count_of(self, owner: str, count: RuleCount, value: str) -> RuleCount:
         """Return the count of a value of `owner`, to be incremented; `count` is the rule's count."""
         found = count.by_value.get(value)
         if found is None:

@@ -71,7 +71,7 @@ def coverage(state: State, answers: Mapping[tuple[str, str, int, str, str], int]
 def _rules(state: State) -> dict[RuleKey, RuleCount]:
     found = {}
     for section, book in state.books.items():
-        for rule, count in book.listed():
+        for rule, count in book.counted_rules():
             key = RuleKey(state.scenario.name, section, rule.id, rule.name)
             found[key] = RuleCount(count.matched, count.chosen)
     return found

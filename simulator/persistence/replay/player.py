@@ -112,14 +112,14 @@ class Player:
         self,
         live: LiveSandbox,
         clock: TapeClock,
-        again: RequestReplay,
+        replayer: RequestReplay,
         elsewhere: Callable[[], LiveSandbox],
         compiler: ScenarioCompiler,
     ) -> None:
         self.live = live
         self.place = 0
         self.clock = clock
-        self._again = again
+        self._replayer = replayer
         self.compiler = compiler
         self._make_elsewhere = elsewhere
         self._elsewhere: LiveSandbox | None = None
@@ -191,7 +191,7 @@ class Player:
         if recorded.owner:
             recorder = self._elsewhere = self._elsewhere or self._make_elsewhere()
             recorder.journal.last_n = recorded.n - 1
-        return self._again(self.live, recorded, _wait, recorder, is_masked=self.live.beginning.spec.is_masked)
+        return self._replayer(self.live, recorded, _wait, recorder, is_masked=self.live.beginning.spec.is_masked)
 
     @staticmethod
     def _ends(answering: Answering, how: Resumption | None = None) -> bool:

@@ -39,14 +39,14 @@ class Proof:
 
 def prove(
     tape: ReadTape,
-    again: RequestReplay,
+    replayer: RequestReplay,
     around: Surroundings,
     count: int | None = None,
     compiler: ScenarioCompiler | None = None,
 ) -> Proof:
     """Rebuild a sandbox from its tape, up to its end, to the first `count` entries, or to the first difference. Raises
     `ScenarioError` for a scenario that this version does not accept."""
-    player = player_for(tape.head, again, around, compiler)
+    player = player_for(tape.head, replayer, around, compiler)
     end = tape.end
     marks = () if end is None else end.marks
     if found := of_marks(player, marks):
@@ -82,12 +82,12 @@ def compiler_for(head: Head) -> ScenarioCompiler:
 
 
 def player_for(
-    head: Head, again: RequestReplay, around: Surroundings, compiler: ScenarioCompiler | None = None
+    head: Head, replayer: RequestReplay, around: Surroundings, compiler: ScenarioCompiler | None = None
 ) -> Player:
     """Return a player for the tape with this head. Raises `ScenarioError`."""
     compiler = compiler or ScenarioCompiler()
     beginning = beginning_of(head, compiler)
-    return player_of(head.sandbox, beginning, again, around, head.hidden, compiler)
+    return player_of(head.sandbox, beginning, replayer, around, head.hidden, compiler)
 
 
 def moment_in(entries: Sequence[Entry], until: int | Times, first: datetime, last: datetime) -> Moment:

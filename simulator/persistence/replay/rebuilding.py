@@ -50,7 +50,7 @@ def nowhere() -> Surroundings:
 def player_of(
     id_: str,
     beginning: Beginning,
-    again: RequestReplay,
+    replayer: RequestReplay,
     around: Surroundings,
     hidden: tuple[str, ...] = (),
     compiler: ScenarioCompiler | None = None,
@@ -77,13 +77,13 @@ RETURNED: Final = (REWOUND, FORKED)
 """Endings after which the wall time jumps from the last entry to the present."""
 
 
-def go_on(player: Player, wall: Wall, at: datetime | None = None, error: str = ENDED) -> LiveSandbox:
+def resume(player: Player, wall: Wall, at: datetime | None = None, error: str = ENDED) -> LiveSandbox:
     """Return the rebuilt sandbox under a clock of its own (see `left`). `start` it when the event loop runs."""
-    player.live.go_on(left(player, wall, at, error))
+    player.live.run_on_clock(left(player, wall, at, error))
     return player.live
 
 
-def return_to_life(player: Player, wall: Wall, left_at: datetime) -> LiveSandbox:
+def resume_after_restart(player: Player, wall: Wall, left_at: datetime) -> LiveSandbox:
     """Return the rebuilt sandbox after a restart of the server: a running clock has advanced since the wall time
     `left_at`. A real clock waits when the wall was set back."""
     live, clock = player.live, left(player, wall)
@@ -92,7 +92,7 @@ def return_to_life(player: Player, wall: Wall, left_at: datetime) -> LiveSandbox
         clock = Clock(wall, clock.mode, clock.rate, clock.now() + max(timedelta(), by_wall) * clock.rate)
         if clock.mode == "real":
             clock.behind = min(timedelta(), by_wall)
-    live.go_on(clock)
+    live.run_on_clock(clock)
     return live
 
 

@@ -136,14 +136,14 @@ class LineMask:
         return self._mask.path(text) if name in ("path", "target") else self._mask.text(text)
 
 
-def lines_without_secrets(tape: TakenTape, again: RequestReplay) -> Iterator[bytes]:
+def lines_without_secrets(tape: TakenTape, replayer: RequestReplay) -> Iterator[bytes]:
     """Return the lines of a tape without secrets. Callable in a thread. Raises `CannotMask`."""
-    return iter([line for line in lines_in_steps(tape, again) if line is not None])
+    return iter([line for line in lines_in_steps(tape, replayer) if line is not None])
 
 
-def lines_in_steps(tape: TakenTape, again: RequestReplay) -> Iterator[bytes | None]:
+def lines_in_steps(tape: TakenTape, replayer: RequestReplay) -> Iterator[bytes | None]:
     """Yield the lines of a tape without secrets; None where other work may run. Raises `CannotMask`."""
-    steps = _lines(tape, again)
+    steps = _lines(tape, replayer)
     spent_s = 0.0
     while True:
         begun = monotonic()
@@ -161,10 +161,10 @@ def lines_in_steps(tape: TakenTape, again: RequestReplay) -> Iterator[bytes | No
         yield step
 
 
-def _lines(tape: TakenTape, again: RequestReplay) -> Iterator[bytes | None]:
+def _lines(tape: TakenTape, replayer: RequestReplay) -> Iterator[bytes | None]:
     stand_ins = StandIns(_published())
     documents = [tape.head.scenario, *filter(None, map(_document_of, tape.entries))]
-    keys = {*player_for(tape.head, again, nowhere()).live.core.state.keys, *texts_in(documents, ("key",))}
+    keys = {*player_for(tape.head, replayer, nowhere()).live.core.state.keys, *texts_in(documents, ("key",))}
     secrets = {*tape.head.hidden, *tape.server, *texts_in(documents)} - _published()
     mask = Mask(secrets, keys, tape.former, stand_ins.of, number=0)
     lines = LineMask(mask, stand_ins)
@@ -182,7 +182,7 @@ def _lines(tape: TakenTape, again: RequestReplay) -> Iterator[bytes | None]:
     (read,) = read_tapes(masked)
     assert not read.damage, read.damage
     yield None
-    yield from _played(read, tape, again)
+    yield from _played(read, tape, replayer)
 
 
 @lru_cache(maxsize=1)
@@ -198,10 +198,10 @@ def _document_of(entry: Entry) -> Any:
     return entry.document if isinstance(entry, InboxProgrammed) else None
 
 
-def _played(masked: ReadTape, tape: TakenTape, again: RequestReplay) -> Iterator[bytes | None]:
+def _played(masked: ReadTape, tape: TakenTape, replayer: RequestReplay) -> Iterator[bytes | None]:
     """Yield the lines that result from the masked inputs."""
     head = msgspec.structs.replace(masked.head, masked=True)
-    player = player_for(head, again, nowhere())
+    player = player_for(head, replayer, nowhere())
     marks = _marks_here(player, tape)
     for entry in masked.entries:
         player.play(entry)

@@ -185,7 +185,7 @@ def _scenario(live: LiveSandbox) -> bytes | None:
 
 def _book(state: State, section: str, book: RuleBook[Any]) -> BookRow:
     places = {id(one): place for place, one in enumerate(getattr(state.scenario, section))}
-    listed = list(book.listed())
+    listed = list(book.counted_rules())
     return BookRow(
         [places[id(rule)] if id(rule) in places else _added(state, rule) for rule, _ in listed],
         [count for _, count in listed],

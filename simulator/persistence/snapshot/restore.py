@@ -54,7 +54,7 @@ def restored(
     snapshot: Snapshot,
     id_: str,
     beginning: Beginning,
-    again: RequestReplay,
+    replayer: RequestReplay,
     around: Surroundings,
     hidden: tuple[str, ...] = (),
     compiler: ScenarioCompiler | None = None,
@@ -64,7 +64,7 @@ def restored(
     """Return a player that has played the first `snapshot.n` entries of the tape of a life with this beginning.
     `entries` are the entries that the sandbox's own tape gets, as many as were kept; the other arguments are as in
     `player_of`. Raises `BadSnapshot`, and `ScenarioError` for a scenario that this version does not accept."""
-    player = player_of(id_, beginning, again, around, hidden, compiler, Sandbox.empty)
+    player = player_of(id_, beginning, replayer, around, hidden, compiler, Sandbox.empty)
     live, clock = player.live, player.clock
     player.place = snapshot.n
     with reading_snapshot(), _no_collection():

@@ -88,5 +88,5 @@ def test_faults_are_counted_as_matched_and_as_chosen() -> None:
     box = running(faults=faults)
     box.apply(CountFault(("f1", "f2"), "f2"), START)
     box.apply(CountFault((), "f3", is_selected=True), START)
-    counts = [(count.matched, count.chosen, count.selected) for _, count in box.state.faults.listed()]
+    counts = [(count.matched, count.chosen, count.selected) for _, count in box.state.faults.counted_rules()]
     assert counts == [(1, 0, 0), (1, 1, 0), (0, 1, 1)]

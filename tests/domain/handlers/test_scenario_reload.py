@@ -387,7 +387,7 @@ def written(*rules: Rule[Any], name: str = "test") -> Scenario:
 
 
 def rules_of(box: Sandbox) -> list[str]:
-    return [one.label for one, _ in box.state.payments.listed()]
+    return [one.label for one, _ in box.state.payments.counted_rules()]
 
 
 def lines(*labels: str, steps: int = 1) -> Iterable[Rule[Any]]:
@@ -418,7 +418,7 @@ def test_counts_of_the_files_rules_begin_again_and_the_coverage_keeps_the_sum() 
     box = running(written(*lines("a")), written(*lines("a"), name="new"))
     pay(box)
     load(box)
-    (count,) = (count for _, count in box.state.payments.listed())
+    (count,) = (count for _, count in box.state.payments.counted_rules())
     assert (count.chosen, box.state.times_chosen("a")) == (0, 1)
 
 

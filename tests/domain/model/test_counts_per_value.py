@@ -75,7 +75,7 @@ def test_rules_that_count_per_value_choose_as_the_model_does(
     for facts in requests:
         rule = book.choose(lambda facts=facts: facts)  # type: ignore[misc]  # bound at once
         assert (None if rule is None else rule.then) == model.choose(facts)
-    for (_, count), matched, chosen in zip(book.listed(), model.matched, model.chosen, strict=True):
+    for (_, count), matched, chosen in zip(book.counted_rules(), model.matched, model.chosen, strict=True):
         assert (count.matched, count.chosen) == (len(matched), len(chosen))
 
 
@@ -90,7 +90,7 @@ def test_a_request_that_selects_a_rule_by_name_moves_the_count_of_no_value() -> 
 def test_the_counts_of_so_many_values_are_kept_and_the_oldest_goes_first() -> None:
     count, budget = RuleCount(), ValueBudget()
     for place in range(VALUES_MAX + 1):
-        budget.kept("a", count, f"value {place}").matched += 1
+        budget.count_of("a", count, f"value {place}").matched += 1
     assert len(count.by_value) == VALUES_MAX
     assert [count.of(f"value {place}").matched for place in (0, 1, VALUES_MAX)] == [0, 1, 1]
     assert count.of("") is count, "without a value it is about the whole rule"
@@ -102,7 +102,7 @@ def test_the_rules_of_a_sandbox_share_a_budget_and_the_largest_rule_loses_its_ol
     def kept_after(*values: str) -> list[str]:
         """All values that are kept, each with its rule, after these were counted."""
         for value in values:
-            budget.kept(value[0], counts[value[0]], value)
+            budget.count_of(value[0], counts[value[0]], value)
         return [value for count in counts.values() for value in count.by_value]
 
     assert kept_after("a1", "a2", "a3", "a4", "b1", "b2") == ["a1", "a2", "a3", "a4", "b1", "b2"]
@@ -122,7 +122,7 @@ def test_no_requests_exceed_the_budget_of_a_sandbox(requests: list[tuple[str, in
     for owner, value in requests:
         before = {one: len(count.by_value) for one, count in counts.items()}
         is_known = str(value) in counts[owner].by_value
-        budget.kept(owner, counts[owner], str(value)).matched += 1
+        budget.count_of(owner, counts[owner], str(value)).matched += 1
         after = {one: len(count.by_value) for one, count in counts.items()}
         assert counts[owner].of(str(value)).matched >= 1
         assert sum(after.values()) == (sum(before.values()) if is_known else min(sum(before.values()) + 1, values_max))
@@ -135,7 +135,7 @@ def test_the_books_of_a_sandbox_share_one_budget() -> None:
     one, other = RuleBook(1, rules[:10], budget=(shared := ValueBudget(30))), RuleBook(1, rules[10:], budget=shared)
 
     def kept() -> int:
-        return sum(len(count.by_value) for book in (one, other) for _, count in book.listed())
+        return sum(len(count.by_value) for book in (one, other) for _, count in book.counted_rules())
 
     for refid in range(5):
         for book in (one, other):
@@ -164,7 +164,7 @@ def test_counting_looks_through_no_list_of_rules_for_each_rule() -> None:
     book = RuleBook(1, tuple(Rule(str(place), lambda facts: True, place, nth=9, per="account") for place in range(3)))
     ids = Ids(map(str, range(3)))
     book.count(ids, "", [(one, "x") for one in ids])
-    assert [count.of("x").matched for _, count in book.listed()] == [1, 1, 1]
+    assert [count.of("x").matched for _, count in book.counted_rules()] == [1, 1, 1]
 
 
 def test_a_refid_is_counted_for_each_reseller_and_a_long_value_by_its_beginning() -> None:
@@ -179,7 +179,7 @@ def test_added_and_replaced_rules_keep_the_counts_of_their_values() -> None:
     rule = Rule("a", lambda facts: True, "a", nth=2, per="account")
     book = RuleBook(1, (rule,))
     book.choose(lambda: {"account": "x"})
-    [(_, count)] = book.listed()
+    [(_, count)] = book.counted_rules()
     other: RuleBook[str] = RuleBook(1, ())
     other.put_first(rule, count)
     assert other.choose(lambda: {"account": "y"}) is None
@@ -189,6 +189,6 @@ def test_added_and_replaced_rules_keep_the_counts_of_their_values() -> None:
 def test_a_rule_that_is_chosen_after_its_match_is_counted_for_its_value_alone() -> None:
     book = RuleBook(1, tuple(Rule(id_, lambda facts: True, id_, times=1, per="account") for id_ in "ab"))
     book.count((), "a", [("a", "x"), ("b", "x")])
-    of_a, of_b = (count for _, count in book.listed())
+    of_a, of_b = (count for _, count in book.counted_rules())
     assert (of_a.chosen, of_a.of("x").chosen, of_a.of("x").matched) == (1, 1, 0)
     assert of_b.by_value == {}

@@ -177,9 +177,9 @@ def test_own_rules_come_before_magic_accounts_and_fallbacks_after_them() -> None
         found = book.choose(lambda product=product: {"product": product}, account=account)  # type: ignore[misc]
         assert found is not None
         assert found.then == then
-    assert [rule.id for rule, _ in book.listed()] == ["own", "last"]
+    assert [rule.id for rule, _ in book.counted_rules()] == ["own", "last"]
     assert list(book.names()) == ["magic-01"]
-    assert [book.times_chosen(rule) for rule, _ in book.listed()] == [1, 1]
+    assert [book.times_chosen(rule) for rule, _ in book.counted_rules()] == [1, 1]
 
 
 def test_a_fallback_with_a_condition_decides_only_what_it_matches_and_can_be_removed() -> None:
@@ -199,7 +199,7 @@ def test_a_fallback_that_decides_all_is_counted() -> None:
     last = Rule("last", matches_all, "last", name="always", fallback=True)
     book = RuleBook(1, (last,))
     assert book.choose(dict) is last
-    (count,) = (count for _, count in book.listed())
+    (count,) = (count for _, count in book.counted_rules())
     assert (count.matched, count.chosen, count.selected) == (1, 1, 0)
     book.put_first(Rule("first", always, "first", fallback=True))
     assert chosen(book, 1) == ["first"]
@@ -210,7 +210,7 @@ def test_a_fallback_that_decides_all_is_counted() -> None:
 
 def test_a_book_finds_rules_by_name_and_by_id() -> None:
     book = magic_book(Rule("a", always, "a", name="first"), Rule("b", always, "b"))
-    named = [rule.then if (rule := book.named(label)) else None for label in ("first", "a", "b", "magic-01", "x")]
+    named = [rule.then if (rule := book.by_name(label)) else None for label in ("first", "a", "b", "magic-01", "x")]
     assert named == ["a", "a", "b", "magic", None]
     assert list(book.names()) == ["first", "magic-01"]
 
@@ -277,11 +277,11 @@ def test_a_restored_book_continues() -> None:
     book, other = magic_book(*rules), magic_book()
     chosen(book, 1)
     book.choose(lambda: ANY, account="0000001", wanted="magic-01")
-    other.restore(book.listed(), book.magic_chosen)
+    other.restore(book.counted_rules(), book.magic_chosen)
     assert other.magic_chosen == {"magic-01": 1}
     assert other.times_chosen(Rule("magic-01", always, "magic")) == 0, "rules of magic accounts are counted separately"
     assert chosen(other, 1) == ["last"]
-    assert [rule.id for rule, _ in other.listed()] == ["a", "last"]
+    assert [rule.id for rule, _ in other.counted_rules()] == ["a", "last"]
 
 
 @pytest.mark.parametrize(

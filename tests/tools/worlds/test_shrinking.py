@@ -84,5 +84,5 @@ def test_a_failure_is_reported_with_a_tape_that_replays(tmp_path: Path) -> None:
         assert {"default"} <= {one.head.sandbox for one in tapes}
         for one in tapes:
             assert not one.damage
-            player = player_for(one.head, build_app(Options()).again, nowhere())
+            player = player_for(one.head, build_app(Options()).replayer, nowhere())
             assert play(player, one.entries) is None
