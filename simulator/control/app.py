@@ -163,8 +163,8 @@ class ControlApp:
     """`/_sim` as an ASGI application. `default_scenario` is the scenario of a new sandbox that names none, and
     `scenarios` the folder whose files new sandboxes may name. `resend` sends a request of a journal to the reseller
     API; `judge_unsigned` returns the API's verdict on the credentials of a request without an API key. `replayer`
-    replays the requests of a tape, and `rewinder` returns to moments of a tape. `operations` has the state of the server, and
-    `servers` are those that share the sandboxes."""
+    replays the requests of a tape, and `rewinder` returns to moments of a tape. `operations` has the state of the
+    server, and `servers` are those that share the sandboxes."""
 
     def __init__(
         self,

@@ -188,8 +188,8 @@ def _digests(reader: Reader, kept: Sandbox, replayer: RequestReplay) -> tuple[st
 
 
 def obstacles(reader: Reader, replayer: RequestReplay) -> Iterator[str]:
-    """Yield a line for each sandbox that a server could not continue, and for each unusable snapshot. `replayer` replays
-    the requests of a tape."""
+    """Yield a line for each sandbox that a server could not continue, and for each unusable snapshot. `replayer`
+    replays the requests of a tape."""
     restorer = Restorer(reader, replayer, nowhere(), load_scenario("default"))
     for one in reader.sandboxes():
         try:

@@ -151,14 +151,8 @@ class Rewinder:
         first = await in_background(beginning_of, tape.head, compiler)
         spec = replace(first.spec, id=id_, drawn_for=first.spec.drawn_for or tape.head.sandbox, quotas=NO_QUOTAS)
         around = Surroundings(self._around.wall, self._around.sender, unshared_budgets())
-        arguments = (
-            id_,
-            replace(first, spec=sandboxes.bounded(spec)),
-            self._replayer,
-            around,
-            tape.head.hidden,
-            compiler,
-        )
+        beginning = replace(first, spec=sandboxes.bounded(spec))
+        arguments = id_, beginning, self._replayer, around, tape.head.hidden, compiler
         try:
             player = await in_background(player_of, *arguments)
         except (ValueError, ArithmeticError, LookupError, TypeError) as error:  # it was written by hand
