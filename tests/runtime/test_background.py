@@ -140,7 +140,7 @@ def test_no_more_wait_for_work_than_there_are_places() -> None:
     with ExitStack() as held:
         for _ in range(PLACES):
             held.enter_context(place(10))
-        with pytest.raises(Busy, match="ask again later"), place(0):
+        with pytest.raises(Busy, match="retry later"), place(0):
             pass
     with place(0):
         pass

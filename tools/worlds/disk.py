@@ -91,7 +91,7 @@ class Disk:
 
     def keep(self) -> None:
         """Restore the application from the folder, then keep its sandboxes."""
-        with patch.object(folders, "resume_after_restart", self._return_to_life):
+        with patch.object(folders, "resume_after_restart", self._resume):
             self._kept.keep(self._world.app)
         self._world.loop.call_soon(self._kept.start)
 
@@ -130,7 +130,7 @@ class Disk:
         gate = self._kept.gate
         return not gate._has_new and gate._durable == gate._requested
 
-    def _return_to_life(self, player: Player, *arguments: Any) -> LiveSandbox:
+    def _resume(self, player: Player, *arguments: Any) -> LiveSandbox:
         player.end()
         self.went_on[player.live.id] = stored_view_of(player.live)
         return resume_after_restart(player, *arguments)
