@@ -23,10 +23,10 @@ from simulator.persistence.replay.rebuilding import (
     FORKED,
     REWOUND,
     Surroundings,
-    resume,
     left,
     load_whole_tape,
     player_of,
+    resume,
 )
 from simulator.persistence.replay.state_digest import state_digest
 from simulator.persistence.replay.tape_reader import ReadTape

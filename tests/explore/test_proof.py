@@ -72,7 +72,7 @@ def test_the_exit_code_does_not_count_where_a_fault_decides_the_payment(tmp_path
 
 @pytest.mark.parametrize("text", ["", "- 1\n", f"{HEAD}a: [\n", f"{HEAD}seed: 1\n", "extends: default\n"])
 def test_a_file_that_is_no_finding_is_refused(text: str, tmp_path: Path) -> None:
-    with pytest.raises(CannotRun, match="is no finding"):
+    with pytest.raises(CannotRun, match="is not a finding"):
         proven(tmp_path, 0, text=text)
 
 

@@ -67,7 +67,7 @@ def player_of(
         live.hidden = hidden
         return live, clock
 
-    return Player(*begin(make), again, lambda: begin(Sandbox)[0], own)
+    return Player(*begin(make), replayer, lambda: begin(Sandbox)[0], own)
 
 
 ENDED: Final = "the simulator ended during this attempt"
