@@ -70,9 +70,10 @@ def _line(clock: dict[str, Any]) -> str:
 def advance_command(ctx: click.Context, /, control: Control, how: tuple[str, ...], json: bool) -> int:
     """Move the clock, and print what happened.
 
-    Statuses, callbacks, webhooks and scheduled changes happen on the way, each at its time. `idle` advances until
-    the schedule is empty; `to` takes a time with its offset. A running clock can be advanced, too. Exit code 1
-    means that it stopped earlier; the last line has the reason. Ctrl-C stops it after the current item (130).
+    Statuses, callbacks, webhooks and scheduled changes happen on the way, each at its time. `idle` advances until the
+    schedule is empty; `to` takes an ISO time with its offset from UTC. You can also advance a running clock. Exit code
+    1 means that the advance stopped before its target; the last line has the reason. Ctrl-C stops the advance after the
+    current item, with exit code 130.
 
     \b
     Examples:

@@ -53,8 +53,12 @@ class WithCommand(click.Command):
 
 @verb("exec", cls=WithCommand)
 @server_flags(port=0, port_variable=False)
-@own_option("--timeout", type=Span(0.1), help="End COMMAND when it takes longer, with exit code 124.")
-@option("--coverage", is_flag=True, help="Report at the end, on stderr, what was exercised and what was not.")
+@own_option("--timeout", type=Span(0.1), help="Stop COMMAND when it takes longer than this; the exit code is 124.")
+@option(
+    "--coverage",
+    is_flag=True,
+    help="Report at the end, on stderr, which rules, endpoints and outcomes were used and which were not.",
+)
 @option("--audit", is_flag=True, help="Judge the requests of COMMAND by the obligations of a client.")
 @report_flags
 @click.option(
@@ -62,11 +66,11 @@ class WithCommand(click.Command):
     allow_from_autoenv=False,
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Write the events of every sandbox to this folder, as files and as a page.",
+    help="Write the events of every sandbox to this folder, as files and as an HTML page.",
 )
 @file_option(
     "--tape",
-    help="Write the tape of every sandbox to this file, for `replay`; without the scenario's secrets.",
+    help="Write the tape of every sandbox to this file, for `replay`. The scenario's secrets are masked.",
 )
 @click.option("--tape-secrets", is_flag=True, allow_from_autoenv=False, help="Keep the scenario's secrets on the tape.")
 @click.pass_context
@@ -83,17 +87,18 @@ def exec_command(
 ) -> int:
     """Run a command against a simulator of its own.
 
-    The simulator selects a free port, runs COMMAND, and ends with it. The exit code is COMMAND's; 128+N when signal N
-    ended it; 124 when it took longer than --timeout; 3 when it cannot be run, or when it succeeded and a report cannot
-    be written; 1 when it succeeded but an expectation of a sandbox is not met, including deleted and reset
-    sandboxes.
-    COMMAND reads RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_USERNAME, RESELLER_PASSWORD,
-    RESELLER_SANDBOX, RESELLER_SIM_URL (the control API), RESELLER_SIM_KEY, RESELLER_SIM_SECRET and, when there is a
-    token, RESELLER_SIM_TOKEN and RESELLER_SIM_CONTROL_TOKEN from its environment. It finds reseller-sim on its PATH.
+    `exec` starts a simulator on a free port, runs COMMAND, and stops the simulator. COMMAND finds reseller-sim on its
+    PATH, and reads these variables: RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_USERNAME,
+    RESELLER_PASSWORD, RESELLER_SANDBOX, RESELLER_SIM_URL (the control API), RESELLER_SIM_KEY, RESELLER_SIM_SECRET and,
+    when there is a token, RESELLER_SIM_TOKEN and RESELLER_SIM_CONTROL_TOKEN.
 
-    With --coverage, it reports at the end which rules, endpoints and outcomes were exercised. With --audit, it
-    prints violated obligations of a client; when COMMAND succeeded, the exit code is 1 for a violation of severity
-    error, and when there were no requests to judge. With --format github, failures are annotations.
+    The exit code is that of COMMAND; 128+N when signal N ended it; 124 when it took longer than --timeout; 3 when it
+    cannot be run. When COMMAND succeeded, the exit code is 1 if a sandbox does not meet an expectation of its scenario,
+    and 3 if a report cannot be written. Deleted and reset sandboxes count, too.
+
+    With --coverage, `exec` reports at the end which rules, endpoints and outcomes were used. With --audit, it prints
+    which obligations of a client COMMAND violated; when COMMAND succeeded, the exit code is 1 for a violation of
+    severity error, and when there were no requests to judge. With --format github, failures are annotations.
 
     \b
     Examples:

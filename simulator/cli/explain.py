@@ -27,10 +27,20 @@ NOTHING = "the journal has no refused request; `reseller-sim requests` lists all
 @verb("explain")
 @click.argument("words", nargs=-1, metavar="METHOD PATH | N | -- curl ... | -")
 @own_option("--header", "-H", metavar="'NAME: VALUE'", multiple=True, help="A header of the request.")
-@own_option("--data", "-d", metavar="BODY|@FILE|-", help="Its body: literal, from a file, or from stdin.")
-@option("--secret", metavar="SECRET", help="The key's secret, in Base64.  [default: as the simulator knows it]")
-@own_option("--string", metavar="TEXT|@FILE|-", help="The string that your client gave to the HMAC, to compare it.")
-@own_option("--at", metavar="TIME", help="When it was sent: Unix seconds or ISO 8601.  [default: now]")
+@own_option(
+    "--data", "-d", metavar="BODY|@FILE|-", help="The body of the request: literal, from a file, or from stdin."
+)
+@option(
+    "--secret",
+    metavar="SECRET",
+    help="The key's secret, in Base64.  [default: the secret that the simulator has for the key]",
+)
+@own_option(
+    "--string",
+    metavar="TEXT|@FILE|-",
+    help="The string that your client has signed, to compare it with the right string.",
+)
+@own_option("--at", metavar="TIME", help="When the request was sent: Unix seconds or ISO 8601.  [default: now]")
 @own_option(
     "--last",
     is_flag=True,
@@ -51,12 +61,12 @@ def explain_command(
 ) -> int:
     """Explain why a signature or another credential is refused.
 
-    Give a request as METHOD and PATH with the headers and the body that your client sends, or as a curl command, in the
-    arguments or on stdin (-); or the number of a request in the journal of a running simulator (its X-Sim-Request-Id).
-    The request is not sent. The verb searches for up to two mistakes that explain the signature, and prints the
-    string that should have been signed. With --string, it compares the string that your client signed. The default
-    secret is the default scenario's, or the running simulator's for the key. Exit code 0 means that the signature
-    is right, 1 that it is wrong, 3 that no simulator answered.
+    Give a request in any of these ways: as METHOD and PATH, with the headers and the body that your client sends; as a
+    curl command, in the arguments or on stdin (-); or as the number of a request in the journal of a running simulator
+    (its X-Sim-Request-Id). The request is not sent. The verb searches for up to two mistakes that explain the wrong
+    signature, and prints the string that your client should sign. With --string, it compares this with the string that
+    your client signed. Without --secret, it uses the secret that the running simulator has for the key, or that of the
+    default scenario. Exit code 0 means that the signature is right, 1 that it is wrong, 3 that no simulator answered.
 
     \b
     Examples:

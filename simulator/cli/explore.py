@@ -95,7 +95,7 @@ class CommandOrProof(WithCommand):
     "--minutes",
     type=Number(0, 7 * 24 * 60),
     default=MINUTES,
-    help="End after this time; with 0, try every single fault, and no storms.",
+    help="The time limit in minutes; with 0, try every single fault, and no storms.",
 )
 @own_option("--workers", type=Whole(1, WORKERS_MAX), help="Parallel runs.  [default: one per core]")
 @own_option(
@@ -105,15 +105,19 @@ class CommandOrProof(WithCommand):
     default=Path("explored"),
     help="The folder for findings and for the state of --resume.",
 )
-@own_option("--resume", is_flag=True, help="Skip the runs that an earlier exploration of this folder has finished.")
+@own_option(
+    "--resume",
+    is_flag=True,
+    help="Skip the runs that are finished in the folder of --out, and continue with the others.",
+)
 @own_option("--first", is_flag=True, help="End with the first finding.")
-@own_option("--timeout", type=Span(0.1), help="End a run that takes longer: it hangs.")
+@own_option("--timeout", type=Span(0.1), help="End a run that takes longer than this; the run counts as hung.")
 @own_option(
     "--restart",
     metavar="CMD",
     type=CommandLine(),
-    help="A command that restarts the client, tried during callbacks. It has COMMAND's variables, and its "
-    "process id in RESELLER_COMMAND_PID.",
+    help="A command that restarts the client. It runs when a callback is due. It has COMMAND's variables, and "
+    "COMMAND's process id in RESELLER_COMMAND_PID.",
 )
 @file_option(
     "--junit",
@@ -123,10 +127,14 @@ class CommandOrProof(WithCommand):
     "--prove",
     metavar="FINDING",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="Play this finding against the commands of --before and --after.",
+    help="Run the commands of --before and --after with the faults of this finding.",
 )
-@own_option("--before", metavar="CMD", type=CommandLine(), help="The command that fails under the finding of --prove.")
-@own_option("--after", metavar="CMD", type=CommandLine(), help="The command that survives the finding.")
+@own_option(
+    "--before", metavar="CMD", type=CommandLine(), help="With --prove: the command before the change, which fails."
+)
+@own_option(
+    "--after", metavar="CMD", type=CommandLine(), help="With --prove: the command after the change, which survives."
+)
 @click.pass_context
 def explore_command(
     ctx: click.Context,
@@ -146,14 +154,14 @@ def explore_command(
 ) -> int:
     """Find the faults under which a command fails.
 
-    Run COMMAND once without faults (the baseline), then with each single fault at each of its requests, payments
-    and callbacks, and then under storms of several faults, drawn from --seed. A run fails when COMMAND fails or
-    hangs, an order is paid twice, the audit has a new finding, or an expectation is not met. A failure is repeated,
-    shrunk to the fewest faults, and written to --out as a scenario file that reproduces it with exec. COMMAND gets
-    the variables of exec.
+    COMMAND runs once without faults: this is the baseline. Then it runs with each single fault, at each of its
+    requests, payments and callbacks. Then it runs under storms: several faults at once, chosen at random from --seed. A
+    run fails when COMMAND fails or hangs, an order is paid twice, the audit has a new finding, or an expectation is not
+    met. `explore` repeats each failed run, removes the faults that it does not need, and writes a scenario file to
+    --out with which you can repeat the failure under exec. COMMAND gets the same variables as under exec.
 
-    The exit code is 0 when COMMAND survived everything, 1 when there is a finding, 3 when the baseline fails, sends
-    no request or cannot be run. Ctrl-C and SIGTERM stop it (130, 143); --resume continues.
+    The exit code is 0 when COMMAND survived everything, 1 when there is a finding, 3 when the baseline fails, sends no
+    request or cannot be run. Ctrl-C and SIGTERM stop the verb, with exit codes 130 and 143; --resume continues.
 
     \b
     Examples:
@@ -263,7 +271,7 @@ def _stopping(screen: "Screen") -> Iterator[None]:
 @verb("prove", cls=WithCommand)
 @click.argument("finding", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @own_option("--times", type=Whole(1, TIMES_MAX), default=TIMES, help="The number of runs.")
-@own_option("--timeout", type=Span(0.1), help="End a run that takes longer: it hangs.")
+@own_option("--timeout", type=Span(0.1), help="End a run that takes longer than this; the run counts as hung.")
 @own_option(
     "--restart",
     metavar="CMD",
@@ -274,12 +282,12 @@ def _stopping(screen: "Screen") -> Iterator[None]:
 def prove_command(
     ctx: click.Context, /, finding: Path, times: int, timeout: float | None, restart: tuple[str, ...] | None
 ) -> int:
-    """Play a finding of explore against a command.
+    """Check whether a command survives a finding of explore.
 
-    Run COMMAND once without the finding's faults, which it has to survive, and then --times times with them. Print
-    green when it survives every run, red when it fails every time, else flaky. A run counts only if a fault of the
-    finding strikes it. The exit code is 0 for green, 1 for red, 2 for flaky and for wrong usage, and 3 when no fault
-    struck, or COMMAND fails without any fault or cannot be run.
+    First, COMMAND runs once without the faults of the finding; it must succeed. Then it runs --times times with them.
+    `green` means that it survives every run, `red` that it fails in every run, `flaky` that it fails in some. A run
+    counts only if COMMAND sends a request that a fault is for. The exit code is 0 for green, 1 for red, 2 for flaky and
+    for wrong usage. It is 3 when no fault was used, or when COMMAND fails without faults or cannot be run.
 
     \b
     Examples:

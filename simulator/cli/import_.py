@@ -70,7 +70,7 @@ def import_command(
     timeout: float,
     state: str,
 ) -> int:
-    """Print a scenario that serves a real account's catalog.
+    """Print a scenario with the catalog of a real account.
 
     Only GET is used, at a slow pace. Comments of the scenario list what it cannot express. Neither the key nor the
     secret is written; the scenario has a test key of its own. After an interruption, run the command again to

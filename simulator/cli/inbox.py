@@ -60,9 +60,10 @@ def _reply(ctx: click.Context, param: click.Parameter, text: str) -> dict[str, A
     "replies",
     metavar="STATUS,...",
     callback=_replies,
-    help="Reply to the next messages with these, then repeat the last: 500,200:1.5 (after 1.5 s), or disconnect.",
+    help="Answer the next messages with these statuses, in order; the last one repeats. Such as 500,200:1.5 (after "
+    "1.5 s), or disconnect.",
 )
-@own_option("--clear", is_flag=True, help="Delete its messages and replies first.")
+@own_option("--clear", is_flag=True, help="First delete the inbox's messages and replies.")
 @control_flags
 @json_flag(help="Print JSON.")
 def inbox_command(

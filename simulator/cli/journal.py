@@ -89,9 +89,10 @@ def requests_command(
 ) -> None:
     """Print the requests that a sandbox received.
 
-    Print a line for each request, the latest last, with its rule and its diagnosis. N, the number in the first
-    column and in X-Sim-Request-Id, prints a request with headers and bodies. With --replay it is sent again first,
-    with a new signature. Exit code 1 means that there is no such request, or that it cannot be sent again.
+    Print a line for each request, the latest last, with its rule and its diagnosis. With N, print request N with
+    headers and bodies; N is in the first column, and in the header X-Sim-Request-Id. With --replay, send the request
+    again with a new signature, and print the new request. Exit code 1 means that there is no such request, or that it
+    cannot be sent again.
 
     \b
     Examples:

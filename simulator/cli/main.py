@@ -53,10 +53,10 @@ VERBS = {
     "fork": Verb(CHANGE, "mark", "Copy a sandbox as it is now, or as it was at a moment."),
     "expectations": Verb(JUDGE, "audit", "Check whether a scenario's expectations are met."),
     "health": Verb(TEST, "serve", "Check whether a simulator answers."),
-    "import": Verb(STAGING, "import_", "Print a scenario that serves a real account's catalog."),
+    "import": Verb(STAGING, "import_", "Print a scenario with the catalog of a real account."),
     "scenarios": Verb(SCENARIOS, "scenarios", "Print bundled scenarios, magic accounts or the JSON Schema."),
     "check": Verb(SCENARIOS, "scenarios", "Report the problems of scenario files."),
-    "prove": Verb(JUDGE, "explore", "Play a finding of explore against a command."),
+    "prove": Verb(JUDGE, "explore", "Check whether a command survives a finding of explore."),
     "replay": Verb(DATA, "replay", "Rebuild a sandbox from its tape, and print what differs."),
     "data": Verb(DATA, "data", "Check, move, remove, compact or back up a data folder."),
     "audit": Verb(JUDGE, "audit", "Check a client's behaviour against the obligations of the service."),
@@ -165,17 +165,16 @@ def _blame(text: str) -> None:
     cls=Verbs,
     options_metavar="",
     subcommand_metavar="VERB [OPTIONS]",
-    epilog="An environment variable can set the flags whose help names one: RESELLER_SIM_PORT for --port. "
-    "Exit codes: 0 success, 1 a negative result, 2 wrong usage, 3 could not start.",
+    epilog="If the help of a flag names an environment variable, the variable can set the flag, such as "
+    "RESELLER_SIM_PORT for --port. Exit codes: 0 success, 1 a negative result, 2 wrong usage, 3 could not start.",
 )
 @click.version_option(__version__, "--version", "-V", prog_name=PROGRAM, message="%(prog)s %(version)s")
 def cli() -> None:
-    """A simulator of the reseller payments API: time that can be moved, failures that can be scripted, an explanation
-    for everything that happened.
+    """Simulate the reseller payments API: move its time, script its failures, and see why each thing happened.
 
     \b
-    reseller-sim serve                               answer on port 8080
-    reseller-sim call GET /v2/balance                send it a signed request
+    reseller-sim serve                               start a simulator on port 8080
+    reseller-sim call GET /v2/balance                send a signed request to the simulator
     reseller-sim exec -- npm test                    run tests against a simulator of their own
     reseller-sim VERB --help                         print the help of a verb
     """

@@ -213,7 +213,7 @@ def list_holds(control: Control, json: bool) -> None:
 @own_option("--count", type=Whole(1, HELD_MAX), help="Release the first N; all without it.")
 @asking_flags
 def release(control: Control, name: str, count: int | None, json: bool) -> None:
-    """Release what is held under NAME.
+    """Release the answers and messages that are held under NAME.
 
     \b
     Examples:

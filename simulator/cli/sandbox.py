@@ -46,8 +46,8 @@ export_flag = own_option(
 def sandbox_command() -> None:
     """Create, list and delete sandboxes.
 
-    A sandbox is a whole service of its own in a running simulator: clock, accounts, payments, rules and journal. One
-    for each test lets tests run beside each other. `default` always exists.
+    A sandbox is a whole service of its own in a running simulator: clock, accounts, payments, rules and journal. Give
+    each test its own sandbox, and the tests can run at the same time. `default` always exists.
 
     \b
     Examples:
@@ -93,9 +93,9 @@ def new(
 ) -> None:
     """Create a sandbox, and print how to use it.
 
-    SCENARIO is a bundled name or a file here, which the simulator needs not see; by default it is the server's own.
-    With --export the lines set the variables that `exec` sets, and RESELLER_SIM_SANDBOX for these verbs. Exit code 1
-    means that the scenario cannot be used.
+    SCENARIO is the name of a bundled scenario, or a file on your machine, which is sent to the simulator; by default it
+    is the server's scenario. With --export, the output sets the variables that `exec` sets, and RESELLER_SIM_SANDBOX
+    for the verbs of reseller-sim. Exit code 1 means that the scenario cannot be used.
 
     \b
     Examples:

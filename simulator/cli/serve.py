@@ -39,7 +39,7 @@ HEALTH, READY = "/health", "/ready"
 @server_flags()
 @shared_server_flags
 @option("--watch", is_flag=True, help="Reload the scenario when its file, or a file that it extends, is saved.")
-@option("--until-stdin-ends", is_flag=True, help="Stop when stdin ends, as at the end of the parent program.")
+@option("--until-stdin-ends", is_flag=True, help="Stop when stdin ends, for example because the parent program ended.")
 @option(
     "--data-dir",
     metavar="DIR",
@@ -50,7 +50,7 @@ HEALTH, READY = "/health", "/ready"
     "--durability",
     type=click.Choice(["process", "power"]),
     default="process",
-    help="Survive a killed process, or a power cut as well.",
+    help="process: keep all data if the process is killed. power: also after a power cut.",
 )
 @option(
     "--store",
@@ -61,35 +61,37 @@ HEALTH, READY = "/health", "/ready"
     "--lease",
     type=Span(LEASE_MIN_S, LEASE_MAX_S),
     default="15s",
-    help="With --store: after how long without a sign of life another server takes the sandboxes over.",
+    help="With --store: if this server does not renew its lease for this long, another takes its sandboxes over.",
 )
 @option(
     "--store-grace",
     type=Span(0, GRACE_MAX_S),
     default="60s",
-    help="With --store: how long /_sim shows what is in memory while PostgreSQL does not answer.",
+    help="With --store: how long /_sim shows the state in memory while PostgreSQL does not answer.",
 )
 @option(
     "--advertise",
     metavar="URL",
     callback=values.server_address,
-    help="With --store: the address of this server for the others.  [default: the address that reaches PostgreSQL]",
+    help="With --store: the address at which other servers reach this server.  [default: the address that reaches "
+    "PostgreSQL]",
 )
 @option(
     "--drain",
     type=Span(0, DRAIN_MAX_S),
     default=0.0,
     show_default=False,
-    help="After SIGTERM or Ctrl-C, keep answering for this long, not ready; a second signal stops at once.",
+    help="After SIGTERM or Ctrl-C, keep answering for this long, while /_sim/ready reports 503; a second signal stops "
+    "the server at once.",
 )
 @own_option("--shards", hidden=True, callback=values.gone_shards, expose_value=False)
 @own_option("--shard", hidden=True, callback=values.gone_shards, expose_value=False)
-@json_flag(help="Print a line of JSON when ready, and otherwise only the output of --log, on stderr.")
-@option("--quiet", is_flag=True, help="Print no line for each request, status, callback and webhook.")
+@json_flag(help="Print a line of JSON when the server is ready; the lines of --log go to stderr.")
+@option("--quiet", is_flag=True, help="Do not print the lines for requests, statuses, callbacks and webhooks.")
 @option(
     "--log",
     type=click.Choice(["text", "json"]),
-    help="The form of these lines.  [default: text; off with --json]",
+    help="The form of the lines for requests, statuses, callbacks and webhooks.  [default: text; off with --json]",
 )
 @click.pass_context
 def serve_command(
@@ -97,9 +99,9 @@ def serve_command(
 ) -> int:
     """Run the simulator.
 
-    SCENARIO is a file or the name of a bundled scenario, by default `default`. When it is ready it prints its
-    address, its test credentials and a signed request to paste, then a line for each request, status, callback and
-    webhook as it happens. Ctrl-C or SIGTERM stops it, with exit code 0.
+    SCENARIO is a file or the name of a bundled scenario, by default `default`. When the server is ready, it prints its
+    address, its test credentials and a signed request that you can paste. Then it prints a line for each request,
+    status, callback and webhook when it happens. Ctrl-C or SIGTERM stops the server, with exit code 0.
 
     \b
     Examples:

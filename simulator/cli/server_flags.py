@@ -79,7 +79,7 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
             "--start",
             metavar="ISO",
             callback=values.time,
-            help="The sandbox's time when it starts; by default the present.",
+            help="The time at which the sandbox's clock starts; by default the current time.",
         ),
         option("--seed", type=Whole(0, SEED_MAX), help="The seed of all randomness."),
         *_control(),
@@ -106,7 +106,7 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
             "--scenarios",
             metavar="DIR",
             type=click.Path(exists=True, file_okay=False, path_type=Path),
-            help="The only folder of scenario files that `sandbox new` and POST /_sim/sandboxes may name.",
+            help="The folder from which `sandbox new` and POST /_sim/sandboxes may load scenario files.",
         ),
         option(
             "--tape-budget",
@@ -157,14 +157,14 @@ def _control() -> list[Callable[[Any], Any]]:
             "--control-token",
             metavar="TOKEN",
             callback=values.token,
-            help="The bearer token that /_sim requires. On a loopback address it is open unless this is given; on any "
-            "other a token is generated and printed.",
+            help="The bearer token that /_sim requires. Without it, /_sim is open on a loopback address; on any other "
+            "address the server generates a token and prints it.",
         ),
         option(
             "--control-token-file",
             metavar="FILE",
             callback=values.token_in_file,
-            help="A file with this token, to keep it out of lists of processes; it overrides --control-token.",
+            help="A file with the token, so that `ps` does not show the token; this flag overrides --control-token.",
         ),
         option(
             "--allow-host",
@@ -215,18 +215,18 @@ def shared_server_flags(function: Decorated) -> Decorated:
         option(
             "--quota-transactions",
             type=Whole(0, TRANSACTIONS_MAX),
-            help="The most payments of a sandbox; 0 means no limit.",
+            help="The maximum number of payments in a sandbox; 0 means no limit.",
         ),
         option(
             "--quota-bytes",
             type=Whole(0, BYTES_MAX),
-            help="The most bytes of inputs that a sandbox stores; 0 means no limit.",
+            help="The maximum size of the inputs that a sandbox stores, in bytes; 0 means no limit.",
         ),
         option(
             "--quota-rate",
             type=Number(0, RATE_MAX),
             callback=_rate,
-            help="The most requests per second of a sandbox; 0 means no limit.",
+            help="The maximum number of requests per second to a sandbox; 0 means no limit.",
         ),
     ]
     return all_of(decorators)(function)
