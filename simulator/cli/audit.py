@@ -26,10 +26,10 @@ def audit_command(control: Control, json: bool, all_of_them: bool, junit_file: P
     """Check a client's behaviour against the obligations of the service.
 
     The audit judges the requests that a sandbox of a running simulator has received, and the answers of your receivers.
-    Each obligation is met (ok), violated with its evidence (VIOLATED, or warning), or not exercised (-). On a terminal,
-    violations come first, and obligations that were not exercised are only counted. In a pipe, the text is the whole
-    list in the service's order. Exit code 1 means that an obligation is violated, or that no request reached an
-    endpoint and nothing was judged; 3 that no simulator answered.
+    Each obligation is met (ok), violated with its evidence (VIOLATED, or warning), or not exercised (-): no request was
+    about it. On a terminal, violations come first, and obligations that were not exercised are only counted. In a pipe,
+    the text is the whole list in the service's order. Exit code 1 means that an obligation is violated, or that no
+    request reached an endpoint and nothing was judged; 3 that no simulator answered.
 
     \b
     Examples:

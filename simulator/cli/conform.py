@@ -58,7 +58,7 @@ def _only(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) ->
 @verb("conform")
 @option("--base-url", metavar="URL", envvar=URL_VARIABLES, help=f"The service's address.  [default: {DEFAULT_URL}]")
 @option("--key", metavar="KEY", help="The API key.  [default: the default scenario's]")
-@option("--secret", metavar="SECRET", help="Its secret, in Base64.  [default: the default scenario's]")
+@option("--secret", metavar="SECRET", help="The secret of the key, in Base64.  [default: the default scenario's]")
 @option("--username", metavar="NAME", help="A user of the account, to look at the legacy tokens.")
 @option("--password", metavar="PASSWORD", help="The user's password.")
 @option(

@@ -92,9 +92,9 @@ def exec_command(
     RESELLER_PASSWORD, RESELLER_SANDBOX, RESELLER_SIM_URL (the control API), RESELLER_SIM_KEY, RESELLER_SIM_SECRET and,
     when there is a token, RESELLER_SIM_TOKEN and RESELLER_SIM_CONTROL_TOKEN.
 
-    The exit code is that of COMMAND; 128+N when signal N ended it; 124 when it took longer than --timeout; 3 when it
-    cannot be run. When COMMAND succeeded, the exit code is 1 if a sandbox does not meet an expectation of its scenario,
-    and 3 if a report cannot be written. Deleted and reset sandboxes count, too.
+    `exec` exits with COMMAND's exit code; 128+N when signal N ended it; 124 when it took longer than --timeout; 3 when
+    it cannot be run. When COMMAND succeeded, the exit code is 1 if a sandbox does not meet an expectation of its
+    scenario, and 3 if a report cannot be written. Deleted and reset sandboxes count, too.
 
     With --coverage, `exec` reports at the end which rules, endpoints and outcomes were used. With --audit, it prints
     which obligations of a client COMMAND violated; when COMMAND succeeded, the exit code is 1 for a violation of

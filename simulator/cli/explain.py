@@ -65,8 +65,8 @@ def explain_command(
     curl command, in the arguments or on stdin (-); or as the number of a request in the journal of a running simulator
     (its X-Sim-Request-Id). The request is not sent. The verb searches for up to two mistakes that explain the wrong
     signature, and prints the string that your client should sign. With --string, it compares this with the string that
-    your client signed. Without --secret, it uses the secret that the running simulator has for the key, or that of the
-    default scenario. Exit code 0 means that the signature is right, 1 that it is wrong, 3 that no simulator answered.
+    your client signed. Without --secret, it uses the secret that the running simulator has for the key, or the default
+    scenario's secret. Exit code 0 means that the signature is right, 1 that it is wrong, 3 that no simulator answered.
 
     \b
     Examples:

@@ -58,7 +58,7 @@ def sandbox_flags(function: Decorated) -> Decorated:
         metavar="ID",
         default="default",
         shell_complete=completion.sandboxes,
-        help="The sandbox.",
+        help="The id of the sandbox.",
     )
     return all_of([sandbox, _TOKEN, UTC_FLAG])(function)
 
@@ -119,10 +119,13 @@ def request_flags(function: Decorated) -> Decorated:
         option("--data", "-d", metavar="BODY|@FILE|-", help="The body: literal, from a file, or from stdin."),
         _url("service"),
         option(
-            "--sandbox", metavar="ID", shell_complete=completion.sandboxes, help="The sandbox, when --url names none."
+            "--sandbox",
+            metavar="ID",
+            shell_complete=completion.sandboxes,
+            help="The id of the sandbox, if --url does not name a sandbox.",
         ),
         option("--key", metavar="KEY", help="The API key.  [default: the default scenario's]"),
-        option("--secret", metavar="SECRET", help="Its secret, in Base64.  [default: the default scenario's]"),
+        option("--secret", metavar="SECRET", help="The key's secret, in Base64.  [default: the default scenario's]"),
     ]
     return all_of(decorators)(function)
 

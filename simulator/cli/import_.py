@@ -31,7 +31,9 @@ def _account_numbers(ctx: click.Context, param: click.Parameter, texts: tuple[st
 @verb("import")
 @option("--base-url", metavar="URL", required=True, help="The service's address, such as https://staging.example.com.")
 @option("--key", metavar="KEY", required=True, help="The API key of the account.")
-@option("--secret", metavar="SECRET", required=True, help="Its secret, in Base64; better given as a variable.")
+@option(
+    "--secret", metavar="SECRET", required=True, help="The secret of the key, in Base64; better given as a variable."
+)
 @option(
     "--account",
     metavar="PRODUCT=NUMBER",

@@ -70,7 +70,9 @@ class ProxyFlags:
 @option("--callbacks-to", metavar="URL", callback=_address, help="The receiver of callbacks and webhooks.")
 @option("--key", metavar="KEY", help="An API key whose signatures are to be checked.")
 @option(
-    "--secret", metavar="SECRET", help="Its secret, in Base64; better given as a variable. It only checks signatures."
+    "--secret",
+    metavar="SECRET",
+    help="The secret of the key, in Base64; better given as a variable. It only checks signatures.",
 )
 @option(
     "--record",

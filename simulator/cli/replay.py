@@ -63,9 +63,9 @@ def replay_command(
 ) -> int:
     """Rebuild a sandbox from its tape, and print what differs.
 
-    TAPE is a file of `exec --tape` or of the control API. Play every input, and compare each answer, callback,
-    webhook and journal entry with the tape, byte for byte. The exit code is 0 when everything is equal; 1 when
-    something differs, with the first difference printed, or when the file is incomplete; 3 when the file cannot be
+    TAPE is a file of `exec --tape` or of the control API. The verb plays every input, and compares each answer,
+    callback, webhook and journal entry with the tape, byte for byte. The exit code is 0 when everything is equal; 1
+    when something differs, with the first difference printed, or when the file is incomplete; 3 when the file cannot be
     read, or has no such sandbox, life or moment.
 
     With --serve, serve the sandbox from the end of the tape, or from --until: a running clock continues, and

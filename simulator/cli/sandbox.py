@@ -59,7 +59,7 @@ def sandbox_command() -> None:
 
 @verb("new")
 @click.argument("scenario", required=False, shell_complete=completion.scenarios)
-@own_option("--id", "sandbox_id", metavar="ID", help="Its id; by default a new one.")
+@own_option("--id", "sandbox_id", metavar="ID", help="The id of the sandbox; by default a generated id.")
 @own_option(
     "--clock",
     metavar="real|manual|xN",
@@ -67,15 +67,28 @@ def sandbox_command() -> None:
     shell_complete=completion.clock_modes,
     help="The clock; by default the scenario's.",
 )
-@own_option("--start", metavar="ISO", callback=values.time, help="Its time when it starts; by default the present.")
-@own_option("--seed", type=Whole(0, SEED_MAX), help="The seed of all its randomness.")
+@own_option(
+    "--start",
+    metavar="ISO",
+    callback=values.time,
+    help="The time at which its clock starts; by default the current time.",
+)
+@own_option("--seed", type=Whole(0, SEED_MAX), help="The seed of all randomness in the sandbox.")
 @own_option(
     "--server-file",
     metavar="FILE",
     help="Instead of SCENARIO: a file in the folder of the server's --scenarios.",
 )
-@own_option("--unique", is_flag=True, help="Give it unique keys, which select the sandbox without its URL.")
-@own_option("--no-audit", is_flag=True, help="Exclude it from `exec --audit`: it violates obligations on purpose.")
+@own_option(
+    "--unique",
+    is_flag=True,
+    help="Give the sandbox its own API keys: requests with such a key reach it without /s/ID in the URL.",
+)
+@own_option(
+    "--no-audit",
+    is_flag=True,
+    help="Exclude the sandbox from `exec --audit`, when a test violates obligations on purpose.",
+)
 @export_flag
 @asking_flags
 def new(

@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 def scenarios_command(ctx: click.Context, /, action: tuple[str, ...], json: bool) -> int:
     """Print bundled scenarios, magic accounts or the JSON Schema.
 
-    Without arguments it lists the bundled scenarios. `show` prints one, to start your own file from; with
-    `extends: NAME` your file inherits everything from it. `show FILE --json` prints the complete scenario of your
-    file. Exit code 1 means that the file cannot be used; stderr has the reason, as from `check`.
+    Without arguments, the verb lists the bundled scenarios. `show NAME` prints a scenario, so that you can start your
+    own file from it. A file with `extends: NAME` inherits everything from that scenario. `show FILE --json` prints your
+    scenario with everything that it inherits. Exit code 1 means that the file cannot be used; stderr has the reason, in
+    the form of `check`.
 
     \b
     Examples:
@@ -125,9 +126,9 @@ def _magic(json: bool) -> None:
 def check_command(files: tuple[Path, ...], **flags: Any) -> int:
     """Report the problems of scenario files.
 
-    Each problem is a line, `file:line:column: code message`, as editors read it. Problems are errors, and parts
-    without effect, such as a rule that an earlier rule shadows. A file without problems is `ok`. Exit code 1
-    means that there are problems, 3 that a report could not be written.
+    Each problem is a line, `file:line:column: code message`, a form that editors understand. A problem is an error, or
+    a part without effect, such as a rule that never applies because an earlier rule always matches. A file without
+    problems is `ok`. Exit code 1 means that there are problems, 3 that a report could not be written.
 
     \b
     Examples:

@@ -106,7 +106,7 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
             "--scenarios",
             metavar="DIR",
             type=click.Path(exists=True, file_okay=False, path_type=Path),
-            help="The folder from which `sandbox new` and POST /_sim/sandboxes may load scenario files.",
+            help="`sandbox new` and POST /_sim/sandboxes may load scenario files from this folder only.",
         ),
         option(
             "--tape-budget",
