@@ -68,7 +68,7 @@ def test_the_oldest_vitest_is_one_that_takes_a_chosen_scenario() -> None:
     """Versions before 4.1 give a fixture the values of the extended `test`, not of the extending `test`."""
     assert PACKAGE["peerDependencies"] == {"vitest": ">=4.1"}
     for page in (PAGE, README):
-        assert "wants Vitest 4.1 or later" in page
+        assert "needs Vitest 4.1 or later" in page
     assert "vitest@4 FOLDER" in PAGE
 
 
