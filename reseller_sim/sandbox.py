@@ -192,8 +192,10 @@ class Sandbox(Records):
             raise ValueError(f"the service refused {url!r} as callback URL: {answer.text} {answer.diagnosis}".rstrip())
 
     def replies(self, name: Name, replies: Sequence[Mapping[str, Any]]) -> None:
-        """Plan the answers of an inbox, in order: `[{"status": 500}, {"status": 200}]`. The last answer repeats."""
-        self.ask("PUT", below("/inbox", name), {"replies": [dict(reply) for reply in replies]})
+        """Plan the answers of an inbox, in order: `[{"status": 500}, {"status": 200}]`. The last answer repeats. Warns
+        of real waits under a manual clock."""
+        made = self.ask("PUT", below("/inbox", name), {"replies": [dict(reply) for reply in replies]})
+        warn_of(made, OF_THE_CALLER + 1)
 
     def reset(self) -> None:
         """Return to the start of the scenario."""

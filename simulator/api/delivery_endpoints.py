@@ -8,7 +8,7 @@ from typing import Any
 
 from simulator.api.call import ApiCall, Reply
 from simulator.api.notes import no_delivery, note, note_some
-from simulator.api.paging import BadCursor, PageEnd, decode_cursor, encode_cursor
+from simulator.api.paging import BadCursor, PageEnd, decode_cursor, encode_cursor, note_filters
 from simulator.api.refusals import invalid_parameters, refuse_parameters
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.model.instants import instant, iso_day
@@ -38,10 +38,10 @@ def list_all(call: ApiCall) -> Reply:
     if begin is not None and end is not None and begin > end:
         note(call, "from is later than to, so no delivery matches")
     page = list(islice(_matching(call, filters, (begin, end), before), limit + 1))
-    if not page and before is None and filters:
-        every = sum(1 for _ in _matching(call, {}, (None, None), None))
-        if every:
-            note(call, f"no delivery matches {' and '.join(filters)}; without a filter there are {every}")
+    if not page and before is None:
+        note_filters(call, filters, sum(1 for _ in _matching(call, {}, (None, None), None)), "delivery")
+        if not call.owner.webhook.url:
+            note(call, "no balance webhook is set; PUT /v2/balance-webhook sets one")
     shown, has_more = page[:limit], len(page) > limit
     return Reply(
         200,

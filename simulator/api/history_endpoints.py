@@ -1,10 +1,8 @@
 """The history of transactions and the balance statement (SPEC 4.14, 4.17)."""
 
-import msgspec
-
 from simulator.api.call import ApiCall, Reply
 from simulator.api.notes import no_product, note, note_problems, suggestion
-from simulator.api.paging import PAGE_MAX, days_of, note_empty, page_size
+from simulator.api.paging import PAGE_MAX, days_of, note_empty, note_filters, page_size
 from simulator.api.refusals import UNKNOWN_PRODUCT, invalid_parameters, refuse_parameters
 from simulator.contract.query import whole
 from simulator.domain.model.history import HistoryQuery, figures_of
@@ -45,19 +43,24 @@ def transactions(call: ApiCall) -> Reply:
     page, figures = records.find(wanted, offset, limit, newest_first=newest_first)
     total = sum(figures.counts.values())
     note_empty(call, days, total, offset, "transactions")
-    if wanted.account and not total:
-        found, _ = records.find(msgspec.structs.replace(wanted, account=""), 0, PAGE_MAX, newest_first=True)
-        _note_account(call, wanted.account, [one.account for one in found])
+    if not total:
+        found, every = records.find(HistoryQuery(*days), 0, PAGE_MAX)
+        if not _note_account(call, wanted.account, [one.account for one in found]):
+            note_filters(call, ("status", "product", "account"), sum(every.counts.values()), "transaction")
     if state.assumes("history-meta", "page"):
         figures = figures_of(page)
     return Reply(200, history.body([_record(call, one) for one in page], figures))
 
 
-def _note_account(call: ApiCall, number: str, others: list[str]) -> None:
-    """Suggest an account that is the same number without country code, signs, or a lost zero, or is spelt alike."""
+def _note_account(call: ApiCall, number: str, others: list[str]) -> bool:
+    """Suggest an account that is the same number without country code, signs, or a lost zero, or is spelt alike. False
+    when there is none."""
+    if not number or number in others:
+        return False
     same = (other for other in others if _local_number(other) == _local_number(number))
     if likely := next(same, "") or nearest(number, set(others)):
         note(call, f"no transaction has the account {shown(number)}{suggestion(likely)}")
+    return bool(likely)
 
 
 def _local_number(number: str) -> str:
@@ -105,6 +108,9 @@ def balance_statement(call: ApiCall) -> Reply:
         query=asked,
     )
     note_empty(call, days, shown.total, (page - 1) * limit, "entries")
+    if not shown.total:
+        _, every = call.owner.wallet.find(*days, frozenset(EntryType), 0, 1)
+        note_filters(call, ("type",), sum(each.entries for each in every.values()), "entry")
     body = account.statement(
         entries,
         shown,

@@ -5,7 +5,7 @@ import threading
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from datetime import UTC, date
 from typing import NamedTuple
 
@@ -50,6 +50,13 @@ def note_empty(call: ApiCall, days: tuple[date, date], total: int, offset: int, 
     asked = first if first == last else f"{first} to {last}"
     utc = f" ({in_utc} in UTC)" if in_utc != today else ""
     note(call, f"no {what} of {asked}: days are in GMT+8, where it is {today}{utc}")
+
+
+def note_filters(call: ApiCall, names: Iterable[str], every: int, what: str) -> None:
+    """Note that the filters of these names leave none of `every` records."""
+    used = [name for name in names if call.fields.get(name)]
+    if used and every:
+        note(call, f"no {what} matches {' and '.join(used)}; without a filter there are {every}")
 
 
 def note_page_behind(call: ApiCall, number: int, last: int, total: int, what: str) -> None:

@@ -15,7 +15,7 @@ from reseller_sim.exchange import Answer, Unanswered, Unreachable, exchange
 from simulator.cli import values
 from simulator.cli.control import DEFAULT_URL, SANDBOX_PREFIX, start_advice
 from simulator.cli.flags import json_flag, option, own_option, request_flags
-from simulator.cli.output import echo, echo_json, print_to_stderr, printable_body
+from simulator.cli.output import echo, echo_json, echo_value, print_to_stderr, printable_body
 from simulator.cli.usage import CannotStart, verb, wrong_usage
 from simulator.cli.values import Whole
 from simulator.control.curl import curl_command
@@ -66,13 +66,14 @@ def _header(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str,
     help="An additional header; it replaces a generated header of that name.",
 )
 @own_option("--include", "-i", is_flag=True, help="Print all headers of the response, not only the simulator's.")
-def call_command(bearer: str | None, header: dict[str, str], include: bool, **asked: Any) -> int:
+@json_flag(help="Print one JSON object with status, headers and body.")
+def call_command(bearer: str | None, header: dict[str, str], include: bool, json: bool, **asked: Any) -> int:
     """Send one signed request and print the response.
 
     The body goes to stdout, indented on a terminal; the status and the simulator's headers (X-Sim-*) go to stderr.
-    Without flags, the request goes to the default sandbox on port 8080, with the default credentials; under exec, it
-    goes to the simulator of exec. --url may name a sandbox, such as http://127.0.0.1:8080/s/mine. Control characters in
-    a response are escaped, in JSON without changing its meaning. Exit code 1 means that the response was an error, 3
+    With --json, stdout has one object. Without flags, the request goes to the default sandbox on port 8080, with the
+    default credentials; under exec, it goes to the simulator of exec. --url may name a sandbox, such as
+    http://127.0.0.1:8080/s/mine. Control characters in a response are escaped, in JSON without changing its meaning. Exit code 1 means that the response was an error, 3
     that no response came.
 
     \b
@@ -85,11 +86,14 @@ def call_command(bearer: str | None, header: dict[str, str], include: bool, **as
     if bearer is not None:
         request = with_bearer(request, bearer)
     answer = _exchange(request, header)
-    print_to_stderr(f"{answer.status} {responses.get(answer.status, '')}".rstrip())
-    for name, value in answer.headers.items():
-        if include or name.startswith("x-sim-"):
-            print_to_stderr(whole_line(f"{name}: {value}"))
-    _print_body(answer.body)
+    if json:
+        echo_value({"status": answer.status, "headers": dict(answer.headers), "body": _decoded(answer.body)})
+    else:
+        print_to_stderr(f"{answer.status} {responses.get(answer.status, '')}".rstrip())
+        for name, value in answer.headers.items():
+            if include or name.startswith("x-sim-"):
+                print_to_stderr(whole_line(f"{name}: {value}"))
+        _print_body(answer.body)
     return 0 if 200 <= answer.status < 300 else 1
 
 
@@ -107,6 +111,14 @@ def _exchange(request: SignedRequest, more: Mapping[str, str]) -> Answer:
         if isinstance(error.__cause__, TimeoutError):
             text = f"{address} did not respond within {TIMEOUT_S:g} seconds"
         raise CannotStart(f"reseller-sim call: {text} ({error}): repeat a payment with the same refid") from None
+
+
+def _decoded(body: bytes) -> Any:
+    """Return the value of a JSON body; a body of another kind as text."""
+    try:
+        return json_module.loads(body)
+    except (ValueError, RecursionError):
+        return body.decode("utf-8", "replace")
 
 
 def _print_body(body: bytes) -> None:

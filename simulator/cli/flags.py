@@ -25,6 +25,12 @@ TOKEN_VARIABLES = (f"{VARIABLES}_TOKEN", f"{VARIABLES}_CONTROL_TOKEN")
 """The second variable is also the variable of `serve`, so a single variable serves both sides."""
 
 
+def output_flag(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--output text|json`, as the keyword `output`."""
+    forms = click.Choice(["text", "json"], case_sensitive=False)
+    return option("--output", type=forms, default="text", help="The form of the output.")(function)
+
+
 def json_flag(*, help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """`--output text|json` and its short form `--json`, as the keyword `json`."""
 
@@ -33,9 +39,7 @@ def json_flag(*, help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
         def with_format(*args: Any, output: str, json: bool, **flags: Any) -> Any:
             return function(*args, json=_wants_json(output, json=json), **flags)
 
-        forms = click.Choice(["text", "json"], case_sensitive=False)
-        with_output = option("--output", type=forms, default="text", help="The form of the output.")
-        return option("--json", is_flag=True, help=help)(with_output(with_format))
+        return option("--json", is_flag=True, help=help)(output_flag(with_format))
 
     return decorate
 

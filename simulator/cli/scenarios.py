@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simulator.cli import completion
-from simulator.cli.flags import json_flag
+from simulator.cli.flags import json_flag, output_flag
 from simulator.cli.output import echo, echo_json, print_to_stderr
-from simulator.cli.reports.cases import UNWRITABLE, ReportCase, Reports, Suite, all_ok, report_flags
+from simulator.cli.reports.cases import UNWRITABLE, ReportCase, Reports, Suite, all_ok, as_json, report_flags
 from simulator.cli.usage import verb
 from simulator.shortened import whole_line
 
@@ -115,6 +115,7 @@ def _magic(json: bool) -> None:
 
 @verb("check")
 @report_flags
+@output_flag
 @click.argument(
     "files",
     metavar="FILE...",
@@ -123,7 +124,7 @@ def _magic(json: bool) -> None:
     type=click.Path(path_type=Path),
     shell_complete=completion.yaml_files,
 )
-def check_command(files: tuple[Path, ...], **flags: Any) -> int:
+def check_command(files: tuple[Path, ...], output: str, **flags: Any) -> int:
     """Report the problems of scenario files.
 
     Each problem is a line, `file:line:column: code message`, a form that editors understand. A problem is an error, or
@@ -140,15 +141,18 @@ def check_command(files: tuple[Path, ...], **flags: Any) -> int:
     from simulator.scenario.library import problems
 
     reports = Reports(title="reseller-sim check", **flags)
+    is_json = output == "json" and reports.is_text
     suites = []
     for file in files:
         found = problems(file)
         suites.append(_suite(file, found))
-        if reports.is_text:
+        if reports.is_text and not is_json:
             for problem in found:
                 echo(whole_line(problem))
-        if not found:
+        if not found and not is_json:
             echo(whole_line(f"{file}: ok"))
+    if is_json:
+        echo_json(as_json(reports.title, suites).decode().rstrip())
     is_written = reports.write(suites)
     reports.show(suites)
     if not is_written:

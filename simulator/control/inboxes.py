@@ -31,6 +31,7 @@ from simulator.http_client.targets import BadTarget, parse_target
 from simulator.runtime.background import in_background, place
 from simulator.runtime.inbox_messages import Inbox, InboxMessage
 from simulator.runtime.inboxes import BODY_BYTES_MAX, INBOX_PATH
+from simulator.scenario.lint.waits import inbox_waits
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.sections.scripted_answers import build_inbox
 from simulator.scenario.sections.times import DAYS
@@ -119,7 +120,7 @@ def _item(one: InboxMessage, messages: Messages) -> dict[str, Any]:
 
 
 async def set_replies(request: Request) -> Response:
-    """Program the replies to the next requests, in the form of a scenario."""
+    """Program the replies to the next requests, in the form of a scenario. Warn of real waits under a manual clock."""
     name = _name_of(request)
     live = sandbox_of(request)
     wanted = await body_of(request, "inbox-replies-request")
@@ -131,7 +132,8 @@ async def set_replies(request: Request) -> Response:
             program = await in_background(program_of, document)
     refuse_lost_sandbox(request)
     live.program_inbox(name, document, program)
-    return reply(wanted)
+    warnings = [] if live.clock.runs else inbox_waits(name, program, live.scenario.limits)
+    return reply(wanted | {"warnings": warnings})
 
 
 async def clear(request: Request) -> Response:

@@ -80,6 +80,39 @@ def test_deliveries_that_no_filter_admits_are_counted() -> None:
         assert diagnosis(client, path) == ""
 
 
+def test_a_list_of_deliveries_without_a_webhook_says_what_sets_one() -> None:
+    with running() as client:
+        for query in ("", "?status=failed"):
+            found = diagnosis(client, f"/v2/balance-webhook/deliveries{query}")
+            assert found == "no balance webhook is set; PUT /v2/balance-webhook sets one"
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("/v2/transactions?status=REFUND", "no transaction matches status; without a filter there are 1"),
+        (
+            "/v2/transactions?product=DATA&account=999",
+            "no transaction matches product and account; without a filter there are 1",
+        ),
+        (
+            "/v2/transactions?account=%2B60123456789",
+            "no transaction has the account +60123456789; did you mean 0123456789?",
+        ),
+        (
+            "/v2/transactions?account=0123456789&status=REFUND",
+            "no transaction matches status and account; without a filter there are 1",
+        ),
+        ("/v2/balance-statement?type=COMMISSION", "no entry matches type; without a filter there are 1"),
+    ],
+)
+def test_a_filter_that_leaves_nothing_of_the_days_is_said(target: str, said: str) -> None:
+    with running({"clock": DAY}) as client:
+        assert diagnosis(client, f"{target}&limit=9&date=2026-11-29") == ""
+        client.pay()
+        assert diagnosis(client, f"{target}&limit=9&date=2026-11-29") == said
+
+
 def test_an_amount_that_the_older_catalog_does_not_map_is_said() -> None:
     with running({"clock": DAY}) as client:
         order = {"refid": "a", "product": "DATA", "account": "0123456789"}

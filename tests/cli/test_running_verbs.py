@@ -640,3 +640,13 @@ def test_health_waits_until_a_simulator_answers() -> None:
         with serving("--port", str(port), "--json"):
             assert waiting.result().status == 0
     assert run("health", "--wait", "0.1", "--url", url).status == 3
+
+
+@pytest.mark.parametrize("path", ["/v2/balance", "/v2/nowhere"])
+def test_a_call_is_one_object_when_the_flag_or_the_variable_says_so(asking: Asking, path: str) -> None:
+    refused = int(path.endswith("nowhere"))
+    shown = asking.json("call", "GET", path, status=refused)
+    assert (shown["status"], shown["headers"]["x-sim-sandbox"]) == (404 if refused else 200, asking.sandbox)
+    assert shown["body"] == json.loads(asking.verb("call", "GET", path).stdout)
+    done = asking.verb("call", "GET", path, RESELLER_SIM_OUTPUT="json")
+    assert (json.loads(done.stdout)["status"], done.stderr) == (shown["status"], "")

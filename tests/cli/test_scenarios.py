@@ -144,3 +144,16 @@ def test_a_missing_folder_of_scenarios_is_wrong_usage(folder: Path, verb: tuple[
     assert "--scenarios" in result.stderr
     by_variable = invoke(*verb, RESELLER_SIM_SCENARIOS=str(folder / name))
     assert by_variable.exit_code == 2
+
+
+def test_check_prints_json_when_the_flag_or_the_variable_says_so(folder: Path) -> None:
+    (folder / "wrong.yaml").write_text("extends: default\nseed: abc\n")
+    files = [str(folder / name) for name in ("mine.yaml", "wrong.yaml")]
+    by_flag = invoke("check", "--output", "json", *files)
+    by_variable = invoke("check", *files, RESELLER_SIM_OUTPUT="json")
+    assert (by_flag.exit_code, by_flag.stdout) == (by_variable.exit_code, by_variable.stdout)
+    shown = json.loads(by_flag.stdout)
+    assert (by_flag.exit_code, shown["ok"], [suite["ok"] for suite in shown["suites"]]) == (1, False, [True, False])
+    assert shown["suites"][1]["cases"][0]["code"] == "type"
+    text = invoke("check", "--output", "text", *files, RESELLER_SIM_OUTPUT="json").stdout
+    assert text.splitlines()[0] == f"{files[0]}: ok"

@@ -134,9 +134,12 @@ def test_a_real_wait_under_a_manual_clock_is_a_warning(simulator: Simulator) -> 
     waits = "29 s of real time, although the clock is manual"
     with pytest.warns(RuntimeWarning, match=f"'slow' waits up to {waits}") as caught:
         sandbox = simulator.sandbox({"extends": "default", "faults": [{"name": "slow", **slow}]})
-    with sandbox, pytest.warns(RuntimeWarning, match=f"each request waits {waits}") as caught_later:
+    with pytest.warns(RuntimeWarning, match=f"each request waits {waits}") as caught_later:
         sandbox.fault(slow)
-    assert [warning[0].filename for warning in (caught, caught_later)] == [__file__, __file__]
+    of_inbox = "messages to the inbox 'callbacks' wait up to 5 s of real time"
+    with pytest.warns(RuntimeWarning, match=of_inbox) as caught_of_inbox:
+        sandbox.replies("callbacks", [{"delay": 20}])
+    assert [found[0].filename for found in (caught, caught_later, caught_of_inbox)] == [__file__] * 3
 
 
 def test_a_traceback_of_pytest_has_no_frame_of_ours(own: Sandbox) -> None:

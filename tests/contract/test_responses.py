@@ -70,7 +70,13 @@ def problems(document: str, method: str, path: str, status: int, body: Any = Non
             200,
             EXCHANGE | {"request": {"headers": [["host", "x"]], "body": ""}, "response": {"headers": [], "body": "{}"}},
         ),
-        (CONTROL, "PUT", "/_sim/sandboxes/a/inbox/b", 200, {"replies": [{"status": 500}, {"delay": 1.5}]}),
+        (
+            CONTROL,
+            "PUT",
+            "/_sim/sandboxes/a/inbox/b",
+            200,
+            {"replies": [{"status": 500}, {"delay": 1.5}], "warnings": []},
+        ),
     ],
 )
 def test_a_response_within_the_contract(document: str, method: str, path: str, status: int, body: Any) -> None:

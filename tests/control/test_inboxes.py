@@ -294,3 +294,12 @@ def test_a_reset_begins_a_program_and_its_windows_again() -> None:
         assert statuses(client, 1) == [503]
         assert client.sim("POST", "/sandboxes/default/reset").status < 300
         assert statuses(client, 2) == [201, 202]
+
+
+@pytest.mark.parametrize(("clock", "delay", "count"), [("manual", "20s", 1), ("manual", "1s", 0), ("real", "20s", 0)])
+def test_replies_that_wait_long_under_a_manual_clock_are_a_warning(clock: str, delay: str, count: int) -> None:
+    with running() as client:
+        client.sim("POST", "/sandboxes", {"id": "mine", "clock": {"mode": clock}})
+        answer = client.sim("PUT", "/sandboxes/mine/inbox/callbacks", {"replies": [{"delay": delay}]}).json
+    text = "messages to the inbox 'callbacks' wait up to 5 s of real time, although the clock is manual"
+    assert answer == {"replies": [{"delay": delay}], "warnings": [text] * count}

@@ -292,3 +292,22 @@ def test_a_name_instead_of_a_file_is_explained(
     monkeypatch.chdir(tmp_path)
     [problem] = problems(Path(wanted))
     assert problem.message == hint
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "payments:\n  - { when: { not: { product: RELOAD } }, then: [{ status: Failed }] }\n",
+            "there is no key 'not' here: it belongs into the value of another key, such as reseller: { not: … }",
+        ),
+        (
+            "schedule:\n  - { at: 5s, deposit: 10 }\n",
+            "must be an object, not 10; its keys are reseller, amount, description, type",
+        ),
+    ],
+)
+def test_a_value_in_the_wrong_shape_is_told_what_the_right_one_holds(text: str, told: str, tmp_path: Path) -> None:
+    file = tmp_path / "f.yaml"
+    file.write_text(D + text, "utf-8")
+    assert [problem.message for problem in problems(file)] == [told]

@@ -23,9 +23,10 @@ class Asking:
         assert made.exit_code == 0, made.output
         return cls(url, json.loads(made.stdout)["id"])
 
-    def verb(self, *arguments: str, body: bytes = b"") -> Result:
+    def verb(self, *arguments: str, body: bytes = b"", **variables: str) -> Result:
         """Run a verb; the sandbox is in its environment."""
-        return invoke(*arguments, body=body, RESELLER_SIM_URL=f"{self.url}/_sim", RESELLER_SIM_SANDBOX=self.sandbox)
+        variables |= {"RESELLER_SIM_URL": f"{self.url}/_sim", "RESELLER_SIM_SANDBOX": self.sandbox}
+        return invoke(*arguments, body=body, **variables)
 
     def json(self, *arguments: str, status: int = 0) -> Any:
         """Return the output of a verb with `--json`."""

@@ -106,7 +106,7 @@ export class Control {
     }
     if (!isObject(value)) throw this.wrongAnswer(method, path, `${status} ${JSON.stringify(text.trim().slice(0, CHARS_SHOWN))}`);
     if (status < 300) {
-      if (method === "POST" && Array.isArray(value["warnings"])) value["warnings"].forEach((text) => process.emitWarning(`${text as string}`));
+      if (method !== "GET" && Array.isArray(value["warnings"])) value["warnings"].forEach((text) => process.emitWarning(`${text as string}`));
       return value;
     }
     const { error, message, path: part, problems } = value as { error: string; message: string; path?: string; problems?: Problem[] };

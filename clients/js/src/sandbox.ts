@@ -175,7 +175,7 @@ export class Sandbox {
 
   /** Sets the replies of an inbox: in this order, then the last repeatedly. */
   async replies(name: string, replies: readonly Reply[]): Promise<void> {
-    return this.#control.ask("PUT", this.#inbox(name), { json: { replies } });
+    await this.#control.ask("PUT", this.#inbox(name), { json: { replies } });
   }
 
   /** The first callback of this payment, with this status, that an inbox received or receives in `timeoutS` seconds, by default 10. */

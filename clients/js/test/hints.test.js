@@ -116,4 +116,6 @@ test("a fault that no request meets is refused, and one that waits by the wall i
   const warn = context.mock.method(process, "emitWarning", () => undefined);
   await sandbox.fault({ then: { delay: "30s" } });
   assert.match(String(warn.mock.calls[0]?.arguments[0]), /each request waits 29 s of real time, although the clock is manual/);
+  await sandbox.replies("callbacks", [{ delay: 20 }]);
+  assert.match(String(warn.mock.calls[1]?.arguments[0]), /messages to the inbox 'callbacks' wait up to 5 s of real time/);
 });

@@ -6,6 +6,7 @@ from typing import Final
 
 from simulator.domain.model.draw import Delay, Spread
 from simulator.domain.model.fault_kinds import FaultThen
+from simulator.domain.model.inbox_programs import InboxProgram
 from simulator.domain.model.scenario import Limits, Scenario
 from simulator.scenario.reading.value_reader import ValueReader
 from simulator.scenario.sections.schedule_section import added_rules
@@ -90,9 +91,14 @@ def real_waits(scenario: Scenario) -> list[str]:
             text = f"each request that meets the fault {rule.label!r} waits up to {span.total_seconds():g} s {ALTHOUGH}"
             found.append(f"{text}; write delay: {{ virtual: … }} to wait none")
     for name, program in scenario.inboxes.items():
-        replies = (*program.replies, *(timed.reply for timed in program.during))
-        longest = max((_longest(one.delay) for one in replies), default=NONE)
-        span = min(longest, scenario.limits.callback_timeout_manual)
-        if span >= SHORT:
-            found.append(f"messages to the inbox {name!r} wait up to {span.total_seconds():g} s {ALTHOUGH}")
+        found += inbox_waits(name, program, scenario.limits)
     return found
+
+
+def inbox_waits(name: str, program: InboxProgram, limits: Limits) -> list[str]:
+    """Return a sentence about the replies of an inbox if they make a sender wait long, for a sandbox whose clock is
+    manual."""
+    replies = (*program.replies, *(timed.reply for timed in program.during))
+    longest = max((_longest(one.delay) for one in replies), default=NONE)
+    span = min(longest, limits.callback_timeout_manual)
+    return [f"messages to the inbox {name!r} wait up to {span.total_seconds():g} s {ALTHOUGH}"] if span >= SHORT else []

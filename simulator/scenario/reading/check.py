@@ -165,8 +165,9 @@ def _unknown_key(key: str, value: object, members: Mapping[str, Any]) -> tuple[s
         hint = f" (did you mean {word!r}?)"
     elif hint := explained(key, known):
         pass
-    elif owner := next((name for name, member in members.items() if key in _keys_of(member)), ""):
-        hint = f": it belongs into {owner!r}, as in {owner}: {{ {key}: … }}"
+    elif owners := [name for name, member in members.items() if key in _keys_of(member)]:
+        place = f"{owners[0]!r}, as in" if len(owners) == 1 else "the value of another key, such as"
+        hint = f": it belongs into {place} {owners[0]}: {{ {key}: … }}"
     elif owner := next((name for name, member in members.items() if key in _keys_of(member.get("items", {}))), ""):
         code = "code: …, " if "code" in _keys_of(members[owner]["items"]) and key != "code" else ""
         hint = f": it belongs into {owner!r}, as in {owner}: [{{ {code}{key}: … }}]"
@@ -216,6 +217,8 @@ def _nesting(value: object, rule: Mapping[str, Any]) -> str:
         return f"; write {flow([value])}" if _is_short(value) else "; begin it with '- ', as an item of a list"
     if isinstance(value, list) and "object" in wanted and len(value) == 1 and isinstance(value[0], dict):
         return f"; write {flow(value[0])}" if _is_short(value[0]) else "; leave out the '- ' that begins it"
+    if wanted == "object" and not isinstance(value, list) and (known := ", ".join(rule.get("properties", {}))):
+        return f"; its keys are {known}" if len(known) <= LISTED_CHARS_MAX else ""
     return ""
 
 
