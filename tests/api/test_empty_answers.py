@@ -80,13 +80,6 @@ def test_deliveries_that_no_filter_admits_are_counted() -> None:
         assert diagnosis(client, path) == ""
 
 
-def test_a_list_of_deliveries_without_a_webhook_says_what_sets_one() -> None:
-    with running() as client:
-        for query in ("", "?status=failed"):
-            found = diagnosis(client, f"/v2/balance-webhook/deliveries{query}")
-            assert found == "no balance webhook is set; PUT /v2/balance-webhook sets one"
-
-
 @pytest.mark.parametrize(
     ("target", "said"),
     [

@@ -23,6 +23,7 @@ TOLD = {
     "a colon": (f"{D}description: a day: a bad one\n", ['2:19: syntax * needs quotes: write description: "…"']),
     "a colon in a rule": (f"{D}payments:\n  - name: so: no\n", ['3:13: syntax * needs quotes: write name: "…"']),
     "a colon in a flow": (f"{D}clock: {{ mode: a: b }}\n", ['2:17: syntax * needs quotes: write mode: "…"']),
+    "a comment of another language": (f"// my scenario\n{D}seed: 1\n", ["1:1: syntax * a comment begins with #"]),
     "a deeper key": (f"{D}payments:\n  - name: x\n     then: y\n", ["4:6: syntax * begin both in the same column"]),
     "a no-break space after a colon": (f"{D}seed:{NBSP}7\n", [f"2:6: syntax * {ODD}"]),
     "a no-break space before a key": (f"{D}{NBSP}seed: 7\n", [f"2:1: bad_text {ODD}"]),
@@ -304,6 +305,13 @@ def test_a_name_instead_of_a_file_is_explained(
         (
             "schedule:\n  - { at: 5s, deposit: 10 }\n",
             "must be an object, not 10; its keys are reseller, amount, description, type",
+        ),
+        *(
+            (
+                f"resellers: [{{ code: RS001, catalog: {{ products: {products} }} }}]\n",
+                "a reseller's catalog has the codes of products themselves, as in catalog: { RELOAD: … }",
+            )
+            for products in ("[{ code: RELOAD, is_active: false }]", "{ RELOAD: { is_active: false } }")
         ),
     ],
 )

@@ -117,6 +117,10 @@ def _at(found: Any, path: list[Any]) -> dict[str, Any]:
 def _explained(error: Any, path: Path, rule: Mapping[str, Any], data: Any) -> Iterator[tuple[bool, Path, str, str]]:
     """Yield (at the key?, path, code, message) for each problem that causes a violation."""
     kind, value = error.kind.name, error.instance
+    if path[:1] == ("resellers",) and path[2:] == ("catalog", "products"):
+        text = "a reseller's catalog has the codes of products themselves, as in catalog: { RELOAD: … }"
+        yield True, path, "unknown_product", text
+        return
     match kind:
         case "additionalProperties":
             is_step = _is_step(value, rule)

@@ -96,6 +96,8 @@ def _above(lines: list[str], line: int) -> Mistake | None:
             continue
         start = len(above) - len(above.lstrip()) + 1
         text = above.strip()
+        if text.startswith("//"):
+            return Mistake(number, start, "a comment begins with #")
         if _NO_BLANK.fullmatch(text):
             return Mistake(number, start, f"write a space after the {'-' if text.startswith('-') else 'colon'}")
         if _WORD.fullmatch(text):
