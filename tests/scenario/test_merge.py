@@ -161,8 +161,8 @@ def test_a_rule_name_is_unique_over_all_files(tmp_path: Path) -> None:
 
 def test_an_item_of_the_wrong_shape_is_reported_and_not_dropped(tmp_path: Path) -> None:
     assert reported(tmp_path, "resellers: [5, { balance: 1 }]\n") == [
-        "over.yaml:2:13: type must be an object, not 5; its keys are code, email, balance, low_balance_threshold, api_keys, users, "
-        "callback, balance_webhook, settings, catalog",
+        "over.yaml:2:13: type must be an object, not 5; its keys are code, email, balance, "
+        "low_balance_threshold, api_keys, users, callback, balance_webhook, settings, catalog",
         "over.yaml:2:16: missing_key 'code' is missing",
     ]
 
