@@ -68,7 +68,7 @@ class Obligation(Clause):
 
     @property
     def is_violated(self) -> bool:
-        """Whether there is at least one finding."""
+        """Return whether there is at least one finding."""
         return self.state == "violated"
 
 

@@ -49,12 +49,12 @@ class OptionsPage(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The page number from 1; 0 if the answer does not say it."""
+        """Return the page number from 1; 0 if the answer does not say it."""
         return _whole(self.answer.meta and self.answer.meta.current_page)
 
     @property
     def last(self) -> int:
-        """The number of pages; 0 if the answer does not say it."""
+        """Return the number of pages; 0 if the answer does not say it."""
         return _whole(self.answer.meta and self.answer.meta.last_page)
 
 
@@ -95,7 +95,7 @@ class Traffic:
 
     @cached_property
     def _owners(self) -> Mapping[bytes, str]:
-        """The resellers by credentials, from requests whose credentials were recognised."""
+        """Return the resellers by credentials, from requests whose credentials were recognised."""
         return {_credentials(call): call.reseller for call in self.calls if call.reseller}
 
     def to(self, method: str, path: str) -> Sequence[Call]:
@@ -118,13 +118,13 @@ class Traffic:
 
     @cached_property
     def payments(self) -> Sequence[PaymentRequest]:
-        """Every request to create or to re-query a payment."""
+        """Return every request to create or to re-query a payment."""
         made = (payment_of(call, self.actor(call)) for call in self.to("POST", PATH))
         return [one for one in made if one is not None]
 
     @cached_property
     def by_refid(self) -> Mapping[tuple[str, str], list[PaymentRequest]]:
-        """The payments by reseller and refid."""
+        """Return the payments by reseller and refid."""
         found: dict[tuple[str, str], list[PaymentRequest]] = defaultdict(list)
         for one in self.payments:
             found[one.key].append(one)
@@ -132,12 +132,12 @@ class Traffic:
 
     @cached_property
     def orders(self) -> Sequence[PaymentRequest]:
-        """The first request of each order. A re-query has the same order."""
+        """Return the first request of each order. A re-query has the same order."""
         return list({(one.key, one.order): one for one in reversed(self.payments)}.values())[::-1]
 
     @cached_property
     def asked(self) -> Mapping[str, list[PaymentRequest]]:
-        """The payments by refid alone, since a callback does not name its reseller."""
+        """Return the payments by refid alone, since a callback does not name its reseller."""
         found: dict[str, list[PaymentRequest]] = defaultdict(list)
         for one in self.payments:
             found[one.refid].append(one)
@@ -145,8 +145,8 @@ class Traffic:
 
     @cached_property
     def told(self) -> Mapping[str, dict[PaymentOutcome, datetime]]:
-        """The final statuses by refid from accepted callbacks and the history, each with the time when the client first
-        read it."""
+        """Return the final statuses by refid from accepted callbacks and the history, each with the time when the
+        client first read it."""
         found: dict[str, dict[PaymentOutcome, datetime]] = defaultdict(dict)
         for one in self.callbacks:
             outcome = self.outcome_told(one)
@@ -168,45 +168,45 @@ class Traffic:
 
     @cached_property
     def genuine(self) -> Sequence[Notification]:
-        """The notifications of the service, without probes."""
+        """Return the notifications of the service, without probes."""
         return [one for one in self.notifications if not one.probe]
 
     @cached_property
     def callbacks(self) -> Sequence[Notification]:
-        """The transaction callbacks of the service."""
+        """Return the transaction callbacks of the service."""
         return [one for one in self.genuine if one.kind == "callback"]
 
     def outcome_told(self, one: Notification) -> PaymentOutcome:
-        """The status in a callback; decoded once."""
+        """Return the status in a callback; decoded once."""
         if one.n not in self._outcomes:
             self._outcomes[one.n] = outcome_named(text(callback_fields(one), "status"))
         return self._outcomes[one.n]
 
     @cached_property
     def deliveries(self) -> Sequence[DeliveryAttempts]:
-        """The attempts, grouped by delivery."""
+        """Return the attempts, grouped by delivery."""
         return grouped(self.genuine)
 
     @cached_property
     def received(self) -> Sequence[DeliveryAttempts]:
-        """The deliveries to the client's own receivers, without inboxes."""
+        """Return the deliveries to the client's own receivers, without inboxes."""
         return [one for one in self.deliveries if is_clients_own(one.last)]
 
     # Catalog and options
 
     @cached_property
     def fetches(self) -> Sequence[Fetch]:
-        """Every catalog that was read."""
+        """Return every catalog that was read."""
         return self._read[1]
 
     @cached_property
     def pages(self) -> Sequence[OptionsPage]:
-        """Every page of options that was read."""
+        """Return every page of options that was read."""
         return self._read[2]
 
     @cached_property
     def shelf(self) -> SeenCatalog:
-        """The products and options that the client has read."""
+        """Return the products and options that the client has read."""
         return self._read[0]
 
     @cached_property
@@ -242,5 +242,5 @@ def _records(call: Call) -> list[Mapping[str, Any]]:
 
 
 def answered_message(call: Call) -> str:
-    """The `data.message` of an answer."""
+    """Return the `data.message` of an answer."""
     return text(inner(members(call.answer), "data"), "message")

@@ -33,12 +33,12 @@ class PaymentOutcome(StrEnum):
 
     @property
     def is_open(self) -> bool:
-        """Whether the payment exists and is not final."""
+        """Return whether the payment exists and is not final."""
         return self in (PaymentOutcome.ACCEPTED, PaymentOutcome.PROCESSING)
 
     @property
     def is_final(self) -> bool:
-        """Whether the payment exists and is final."""
+        """Return whether the payment exists and is final."""
         return self in (PaymentOutcome.PAID, PaymentOutcome.FAILED, PaymentOutcome.REFUNDED)
 
 
@@ -79,7 +79,7 @@ class PaymentRequest(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def key(self) -> tuple[str, str]:
-        """The client and the refid."""
+        """Return the client and the refid."""
         return self.actor, self.refid
 
     def follows(self, before: "PaymentRequest") -> bool:

@@ -119,12 +119,12 @@ class DeliveryAttempts(NamedTuple):
 
     @property
     def last(self) -> Notification:
-        """The last attempt."""
+        """Return the last attempt."""
         return self.attempts[-1]
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The numbers of the attempts."""
+        """Return the numbers of the attempts."""
         return tuple(one.n for one in self.attempts)
 
     @property

@@ -29,7 +29,7 @@ def body_hash(body: bytes) -> bytes:
 
 
 def canonical_string(timestamp: bytes, nonce: bytes, method: bytes, query: bytes, hashed: bytes) -> bytes:
-    """The string to sign, from a canonical query."""
+    """Return the string to sign, from a canonical query."""
     return b":".join((b"v1", timestamp, nonce, method, query, hashed))
 
 
@@ -39,17 +39,17 @@ def hmac_sha256(secret: bytes, text: bytes) -> bytes:
 
 
 def signature(secret: bytes, canonical: bytes) -> str:
-    """The value of X-Signature: `v1=` and the Base64 of the HMAC-SHA256. `secret` is decoded."""
+    """Return the value of X-Signature: `v1=` and the Base64 of the HMAC-SHA256. `secret` is decoded."""
     return "v1=" + b2a_base64(hmac_sha256(secret, canonical), newline=False).decode()
 
 
 def canonical_query(raw: bytes) -> bytes:
-    """The literal form of SPEC: sorted by key, equal keys in the order sent, empty values included."""
+    """Return the literal form of SPEC: sorted by key, equal keys in the order sent, empty values included."""
     return canonical_queries(raw, QueryRules("as_sent", "with"))[0]
 
 
 def canonical_queries(raw: bytes, rules: QueryRules) -> list[bytes]:
-    """Every form of a raw query that `rules` accept, the most literal first, without duplicates."""
+    """Return every form of a raw query that `rules` accept, the most literal first, without duplicates."""
     if not raw:
         return [b""]
     full = [part for part in raw.split(b"&") if b"=" in part]

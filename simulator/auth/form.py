@@ -43,12 +43,13 @@ def wrong_form(signature: bytes) -> str:
 
 
 def misspelling(text: bytes) -> str:
-    """Why what follows v1= is not Base64."""
+    """Return why what follows v1= is not Base64."""
     return f"what follows v1= is not Base64: {_flaw(text)}{repeated(text)}"
 
 
 def wrong_digest(raw: bytes) -> str:
-    """Why the bytes of a signature are no HMAC-SHA256, as far as their form shows; empty when they may be one."""
+    """Return why the bytes of a signature are no HMAC-SHA256, as far as their form shows; empty when they may be
+    one."""
     if not raw:
         return "nothing follows v1="
     text = binascii.b2a_base64(raw, newline=False)
@@ -72,7 +73,7 @@ def is_utf8(raw: bytes) -> bool:
 
 
 def repeated(value: bytes) -> str:
-    """A hint for a header whose value has what repeated ones are joined with."""
+    """Return a hint for a header whose value has what repeated ones are joined with."""
     return "; the header was sent more than once, or with a comma" if b", " in value else ""
 
 

@@ -71,7 +71,7 @@ class Denied(msgspec.Struct, frozen=True):
 
     @property
     def message(self) -> str:
-        """The text of the code."""
+        """Return the text of the code."""
         return MESSAGES[self.code]
 
 
@@ -146,7 +146,7 @@ def check_headers(
 
 
 def _incomplete(headers: Mapping[bytes, bytes]) -> Denied:
-    """The refusal of a signature that lacks a header, or else has an empty one."""
+    """Return the refusal of a signature that lacks a header, or else has an empty one."""
     if missing := [name for name in names.SIGNATURE_HEADERS if name not in headers]:
         hints = "".join(_near(headers, name) for name in missing)
         return Denied("missing_hmac_headers", f"not sent: {_written(missing)}{hints}")
@@ -155,24 +155,24 @@ def _incomplete(headers: Mapping[bytes, bytes]) -> Denied:
 
 
 def _near(headers: Mapping[bytes, bytes], name: bytes) -> str:
-    """A hint at a header that was sent with a name like that of an absent one."""
+    """Return a hint at a header that was sent with a name like that of an absent one."""
     near = (sent for sent in headers if sent != name and _CORES[name] in sent.translate(None, b"-_"))
     sent = next((sent for sent in near if sent not in _CORES), b"")
     return f"; {sent[:_NAME_SHOWN_MAX].decode('latin-1')} was sent, did you mean {_written([name])}?" if sent else ""
 
 
 def _key_form(key: bytes) -> str:
-    """A hint at what the form of an API key alone shows to be wrong."""
+    """Return a hint at what the form of an API key alone shows to be wrong."""
     return next((f"; {hint}" for form, hint in _KEY_FORMS if form.fullmatch(key)), "")
 
 
 def _unit(timestamp: bytes) -> str:
-    """The unit of a timestamp that is more than seconds; empty for seconds."""
+    """Return the unit of a timestamp that is more than seconds; empty for seconds."""
     return _UNITS.get(len(timestamp), "") if timestamp.isdigit() else ""
 
 
 def _misshapen(nonce: bytes, timestamp: bytes) -> Denied:
-    """The refusal of a nonce of the wrong length, or else with a character that is not allowed."""
+    """Return the refusal of a nonce of the wrong length, or else with a character that is not allowed."""
     if nonce.isdigit() and not timestamp.isdigit() and _is_nonce(timestamp):
         return Denied("invalid_nonce_format", EXCHANGED)
     if not NONCE_BYTES_MIN <= len(nonce) <= NONCE_BYTES_MAX:
@@ -189,7 +189,7 @@ def _written(found: list[bytes]) -> str:
 
 
 def _out_of_time(timestamp: bytes, now_s: float, tolerance_s: float) -> Denied:
-    """The refusal of a timestamp that is further than the tolerance from now, in either direction."""
+    """Return the refusal of a timestamp that is further than the tolerance from now, in either direction."""
     if unit := _unit(timestamp):
         return Denied("timestamp_expired", f"the timestamp is in {unit}; send seconds")
     age_s = now_s - int(timestamp)

@@ -59,7 +59,7 @@ class TokenHolder(msgspec.Struct, frozen=True):
 
 
 def issue(realm: Realm, use: Use, holder: TokenHolder, now: datetime, lifetime: timedelta) -> str:
-    """A token valid from `now` for `lifetime`, in whole seconds; equal arguments give equal bytes."""
+    """Return a token valid from `now` for `lifetime`, in whole seconds; equal arguments give equal bytes."""
     import jwt  # takes longer to import than the server to start
 
     issued_s, issued_us = divmod(_unix_us(now), _SECOND_US)
@@ -77,7 +77,7 @@ def issue(realm: Realm, use: Use, holder: TokenHolder, now: datetime, lifetime: 
 
 
 def verify(realm: Realm, token: str, use: Use, now: datetime) -> TokenHolder | Denied:
-    """The holder, if the token is valid here and now for this use; else a refusal that says what is wrong."""
+    """Return the holder, if the token is valid here and now for this use; else a refusal that says what is wrong."""
     if len(token) > TOKEN_CHARS_MAX:
         return Denied(REFUSED, f"the token has {len(token)} characters, at most {TOKEN_CHARS_MAX} are read")
     import jwt
@@ -99,7 +99,7 @@ def verify(realm: Realm, token: str, use: Use, now: datetime) -> TokenHolder | D
 
 
 def claimed(token: str) -> dict[str, Any]:
-    """A token's unverified claims; empty when it cannot be decoded. Never use them to authenticate."""
+    """Return a token's unverified claims; empty when it cannot be decoded. Never use them to authenticate."""
     if len(token) > TOKEN_CHARS_MAX:
         return {}
     import jwt

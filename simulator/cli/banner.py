@@ -44,7 +44,7 @@ def log_line(running: Running, *, shows_token: bool) -> str:
 
 
 def page(running: Running) -> str:
-    """The banner."""
+    """Return the banner."""
     facts = [f"  {name:<11} {whole_line(text)}" for name, text in _facts(running)]
     return "\n".join([f"reseller-sim {__version__} answers at {running.url}", "", *facts, "", *_first_steps(running)])
 
@@ -93,7 +93,7 @@ def _callbacks(running: Running, owner: Reseller) -> list[tuple[str, str]]:
 
 
 def _asking(running: Running, *verb: str) -> str:
-    """A verb that asks this simulator."""
+    """Return a verb that asks this simulator."""
     words = [*_trusting(running), pasted(), *verb]
     if running.url != DEFAULT_URL:
         words += ["--url", running.url]
@@ -129,7 +129,7 @@ def _first_steps(running: Running) -> list[str]:
 
 
 def _example(sandbox: LiveSandbox, owner: Reseller) -> tuple[str, str, bytes]:
-    """A payment where the scenario sells the example product, else a balance query."""
+    """Return a payment where the scenario sells the example product, else a balance query."""
     product = owner.sees(sandbox.scenario.catalog, EXAMPLE_PRODUCT)
     if product is None or not product.is_active:
         return "GET", "/v2/balance", b""

@@ -216,7 +216,7 @@ def credentials(key: str | None, secret: str | None) -> Credentials:
 
 
 def default_credentials() -> Credentials:
-    """The first active key of the default scenario."""
+    """Return the first active key of the default scenario."""
     from simulator.scenario.library import load_scenario
 
     for reseller in load_scenario("default").resellers:
@@ -245,7 +245,7 @@ def read_file(name: str, what: str = "the body", bytes_max: int = BYTES_MAX) -> 
 
 
 def read_stdin(bytes_max: int = BYTES_MAX) -> bytes:
-    """All of stdin. Raises `UnreadableInput`."""
+    """Return all of stdin. Raises `UnreadableInput`."""
     if sys.stdin is None:
         raise UnreadableInput("stdin is closed")
     try:

@@ -72,7 +72,7 @@ def _change(name: str, value: Mapping[str, Any]) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A value in JSON: a text has its quotes, so that an empty one is seen."""
+    """Return a value in JSON: a text has its quotes, so that an empty one is seen."""
     return json_.dumps(value, ensure_ascii=False)
 
 

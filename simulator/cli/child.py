@@ -70,7 +70,7 @@ def on_path() -> Iterator[None]:
 
 
 def _folder_with_script() -> Path | None:
-    """A new folder with a script of our name, for this user alone."""
+    """Return a new folder with a script of our name, for this user alone."""
     import tempfile
 
     try:
@@ -153,8 +153,8 @@ def _send(process: "subprocess.Popen[bytes]", number: int, *, has_group: bool) -
 
 
 def _ended(process: "subprocess.Popen[bytes]") -> int:
-    """The exit status of a process. Each wait is short, since the handler of a signal that comes just before a wait
-    runs after it."""
+    """Return the exit status of a process. Each wait is short, since the handler of a signal that comes just before a
+    wait runs after it."""
     while True:
         with suppress(subprocess.TimeoutExpired):
             return process.wait(WAIT_S)

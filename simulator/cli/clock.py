@@ -111,7 +111,7 @@ def _stop(control: Control) -> int:
 
 
 def _asked(ctx: click.Context, how: tuple[str, ...]) -> dict[str, Any]:
-    """The body of the request."""
+    """Return the body of the request."""
     if how == ("idle",):
         return {"until": "idle"}
     if len(how) == 2 and how[0] == "to":

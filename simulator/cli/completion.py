@@ -159,7 +159,7 @@ class Zsh(WholeWord, ZshComplete):
     """With a script that can also be evaluated where completion was not yet set up."""
 
     def source(self) -> str:
-        """The script; its first line is for files that compinit finds."""
+        """Return the script; its first line is for files that compinit finds."""
         return super().source().replace("\n", ZSH_SECOND_LINE, 1)
 
 

@@ -97,7 +97,7 @@ class Control:
         return self._ask("DELETE", path)
 
     def rows(self, path: str, name: str, query: client.Query | None = None) -> Iterator[Any]:
-        """The rows of a list, page by page as they are asked for; `name` is the member that has them."""
+        """Yield the rows of a list, page by page as they are asked for; `name` is the member that has them."""
         asked = {"limit": client.PAGE, **(query or {})}
         while True:
             page = self.get(path, query=asked)
@@ -164,12 +164,13 @@ class Control:
         return list(map(self.fields, value)) if isinstance(value, list) else value
 
     def useless(self, what: str) -> CannotStart:
-        """The error about an answer, or about none."""
+        """Return the error about an answer, or about none."""
         return CannotStart(whole_line(f"{title()}: {self.base} {what}"))
 
 
 def start_advice(reason: Unanswered | None) -> str:
-    """The end of a sentence about a simulator that is not there; empty when something answered, but not by TLS."""
+    """Return the end of a sentence about a simulator that is not there; empty when something answered, but not by
+    TLS."""
     is_there = reason is not None and reason.has_advice
     return "" if is_there else ": start `reseller-sim serve`, or name another address with --url"
 
@@ -181,7 +182,7 @@ def path_before(base: str) -> str:
 
 
 def path_part(text: str) -> str:
-    """A text as one segment of a path."""
+    """Return a text as one segment of a path."""
     return quote(text, safe="", errors="surrogateescape")
 
 
@@ -227,7 +228,7 @@ class Stream:
             response = self._open_again()
 
     def _read(self, response: HTTPResponse) -> Iterator[Event]:
-        """The events until the connection ends."""
+        """Yield the events until the connection ends."""
         fields: dict[str, str] = {}
         try:
             while line := response.readline(LINE_BYTES_MAX):

@@ -138,7 +138,7 @@ class EventWriter:
             self._rendered = b""
 
     def _shown(self, event: Event) -> bytes:
-        """An event without secrets."""
+        """Return an event without secrets."""
         mask = self._sandboxes.mask_of(self._sandboxes.find(event.get("sandbox", "")))
         if self._as_json:
             return mask.answer(encode(event))

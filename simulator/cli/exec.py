@@ -47,7 +47,7 @@ class WithCommand(click.Command):
         return super().shell_complete(ctx, incomplete)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """The usage line, with the command in it."""
+        """Return the usage line, with the command in it."""
         return [*super().collect_usage_pieces(ctx), "-- COMMAND..."]
 
 

@@ -148,7 +148,7 @@ def _refuse_given(why: str, *names: str) -> None:
 
 
 def _known_to(control: Control, key: str) -> dict[str, tuple[str, str]]:
-    """The secrets that a running simulator has, by their keys, with the codes of their resellers."""
+    """Return the secrets that a running simulator has, by their keys, with the codes of their resellers."""
     try:
         shown = control.get("")
     except CannotStart as missing:

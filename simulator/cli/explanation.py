@@ -52,7 +52,7 @@ class Explanation:
 
     @property
     def is_right(self) -> bool:
-        """Whether the service would accept the request."""
+        """Return whether the service would accept the request."""
         return not self.problems and (bool(self.accepted) or (self.autopsy is not None and self.autopsy.is_right))
 
     def as_json(self) -> dict[str, Any]:
@@ -66,7 +66,7 @@ class Explanation:
 
 
 def default_secrets() -> Known:
-    """The keys of the default scenario."""
+    """Return the keys of the default scenario."""
     from simulator.scenario.library import load_scenario
 
     resellers = load_scenario("default").resellers
@@ -152,7 +152,7 @@ def _decoded(secret: str) -> bytes:
 
 
 def _others(known: Known, own: str) -> Iterator[Other]:
-    """The secrets of other keys, as far as they are Base64."""
+    """Yield the secrets of other keys, as far as they are Base64."""
     for key, (text, code) in known.items():
         try:
             if key != own:

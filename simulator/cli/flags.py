@@ -51,12 +51,12 @@ def _wants_json(output: str, *, json: bool) -> bool:
 
 
 def running_flags(function: Decorated) -> Decorated:
-    """The flags of a verb that asks a running simulator: `url`, `sandbox`, `control_token`."""
+    """Return the flags of a verb that asks a running simulator: `url`, `sandbox`, `control_token`."""
     return all_of([_url("simulator")])(sandbox_flags(function))
 
 
 def sandbox_flags(function: Decorated) -> Decorated:
-    """The flags of `running_flags` without `url`."""
+    """Return the flags of `running_flags` without `url`."""
     sandbox = option(
         "--sandbox",
         metavar="ID",
@@ -68,7 +68,7 @@ def sandbox_flags(function: Decorated) -> Decorated:
 
 
 def control_flags(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The flags of `running_flags` as the keyword `control`: the control API that they lead to."""
+    """Return the flags of `running_flags` as the keyword `control`: the control API that they lead to."""
 
     @wraps(function)
     def with_control(*args: Any, url: str | None, sandbox: str, control_token: str | None, **flags: Any) -> Any:
@@ -80,12 +80,13 @@ def control_flags(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def asking_flags(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The flags of a verb that prints an answer of a running simulator: `control` and `json`."""
+    """Return the flags of a verb that prints an answer of a running simulator: `control` and `json`."""
     return control_flags(json_flag(help="Print the answer of the control API.")(function))
 
 
 def watching_flags(function: Decorated) -> Decorated:
-    """The flags of a verb that follows the events of a sandbox or of all sandboxes; `sandbox` is None for all."""
+    """Return the flags of a verb that follows the events of a sandbox or of all sandboxes; `sandbox` is None for
+    all."""
     text = "Only this sandbox.  [default: all of them]"
     sandbox = option("--sandbox", metavar="ID", shell_complete=completion.sandboxes, help=text)
     return all_of([_url("simulator"), sandbox, _TOKEN, UTC_FLAG])(function)

@@ -125,7 +125,7 @@ def _answer(one: dict[str, Any]) -> str:
 
 
 def _hint(control: Control, name: str) -> str:
-    """The end of a sentence about an inbox that no callback and no webhook uses."""
+    """Return the end of a sentence about an inbox that no callback and no webhook uses."""
     from reseller_sim.evidence import inbox_hint_of
 
     hint = inbox_hint_of(control.get("/resellers")["resellers"], name)
@@ -153,7 +153,7 @@ def _row(one: dict[str, Any]) -> tuple[object, ...]:
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-    """A product or a payment, whichever the event is about."""
+    """Return a product or a payment, whichever the event is about."""
     offered = {PRODUCT: completion.products, CALLBACK: completion.refids}.get(str(ctx.params.get("event")))
     return offered(ctx, param, incomplete) if offered else []
 
@@ -256,7 +256,7 @@ def _check_usage(ctx: click.Context, event: str, about: str | None, amount: str 
 
 
 def _delivery(control: Control, event: str, since: str) -> dict[str, Any]:
-    """The delivery that began since then, once it has ended or the time to wait is over. Raises `Refused`."""
+    """Return the delivery that began since then, once it has ended or the time to wait is over. Raises `Refused`."""
     path = "/deliveries"
     begun = [one for one in control.rows(path, "deliveries") if one["type"] == event and one["created"] >= since]
     if not begun:
@@ -269,7 +269,7 @@ def _delivery(control: Control, event: str, since: str) -> dict[str, Any]:
 
 
 def _callback(control: Control, trxid: str) -> dict[str, Any]:
-    """The callback that is sent, once it is answered or the time to wait is over."""
+    """Return the callback that is sent, once it is answered or the time to wait is over."""
     path = "/callbacks"
     ended = sum(1 for one in control.rows(path, "callbacks", {"trxid": trxid}) if one["ending"])
     made: dict[str, Any] = control.post(f"/transactions/{path_part(trxid)}/callbacks", {})

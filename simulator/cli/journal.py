@@ -27,7 +27,7 @@ STATUS_MAX = 599
 
 
 def _statuses(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, int] | None:
-    """The journal's filters that mean one HTTP status, 0 for none, or several."""
+    """Return the journal's filters that mean one HTTP status, 0 for none, or several."""
     if text is None:
         return None
     if text.isascii() and text.isdigit() and len(text) <= len("599") and (int(text) == 0 or 100 <= int(text) <= 599):
@@ -124,7 +124,7 @@ def requests_command(
 
 
 def _found(control: Control, wanted: dict[str, Any], refused: bool, count: int) -> list[dict[str, Any]]:
-    """The latest requests that are wanted, newest first."""
+    """Return the latest requests that are wanted, newest first."""
     statuses = wanted.pop("status") or {}
     query: dict[str, Any] = wanted | statuses
     if not refused:
@@ -207,7 +207,7 @@ def story_command(control: Control, refid: str, reseller: str | None, json: bool
 
 
 def trxid_of(control: Control, refid: str, reseller: str | None = None) -> str:
-    """The latest payment of this refid, or of this trxid. Raises `Refused`."""
+    """Return the latest payment of this refid, or of this trxid. Raises `Refused`."""
     found = control.get("/transactions", query={"refid": refid, "reseller": reseller, "limit": 1})["transactions"]
     if found:
         return str(found[0]["trxid"])
@@ -222,7 +222,7 @@ def trxid_of(control: Control, refid: str, reseller: str | None = None) -> str:
 
 
 def _held(control: Control, refid: str) -> str:
-    """Which request with this refid is held, and where; empty when none is."""
+    """Return which request with this refid is held, and where; empty when none is."""
     with suppress(click.ClickException):  # a proxy has no holds
         for one in control.get("/holds")["holds"]:
             if one["refid"] == refid:
@@ -231,7 +231,7 @@ def _held(control: Control, refid: str) -> str:
 
 
 def _refusal(control: Control, refid: str) -> str | None:
-    """Which request with this refid was refused last, and why; None when none was."""
+    """Return which request with this refid was refused last, and why; None when none was."""
     for one in control.get("/requests", query={"refid": refid, "status_min": REFUSED_FROM, "limit": 1})["requests"]:
         why = one["diagnosis"] or one.get("error") or f"status {one['status']}"
         return f"request {one['n']} with this refid was refused: {why}"

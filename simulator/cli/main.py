@@ -78,7 +78,7 @@ class Verbs(click.Group):
     """Finds a verb in its module; prints errors as one line on stderr."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The verbs in the order of `VERBS`."""
+        """Return the verbs in the order of `VERBS`."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

@@ -36,7 +36,7 @@ Columns = Mapping[str, str | Callable[[Any], object]]
 
 
 def printable(text: str) -> str:
-    """A text of several lines; line feeds and tabs are kept."""
+    """Return a text of several lines; line feeds and tabs are kept."""
     return _IN_TEXT.sub(_escape, text)
 
 
@@ -47,7 +47,7 @@ def printable_json(text: str) -> str:
 
 
 def printable_body(body: bytes) -> bytes:
-    """The body of a response: unchanged if it is harmless, else escaped, as JSON if it is JSON."""
+    """Return the body of a response: unchanged if it is harmless, else escaped, as JSON if it is JSON."""
     text = body.decode("utf-8", "surrogateescape")
     if _IN_TEXT.search(text) is None:
         return body

@@ -88,7 +88,7 @@ class KnowsSecrets(Protocol):
 
     @property
     def secrets(self) -> "Iterable[Secrets]":
-        """The current secrets to redact."""
+        """Return the current secrets to redact."""
         ...
 
 

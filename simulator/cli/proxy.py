@@ -262,7 +262,7 @@ def _banner(flags: ProxyFlags, server: "Server") -> str:
 
 
 def _is_own(host: str, listens: str) -> bool:
-    """Whether an address is on this machine's loopback network, or the address that the proxy listens on."""
+    """Return whether an address is on this machine's loopback network, or the address that the proxy listens on."""
     try:
         address = ip_address(host)
     except ValueError:

@@ -26,7 +26,7 @@ Until = int | Times | None
 
 
 def _until(ctx: click.Context, param: click.Parameter, text: str | None) -> Until:
-    """A number of entries, or a time."""
+    """Return a number of entries, or a time."""
     if text is None:
         return None
     if (number := values.number_of(text)) is not None:
@@ -108,8 +108,8 @@ def _list(file: "TapeFile", chosen: "list[TapeLife]", *, wants_all: bool) -> int
 
 
 def _is_whole(file: "TapeFile", played: "list[TapeLife]", *, wants_all: bool) -> bool:
-    """Whether the file has all of what was to be played; what is missing is printed. Raises `CannotStart` when there is
-    something that cannot be understood."""
+    """Return whether the file has all of what was to be played; what is missing is printed. Raises `CannotStart` when
+    there is something that cannot be understood."""
     damaged = next((one for one in played if one.tape.damage), None)
     if not file.damage or (damaged is None and not wants_all):
         return True
@@ -139,7 +139,7 @@ def _playing(file: "TapeFile", life: "TapeLife") -> Iterator[None]:
 
 
 def _not_accepted(error: "ScenarioError", head: "Head") -> str:
-    """Why the scenario of a tape is refused, and what to do."""
+    """Return why the scenario of a tape is refused, and what to do."""
     from simulator import __version__
     from simulator.cli.tape_file import ANEW
 

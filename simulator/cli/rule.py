@@ -125,7 +125,7 @@ for each in (add_rule, list_rules, remove_rules):
 
 
 def _from_flags(section: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The rule that the flags make."""
+    """Return the rule that the flags make."""
     if section not in BY_FLAGS:
         text = (
             f"flags make rules of {' and '.join(BY_FLAGS)}; write one of {section} as text, as a scenario file has it"
@@ -155,7 +155,7 @@ def _steps(given: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _read(text: str | None, file: str | None, from_flags: dict[str, Any]) -> Any:
-    """The rule as data, from one of the three."""
+    """Return the rule as data, from one of the three."""
     ways = sum((text is not None, file is not None, bool(from_flags)))
     if ways != 1:
         raise wrong_usage(BOTH if ways else EITHER)

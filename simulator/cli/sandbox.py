@@ -271,7 +271,7 @@ def deposit(
 
 
 def reseller(control: Control, code: str | None = None) -> dict[str, Any]:
-    """A reseller of the sandbox, by default the first one, as the control API shows it. Raises `Refused`."""
+    """Return a reseller of the sandbox, by default the first one, as the control API shows it. Raises `Refused`."""
     found: list[dict[str, Any]] = control.get("")["resellers"]
     if code is not None and not any(one["code"] == code for one in found):
         raise Refused(f"{title()}: the sandbox {control.sandbox} has no reseller {code!r}")

@@ -51,26 +51,26 @@ class Running(msgspec.Struct, frozen=True):
 
     @property
     def url(self) -> str:
-        """The URL for clients on this machine."""
+        """Return the URL for clients on this machine."""
         return self.server.url
 
     @property
     def control_url(self) -> str:
-        """The URL of the control API, ending in `/_sim`."""
+        """Return the URL of the control API, ending in `/_sim`."""
         return self.url + CONTROL_PATH
 
     @property
     def control_token(self) -> str | None:
-        """The control API's token; None when it is open."""
+        """Return the control API's token; None when it is open."""
         return self.app.options.control_token
 
     @property
     def sandbox(self) -> LiveSandbox:
-        """The default sandbox."""
+        """Return the default sandbox."""
         return self.app.sandboxes.default
 
     def resellers(self) -> list[dict[str, Any]]:
-        """The default sandbox's resellers, as the control API shows them."""
+        """Return the default sandbox's resellers, as the control API shows them."""
         return [render.reseller(one) for one in self.sandbox.core.state.resellers.values()]
 
 
@@ -225,7 +225,7 @@ def _stopping(app: App, on_stop: Callable[[], object]) -> None:
 
 
 def options_of(flags: ServerFlags) -> Options:
-    """The options of the application that these flags ask for."""
+    """Return the options of the application that these flags ask for."""
     hosts = flags.allow_host if flags.host in WILDCARDS else (*flags.allow_host, flags.host)
     return Options(
         scenario=flags.scenario,
@@ -271,7 +271,7 @@ def _control_token(flags: ServerFlags) -> str | None:
 
 
 def token_for(host: str) -> str | None:
-    """A new control token; None for a loopback address, which is reachable only from this machine."""
+    """Return a new control token; None for a loopback address, which is reachable only from this machine."""
     try:
         is_loopback = host == "localhost" or ip_address(host).is_loopback
     except ValueError:

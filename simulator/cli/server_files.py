@@ -50,7 +50,7 @@ def handshakes_of(flags: ServerFlags) -> "Handshakes | None":
 
 
 def tokens_of(flags: ServerFlags) -> "tuple[Token, ...]":
-    """The tokens of `--control-tokens`. Raises `CannotStart`."""
+    """Return the tokens of `--control-tokens`. Raises `CannotStart`."""
     if flags.control_token_file is not None:
         warn_of_readers(flags.control_token_file.path)
     with _starting():

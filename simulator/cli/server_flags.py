@@ -62,7 +62,7 @@ class ServerFlags(NamedTuple):
 
 
 def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Callable[[Decorated], Decorated]:
-    """The argument SCENARIO and the flags of a server, one keyword for each field of `ServerFlags`."""
+    """Return the argument SCENARIO and the flags of a server, one keyword for each field of `ServerFlags`."""
     decorators = [
         click.argument(
             "scenario", default="default", envvar=f"{VARIABLES}_SCENARIO", shell_complete=completion.scenarios
@@ -119,7 +119,7 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
 
 
 def _listening(port: int, *, port_variable: bool = True) -> list[Callable[[Any], Any]]:
-    """Where a server listens: `host`, `port`."""
+    """Return where a server listens: `host`, `port`."""
     return [
         option(
             "--host",
@@ -151,7 +151,7 @@ def _callbacks_flag() -> Callable[[Any], Any]:
 
 
 def _control() -> list[Callable[[Any], Any]]:
-    """The flags for access to a server's control API: `control_token`, `control_token_file`, `allow_host`."""
+    """Return the flags for access to a server's control API: `control_token`, `control_token_file`, `allow_host`."""
     return [
         option(
             "--control-token",
@@ -177,17 +177,18 @@ def _control() -> list[Callable[[Any], Any]]:
 
 
 def going_on_flags(function: Decorated) -> Decorated:
-    """The flags of a server that has its scenario from elsewhere: where it listens, its control API, `callbacks`."""
+    """Return the flags of a server that has its scenario from elsewhere: where it listens, its control API,
+    `callbacks`."""
     return all_of([*_listening(DEFAULT_PORT), *_control(), _callbacks_flag()])(function)
 
 
 def other_server_flags(port: int) -> Callable[[Decorated], Decorated]:
-    """The flags of a server other than the simulator: its address, and access to its control API."""
+    """Return the flags of a server other than the simulator: its address, and access to its control API."""
     return all_of([*_listening(port, port_variable=False), *_control()])
 
 
 def shared_server_flags(function: Decorated) -> Decorated:
-    """The flags of a server that a team shares: `tls_cert`, `tls_key`, `control_tokens`, `trusted_forwarders`,
+    """Return the flags of a server that a team shares: `tls_cert`, `tls_key`, `control_tokens`, `trusted_forwarders`,
     `root_path`, and the three quotas."""
     decorators = [
         option("--tls-cert", type=_FILE, help="Serve https with this certificate and its chain, in PEM."),

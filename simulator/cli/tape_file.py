@@ -134,7 +134,8 @@ def read_tape_file(path: Path) -> TapeFile:
 
 
 def entry_lines(life: TapeLife) -> Iterator[str]:
-    """The entries of a life, a line each: the number and the time that `--until` takes, the life, and what came."""
+    """Yield the entries of a life, a line each: the number and the time that `--until` takes, the life, and what
+    came."""
     width = len(str(len(life.tape.entries)))
     for n, entry in enumerate(life.tape.entries, 1):
         what = shortened(whole_line(_WHAT[type(entry)](entry)), WHAT_CHARS_MAX, "…")
@@ -212,7 +213,7 @@ def serving_line(life: TapeLife, played: int, url: str) -> str:
 
 
 def difference_lines(life: TapeLife, found: Difference) -> str:
-    """The first difference, in three lines."""
+    """Return the first difference, in three lines."""
     before, after = _text(found.recorded), _text(found.replayed)
     at = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), None)
     begins = max(0, (min(len(before), len(after)) if at is None else at) - AROUND_CHARS)

@@ -60,7 +60,7 @@ def ending_with_problems(end: type[click.ClickException] = Refused) -> Iterator[
 
 
 def read_yaml(text: str | bytes, source: str) -> Any:
-    """The data of YAML or JSON. Raises `Refused` for anything else."""
+    """Return the data of YAML or JSON. Raises `Refused` for anything else."""
     from simulator.scenario.reading.load import load_text
     from simulator.scenario.reading.nodes import ScenarioError
 

@@ -43,7 +43,7 @@ class Span(_Seconds):
         self._most_s = most_s
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The seconds that a text means; numbers are defaults, and stay."""
+        """Return the seconds that a text means; numbers are defaults, and stay."""
         if not isinstance(value, str):
             return float(value)
         try:
@@ -64,7 +64,7 @@ class Span(_Seconds):
 
 
 def seconds_of(text: str) -> float:
-    """The seconds of a duration, or of a plain number. Raises `ValueError` for anything else."""
+    """Return the seconds of a duration, or of a plain number. Raises `ValueError` for anything else."""
     is_number = text.isascii() and text.removeprefix("-").replace(".", "", 1).isdecimal()
     return duration(f"{text}s" if is_number else text).total_seconds()
 
@@ -124,7 +124,7 @@ class ClockMode(NamedTuple):
 
 
 def listening_address(ctx: click.Context, param: click.Parameter, text: str) -> str:
-    """An address to listen on; one of IPv6 may have its brackets, as in a URL."""
+    """Return an address to listen on; one of IPv6 may have its brackets, as in a URL."""
     if text in ("", "*", "0"):
         raise click.BadParameter(f"{text!r} is not an address; write 0.0.0.0 for all addresses", ctx, param)
     host, colon, port = text.rpartition(":")
@@ -134,7 +134,7 @@ def listening_address(ctx: click.Context, param: click.Parameter, text: str) -> 
 
 
 def server_address(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
-    """An address at which other servers reach this one, http://HOST:PORT."""
+    """Return an address at which other servers reach this one, http://HOST:PORT."""
     if text is not None and _SERVER.fullmatch(text) is None:
         raise click.BadParameter(f"{shown(text)} is not an address such as http://10.0.0.5:8080", ctx, param)
     return text
@@ -177,7 +177,7 @@ def clock_mode(ctx: click.Context, param: click.Parameter, text: str | None) -> 
 
 
 def time(ctx: click.Context, param: click.Parameter, text: str | None) -> datetime | None:
-    """An ISO 8601 time with its offset, which a sandbox's clock may show; returned in UTC."""
+    """Return an ISO 8601 time with its offset, which a sandbox's clock may show; returned in UTC."""
     if text is None:
         return None
     try:
@@ -187,7 +187,7 @@ def time(ctx: click.Context, param: click.Parameter, text: str | None) -> dateti
 
 
 def amount(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
-    """An amount of money above 0 as the service takes it, with at most two decimals; as it was written."""
+    """Return an amount of money above 0 as the service takes it, with at most two decimals; as it was written."""
     if text is None:
         return None
     whole, point, cents = text.partition(".")
@@ -200,7 +200,7 @@ def amount(ctx: click.Context, param: click.Parameter, text: str | None) -> str 
 
 
 def ca_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
-    """A file of certificate authorities in PEM."""
+    """Return a file of certificate authorities in PEM."""
     if path is not None:
         from simulator.http_client.dialer import tls_context
 
@@ -212,7 +212,7 @@ def ca_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> Pa
 
 
 def target(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
-    """An address that callbacks may go to: an http or https URL, or `inbox:NAME`."""
+    """Return an address that callbacks may go to: an http or https URL, or `inbox:NAME`."""
     from simulator.http_client.targets import reason_to_refuse
 
     if text is None:
@@ -224,7 +224,7 @@ def target(ctx: click.Context, param: click.Parameter, text: str | None) -> str 
 
 
 def token(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
-    """A valid value of an Authorization header."""
+    """Return a valid value of an Authorization header."""
     if text is not None and not _is_token(text):
         raise click.BadParameter("a token consists of visible ASCII characters", ctx, param)
     return text
@@ -256,7 +256,7 @@ def token_in_file(ctx: click.Context, param: click.Parameter, path: str | None) 
 
 
 def token_of(content: bytes) -> str:
-    """The token that is a file's only line. Raises `BadToken`."""
+    """Return the token that is a file's only line. Raises `BadToken`."""
     text = content.decode("ascii", "replace").strip()
     if len(text) > TOKEN_CHARS_MAX or not _is_token(text):
         raise BadToken(f"must hold one line with a token of at most {TOKEN_CHARS_MAX} visible ASCII characters")
@@ -269,7 +269,7 @@ def number_of(text: str) -> int | None:
 
 
 def shown(text: str) -> str:
-    """A text as an error quotes it."""
+    """Return a text as an error quotes it."""
     return repr(one_line(text, SHOWN_CHARS_MAX))
 
 

@@ -28,7 +28,7 @@ _KIND_CHARS: Final = 7
 
 
 def _http_url(ctx: click.Context, param: click.Parameter, text: str) -> str:
-    """A URL with a host, of http or https."""
+    """Return a URL with a host, of http or https."""
     try:
         parts = urlsplit(text)
         is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -200,7 +200,7 @@ Texts = list[tuple[str, str]]
 
 
 def _time(at: object) -> str:
-    """The time of day with its offset; empty for none."""
+    """Return the time of day with its offset; empty for none."""
     return shown_time(str(at))[11:] if at else ""
 
 
@@ -312,7 +312,7 @@ def _colour(status: str) -> str:
 
 @cache
 def _colours() -> dict[str, str]:
-    """The colours of final statuses, of payments and of deliveries."""
+    """Return the colours of final statuses, of payments and of deliveries."""
     from simulator.domain.model.transactions import Status
     from simulator.wire.payments import STATUS_NAMES
 

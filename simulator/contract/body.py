@@ -87,12 +87,12 @@ def read_members(
 
 
 def looks_like_json(body: bytes) -> bool:
-    """Whether a body that was accepted at an endpoint that reads forms, too, was JSON."""
+    """Return whether a body that was accepted at an endpoint that reads forms, too, was JSON."""
     return body.lstrip()[:1] == b"{"
 
 
 def decode_json(content_type: bytes, body: bytes, reject_duplicates: bool = False, any_type: bool = False) -> Decoded:
-    """The members of a JSON body.
+    """Return the members of a JSON body.
 
     The content type must be JSON's or missing, unless `any_type`. The members are returned even if it is wrong.
     """
@@ -156,7 +156,7 @@ def _has_absent(members: Mapping[str, Any]) -> bool:
 
 
 def _is_blank(text: str) -> bool:
-    """Whether a text is empty or white space. One that is longer than any may be is not looked through."""
+    """Return whether a text is empty or white space. One that is longer than any may be is not looked through."""
     return len(text) <= OUTLINE_BYTES_MAX and not text.strip()
 
 
@@ -187,7 +187,7 @@ _decode = msgspec.json.Decoder(float_hook=_number).decode
 
 
 def decode_object(body: bytes, reject_duplicates: bool = False, outline_max: int = OUTLINE_BYTES_MAX) -> dict[str, Any]:
-    """The JSON object in `body`. Raises `BadJson`.
+    """Return the JSON object in `body`. Raises `BadJson`.
 
     The last value of a repeated key counts; with `reject_duplicates` a repeated key is rejected at any level.
     """
@@ -201,8 +201,8 @@ def decode_object(body: bytes, reject_duplicates: bool = False, outline_max: int
 
 
 def decode_any(body: bytes, outline_max: int = OUTLINE_BYTES_MAX) -> Any:
-    """The JSON value in `body`, nested at most `DEPTH_MAX` deep, with at most `outline_max` bytes outside its strings.
-    Raises `BadJson`."""
+    """Return the JSON value in `body`, nested at most `DEPTH_MAX` deep, with at most `outline_max` bytes outside its
+    strings. Raises `BadJson`."""
     if not body:
         raise BadJson("the body is empty")
     if len(body) > outline_max and (start := outline(body, outline_max)) is not None:
@@ -296,8 +296,9 @@ def _never(text: str) -> NoReturn:
 
 
 def outline(body: bytes, bytes_max: int) -> bytes | None:
-    """The beginning of what stands outside the strings of `body`, when that or its quotes or backslashes are more than
-    `bytes_max`; else None, so that decoding it is cheap. Valid JSON is measured exactly; `body` need not be valid.
+    """Return the beginning of what stands outside the strings of `body`, when that or its quotes or backslashes are
+    more than `bytes_max`; else None, so that decoding it is cheap. Valid JSON is measured exactly; `body` need not be
+    valid.
     """
     if len(body) <= bytes_max:
         return None

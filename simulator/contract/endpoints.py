@@ -26,7 +26,7 @@ class Endpoint(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def has_parameters(self) -> bool:
-        """Whether the path has parameters."""
+        """Return whether the path has parameters."""
         return "{" in self.path
 
     def has_path(self, path: str) -> bool:
@@ -39,7 +39,7 @@ class Endpoint(msgspec.Struct, frozen=True, eq=False):
 
 @cache
 def endpoints() -> tuple[Endpoint, ...]:
-    """Every endpoint, in the order of the contract."""
+    """Return every endpoint, in the order of the contract."""
     return tuple(
         Endpoint(method.upper(), path, _query(item[method]) | frozenset(_body(item[method])), _query(item[method]))
         for path, item in load(OPENAPI)["paths"].items()
@@ -59,7 +59,7 @@ def _body(operation: Mapping[str, Any]) -> Iterator[str]:
 
 @cache
 def statuses() -> Mapping[Endpoint, frozenset[str]]:
-    """The documented statuses by endpoint, such as `200` and `404`, and `500` for a mistake of the simulator."""
+    """Return the documented statuses by endpoint, such as `200` and `404`, and `500` for a mistake of the simulator."""
     paths = load(OPENAPI)["paths"]
     return MappingProxyType(
         {one: frozenset({"500", *map(str, paths[one.path][one.method.lower()]["responses"])}) for one in endpoints()}

@@ -12,7 +12,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 @cache
 def data_dir(name: str) -> Path:
-    """The folder `contracts`, `scenarios` or `docs` of this installation."""
+    """Return the folder `contracts`, `scenarios` or `docs` of this installation."""
     packed = _PACKAGE / "data" / name
     return packed if packed.is_dir() else _PACKAGE.parent / name
 

@@ -26,7 +26,7 @@ def load(document: str) -> dict[str, Any]:
 
 @cache
 def bundled(document: str = OPENAPI) -> dict[str, Any]:
-    """The document as one self-contained JSON object, with the schema files in its components. Do not modify it.
+    """Return the document as one self-contained JSON object, with the schema files in its components. Do not modify it.
 
     Each part that a reference names becomes a component, since code generators follow no reference into another schema:
     each schema file, and each of its definitions. A single property that is referred to is copied, and so is what a
@@ -75,7 +75,8 @@ class _Part(NamedTuple):
 
     @property
     def component(self) -> str:
-        """Its name: `PaymentResult` of payment-result.json, `CatalogProduct` of `product` in catalog-answer.json."""
+        """Return its name: `PaymentResult` of payment-result.json, `CatalogProduct` of `product` in
+        catalog-answer.json."""
         if self.is_object:
             return f"{_Part(self.file, self.definition).component}Object"
         words = self.file.removesuffix(".schema").split("-")
@@ -86,12 +87,12 @@ class _Part(NamedTuple):
 
     @property
     def is_choice(self) -> bool:
-        """Whether it is a definition that admits objects and something else."""
+        """Return whether it is a definition that admits objects and something else."""
         return bool(self.definition) and not self.is_object and bool(other_types(self.schema))
 
     @property
     def reference(self) -> Schema:
-        """A reference to the schema."""
+        """Return a reference to the schema."""
         return {"$ref": f"#/components/schemas/{self.component}"}
 
     @property
@@ -141,7 +142,7 @@ def _rebased(part: Any, within: str, waiting: set[_Part]) -> Any:
 
 
 def _part(ref: str, within: str) -> _Part:
-    """The part that a reference in the file `within` names."""
+    """Return the part that a reference in the file `within` names."""
     file, _, pointer = ref.partition("#")
     name = file.removeprefix("../").removeprefix("schemas/").removesuffix(".json") if file else within
     kind, _, rest = pointer.removeprefix("/").partition("/")
@@ -149,7 +150,7 @@ def _part(ref: str, within: str) -> _Part:
 
 
 def _leads_to_list(values: Any, within: str) -> TypeGuard[Schema]:
-    """Whether the values of a map are a list of a component, which generators take for a list of anything."""
+    """Return whether the values of a map are a list of a component, which generators take for a list of anything."""
     if not isinstance(values, dict) or "$ref" not in values:
         return False
     part = _part(values["$ref"], within)
@@ -161,13 +162,13 @@ def _beside(part: Schema) -> Schema:
 
 
 def _is_link(part: Schema) -> bool:
-    """Whether it is a link with a body of more than one expression."""
+    """Return whether it is a link with a body of more than one expression."""
     return "operationId" in part and "responses" not in part and isinstance(part.get("requestBody"), dict)
 
 
 def _mapping(part: Schema, copy: Schema, within: str) -> dict[str, str]:
-    """The component of each value of the member that discriminates the alternatives of `part`, which are definitions of
-    the file `within`."""
+    """Return the component of each value of the member that discriminates the alternatives of `part`, which are
+    definitions of the file `within`."""
     member = part["discriminator"]["propertyName"]
     found = [at_pointer(schema(within), each["$ref"].removeprefix("#")) for each in part["oneOf"]]
     values = [one["properties"][member]["const"] for one in found]
@@ -175,7 +176,7 @@ def _mapping(part: Schema, copy: Schema, within: str) -> dict[str, str]:
 
 
 def _resolved(ref: str, within: str, waiting: set[_Part], *, copied: bool) -> dict[str, Any]:
-    """A reference to a component, or a copy of what it names."""
+    """Return a reference to a component, or a copy of what it names."""
     if ref.startswith("#") and not within:
         return {"$ref": ref}
     part, pointer = _part(ref, within), ref.partition("#")[2]

@@ -69,7 +69,7 @@ class Request:
 
     @property
     def variables(self) -> Iterator[str]:
-        """The names of the variables in the request."""
+        """Yield the names of the variables in the request."""
         texts = [self.path, self.body, *(each["value"] for each in (*self.query, *self.headers))]
         yield from _VARIABLE.findall(" ".join(texts))
         yield from _VARIABLES_OF[self.authentication]
@@ -199,7 +199,8 @@ def value_of(document: _Object, described: _Object) -> str:
 
 
 def body_of(document: _Object, content: _Object) -> Any:
-    """A body of this content of a media type: its example with what a run knows. A refid that is required is new."""
+    """Return a body of this content of a media type: its example with what a run knows. A refid that is required is
+    new."""
     value, required = content["example"], resolved_in(document, content.get("schema", {})).get("required", ())
     if not isinstance(value, Mapping):
         return value
@@ -208,7 +209,7 @@ def body_of(document: _Object, content: _Object) -> Any:
 
 
 def path_with_variables(template: str) -> str:
-    """A path whose parameters are variables; `/resellers/{code}` has `{{reseller_code}}`."""
+    """Return a path whose parameters are variables; `/resellers/{code}` has `{{reseller_code}}`."""
 
     def variable(found: re.Match[str]) -> str:
         segment, name = found.groups()

@@ -17,7 +17,7 @@ _MALFORMED = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
 def decode_query(raw: bytes) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """The parameters of a raw query, and the problems of its encoding: texts by parameter.
+    """Return the parameters of a raw query, and the problems of its encoding: texts by parameter.
 
     `+` is a space, a parameter without `=` is empty. A repeated parameter becomes a list: the schema rejects it unless
     it allows several values, and an unknown parameter is ignored anyway. More than `PARAMETERS_MAX`
@@ -46,12 +46,12 @@ def decode_query(raw: bytes) -> tuple[dict[str, Any], dict[str, list[str]]]:
 
 
 def has_too_many(raw: bytes) -> bool:
-    """Whether a raw query or form has more than `PARAMETERS_MAX` parameters, empty ones included."""
+    """Return whether a raw query or form has more than `PARAMETERS_MAX` parameters, empty ones included."""
     return raw.count(b"&") >= PARAMETERS_MAX
 
 
 def read_query(raw: bytes, name: str) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """The parameters of a raw query without blank optional ones, and their violations of the schema
+    """Return the parameters of a raw query without blank optional ones, and their violations of the schema
     `contracts/schemas/NAME.json`: texts by parameter."""
     values, problems = decode_query(raw) if raw else ({}, {})
     if problems:
@@ -66,14 +66,14 @@ def read_query(raw: bytes, name: str) -> tuple[dict[str, Any], dict[str, list[st
 
 @cache
 def parameters(name: str) -> Mapping[str, Schema]:
-    """The parameters of a query's schema by name; none when `name` is empty."""
+    """Return the parameters of a query's schema by name; none when `name` is empty."""
     found: Mapping[str, Schema] = schema(name)["properties"] if name else {}
     return found
 
 
 @cache
 def parameter_names(name: str) -> frozenset[str]:
-    """Their names alone."""
+    """Return their names alone."""
     return frozenset(parameters(name))
 
 
@@ -83,7 +83,7 @@ def admits_several(wanted: Schema) -> bool:
 
 
 def sent_times(values: Sequence[str]) -> str:
-    """The problem of a parameter that must not be repeated and was sent with each of these values."""
+    """Return the problem of a parameter that must not be repeated and was sent with each of these values."""
     return f"was sent {len(values)} times"
 
 
@@ -101,7 +101,8 @@ def _without_blanks(values: Mapping[str, Any], required: Sequence[str]) -> dict[
 
 
 def with_repeats(name: str, values: Mapping[str, Any], problems: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """The problems of a query or form; of a parameter that is to be sent once how often it was, and nothing else."""
+    """Return the problems of a query or form; of a parameter that is to be sent once how often it was, and nothing
+    else."""
     known = parameters(name)
     return {
         each: [sent_times(sent)]
@@ -112,13 +113,13 @@ def with_repeats(name: str, values: Mapping[str, Any], problems: Mapping[str, li
 
 
 def flag(fields: Mapping[str, str], name: str) -> bool | None:
-    """A boolean, or None when it was not sent."""
+    """Return a boolean, or None when it was not sent."""
     sent = fields.get(name)
     return None if sent is None else sent.lower() == "true"
 
 
 def whole(fields: Mapping[str, str], name: str, default: int) -> int:
-    """A whole number, or `default` when it was not sent."""
+    """Return a whole number, or `default` when it was not sent."""
     sent = fields.get(name)
     return default if sent is None else int(sent)
 

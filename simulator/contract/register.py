@@ -29,7 +29,7 @@ class Assumption:
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """The knob's values as a scenario may write them."""
+        """Return the knob's values as a scenario may write them."""
         return tuple(value if isinstance(value, str) else json.dumps(value) for value in self.values)
 
 
@@ -40,5 +40,5 @@ def rows() -> tuple[dict[str, Any], ...]:
 
 @cache
 def assumptions() -> tuple[Assumption, ...]:
-    """The register without its knobs' editor metadata, in the order of its file."""
+    """Return the register without its knobs' editor metadata, in the order of its file."""
     return tuple(msgspec.convert(rows(), list[Assumption]))

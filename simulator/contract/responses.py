@@ -83,7 +83,7 @@ def body_departures(wanted: Schema, body: bytes) -> Iterator[Departure]:
 
 
 def _shown(value: Any, dotted: str) -> str:
-    """The value of a dotted member, shortened; `absent` where it leads nowhere."""
+    """Return the value of a dotted member, shortened; `absent` where it leads nowhere."""
     for token in dotted.split(".") if dotted else ():
         if isinstance(value, list) and token.isdigit() and int(token) < len(value):
             value = value[int(token)]
@@ -109,8 +109,8 @@ def described(whole: dict[str, Any], method: str, path: str, status: int) -> dic
 
 
 def path_item(whole: dict[str, Any], path: str) -> dict[str, Any] | None:
-    """The path item of a concrete path; literal paths take precedence over templates, and of two templates that match
-    the longer one, as `{n}.curl` over `{n}`."""
+    """Return the path item of a concrete path; literal paths take precedence over templates, and of two templates that
+    match the longer one, as `{n}.curl` over `{n}`."""
     paths: dict[str, dict[str, Any]] = whole["paths"]
     if path in paths:
         return paths[path]
@@ -124,7 +124,8 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 
 def validator_of(wanted: Schema) -> Validator:
-    """The validator of a part of a loaded document, cached: compiling one takes longer than what it then validates."""
+    """Return the validator of a part of a loaded document, cached: compiling one takes longer than what it then
+    validates."""
     found = _validators.get(id(wanted))
     if found is None:
         found = _validators[id(wanted)] = (wanted, Validator(wanted))  # the part stays alive, and so its id is its own
@@ -132,7 +133,7 @@ def validator_of(wanted: Schema) -> Validator:
 
 
 def _known_members(notes: list[Any]) -> dict[str, set[str]]:
-    """The described members by location, without locations that allow others.
+    """Return the described members by location, without locations that allow others.
 
     A schema that allows no others leaves no note of its members, so a place that only a condition notes is left out.
     """

@@ -19,13 +19,13 @@ Schema = dict[str, Any]
 
 @cache
 def names() -> tuple[str, ...]:
-    """Every schema's name, sorted."""
+    """Return every schema's name, sorted."""
     return tuple(sorted(path.stem for path in (data_dir("contracts") / "schemas").glob("*.json")))
 
 
 @cache
 def schema(name: str) -> Schema:
-    """A schema as loaded. Do not modify it. Raises `KeyError` for an unknown name."""
+    """Return a schema as loaded. Do not modify it. Raises `KeyError` for an unknown name."""
     path = data_dir("contracts") / ("" if name == SCENARIO else "schemas") / f"{name}.json"
     if not path.is_file():
         raise KeyError(f"contracts/schemas has no {name}.json")
@@ -56,8 +56,8 @@ def resolved_in(document: Any, part: Any) -> Any:
 
 
 def resolved(name: str, part: Schema) -> Schema:
-    """A part of the schema `name`, with its reference replaced by the schema that it names; its own keywords take
-    precedence."""
+    """Return a part of the schema `name`, with its reference replaced by the schema that it names; its own keywords
+    take precedence."""
     if "$ref" not in part:
         return part
     file, _, pointer = part["$ref"].partition("#")
@@ -67,13 +67,13 @@ def resolved(name: str, part: Schema) -> Schema:
 
 
 def referred(part: Schema) -> Schema | None:
-    """The schema file that a part refers to; None when it refers to none, or to itself alone."""
+    """Return the schema file that a part refers to; None when it refers to none, or to itself alone."""
     file = _name_of(part["$ref"]) if isinstance(part.get("$ref"), str) else ""
     return schema(file) if file else None
 
 
 def compiled(source: Schema) -> "jsonschema_rs.Draft202012Validator":
-    """A validator for a schema whose references are relative to `BASE_URI` or to its own `$id`."""
+    """Return a validator for a schema whose references are relative to `BASE_URI` or to its own `$id`."""
     import jsonschema_rs  # imported lazily: it takes 60 ms
 
     # Formats make a validator a fifth slower, even for a schema without formats.
@@ -89,12 +89,12 @@ def compiled(source: Schema) -> "jsonschema_rs.Draft202012Validator":
 
 
 def _name_of(uri: str) -> str:
-    """The schema that a URI leads to, or a reference in a schema or in a document of `contracts/`."""
+    """Return the schema that a URI leads to, or a reference in a schema or in a document of `contracts/`."""
     return uri.partition("#")[0].rpartition("/")[2].removesuffix(".json")
 
 
 def _names_format(part: Any, seen: set[str]) -> bool:
-    """Whether a part of a schema, or a file that it refers to, has a `format`."""
+    """Return whether a part of a schema, or a file that it refers to, has a `format`."""
     if isinstance(part, list):
         return any(_names_format(each, seen) for each in part)
     if not isinstance(part, dict):

@@ -155,7 +155,7 @@ def _missing_count(errors: list["ValidationError"]) -> int:
 
 @cache
 def validator(name: str) -> Validator:
-    """The validator of `contracts/schemas/NAME.json`, compiled at its first use."""
+    """Return the validator of `contracts/schemas/NAME.json`, compiled at its first use."""
     return Validator(schema(name))
 
 
@@ -167,7 +167,7 @@ def _alternatives(wanted: Schema) -> list[str]:
 
 
 def expectation(wanted: Schema) -> str:
-    """The requirement of a schema, as "must be ..."."""
+    """Return the requirement of a schema, as "must be ..."."""
     if "x-must-be" in wanted:
         return f"must be {wanted['x-must-be']}"
     if "enum" in wanted:
@@ -211,7 +211,7 @@ def beginning(value: Any) -> Any:
 
 
 def _is_large(value: Any) -> bool:
-    """Whether a value has more than `EXPLAINED_SIZE_MAX` members and items; long strings count as several."""
+    """Return whether a value has more than `EXPLAINED_SIZE_MAX` members and items; long strings count as several."""
     left = EXPLAINED_SIZE_MAX
     waiting = [value]
     while waiting and left >= 0:

@@ -42,7 +42,7 @@ class ClientCommand:
 
     @property
     def pid(self) -> int:
-        """The id of the process."""
+        """Return the id of the process."""
         return self._process.pid
 
     @property

@@ -188,17 +188,17 @@ class ExplorationReport:
 
     @property
     def survived(self) -> int:
-        """The number of single faults that the command survived."""
+        """Return the number of single faults that the command survived."""
         return sum(1 for one in self.results.values() if one.survived)
 
     @property
     def untriggered(self) -> int:
-        """The number of single faults that did not apply, since the command behaved differently in that run."""
+        """Return the number of single faults that did not apply, since the command behaved differently in that run."""
         return sum(1 for one in self.results.values() if one.survived and not one.is_triggered)
 
     @property
     def of_storms(self) -> int:
-        """The number of findings from storms."""
+        """Return the number of findings from storms."""
         return sum(1 for one in self.findings if one.is_of_storm)
 
     def is_reported(self, faults: Faults, verdict: RunVerdict) -> bool:

@@ -41,7 +41,7 @@ class ProofResult:
 
     @property
     def colour(self) -> Colour:
-        """The verdict on all runs."""
+        """Return the verdict on all runs."""
         if self.failed in (0, self.runs):
             return Colour.RED if self.failed else Colour.UNMET if self.unmet else Colour.GREEN
         return Colour.FLAKY
@@ -87,7 +87,7 @@ class FindingFile:
 
     @property
     def rate(self) -> float:
-        """The speed of its clock as a multiple of wall time."""
+        """Return the speed of its clock as a multiple of wall time."""
         clock = self.document.get("clock")
         return float(clock.get("rate", 1)) if isinstance(clock, dict) else 1.0
 

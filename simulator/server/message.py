@@ -44,7 +44,7 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
 
     @property
     def weight(self) -> int:
-        """The bytes of its head, and of its body as far as it has arrived, including bytes that were taken."""
+        """Return the bytes of its head, and of its body as far as it has arrived, including bytes that were taken."""
         if not self._head_bytes:
             self._head_bytes = len(self.target) + sum(len(name) + len(value) for name, value in self.headers)
         return self._head_bytes + self.arrived

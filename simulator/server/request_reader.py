@@ -181,7 +181,7 @@ class RequestReader:
 
     @property
     def held(self) -> int:
-        """The bytes of what was read and is at rest, with what the objects of waiting requests take."""
+        """Return the bytes of what was read and is at rest, with what the objects of waiting requests take."""
         unread = len(self.rest.obj) if self.rest else 0  # type: ignore[arg-type]  # a view of bytes keeps all of them
         unfinished = self._since_progress if IDLE < self.state < DRAINING else 0
         return unread + unfinished + sum(request.weight + _REQUEST_BYTES for request in self.requests)

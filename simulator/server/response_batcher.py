@@ -47,7 +47,7 @@ class ResponseBatcher:
         self._lines = b""
 
     def default_lines(self, server_state: ServerState) -> bytes:
-        """The server's default headers as lines, cached: uvicorn makes a new list every second."""
+        """Return the server's default headers as lines, cached: uvicorn makes a new list every second."""
         headers = server_state.default_headers
         if headers is not self._defaults:
             self._defaults, self._lines = headers, header_lines(headers)

@@ -9,7 +9,7 @@ from simulator.server.responder import responder_of
 
 
 def unusual_target(scope: Any, below: Callable[[bytes], bytes]) -> bytes:
-    """The request target as it was sent, `below` what proxies have before it, when ASGI's decoded path and query
+    """Return the request target as it was sent, `below` what proxies have before it, when ASGI's decoded path and query
     differ from it, else empty."""
     query = b"?" + scope["query_string"] if scope["query_string"] else b""
     responder = responder_of(scope)

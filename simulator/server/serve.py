@@ -79,13 +79,13 @@ class Server(uvicorn.Server):
 
     @property
     def url(self) -> str:
-        """The address to give to a client on this machine, without a slash at its end."""
+        """Return the address to give to a client on this machine, without a slash at its end."""
         scheme = "http" if self.handshakes is None else "https"
         return f"{scheme}://{host_for_clients(self.host)}:{self.port}"
 
     @property
     def should_exit(self) -> bool:
-        """Whether it was asked to stop, by any thread or by a signal's handler."""
+        """Return whether it was asked to stop, by any thread or by a signal's handler."""
         return self._should_exit
 
     @should_exit.setter

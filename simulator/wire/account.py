@@ -16,13 +16,13 @@ from simulator.wire.timestamps import day_first, year_first, year_first_ms
 
 
 def balance(amount: Decimal, *, flat: bool = False) -> dict[str, Any]:
-    """The balance record; SPEC does not show it."""
+    """Return the balance record; SPEC does not show it."""
     record = {"balance": number(amount), "currency": "MYR"}
     return record if flat else {"data": record}
 
 
 def threshold(email: str, amount: Decimal, now: datetime) -> dict[str, Any]:
-    """The threshold that was set; the date in this `@metadata` has the year first."""
+    """Return the threshold that was set; the date in this `@metadata` has the year first."""
     note = f"An alert goes to {email} when the balance falls below RM {amount:.2f}."
     return {
         "data": {"Status": "Success", "Email": email, "BalanceThreshold": number(amount), "Note": note},
@@ -31,7 +31,7 @@ def threshold(email: str, amount: Decimal, now: datetime) -> dict[str, Any]:
 
 
 def configuration(config: CallbackConfig, now: datetime) -> dict[str, Any]:
-    """The callback configuration; `last_updated` is now when it was never set."""
+    """Return the callback configuration; `last_updated` is now when it was never set."""
     return {
         "data": {"Status": "Success", "CallbackUrl": config.url, "Method": config.method},
         "@metadata": {"status_code": 200, "last_updated": day_first(config.updated or now)},
@@ -69,8 +69,8 @@ def statement(
     unsigned: bool = False,
     commissions: bool = False,
 ) -> dict[str, Any]:
-    """The body of a 200. StatementTotals cover the whole search; `unsigned` omits their sign, and `commissions` counts
-    commissions as deposits."""
+    """Return the body of a 200. StatementTotals cover the whole search; `unsigned` omits their sign, and `commissions`
+    counts commissions as deposits."""
     if commissions:
         deposits, others = totals[EntryType.DEPOSIT], totals[EntryType.COMMISSION]
         both = StatementTotals(deposits.entries + others.entries, deposits.amount + others.amount)

@@ -28,7 +28,8 @@ ERRORS: Mapping[str, tuple[str, str]] = {
 
 
 def bill(found: Bill, product_code: str, now: datetime) -> dict[str, Any]:
-    """The body of a 200. Fields that the biller does not return are empty strings, or null where SPEC allows it."""
+    """Return the body of a 200. Fields that the biller does not return are empty strings, or null where SPEC allows
+    it."""
     message = found.message or VALID
     return {
         "data": {
@@ -51,7 +52,7 @@ def bill(found: Bill, product_code: str, now: datetime) -> dict[str, Any]:
 
 
 def refusal(refused: BillRefused, product_code: str, now: datetime) -> dict[str, Any]:
-    """The body of a 400."""
+    """Return the body of a 400."""
     message, label = ERRORS.get(refused.error, (refused.error, refused.error))
     return {
         "data": {

@@ -24,7 +24,7 @@ from simulator.wire.timestamps import iso_utc
 def catalog(
     tree: Iterable[Group], products: Iterable[Product], updated: datetime, *, by_denomination: bool
 ) -> dict[str, Any]:
-    """The whole body. `products` are those to show, as the reseller sees them; `tree` is not filtered further.
+    """Return the whole body. `products` are those to show, as the reseller sees them; `tree` is not filtered further.
 
     `by_denomination` is the shape of API version 2026-09-16: `amount` maps from an option's `denomination`, and
     products with plan codes gain `extras.subproduct_code`.
@@ -37,7 +37,7 @@ def catalog(
 
 
 def tree_part(one: Category | Group) -> dict[str, Any]:
-    """One category or group."""
+    """Return one category or group."""
     return _group(one) if isinstance(one, Group) else _category(one)
 
 
@@ -57,7 +57,8 @@ def _category(category: Category) -> dict[str, Any]:
 def product_body(
     product: Product, *, by_denomination: bool = True, has_loss_risk: bool | None = None
 ) -> dict[str, Any]:
-    """One product, by default in the shape of API version 2026-09-16; `has_loss_risk` is computed unless given."""
+    """Return one product, by default in the shape of API version 2026-09-16; `has_loss_risk` is computed unless
+    given."""
     return {
         "code": product.code,
         "name": product.name,
@@ -143,7 +144,7 @@ def _pricing(product: Product, has_loss_risk: bool | None) -> dict[str, Any]:
 
 
 def adjustment(one: Adjustment | None) -> dict[str, Any] | None:
-    """A reseller's selling price, null for none."""
+    """Return a reseller's selling price, null for none."""
     if one is None:
         return None
     shown: dict[str, Any] = {"type": one.type, "value": number(one.value)}

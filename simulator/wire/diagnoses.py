@@ -119,7 +119,7 @@ _PARTS: Mapping[DetailKind, tuple[tuple[str, frozenset[str]], ...]] = {
 
 
 def sentence(detail: Detail) -> str:
-    """A detail in words, of at most `SENTENCE_CHARS_MAX` characters."""
+    """Return a detail in words, of at most `SENTENCE_CHARS_MAX` characters."""
     facts = {name: shown(value) for name, value in detail.facts.items()}
     parts = (part for part, names in _PARTS[detail.kind] if all(facts.get(name) for name in names))
     text = "".join(parts).format_map(facts)

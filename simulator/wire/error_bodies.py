@@ -15,5 +15,5 @@ def coded(code: str, message: str) -> dict[str, Any]:
 
 
 def catalog_unauthorized(code: str, message: str) -> dict[str, Any]:
-    """The catalog's 401: both documented shapes combined, `status_code` as a string."""
+    """Return the catalog's 401: both documented shapes combined, `status_code` as a string."""
     return {"error": code, "message": message, "metadata": {"status_code": "401"}}

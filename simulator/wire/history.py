@@ -29,8 +29,8 @@ def record(
     category_ids: bool = False,
     payment_names: bool = False,
 ) -> dict[str, str | None]:
-    """One element of `data`. `product` is None when the catalog no longer has it; `category_ids` writes the category's
-    id instead of its name, `payment_names` distinguishes the non-final statuses."""
+    """Return one element of `data`. `product` is None when the catalog no longer has it; `category_ids` writes the
+    category's id instead of its name, `payment_names` distinguishes the non-final statuses."""
     result = one.result
     status = HISTORY_STATUSES[result.status]
     is_named_apart = payment_names and status is HistoryStatus.PENDING
@@ -62,7 +62,7 @@ def record(
 
 
 def meta(figures: Figures) -> dict[str, str]:
-    """The summary beside the page."""
+    """Return the summary beside the page."""
     counts = figures.counts
     return {
         "transaction_count": str(sum(counts.values())),
@@ -77,7 +77,7 @@ def meta(figures: Figures) -> dict[str, str]:
 
 
 def body(records: list[dict[str, str | None]], figures: Figures) -> dict[str, Any]:
-    """The body of a 200."""
+    """Return the body of a 200."""
     return {"data": records, "meta": meta(figures)}
 
 
@@ -89,12 +89,12 @@ def _category(category: Category | None, as_id: bool) -> str:
 
 
 def money(amount: Decimal) -> str:
-    """An amount as text: two decimals, more if needed."""
+    """Return an amount as text: two decimals, more if needed."""
     return f"{amount:.2f}" if is_whole_cents(amount) else f"{amount.normalize():f}"
 
 
 def _biller(one: Transaction, product: Product | None) -> str | None:
-    """The biller of a payment, if its product is paid to billers."""
+    """Return the biller of a payment, if its product is paid to billers."""
     biller = one.extras.get("biller_code")
     takes_one = product is None or "biller_code" in product.fulfillment.extras
     return str(biller) if takes_one and biller else None

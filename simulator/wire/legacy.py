@@ -18,8 +18,8 @@ NO_CATEGORY = ("", "")
 
 
 def product_list(catalog: Catalog, products: Iterable[Product], *, by_id: bool = False) -> dict[str, Any]:
-    """The whole body. `products` are as the reseller sees them; `by_id` writes ids of groups and categories instead
-    of their names."""
+    """Return the whole body. `products` are as the reseller sees them; `by_id` writes ids of groups and categories
+    instead of their names."""
     categories = _categories(catalog, by_id=by_id)
     return {"data": [_product(product, *categories.get(product.code, NO_CATEGORY)) for product in products]}
 
@@ -63,7 +63,7 @@ def _product(product: Product, group: str, category: str) -> dict[str, Any]:
 
 
 def entered_account(product: Product) -> FormField | None:
-    """The field that a user types into: for a selected account, the field that the selection depends on."""
+    """Return the field that a user types into: for a selected account, the field that the selection depends on."""
     field = product.account
     source = account_source(product, field.id) if field else None
     return next((each for each in product.fields if each.id == source), field)
@@ -76,7 +76,7 @@ def _account_type(entry: FormField | None) -> str:
 
 
 def _choices(product: Product) -> list[Decimal]:
-    """The denominations that are offered to everybody, ascending; empty where any amount may be entered."""
+    """Return the denominations that are offered to everybody, ascending; empty where any amount may be entered."""
     options = product.options.get(product.pricing.id) if product.pricing else None
     found = {each.denomination for each in options.active if each.share == 1} if options else set()
     return sorted(denomination for denomination in found if denomination is not None)
@@ -91,8 +91,8 @@ def _range(product: Product) -> str:
 
 
 def subproducts(product: Product, options: Iterable[Option], *, priced: bool = False) -> dict[str, Any]:
-    """The whole body: the options of a product, in its order; `priced` writes a plan's selling price, not its face
-    value, as `denomination`."""
+    """Return the whole body: the options of a product, in its order; `priced` writes a plan's selling price, not its
+    face value, as `denomination`."""
     return {"message": "Success", "data": [_subproduct(product, option, priced) for option in options]}
 
 
@@ -120,5 +120,5 @@ def _denomination(product: Product, value: Decimal | None, priced: bool) -> str 
 
 
 def _text(value: Decimal) -> str:
-    """A number without trailing zeros."""
+    """Return a number without trailing zeros."""
     return f"{Decimal(number(value)):f}"

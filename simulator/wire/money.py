@@ -23,7 +23,7 @@ known_number = lru_cache(maxsize=4096)(number)
 
 
 def is_integer_when_whole(written: object, amount: Decimal) -> bool:
-    """Whether a decoded number is written as SPEC 2.3 wants a payment's amount of this value."""
+    """Return whether a decoded number is written as SPEC 2.3 wants a payment's amount of this value."""
     return isinstance(written, int) == (amount == amount.to_integral_value())
 
 
@@ -31,7 +31,7 @@ NO_LIMIT = "-1"
 
 
 def money(value: Money) -> dict[str, str]:
-    """The amount as text, with at least two decimals."""
+    """Return the amount as text, with at least two decimals."""
     return {"amount": amount_text(value.amount), "currency": value.currency}
 
 

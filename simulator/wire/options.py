@@ -25,24 +25,24 @@ class Page(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, total: int, current: int, size: int) -> "Page":
-        """The requested page; the size is 0 only for all of an empty list."""
+        """Return the requested page; the size is 0 only for all of an empty list."""
         return cls(current, max(1, -(-total // max(1, size))), size, total)
 
     @property
     def items(self) -> slice:
-        """The slice of its items in the list."""
+        """Return the slice of its items in the list."""
         first = (self.current - 1) * self.size
         return slice(first, first + self.size)
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """The positions of its first and last item, counted from 1; both 0 when it is empty."""
+        """Return the positions of its first and last item, counted from 1; both 0 when it is empty."""
         first = (self.current - 1) * self.size
         return (first + 1, min(first + self.size, self.total)) if first < self.total else (0, 0)
 
 
 def link(path: str, query: Mapping[str, object]) -> str:
-    """A relative link; spaces become `%20`, which is valid in queries and paths."""
+    """Return a relative link; spaces become `%20`, which is valid in queries and paths."""
     return f"{path}?{urlencode(query, quote_via=quote)}" if query else path
 
 
@@ -51,7 +51,7 @@ _OPENING, _CLOSING = "([", ")]"
 
 
 def options(product: Product, field_id: str, found: OptionList, page: Page, *, by_denomination: bool) -> dict[str, Any]:
-    """The whole body. `product` is as the reseller sees it; `by_denomination` is the shape of 2026-09-16."""
+    """Return the whole body. `product` is as the reseller sees it; `by_denomination` is the shape of 2026-09-16."""
     is_pricing = product.pricing is not None and product.pricing.id == field_id
     return {
         "product_code": product.code,
@@ -67,7 +67,7 @@ def options(product: Product, field_id: str, found: OptionList, page: Page, *, b
 
 
 def option(product: Product, field_id: str, one: Option, *, by_denomination: bool) -> dict[str, Any]:
-    """One option, with its product and field."""
+    """Return one option, with its product and field."""
     is_pricing = product.pricing is not None and product.pricing.id == field_id
     item = _item(product, one, is_pricing, by_denomination)
     return {"product_code": product.code, "field_id": field_id, **item}
@@ -104,7 +104,7 @@ def _prices(product: Product, denomination: Decimal) -> dict[str, Any]:
 
 
 def label_without_validity(option: Option) -> str:
-    """The label of a data plan without its validity, which has its own member: `5 GB (7 days)` becomes `5 GB`.
+    """Return the label of a data plan without its validity, which has its own member: `5 GB (7 days)` becomes `5 GB`.
 
     A label with nothing else is unchanged.
     """
@@ -127,8 +127,8 @@ BILLERS_PATH = "/v1/interbank/billers"
 def billers(
     product: Product | None, found: OptionList, page: Page, prefix: str, filters: dict[str, str], *, is_paged: bool
 ) -> Any:
-    """The whole body. `prefix` is the path of the sandbox and `filters` are repeated in the links; without paging there
-    is one page and one link."""
+    """Return the whole body. `prefix` is the path of the sandbox and `filters` are repeated in the links; without
+    paging there is one page and one link."""
     path = prefix + BILLERS_PATH
     first, last = page.bounds
     return {

@@ -38,7 +38,7 @@ def webhook(job: Delivery, scheme: Signature, at: datetime, source_address: str)
 
 
 def event_body(event: Event) -> bytes:
-    """The body of an event, the same in every attempt."""
+    """Return the body of an event, the same in every attempt."""
     return encode(webhooks.event(event))
 
 

@@ -29,14 +29,14 @@ ECHO_CHARS_MAX = 10_000  # far more than any of these values may have
 
 
 def answer(paid: PaymentAnswer, timestamp: datetime) -> dict[str, Any]:
-    """The body of a 200."""
+    """Return the body of a 200."""
     result = paid.result
     return {"data": _fields(paid.transaction, result, STATUS_NAMES[result.status], paid.balance, year_first(timestamp))}
 
 
 def refusal(refused: PaymentRefused, request: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    """The body of a 400: echoes the request's values of the right type, of a text at most `ECHO_CHARS_MAX`, an invalid
-    amount as 0."""
+    """Return the body of a 400: echoes the request's values of the right type, of a text at most `ECHO_CHARS_MAX`, an
+    invalid amount as 0."""
     amount = parse_number(request.get("amount"))
     return {
         "data": {
@@ -61,12 +61,12 @@ def refusal(refused: PaymentRefused, request: Mapping[str, Any], now: datetime) 
 
 
 def callback(transaction: Transaction, result: PaymentResult) -> dict[str, Any]:
-    """The body of a POST callback. `balance` is the result's: the wallet after this transaction (SPEC 2.3)."""
+    """Return the body of a POST callback. `balance` is the result's: the wallet after this transaction (SPEC 2.3)."""
     return {"data": _callback_fields(transaction, result, year_first(result.at))}
 
 
 def callback_message(transaction: Transaction, result: PaymentResult) -> dict[str, Any]:
-    """The `message` of a GET callback: without wrapper, its timestamp with milliseconds."""
+    """Return the `message` of a GET callback: without wrapper, its timestamp with milliseconds."""
     return _callback_fields(transaction, result, year_first_ms(result.at))
 
 
@@ -103,13 +103,13 @@ def _fields(
 
 
 def case_answer(given: CaseAnswer) -> dict[str, Any]:
-    """The body of a 200: `Success` when the request was accepted, else `Failed`."""
+    """Return the body of a 200: `Success` when the request was accepted, else `Failed`."""
     status = "Success" if given.is_accepted else "Failed"
     return {"data": {"refid": given.transaction.refid, "status": status, "message": given.message}}
 
 
 def network_status(product: Product, status: NetworkStatus, now: datetime) -> dict[str, Any]:
-    """The body of a 200."""
+    """Return the body of a 200."""
     return {
         "data": {
             "product_code": product.code,

@@ -57,5 +57,5 @@ def authentication_result(issued: Issued, shape: object = "both") -> dict[str, A
 
 
 def deprecation(form: object = "rfc9745") -> bytes:
-    """The value of `Deprecation`: a structured date, or `true` as in the drafts before RFC 9745."""
+    """Return the value of `Deprecation`: a structured date, or `true` as in the drafts before RFC 9745."""
     return b"true" if form == "draft" else b"@%d" % DEPRECATED_SINCE_S

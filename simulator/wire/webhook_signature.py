@@ -14,7 +14,7 @@ SignatureHeaders = tuple[tuple[str, str], ...]
 
 
 def signed(scheme: Signature, secret: str, event_id: str, at: datetime, body: bytes) -> SignatureHeaders:
-    """The headers that authenticate `body`. `secret` is 64 hexadecimal digits, `at` the receiver's present."""
+    """Return the headers that authenticate `body`. `secret` is 64 hexadecimal digits, `at` the receiver's present."""
     if scheme.header:
         return ((scheme.header, signature_of(scheme, secret, "", "", body)),)
     stamp = str(int(at.timestamp()))
@@ -38,7 +38,7 @@ SIGNATURES_MAX: Final = 10  # while a secret is rotated there are two
 
 
 def headers_of(scheme: Signature) -> tuple[str, ...]:
-    """The names of the headers that sign, in lower case."""
+    """Return the names of the headers that sign, in lower case."""
     return (scheme.header.lower(),) if scheme.header else STANDARD_HEADERS
 
 
@@ -73,7 +73,8 @@ def is_signed_with(scheme: Signature, secret: str, headers: Mapping[str, str], b
 
 
 def staleness(scheme: Signature, headers: Mapping[str, str], present: datetime) -> str:
-    """How far the timestamp is from the receiver's present if that is too far, as the end of a sentence; else empty."""
+    """Return how far the timestamp is from the receiver's present if that is too far, as the end of a sentence; else
+    empty."""
     if scheme.header:
         return ""
     age_s = round(present.timestamp()) - int(headers[STANDARD_HEADERS[1]])

@@ -45,12 +45,12 @@ def configuration(webhook: Webhook) -> dict[str, Any]:
 
 
 def url_alone(webhook: Webhook) -> dict[str, Any]:
-    """The answer to a PUT that updates."""
+    """Return the answer to a PUT that updates."""
     return {"webhook_url": webhook.url}
 
 
 def with_secret(webhook: Webhook, *, masked: bool = False) -> dict[str, Any]:
-    """The answer to creation and rotation; `masked` hides all but the end of the secret, at equal length."""
+    """Return the answer to creation and rotation; `masked` hides all but the end of the secret, at equal length."""
     secret = webhook.secret
     if masked:
         secret = "*" * (len(secret) - SECRET_SHOWN_CHARS) + secret[-SECRET_SHOWN_CHARS:]
@@ -58,7 +58,7 @@ def with_secret(webhook: Webhook, *, masked: bool = False) -> dict[str, Any]:
 
 
 def event(one: Event) -> dict[str, Any]:
-    """The event's body."""
+    """Return the event's body."""
     return {
         "type": one.type,
         "version": EVENT_VERSION,
@@ -92,7 +92,7 @@ def _resource(entry: CatalogEntry) -> dict[str, Any]:
 
 
 def record(one: Delivery, *, counts_attempts: bool = False) -> dict[str, Any]:
-    """A delivery record. It has the receiver's answer to the latest attempt, null before the first attempt.
+    """Return a delivery record. It has the receiver's answer to the latest attempt, null before the first attempt.
 
     `retryCount` counts retries, or with `counts_attempts` all attempts.
     """
@@ -121,15 +121,15 @@ def record(one: Delivery, *, counts_attempts: bool = False) -> dict[str, Any]:
 
 
 def replayed(one: Delivery) -> dict[str, Any]:
-    """The answer to a single replay."""
+    """Return the answer to a single replay."""
     return {"jobId": one.id, "originalJobId": one.original, "eventId": one.event.id}
 
 
 def bulk_done(job: str, new: Delivery) -> dict[str, Any]:
-    """One result of a bulk replay."""
+    """Return one result of a bulk replay."""
     return {"jobId": job, "success": True, "newJobId": new.id}
 
 
 def bulk_refused(job: str, text: str) -> dict[str, Any]:
-    """One refused result of a bulk replay."""
+    """Return one refused result of a bulk replay."""
     return {"jobId": job, "success": False, "newJobId": None, "error": text}

@@ -42,8 +42,8 @@ Ways = Callable[[Facts], Iterator[Any]]
 
 
 def _is_json(facts: Facts) -> bool:
-    """Whether the body is a JSON text that is short enough to be written otherwise. Indented, a text with many brackets
-    could grow with the square of its depth."""
+    """Return whether the body is a JSON text that is short enough to be written otherwise. Indented, a text with many
+    brackets could grow with the square of its depth."""
     body = facts.body
     if not body or len(body) > facts.json_bytes_max or body.count(b"[") + body.count(b"{") > 4 * PARTS_MAX:
         return False

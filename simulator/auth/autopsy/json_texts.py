@@ -116,7 +116,7 @@ def unescaped(text: bytes) -> str:
 
 
 def _escaped(plain: str, signs: str, ascii_only: bool, is_upper: bool, has_slashes: bool) -> bytes:
-    """A text without escapes as an encoder writes it."""
+    """Return a text without escapes as an encoder writes it."""
 
     def spelt(found: re.Match[str]) -> str:
         sign = found[0]
@@ -175,7 +175,7 @@ def _of_buckets(members: Members) -> bytes:
 
 
 def _bucket(name: str) -> int:
-    """The place of a key in a HashMap of up to twelve."""
+    """Return the place of a key in a HashMap of up to twelve."""
     number = 0
     for sign in name:
         number = (number * 31 + ord(sign)) & 0xFFFFFFFF
@@ -337,7 +337,7 @@ def objects_of_form(body: bytes) -> Iterator[bytes]:
 
 
 def _as_json(value: Any) -> list[bytes]:
-    """The texts of a value of a form, the likeliest first."""
+    """Return the texts of a value of a form, the likeliest first."""
     text = json.dumps(value, ensure_ascii=False).encode()
     if not isinstance(value, str):
         return [text]

@@ -33,13 +33,13 @@ Pairs = list[tuple[str, str]]
 
 
 def parts_of(r: Facts) -> list[bytes]:
-    """The parameters, none when they are too many or too long."""
+    """Return the parameters, none when they are too many or too long."""
     is_short = r.query and len(r.query) <= QUERY_BYTES_MAX and r.query.count(b"&") < PARAMETERS_MAX
     return r.query.split(b"&") if is_short else []
 
 
 def _pairs(r: Facts) -> Pairs:
-    """The names and values of the parameters, decoded."""
+    """Return the names and values of the parameters, decoded."""
     sent = (part.decode("latin-1").partition("=") for part in parts_of(r))
     return [(unquote_plus(name), unquote_plus(value)) for name, _, value in sent]
 
@@ -91,7 +91,7 @@ def _lists(r: Facts) -> Shown:
 
 
 def _items(name: str, sent: Pairs) -> Values:
-    """The items of a list; none when the parameter is no list."""
+    """Return the items of a list; none when the parameter is no list."""
     if len(sent) > 1 or sent[0][0] != name:
         return [value for _, value in sent]
     items = [item.strip() for item in _ITEMS.findall(sent[0][1])]
@@ -139,7 +139,7 @@ def _more(r: Facts) -> Shown:
 
 
 def _objects(r: Facts) -> list[dict[str, Any]]:
-    """The parameters as an object, with numbers as texts and as numbers."""
+    """Return the parameters as an object, with numbers as texts and as numbers."""
     texts = {name: value for part, (name, value) in zip(parts_of(r), _pairs(r), strict=True) if b"=" in part}
     typed = {name: int(value) if _INTEGER.fullmatch(value) else value for name, value in texts.items()}
     return [texts, typed] if texts else []
@@ -158,7 +158,7 @@ def _as_object(r: Facts) -> Shown:
 
 
 def _elsewhere(r: Facts) -> Shown:
-    """The parameters signed in another part than they are sent in, or in two."""
+    """Return the parameters signed in another part than they are sent in, or in two."""
     texts = [r.query, b"&".join(by_key(r.query.split(b"&"))), *_jsons(r)] if r.query else []
     for hashed in map(body_hash, dict.fromkeys(texts)):
         yield partial(_in_query, b"", hashed), "the body, and sent as the query"

@@ -66,7 +66,7 @@ def _decoded(r: Facts) -> Iterator[Any]:
 
 
 def _is_plain(query: bytes) -> bool:
-    """Whether nothing can be encoded in it."""
+    """Return whether nothing can be encoded in it."""
     return query.translate(None, b"&=_").isalnum() or not query
 
 

@@ -52,7 +52,7 @@ class SignatureReading(NamedTuple):
     written: Callable[[bytes, bytes], bytes]
 
     def is_of(self, digest: bytes) -> bool:
-        """Whether this digest was sent."""
+        """Return whether this digest was sent."""
         return hmac.compare_digest(self.written(digest, self.sent), self.sent)
 
 

@@ -66,7 +66,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def paths(self) -> Iterable[bytes]:
-        """The path, without and with the prefix of its sandbox."""
+        """Return the path, without and with the prefix of its sandbox."""
         return dict.fromkeys((self.path, self.prefix + self.path))
 
 
@@ -120,11 +120,11 @@ class SigningMistake(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Where the client makes it."""
+        """Return where the client makes it."""
         return PLACES[self.step]
 
     def ways(self, facts: Facts) -> Iterator["Way"]:
-        """How a client with this mistake may have done its step."""
+        """Yield how a client with this mistake may have done its step."""
         for change in self.transformation(facts):
             make, shown = change if isinstance(change, tuple) else (change, "")
             yield Way(self.step, make, self, shown)
@@ -140,12 +140,12 @@ class Way(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Its id in the table."""
+        """Return its id in the table."""
         return self.mistake.id
 
     @property
     def does(self) -> str:
-        """What the client does."""
+        """Return what the client does."""
         return self.mistake.does.format(self.shown)
 
     @property

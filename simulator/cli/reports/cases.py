@@ -44,7 +44,7 @@ class ReportCase:
 
     @property
     def is_error(self) -> bool:
-        """Whether nothing was examined. `message` then says why."""
+        """Return whether nothing was examined. `message` then says why."""
         return self.code == NOT_RUN
 
 
@@ -57,17 +57,17 @@ class Suite:
 
     @property
     def failures(self) -> int:
-        """The number of cases that are not ok."""
+        """Return the number of cases that are not ok."""
         return sum(1 for case in self.cases if not case.ok)
 
     @property
     def skipped(self) -> int:
-        """The number of cases that were not examined."""
+        """Return the number of cases that were not examined."""
         return sum(1 for case in self.cases if case.skipped)
 
     @property
     def errors(self) -> int:
-        """The number of errors, which are also failures."""
+        """Return the number of errors, which are also failures."""
         return sum(1 for case in self.cases if case.is_error)
 
 
@@ -99,7 +99,7 @@ class Reports:
 
     @property
     def is_text(self) -> bool:
-        """Whether people read the result."""
+        """Return whether people read the result."""
         return self.format == "text"
 
     def begin(self) -> None:
@@ -163,7 +163,7 @@ def _not_run(title: str, message: str) -> Suite:
 
 
 def report_flags(function: Decorated) -> Decorated:
-    """The three flags; keywords `junit`, `json_file`, `format`."""
+    """Return the three flags; keywords `junit`, `json_file`, `format`."""
     form = option(
         "--format",
         type=click.Choice(["text", "github"]),
@@ -204,7 +204,7 @@ def annotations(suites: Sequence[Suite]) -> Iterator[str]:
 
 
 def _annotation(case: ReportCase, where: str) -> str:
-    """A workflow command, which escapes the ends of properties and of the line."""
+    """Return a workflow command, which escapes the ends of properties and of the line."""
     properties = {"file": case.file, "line": case.line, "col": case.column, "title": case.code}
     written = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value)
     return f"::error {written}::{_escaped_command(chr(10).join((where + case.message, *case.details)))}"
@@ -219,8 +219,8 @@ def _escaped_command(text: str) -> str:
 
 
 def junit(title: str, suites: Sequence[Suite], run: RunFacts | None = None) -> bytes:
-    """The document; `run`, or the version alone, is in the properties of each suite. Control characters, which XML
-    cannot hold, are written as their escapes."""
+    """Return the document; `run`, or the version alone, is in the properties of each suite. Control characters, which
+    XML cannot hold, are written as their escapes."""
     root = ET.Element("testsuites", _counts(title, suites))
     for suite in suites:
         part = ET.SubElement(root, "testsuite", _counts(suite.name, [suite]))

@@ -74,7 +74,7 @@ def _as_json(report: ConformReport) -> bytes:
 
 
 def line_of(result: Result) -> str:
-    """One result: its line, and the departures and notes below it."""
+    """Return one result: its line, and the departures and notes below it."""
     lines = [f"{MARKS[result.outcome]}  {result.section:<5} {result.id}: {result.title}"]
     lines += [f"           {departure}" for departure in result.departures]
     if result.why:
@@ -84,7 +84,7 @@ def line_of(result: Result) -> str:
 
 
 def names() -> str:
-    """All checks, then all questions, each with the section of SPEC that it is about."""
+    """Return all checks, then all questions, each with the section of SPEC that it is about."""
     from simulator.contract.register import assumptions
     from simulator.staging.conform.checks import all_checks
     from simulator.staging.conform.run import all_questions

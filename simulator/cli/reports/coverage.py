@@ -10,7 +10,7 @@ from simulator.shortened import whole_line
 
 
 def page(running: Running) -> str:
-    """The coverage of all sandboxes that the server had."""
+    """Return the coverage of all sandboxes that the server had."""
     from simulator.control.verdicts import coverage_shown
 
     coverage = running.app.sandboxes.coverage()

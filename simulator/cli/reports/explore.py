@@ -111,7 +111,7 @@ class Screen:
 
 
 def result(report: "ExplorationReport") -> Iterator[str]:
-    """The result, a line each for single faults and storms, and for what else there is to know."""
+    """Yield the result, a line each for single faults and storms, and for what else there is to know."""
     unmatched = f"; {report.untriggered} of them met nothing" if report.untriggered else ""
     tried = len(report.results)
     left = f" ({len(report.singles) - tried} not tried)" if tried < len(report.singles) else ""
@@ -144,7 +144,7 @@ def _many(count: int, what: str) -> str:
 
 
 def suites(report: "ExplorationReport") -> list[Suite]:
-    """Every single fault as a case, and what storms have found."""
+    """Return every single fault as a case, and what storms have found."""
     by_words = {one.failure.faults[0].words: one for one in report.findings if not one.is_of_storm}
     singles = []
     for fault in report.singles:

@@ -182,7 +182,7 @@ def _listed(mask: Mask, rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
 
 
 def _stories(live: LiveSandbox, transactions: Iterable[Transaction], mask: Mask) -> Iterator[dict[str, Any]]:
-    """Each payment with all that belongs to it, the latest of its requests included."""
+    """Yield each payment with all that belongs to it, the latest of its requests included."""
     by_trxid: dict[str, list[Exchange]] = {}
     for one in live.life_journal:
         by_trxid.setdefault(one.trxid, []).append(one)
@@ -214,7 +214,7 @@ def _payment(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def _latest_attempts(live: LiveSandbox, mask: Mask) -> Rows:
-    """The attempts of the latest callbacks; a callback without one is a row, too."""
+    """Return the attempts of the latest callbacks; a callback without one is a row, too."""
     callbacks = live.core.state.callbacks
     latest = deque(callbacks, ROWS_MAX)
     rows = [_masked(mask, row) for one in latest for row in _attempts(one, live.courier.sent)]

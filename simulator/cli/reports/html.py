@@ -24,7 +24,7 @@ _PAGE = Path(__file__).with_name("page.html")
 
 
 def document(title: str, heading: str, *parts: str) -> str:
-    """A whole page; `parts` are HTML."""
+    """Return a whole page; `parts` are HTML."""
     page = Template(_PAGE.read_text("utf-8"))
     return page.substitute(title=text(title), heading=text(heading), version=__version__, content="\n".join(parts))
 
@@ -45,12 +45,12 @@ def block(content: str) -> str:
 
 
 def mark(word: str, colour: str = "") -> str:
-    """A verdict, which is `good`, `bad` or neither."""
+    """Return a verdict, which is `good`, `bad` or neither."""
     return f'<span class="{colour}">{text(word)}</span>' if colour else text(word)
 
 
 def table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of cells in HTML; each has the name of its column as its class."""
+    """Return a table of cells in HTML; each has the name of its column as its class."""
     head = "".join(f"<th>{name}</th>" for name in names)
     cells = ("".join(f'<td class="{name}">{cell}</td>' for name, cell in zip(names, row, strict=True)) for row in rows)
     return f'<div class="table"><table><tr>{head}</tr>{"".join(f"<tr>{row}</tr>" for row in cells)}</table></div>'
@@ -72,7 +72,8 @@ def section(
     coverage: str,
     notes: Iterable[str],
 ) -> str:
-    """One sandbox: links to files, expectations, findings, the latest payments, callbacks and requests, coverage."""
+    """Return one sandbox: links to files, expectations, findings, the latest payments, callbacks and requests,
+    coverage."""
     links = ", ".join(f'<a href="{escape(whole_line(path))}">{text(name)}</a>' for name, path in files.items())
     parts = [f"<h2>{text(label)}</h2><p>Files: {links or 'none'}</p>", *(f"<p>{text(one)}</p>" for one in notes)]
     expected = [one for one in cases if one.code not in (AUDIT, WARNING)]
@@ -99,7 +100,7 @@ def _said(case: ReportCase) -> str:
 
 
 def _latest(title: str, names: Sequence[str], rows: Sequence[Mapping[str, Any]], total: int) -> str:
-    """The latest rows below a heading; times are shown to the second, the files have all of them."""
+    """Return the latest rows below a heading; times are shown to the second, the files have all of them."""
     more = f" (the latest {len(rows)} of {total})" if total > len(rows) else f" ({total})"
     shown = [[text(clock_time(str(row[name] or "")) if name in TIMES else row[name]) for name in names] for row in rows]
     return f"<details><summary>{title}{more}</summary>{table(names, shown) if rows else ''}</details>"

@@ -35,7 +35,7 @@ def mark(row: Row) -> str:
 
 
 def lines_of(row: Row) -> Iterator[str]:
-    """One obligation: its line, and below it what violates it and what to do."""
+    """Yield one obligation: its line, and below it what violates it and what to do."""
     yield f"{mark(row):<8}  {row['section']:<5} {row['id']}: {row['title']}"
     if row["state"] == "violated":
         yield from (f"            {text}" for text in row["findings"])
@@ -46,7 +46,7 @@ def lines_of(row: Row) -> Iterator[str]:
 
 
 def ending(made: Mapping[str, Any]) -> Iterator[str]:
-    """The counts in a line, and what the logs have lost."""
+    """Yield the counts in a line, and what the logs have lost."""
     states = [row["state"] for row in made["obligations"]]
     words = {"met": "met", "violated": "violated", "not_exercised": NOT_EXERCISED}
     yield ", ".join(f"{states.count(state)} {word}" for state, word in words.items())
@@ -78,7 +78,7 @@ class Totals:
 
     @property
     def of_nothing(self) -> list[Suite]:
-        """A case that is not ok when nothing was exercised: an audit of nothing shows nothing."""
+        """Return a case that is not ok when nothing was exercised: an audit of nothing shows nothing."""
         if self._sandboxes:
             return []
         name = "a sandbox was judged" if self._passed_over or self._unreached else "a sandbox got a request"
@@ -96,7 +96,7 @@ class Totals:
 
     @property
     def text(self) -> str:
-        """The counts in a line."""
+        """Return the counts in a line."""
         if not self._sandboxes:
             return self._why_nothing
         states = list(self._worst.values())

@@ -34,7 +34,7 @@ class CallbackTiming:
 
     @property
     def kind(self) -> tuple[int, bool, bool]:
-        """The facts that distinguish two timings."""
+        """Return the facts that distinguish two timings."""
         return self.count, self.delay_s > 0, self.again_s is not None
 
 
