@@ -73,8 +73,8 @@ def call_command(bearer: str | None, header: dict[str, str], include: bool, json
     The body goes to stdout, indented on a terminal; the status and the simulator's headers (X-Sim-*) go to stderr.
     With --json, stdout has one object. Without flags, the request goes to the default sandbox on port 8080, with the
     default credentials; under exec, it goes to the simulator of exec. --url may name a sandbox, such as
-    http://127.0.0.1:8080/s/mine. Control characters in a response are escaped, in JSON without changing its meaning. Exit
-    code 1 means that the response was an error, 3 that no response came.
+    http://127.0.0.1:8080/s/mine. Control characters in a response are escaped, in JSON without changing its meaning.
+    Exit code 1 means that the response was an error, 3 that no response came.
 
     \b
     Examples:
