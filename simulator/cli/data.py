@@ -110,7 +110,7 @@ def _move(
     from simulator.persistence.errors import Damaged, StoreError
 
     try:
-        from simulator.postgres.transfer import database_reader, export_from_database, import_to_database
+        from simulator.postgres.database_transfer import database_reader, export_from_database, import_to_database
     except ImportError:
         raise CannotStart(f"reseller-sim data {action}: psycopg is missing: {INSTALL}") from None
     try:

@@ -5,7 +5,7 @@ belongs to the server that `owners` names. A server may take a sandbox over when
 fences that owner first, and each commit of a server checks that it was not fenced. The lease follows the clock of the
 database.
 
-From the bottom: `address` and `migration` (the database and its tables), `store` (reading and group commits),
+From the bottom: `address` and `migration` (the database and its tables), `postgres_store` (reading, commits),
 `leases` (ownership in the database), `owners` and `cluster` (the sandboxes in memory), `forwarding` and `routing`
-(requests for the sandboxes of another server), `transfer` (export and import).
+(requests for the sandboxes of another server), `database_transfer` (export and import).
 """

@@ -11,9 +11,14 @@ from simulator.persistence.errors import LeaseLost, StoreError, Unusable, WriteF
 
 SCHEMES: Final = ("postgresql://", "postgres://")
 SCHEMA: Final = "reseller_sim"
-CONNECT_TIMEOUT_S: Final = 5
+TIMEOUT_S: Final = 5
+"""How long a connection, an answer of the database and one of another server may take."""
+
+PAUSE_S: Final = 0.25
+"""The time between two looks at something that does not answer."""
+
 _DEFAULTS: Final = {
-    "connect_timeout": CONNECT_TIMEOUT_S,
+    "connect_timeout": TIMEOUT_S,
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
@@ -23,7 +28,6 @@ _DEFAULTS: Final = {
 IDLE_IN_TRANSACTION: Final = "5s"
 """How long a transaction of a server that was paused may hold its locks."""
 
-TEXT_CHARS_MAX: Final = 300
 LEASE_LOST: Final = "RS001"
 
 
@@ -86,7 +90,7 @@ def text_of(error: BaseException, secrets: tuple[str, ...] = ()) -> str:
     text = " ".join(str(error).split()) or type(error).__name__
     for secret in secrets:
         text = text.replace(secret, "********")
-    return text[:TEXT_CHARS_MAX]
+    return text
 
 
 @contextmanager

@@ -18,17 +18,16 @@ from simulator.persistence.gate import Gate
 from simulator.persistence.keeper import StoreKeeper
 from simulator.persistence.replay.rebuilding import resume_after_restart
 from simulator.persistence.snapshot_schedule import SnapshotSchedule
-from simulator.postgres.address import parse_address
+from simulator.postgres.address import PAUSE_S, parse_address
 from simulator.postgres.leases import LeasedSender, LeaseKeeper, Leases, Peer
 from simulator.postgres.migration import prepare_database
 from simulator.postgres.owners import LOST, Database, Elsewhere, Owners, Unavailable
-from simulator.postgres.store import PostgresStore
+from simulator.postgres.postgres_store import PostgresStore
 from simulator.runtime.courier import Sender
 from simulator.runtime.lives import SandboxSpec
 from simulator.runtime.operations import NotReady, report
 from simulator.runtime.sandboxes import DEFAULT
 
-LOOK_S: Final = 0.25
 SLOW_S: Final = 2.0
 """The age of a commit at which PostgreSQL counts as not answering."""
 
@@ -215,7 +214,7 @@ class Cluster:
                 server_id = await self._database.ask(partial(self._leases.register, self.url, self.secret))
                 break
             except Unavailable:
-                await asyncio.sleep(LOOK_S)
+                await asyncio.sleep(PAUSE_S)
         self.store.begin(server_id)
         self.gate.begin_again()
         self._lease.begin(server_id, began_s)
@@ -265,7 +264,7 @@ class Cluster:
         elif self._silent_since is None:
             self._silent_since = monotonic()
         self._app.operations.store_trouble = self.trouble
-        self._loop.call_later(LOOK_S, self._look)
+        self._loop.call_later(PAUSE_S, self._look)
 
     async def _release(self, names: list[str]) -> None:
         try:

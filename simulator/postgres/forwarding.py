@@ -17,12 +17,12 @@ from simulator.http_client.answers import AnswerBounds, AnswerHead, AnswerReader
 from simulator.http_client.client import Client
 from simulator.http_client.connection import Connection, NoAnswerError
 from simulator.http_client.dialer import Dialer, NotConnectedError, Origin
+from simulator.postgres.address import TIMEOUT_S
 from simulator.postgres.leases import Peer
 from simulator.server.responder import STATUS_LINE_KEY, responder_of
 
 MARK: Final = b"x-sim-forwarded"
 NOT_OWNER: Final = 421
-CONNECT_TIMEOUT_S: Final = 2.0
 ANSWER_TIMEOUT_S: Final = 660.0
 """Longer than any request may wait at its owner."""
 
@@ -107,7 +107,7 @@ class Forwarder:
         waits = self._waits.setdefault(peer.id, set())
         wait = asyncio.timeout(None)
         try:
-            async with wait, self._client.connection(_origin(peer), CONNECT_TIMEOUT_S) as connection:
+            async with wait, self._client.connection(_origin(peer), TIMEOUT_S) as connection:
                 waits.add(wait)
                 connection.begin(reader)
                 await self._exchange(connection, _request(peer, scope, body), send)
@@ -139,11 +139,11 @@ class Forwarder:
             piece, is_last = await connection.piece()
             await send({"type": "http.response.body", "body": piece, "more_body": not is_last})
 
-    async def rows(self, peer: Peer, scope: Scope, timeout_s: float, bytes_max: int) -> bytes:
+    async def rows(self, peer: Peer, scope: Scope, bytes_max: int) -> bytes:
         """Return the body of the answer of a server to a GET. Raises `NotForwarded`."""
         reader = AnswerReader("GET", AnswerBounds(64 * 1024, 128, bytes_max))
         try:
-            is_over = await self._client.exchange(_origin(peer), _request(peer, scope, b""), reader, timeout_s)
+            is_over = await self._client.exchange(_origin(peer), _request(peer, scope, b""), reader, TIMEOUT_S)
         except NotConnectedError as error:
             raise NotForwarded(f"cannot be reached: {error.short}") from None
         if not is_over or reader.head is None or reader.problem:

@@ -16,15 +16,14 @@ import psycopg
 from simulator.domain.model.delivery_attempts import AttemptResult, OutgoingRequest
 from simulator.persistence.errors import StoreError
 from simulator.persistence.gate import Gate
-from simulator.postgres.address import DatabaseAddress, connect, database_errors, store_error
-from simulator.postgres.store import Pool
+from simulator.postgres.address import PAUSE_S, DatabaseAddress, connect, database_errors, store_error
+from simulator.postgres.postgres_store import Pool
 from simulator.runtime.courier import Sender
 
 RENEWALS_PER_LEASE: Final = 5
 ORPHANS_AT_ONCE: Final = 8
 SWEPT_ROWS: Final = {"entries": 512, "parts": 32}
 FORGET_AFTER: Final = "1 day"
-WAIT_S: Final = 0.1
 _ORPHANS: Final = """
 SELECT sandbox FROM lives LEFT JOIN owners USING (sandbox) LEFT JOIN servers ON servers.id = owners.server
 WHERE servers.id IS NULL OR servers.is_fenced OR servers.lease_ends < clock_timestamp()
@@ -213,5 +212,5 @@ class LeasedSender:
         """Send when everything written so far is durable, and no other server can own the sandbox."""
         await self._gate.passed()
         while not self._has_lease():  # noqa: ASYNC110 - the lease is renewed in a thread
-            await asyncio.sleep(WAIT_S)
+            await asyncio.sleep(PAUSE_S)
         return await self.sender.send(outgoing, timeout_s, owner)

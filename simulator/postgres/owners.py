@@ -13,8 +13,9 @@ from simulator.persistence.keeper import StoreKeeper
 from simulator.persistence.replay.rebuilding import Surroundings, resume_after_restart
 from simulator.persistence.restoration import CannotResume, RestoredSandbox, Restorer
 from simulator.persistence.writer import Life
+from simulator.postgres.address import TIMEOUT_S
 from simulator.postgres.leases import Leases, Peer
-from simulator.postgres.store import PostgresStore
+from simulator.postgres.postgres_store import READERS_MAX, PostgresStore
 from simulator.runtime.background import in_background
 from simulator.runtime.lives import unshared_budgets
 from simulator.runtime.operations import NotReady
@@ -23,9 +24,6 @@ from simulator.runtime.sandboxes import DEFAULT
 RESERVED_S: Final = 600.0
 """How long a name stays reserved for a sandbox that is being created, or that was deleted."""
 
-ANSWER_TIMEOUT_S: Final = 10.0
-QUESTIONS_AT_ONCE: Final = 4
-KNOWN_MAX: Final = 10_000
 LOST: Final = NotReady("lease_lost", "this server has lost its lease; send the request again")
 
 
@@ -51,12 +49,12 @@ class Database:
 
     def __init__(self, on_lost: Callable[[LeaseLost], object]) -> None:
         self._on_lost = on_lost
-        self._threads = ThreadPoolExecutor(QUESTIONS_AT_ONCE, "question")
+        self._threads = ThreadPoolExecutor(READERS_MAX, "question")
 
     async def ask(self, question: Callable[[], Any]) -> Any:
         """Return the answer. Raises `Unavailable`."""
         try:
-            async with asyncio.timeout(ANSWER_TIMEOUT_S):
+            async with asyncio.timeout(2 * TIMEOUT_S):
                 return await asyncio.get_running_loop().run_in_executor(self._threads, question)
         except LeaseLost as error:
             self._on_lost(error)
@@ -140,8 +138,6 @@ class Owners:
             if peer is None:
                 text = "the owner of this sandbox has just ended; send the request again"
                 raise Unavailable(NotReady("owner_unknown", text))
-            if len(self._known) >= KNOWN_MAX:
-                self._known.clear()
             self._known[sandbox_id] = peer
             raise Elsewhere(peer)
         self._known.pop(sandbox_id, None)

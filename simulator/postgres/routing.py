@@ -22,7 +22,6 @@ from simulator.server.sent_request import is_browser_at_root
 SANDBOX_PATHS: Final = ("/s/", f"{CONTROL_PATH}/sandboxes/", f"{CONTROL_PATH}/inbox/")
 OF_ALL: Final = (f"{CONTROL_PATH}/sandboxes", f"{CONTROL_PATH}/events")
 _READS: Final = frozenset({"GET", "HEAD"})
-LIST_TIMEOUT_S: Final = 5.0
 LIST_BYTES_MAX: Final = 16 * 1024 * 1024
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
@@ -92,7 +91,7 @@ class Router:
 
     async def _list(self, peer: Peer, scope: Scope) -> OtherList:
         try:
-            return OtherList(peer.url, await self.forwarder.rows(peer, scope, LIST_TIMEOUT_S, LIST_BYTES_MAX))
+            return OtherList(peer.url, await self.forwarder.rows(peer, scope, LIST_BYTES_MAX))
         except NotForwarded as no:
             return OtherList(peer.url, reason=str(no))
 

@@ -10,7 +10,7 @@ from simulator.persistence.errors import LeaseLost, StoreError
 from simulator.postgres.address import parse_address
 from simulator.postgres.leases import Leases
 from simulator.postgres.migration import prepare_database
-from simulator.postgres.store import PostgresStore
+from simulator.postgres.postgres_store import PostgresStore
 from tests.support.postgres import rows_of
 
 pytestmark = [pytest.mark.needs("initdb"), pytest.mark.slow]

@@ -26,7 +26,7 @@ from simulator.postgres.address import DatabaseAddress, database_errors, parse_a
 from simulator.postgres.address import connect as connect_to
 from simulator.postgres.leases import Leases
 from simulator.postgres.migration import prepare_database
-from simulator.postgres.store import SequenceKeys, open_pool, to_postgres
+from simulator.postgres.postgres_store import SequenceKeys, open_pool, to_postgres
 
 LEASE_S: Final = 600.0
 """The longest time of an import."""

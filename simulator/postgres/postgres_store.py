@@ -25,16 +25,10 @@ from simulator.persistence.retention import Retention
 from simulator.persistence.schema import LIFE_SHIFT
 from simulator.persistence.storage import Done
 from simulator.persistence.writer import Keys, Statement, Writer
-from simulator.postgres.address import DatabaseAddress, connect, is_outage, set_up, store_error
+from simulator.postgres.address import PAUSE_S, TIMEOUT_S, DatabaseAddress, connect, is_outage, set_up, store_error
 
 COMMITTED_ALREADY: Final = "RS002"
 READERS_MAX: Final = 4
-POOL_TIMEOUT_S: Final = 5.0
-RECONNECT_TIMEOUT_S: Final = 2.0
-"""How long the pool tries to connect before the next reader tries again; its pauses would double without end."""
-
-RETRY_MIN_S, RETRY_MAX_S = 0.05, 1.0
-CLOSE_TIMEOUT_S: Final = 10.0
 KEYS_AT_ONCE: Final = 64
 SYNCHRONOUS_COMMIT: Final = {"process": "local", "power": "on"}
 """The setting of PostgreSQL for each `--durability`; both wait until the primary has flushed its log."""
@@ -119,7 +113,7 @@ class PostgresStore:
     def wait_until_idle(self) -> None:
         """Wait until all requested commits were made or have failed. Raises `WriteFailed` when that takes too long."""
         with self._changed:
-            if not self._changed.wait_for(lambda: not self._waiting, CLOSE_TIMEOUT_S):
+            if not self._changed.wait_for(lambda: not self._waiting, TIMEOUT_S):
                 raise WriteFailed(f"{self.place}: does not answer: what was not acknowledged is lost")
 
     def close(self) -> None:
@@ -129,7 +123,7 @@ class PostgresStore:
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
-        self._thread.join(CLOSE_TIMEOUT_S)
+        self._thread.join(TIMEOUT_S)
         self.pool.close(timeout=1.0)
         if self._thread.is_alive():
             raise WriteFailed(f"{self.place}: does not answer: what was not acknowledged is lost")
@@ -159,7 +153,6 @@ class PostgresStore:
         if not statements:
             return None
         self._serial += 1
-        pause_s = RETRY_MIN_S
         while True:
             try:
                 self._send(statements)
@@ -170,10 +163,9 @@ class PostgresStore:
                         return store_error(error, self._address)
                     self._note_outage()
                     with self._changed:
-                        self._changed.wait_for(lambda: self._given_up is not None, pause_s)
+                        self._changed.wait_for(lambda: self._given_up is not None, PAUSE_S)
                     if self._given_up is not None:
                         return self._given_up
-                    pause_s = min(RETRY_MAX_S, 2 * pause_s)
                     continue
             self.commits += 1
             self.down_since = None
@@ -212,8 +204,8 @@ def open_pool(address: DatabaseAddress) -> Pool:
         kwargs={"autocommit": True, "client_encoding": "utf8"},
         min_size=1,
         max_size=READERS_MAX,
-        timeout=POOL_TIMEOUT_S,
-        reconnect_timeout=RECONNECT_TIMEOUT_S,
+        timeout=TIMEOUT_S,
+        reconnect_timeout=1.0,  # then the next reader tries again; the pauses of the pool would double without end
         configure=set_up,
         check=ConnectionPool.check_connection,
         open=True,
