@@ -11,7 +11,7 @@ from simulator.audit.reading import (
     DeliveryAttempts,
     bearer,
     callback_fields,
-    grouped,
+    group_attempts,
     header,
     inner,
     is_accepted,
@@ -136,7 +136,7 @@ class Traffic:
         return list({(one.key, one.order): one for one in reversed(self.payments)}.values())[::-1]
 
     @cached_property
-    def asked(self) -> Mapping[str, list[PaymentRequest]]:
+    def by_refid_alone(self) -> Mapping[str, list[PaymentRequest]]:
         """Return the payments by refid alone, since a callback does not name its reseller."""
         found: dict[str, list[PaymentRequest]] = defaultdict(list)
         for one in self.payments:
@@ -144,12 +144,12 @@ class Traffic:
         return found
 
     @cached_property
-    def told(self) -> Mapping[str, dict[PaymentOutcome, datetime]]:
+    def final_outcomes(self) -> Mapping[str, dict[PaymentOutcome, datetime]]:
         """Return the final statuses by refid from accepted callbacks and the history, each with the time when the
         client first read it."""
         found: dict[str, dict[PaymentOutcome, datetime]] = defaultdict(dict)
         for one in self.callbacks:
-            outcome = self.outcome_told(one)
+            outcome = self.callback_outcome(one)
             if is_accepted(one) and outcome.is_final:
                 found[one.refid].setdefault(outcome, one.at)
         for call in self.to("GET", HISTORY):
@@ -160,9 +160,9 @@ class Traffic:
                     of_refid[outcome] = min(call.at, of_refid.get(outcome, call.at))
         return found
 
-    def is_told(self, refid: str, by: datetime | None = None) -> bool:
-        """Return whether the client knew a final status of the payment by this time."""
-        return any(by is None or at <= by for at in self.told.get(refid, {}).values())
+    def knows_outcome(self, refid: str, by: datetime | None = None) -> bool:
+        """Return whether the client knew a final status of the payment, at the latest at `by`."""
+        return any(by is None or at <= by for at in self.final_outcomes.get(refid, {}).values())
 
     # Notifications
 
@@ -176,7 +176,7 @@ class Traffic:
         """Return the transaction callbacks of the service."""
         return [one for one in self.genuine if one.kind == "callback"]
 
-    def outcome_told(self, one: Notification) -> PaymentOutcome:
+    def callback_outcome(self, one: Notification) -> PaymentOutcome:
         """Return the status in a callback; decoded once."""
         if one.n not in self._outcomes:
             self._outcomes[one.n] = outcome_named(text(callback_fields(one), "status"))
@@ -184,8 +184,8 @@ class Traffic:
 
     @cached_property
     def deliveries(self) -> Sequence[DeliveryAttempts]:
-        """Return the attempts, grouped by delivery."""
-        return grouped(self.genuine)
+        """Return the attempts, group_attempts by delivery."""
+        return group_attempts(self.genuine)
 
     @cached_property
     def received(self) -> Sequence[DeliveryAttempts]:
@@ -205,27 +205,27 @@ class Traffic:
         return self._read[2]
 
     @cached_property
-    def shelf(self) -> SeenCatalog:
+    def seen_catalog(self) -> SeenCatalog:
         """Return the products and options that the client has read."""
         return self._read[0]
 
     @cached_property
     def _read(self) -> tuple[SeenCatalog, list[Fetch], list[OptionsPage]]:
-        shelf, fetches, pages = SeenCatalog(), list[Fetch](), list[OptionsPage]()
+        seen_catalog, fetches, pages = SeenCatalog(), list[Fetch](), list[OptionsPage]()
         for call in self.calls:
             if call.method != "GET" or call.status != OK:
                 continue
             if call.path == CATALOG and (catalog := self._decoder.read(call.answer, CatalogAnswer)):
-                shelf.add_catalog(call, catalog.products)
+                seen_catalog.add_catalog(call, catalog.products)
                 if isinstance(catalog.last_updated, str):
                     fetches.append(Fetch(call, catalog.last_updated))
             elif call.path in (OPTIONS, BILLERS) and (page := self._decoder.read(call.answer, OptionsAnswer)):
                 if call.path == BILLERS:
-                    shelf.add_billers(call, page.data)
+                    seen_catalog.add_billers(call, page.data)
                 else:
-                    shelf.add_options(call, page.product_code, page.items)
+                    seen_catalog.add_options(call, page.product_code, page.items)
                     pages.append(OptionsPage(call, self.query(call), page))
-        return shelf, fetches, pages
+        return seen_catalog, fetches, pages
 
 
 def _credentials(call: Call) -> bytes:

@@ -88,7 +88,7 @@ class PaymentRequest(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def may_exist(self) -> bool:
-        """Return False only if the answer says that nothing was created."""
+        """Return whether the payment may exist: False only if the answer says that nothing was created."""
         return self.outcome is not PaymentOutcome.REFUSED
 
 

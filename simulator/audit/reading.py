@@ -94,8 +94,8 @@ def parameter_names(query: bytes) -> list[str]:
 
 
 def follows(at: datetime, before: datetime, answered: datetime) -> bool:
-    """Return whether the later request was sent after the answer to the earlier request. If the clock stands still, the
-    order of the answers decides."""
+    """Return whether a request at `at` was sent after the answer to the request at `before` had arrived, at `answered`.
+    When the clock is stopped, both times are equal, and the order of the requests decides."""
     return at >= answered or at == before
 
 
@@ -139,7 +139,7 @@ class DeliveryAttempts(NamedTuple):
         return self.is_accepted or has_failed or is_old or len(self.attempts) >= ATTEMPTS_MAX
 
 
-def grouped(notifications: Iterable[Notification]) -> list[DeliveryAttempts]:
+def group_attempts(notifications: Iterable[Notification]) -> list[DeliveryAttempts]:
     """Group attempts by delivery: all attempts of a callback or event have the same content."""
     found: dict[tuple[str, str, bytes], DeliveryAttempts] = {}
     for one in notifications:

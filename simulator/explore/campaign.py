@@ -43,7 +43,7 @@ class Plan:
     """The bounds and inputs of an exploration, which ends after `seconds` (0 for no time limit and no storms). `seed`
     draws the storms. With `ends_at_first` it ends at the first finding. `keys` are the API keys that a storm may
     revoke, as (reseller, key). `has_start` is true when the user sets the start time of the sandbox. `rate` is the
-    speed of the sandbox's clock as a multiple of wall time. `reproduction` is passed to `findings.Writer`. With
+    speed of the sandbox's clock as a multiple of wall time. `reproduction` is passed to `FindingWriter`. With
     `restarts`, callbacks also arrive while the client restarts."""
 
     folder: Path

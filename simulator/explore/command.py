@@ -1,4 +1,4 @@
-"""The processes of a run: the command, and the command that restarts its client. None of them outlives it."""
+"""The processes of a run, which end with it: the command, and the command that restarts its client."""
 
 import os
 import signal
@@ -101,9 +101,11 @@ HOLD_WAIT_S, LISTEN_POLL_S, CONNECT_TIMEOUT_S = 60.0, 0.01, 1.0
 
 
 class Restarts:
-    """Restarts the client, concurrently with the run, whenever a callback is held for a restart. The callback continues
-    when nothing listens at its address any more, or when the restart has ended. Without `words` nothing is
-    restarted."""
+    """Restarts the client with the command `words`, whenever a callback is held for a restart, while the run continues.
+
+    The callback is released when nothing listens at its address any more, or when the restart has ended. Without
+    `words` there are no restarts.
+    """
 
     def __init__(self, words: tuple[str, ...], app: App, url: str, command: ClientCommand) -> None:
         self._words = words

@@ -115,7 +115,7 @@ def _of_exchanges(baseline: Observation) -> Iterator[tuple[int, Fault]]:
 def _of_payments(baseline: Observation) -> Iterator[tuple[int, Fault]]:
     """Yield the outcomes of a payment, each with its rank: it hangs, is refused, or fails."""
     for payment in baseline.payments:
-        words, place = named(payment), f"outcome of {named(payment)}"
+        words, place = payment_name(payment), f"outcome of {payment_name(payment)}"
         if (steps := hanging(payment.steps, HANGS_S)) is not None:
             hangs = f"{words} hangs for {HANGS_S // 60} minutes"
             yield 0, Fault(hangs, place, payment=payment, steps=steps, wait_s=HANGS_S)
@@ -126,7 +126,7 @@ def _of_payments(baseline: Observation) -> Iterator[tuple[int, Fault]]:
             yield 1, Fault(f"{words} fails", place, payment=payment, steps=failing(payment.steps), decides_outcome=True)
 
 
-def named(payment: ObservedPayment) -> str:
+def payment_name(payment: ObservedPayment) -> str:
     """Return the name of a payment in a sentence."""
     return (
         f"the payment of {payment.order}"
@@ -156,9 +156,9 @@ def failing(steps: tuple[SeenStep, ...]) -> tuple[SeenStep, ...]:
 def _of_callbacks(baseline: Observation) -> Iterator[tuple[int, Fault]]:
     """Yield the faults of the callbacks of a payment, each with its rank."""
     for payment in baseline.payments:
-        whole = f"callbacks of {named(payment)}"
+        whole = f"callbacks of {payment_name(payment)}"
         for status in payment.callbacks:
-            what = f"callback {status} of {named(payment)}"
+            what = f"callback {status} of {payment_name(payment)}"
             for rank, (words, how) in enumerate(CALLBACKS):
                 yield rank, Fault(f"{what} {words}", what, payment=payment, callbacks={"status": status, **how})
         if len(payment.callbacks) > 1:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from simulator.explore.fault_catalogue import Fault, named, when_of
+from simulator.explore.fault_catalogue import Fault, payment_name, when_of
 from simulator.explore.observation import Observation, ObservedPayment, SeenStep
 
 UNIT_WALL_S: Final = 1.0
@@ -47,8 +47,8 @@ def restarts(baseline: Observation) -> list[Fault]:
     """Return the races of callbacks that arrive while the client restarts."""
     return [
         Fault(
-            f"callback {status} of {named(payment)} while the client restarts",
-            f"callback {status} of {named(payment)}",
+            f"callback {status} of {payment_name(payment)} while the client restarts",
+            f"callback {status} of {payment_name(payment)}",
             payment=payment,
             callbacks={"status": status, "hold": RESTART},
             wait_s=RETRY_S,
@@ -70,11 +70,11 @@ def _late_answers(payment: ObservedPayment, unit_s: float) -> Iterator[Fault]:
     """Yield delays of the answer to a payment: past the first callback, which comes at once, or past one, two or all
     callbacks that come later."""
     count = len(payment.callbacks)
-    during = f"the first callback of {named(payment)} during its request"
+    during = f"the first callback of {payment_name(payment)} during its request"
     milder: tuple[Fault, ...] = (_late(payment, during, 0.5 * unit_s, _paced(payment.steps, unit_s, begin=0)),)
     yield from milder
     for behind in sorted({*range(1, min(count, CALLBACKS_MAX) + 1), count}):
-        words = f"answer to {named(payment)} late, after {_callbacks(behind, count)}"
+        words = f"answer to {payment_name(payment)} late, after {_callbacks(behind, count)}"
         fault = _late(payment, words, (behind + 0.5) * unit_s, _paced(payment.steps, unit_s))
         yield replace(fault, milder=milder)
         milder = (*milder, fault)
@@ -83,7 +83,7 @@ def _late_answers(payment: ObservedPayment, unit_s: float) -> Iterator[Fault]:
 def _late(payment: ObservedPayment, words: str, late_s: float, steps: tuple[SeenStep, ...]) -> Fault:
     return Fault(
         words,
-        f"outcome of {named(payment)}",
+        f"outcome of {payment_name(payment)}",
         when=_request(payment, is_new=True),
         nth=payment.nth,
         then={"after_commit": True, "delay": f"{late_s:.3f}s"},
@@ -97,15 +97,15 @@ def _late(payment: ObservedPayment, words: str, late_s: float, steps: tuple[Seen
 def _at_once(payment: ObservedPayment, unit_s: float) -> Iterator[Fault]:
     """Yield simultaneous callbacks on two connections."""
     if len(payment.callbacks) > 1:
-        words = f"all callbacks of {named(payment)} at the same time"
+        words = f"all callbacks of {payment_name(payment)} at the same time"
         first, *others = payment.steps
         steps = (replace(first, after_s=0.0), *(replace(step, after_s=unit_s) for step in others))
         at_once = {"concurrent": True}
-        yield Fault(words, f"outcome of {named(payment)}", payment=payment, steps=steps, callbacks=at_once)
+        yield Fault(words, f"outcome of {payment_name(payment)}", payment=payment, steps=steps, callbacks=at_once)
     for status in payment.callbacks:
-        words = f"callback {status} of {named(payment)} sent twice at the same time"
+        words = f"callback {status} of {payment_name(payment)} sent twice at the same time"
         distortion = {"status": status, "duplicate": 1, "concurrent": True}
-        yield Fault(words, f"callback {status} of {named(payment)}", payment=payment, callbacks=distortion)
+        yield Fault(words, f"callback {status} of {payment_name(payment)}", payment=payment, callbacks=distortion)
 
 
 def _webhooks(baseline: Observation) -> Iterator[Fault]:
@@ -116,10 +116,11 @@ def _webhooks(baseline: Observation) -> Iterator[Fault]:
 
 def _crossing_retry(payment: ObservedPayment, unit_s: float) -> Fault:
     """Lose the payment's answer; the stale answer to the retry then crosses re-queries and callbacks."""
-    words = f"answer to {named(payment)} lost after commit, and its retry crosses a re-query: its answer is stale"
+    name = payment_name(payment)
+    words = f"answer to {name} lost after commit, and its retry crosses a re-query: its answer is stale"
     late_s = (len(payment.callbacks) + 0.5) * unit_s
     rule = {
-        "name": f"stale answer to the retry of {named(payment)}"[:100],
+        "name": f"stale answer to the retry of {name}"[:100],
         "when": _request(payment, is_new=False),
         "nth": 1,
         "then": {"after_commit": True, "delay": f"{late_s:.3f}s"},
@@ -133,10 +134,10 @@ def _crossing_retry(payment: ObservedPayment, unit_s: float) -> Fault:
 
 def _late_requery(payment: ObservedPayment, unit_s: float) -> Fault:
     """Delay the answer to a re-query until it is stale, since the callbacks of the payment came during the request."""
-    words = f"the first re-query of {named(payment)} answered late, with its callbacks during the request"
+    words = f"the first re-query of {payment_name(payment)} answered late, with its callbacks during the request"
     fault = _late(payment, words, payment.steps[-1].after_s + unit_s, ())
     when = _request(payment, is_new=False)
-    return replace(fault, place=f"re-query of {named(payment)}", when=when, nth=1, payment=None)
+    return replace(fault, place=f"re-query of {payment_name(payment)}", when=when, nth=1, payment=None)
 
 
 def _paced(steps: tuple[SeenStep, ...], unit_s: float, begin: int = 1) -> tuple[SeenStep, ...]:

@@ -17,8 +17,7 @@ Item = TypeVar("Item")
 
 
 def storms(seed: int, faults: Sequence[Fault]) -> Iterator[tuple[Fault, ...]]:
-    """Yield storms without end. Equal seeds and faults yield equal storms, and each storm is independent of the storms
-    before it."""
+    """Yield storms without end. Equal seeds and faults yield equal storms; each storm is drawn independently."""
     if len({one.place for one in faults}) < FAULTS_MIN:
         return
     number = 0
@@ -33,8 +32,8 @@ def _storm(seed: int, number: int, faults: Sequence[Fault]) -> tuple[Fault, ...]
     chosen: list[Fault] = []
     classes = _classes(faults)
     for pick in range(10 * wanted):
-        of_class = _picked(classes, draw.fraction(seed, "storm", number, pick, "class"))
-        fault = _picked(of_class, draw.fraction(seed, "storm", number, pick, "fault"))
+        of_class = _pick(classes, draw.fraction(seed, "storm", number, pick, "class"))
+        fault = _pick(of_class, draw.fraction(seed, "storm", number, pick, "fault"))
         if all(_go_together(fault, one) for one in chosen):
             chosen.append(fault)
         if len(chosen) == wanted:
@@ -61,7 +60,7 @@ def _class(fault: Fault) -> str:
     return "outages"
 
 
-def _picked(items: Sequence[Item], fraction: float) -> Item:
+def _pick(items: Sequence[Item], fraction: float) -> Item:
     return items[int(fraction * len(items))]
 
 

@@ -95,14 +95,14 @@ class AnswerReader:
         except httptools.HttpParserCallbackError:
             raise
         except httptools.HttpParserError as error:
-            self._stopped(error, is_tls=data.startswith(_TLS_RECORDS))
+            self._stop(error, is_tls=data.startswith(_TLS_RECORDS))
         if not self.is_complete and self._unpaid_bytes > self._head_bytes_max:
             part = (
                 "a head over {} bytes" if self.head is None else "over {} bytes of trailers or of a chunk's extensions"
             )
             self._refuse("has " + part.format(self._head_bytes_max))
 
-    def _stopped(self, error: Exception, *, is_tls: bool) -> None:
+    def _stop(self, error: Exception, *, is_tls: bool) -> None:
         """Stop parsing. The parser's message is quoted up to the colon, since the rest could repeat the response."""
         if self.is_complete:
             self.may_stay_open, self.has_extra = False, self._is_whole

@@ -126,7 +126,7 @@ class Client:
         connection, left_s = self._pool.take(origin), timeout_s
         if connection is None:
             began = self._loop.time()
-            connection = await self._opened(origin, owner, timeout_s)
+            connection = await self._open_connection(origin, owner, timeout_s)
             left_s = timeout_s - (self._loop.time() - began)
         connection.begin(reader)
         try:
@@ -138,14 +138,14 @@ class Client:
     @asynccontextmanager
     async def connection(self, origin: Origin, timeout_s: float) -> AsyncIterator[Connection]:
         """Open a connection for an exchange, piece by piece, within `timeout_s`. Raises NotConnectedError."""
-        connection = self._pool.take(origin) or await self._opened(origin, "", timeout_s)
+        connection = self._pool.take(origin) or await self._open_connection(origin, "", timeout_s)
         try:
             yield connection
         finally:
             connection.end()
             self._pool.give_back(origin, connection)
 
-    async def _opened(self, origin: Origin, owner: str, timeout_s: float) -> Connection:
+    async def _open_connection(self, origin: Origin, owner: str, timeout_s: float) -> Connection:
         try:
             async with asyncio.timeout(timeout_s):
                 return await self._pool.open(origin, owner)

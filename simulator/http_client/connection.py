@@ -14,7 +14,7 @@ _HAS_POLL = hasattr(select, "poll")  # takes any descriptor, select none above 1
 
 
 class NoAnswerError(Exception):
-    """The response is missing or incomplete: the reader says why."""
+    """A missing or incomplete response. The reader has the reason."""
 
 
 class Register(Protocol):
@@ -74,7 +74,7 @@ class Connection(asyncio.Protocol):
         if not reader.is_over:
             timer = self._loop.call_later(timeout_s, self._wake)
             try:
-                await self._news()
+                await self._wait_for_bytes()
             finally:
                 timer.cancel()
         return reader.is_over
@@ -92,7 +92,7 @@ class Connection(asyncio.Protocol):
         reader = self._expected()
         self._read_early()
         while reader.head is None:
-            await self._more(reader)
+            await self._wait_for_more(reader)
         return reader.head
 
     async def piece(self) -> tuple[bytes, bool]:
@@ -102,8 +102,8 @@ class Connection(asyncio.Protocol):
         while not reader.pieces:
             if reader.is_complete:
                 return b"", True
-            self._read_on()
-            await self._more(reader)
+            self._resume_reading()
+            await self._wait_for_more(reader)
         return reader.take(), reader.is_complete
 
     def end(self) -> None:
@@ -115,7 +115,7 @@ class Connection(asyncio.Protocol):
         elif not reader.may_stay_open or not self._is_all_sent():
             self.close()
         else:
-            self._read_on()
+            self._resume_reading()
 
     def close(self) -> None:
         """Close the connection, with a TLS close_notify; abort it when the server has not read the whole request."""
@@ -138,12 +138,12 @@ class Connection(asyncio.Protocol):
     def _is_all_sent(self) -> bool:
         return self._transport is None or not self._transport.get_write_buffer_size()
 
-    async def _more(self, reader: AnswerReader) -> None:
+    async def _wait_for_more(self, reader: AnswerReader) -> None:
         if reader.is_over:
             raise NoAnswerError
-        await self._news()
+        await self._wait_for_bytes()
 
-    async def _news(self) -> None:
+    async def _wait_for_bytes(self) -> None:
         self._waiter = self._loop.create_future()
         try:
             await self._waiter
@@ -156,9 +156,9 @@ class Connection(asyncio.Protocol):
         if early := self._early:
             self._early = b""
             self.data_received(early)
-            self._read_on()
+            self._resume_reading()
 
-    def _read_on(self) -> None:
+    def _resume_reading(self) -> None:
         if self._has_pause and self._transport is not None and self.is_open:
             self._has_pause = False
             self._transport.resume_reading()
@@ -196,15 +196,15 @@ class Connection(asyncio.Protocol):
             self._pause(self._transport)
 
     def eof_received(self) -> None:
-        self._over(was_reset=False)
+        self._end_response(was_reset=False)
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
         self._opened.discard(self)
         self.resume_writing()
-        self._over(was_reset=isinstance(error, OSError), tls_failure=tls_reason(error))
+        self._end_response(was_reset=isinstance(error, OSError), tls_failure=tls_reason(error))
 
-    def _over(self, *, was_reset: bool, tls_failure: str = "") -> None:
+    def _end_response(self, *, was_reset: bool, tls_failure: str = "") -> None:
         if self._reader is not None:
             if self._early:
                 self._read_early()

@@ -19,8 +19,8 @@ ADDRESS_TIMEOUT_S: Final = 1.0
 ADDRESSES_MAX: Final = 16
 """The maximum number of addresses per name that are checked and tried; a name server can return thousands."""
 
-FAREWELL_S: Final = 2.0
-"""The time that a receiver has to end TLS after us."""
+CLOSE_NOTIFY_S: Final = 2.0
+"""The time that a receiver has to answer our TLS close_notify."""
 
 
 _OF_OTHER_HOST: Final = (62, 64)
@@ -77,18 +77,18 @@ class Dialer:
                 async with asyncio.timeout(None if address == addresses[-1] else ADDRESS_TIMEOUT_S):
                     return await _dial(origin, tls, opened, address)
             except OSError as error:  # ssl.SSLError and TimeoutError are subclasses
-                reasons = _why_not(origin, error)
+                reasons = _failure_reasons(origin, error)
         raise NotConnectedError(AttemptEnd.CONNECTION, *reasons)
 
     async def _addresses(self, host: str, owner: str) -> Sequence[str]:
         """Return the first addresses of `host`, after checking that all are allowed."""
-        addresses = [host] if _is_address(host) else await self._resolved(host, owner)
+        addresses = [host] if _is_address(host) else await self._resolve(host, owner)
         for address in addresses:
             if reason := self._policy and self._policy.refuse(ip_address(address)):
                 raise NotConnectedError(AttemptEnd.BLOCKED, reason)
         return addresses
 
-    async def _resolved(self, host: str, owner: str) -> Sequence[str]:
+    async def _resolve(self, host: str, owner: str) -> Sequence[str]:
         try:
             return (await self._names.addresses(host, owner))[:ADDRESSES_MAX]
         except OSError as error:
@@ -97,10 +97,10 @@ class Dialer:
 
     async def _context(self, verifies: bool) -> ssl.SSLContext:
         if verifies not in self._tls:
-            made = await asyncio.to_thread(tls_context, self._ca_file)
+            context = await asyncio.to_thread(tls_context, self._ca_file)
             if not verifies:
-                made.check_hostname, made.verify_mode = False, ssl.CERT_NONE
-            self._tls.setdefault(verifies, made)
+                context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            self._tls.setdefault(verifies, context)
         return self._tls[verifies]
 
 
@@ -113,8 +113,8 @@ def _is_address(host: str) -> bool:
 
 
 def tls_context(ca_file: Path | None) -> ssl.SSLContext:
-    """Load the certificate authorities, which takes about ten milliseconds. Raises OSError for a `ca_file` without
-    certificates."""
+    """Return a TLS context for connections to receivers. Loading the certificate authorities takes about ten
+    milliseconds. Raises OSError for a `ca_file` without certificates."""
     context = ssl.create_default_context()
     if ca_file is not None:
         context.load_verify_locations(ca_file)
@@ -127,10 +127,10 @@ async def _dial(origin: Origin, tls: ssl.SSLContext | None, opened: Register, ad
     loop = asyncio.get_running_loop()
     connection = Connection(loop, opened)
     name = origin.host.rstrip(".") if tls else None  # certificates name hosts without the trailing dot
-    farewell_s = FAREWELL_S if tls else None
+    shutdown_s = CLOSE_NOTIFY_S if tls else None
     try:
         await loop.create_connection(
-            lambda: connection, address, origin.port, ssl=tls, server_hostname=name, ssl_shutdown_timeout=farewell_s
+            lambda: connection, address, origin.port, ssl=tls, server_hostname=name, ssl_shutdown_timeout=shutdown_s
         )
     except BaseException:
         connection.abort()
@@ -138,7 +138,7 @@ async def _dial(origin: Origin, tls: ssl.SSLContext | None, opened: Register, ad
     return connection
 
 
-def _why_not(origin: Origin, error: OSError) -> tuple[str, str, bool]:
+def _failure_reasons(origin: Origin, error: OSError) -> tuple[str, str, bool]:
     """Return the arguments of `NotConnectedError`."""
     if reason := tls_reason(error):
         is_untrusted = isinstance(error, ssl.SSLCertVerificationError) and error.verify_code not in _OF_OTHER_HOST

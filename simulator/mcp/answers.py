@@ -1,7 +1,7 @@
-"""Answers of tools: text first, structured content beside it, together at most 20 kB.
+"""Answers of tools: a text and structured content, together at most 20 kB.
 
-Refids, remarks, bodies and all else that came from outside are marked as data: their lines begin with │, and in the
-structured content they are the member `data`.
+Refids, remarks, bodies and everything else from outside are marked as data: their lines begin with │, and in the
+structured content they are in the member `data`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ CUT: Final = "The end of long texts and lists is left out for its size: pass a f
 
 
 class ToolAnswer(NamedTuple):
-    """`text` and `facts` are ours, `lines` and `data` came from outside, `rest` says how to get what is left out."""
+    """An answer: `text` and `facts` are ours, `lines` and `data` come from outside. `rest` says how to get more."""
 
     text: str
     facts: Mapping[str, Any] = {}

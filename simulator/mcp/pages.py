@@ -66,7 +66,7 @@ def read_docs(page: str | None = None, find: str = "", offset: int = 0) -> ToolA
 
 
 def _place(page: str, wanted: str) -> int:
-    """Return where the section begins that has a text in its heading, or else the first one that has it at all."""
+    """Return where the first section with a text in its heading begins, or else the first with the text anywhere."""
     quoted, flags = re.escape(wanted), re.MULTILINE | re.IGNORECASE
     found = re.search(rf"^#.*{quoted}", page, flags) or re.search(quoted, page, flags)
     if found is None:
@@ -76,7 +76,7 @@ def _place(page: str, wanted: str) -> int:
 
 @cache
 def resources() -> dict[str, tuple[types.Resource, Path]]:
-    """Return every text that can be read whole, with its file, by its address."""
+    """Return the resources by URI, each with its file."""
     schema = data_dir("contracts") / "scenario.schema.json"
     rows = [
         *(("docs", name, titles()[name], "text/markdown", path) for name, path in _pages().items()),
@@ -97,7 +97,7 @@ def prompt(name: str) -> types.Prompt:
 
 
 def prompt_text(name: str, given: Mapping[str, str]) -> str:
-    """Return the text of a prompt, with the arguments that are given as its last lines."""
+    """Return the text of a prompt, with the given arguments as its last lines."""
     page = _pages()["assistant"].read_text("utf-8")
     text = page.partition(f"<!-- prompt: {name} -->\n```text\n")[2].partition("\n```")[0]
     values = {argument: " ".join(given.get(argument, "").split()) for argument in PROMPTS[name]}

@@ -35,11 +35,11 @@ def list_requests(
     if offset:
         raise ValueError("offset applies to a single request: pass n, too")
     page = _page(opened, "/requests", "requests", query)
-    return _listed(page, "requests", map(request_line, explained(opened, page["requests"])))
+    return _list_answer(page, "requests", map(request_line, explained(opened, page["requests"])))
 
 
 def exchange(sandbox: Sandbox, n: int, offset: int = 0) -> ToolAnswer:
-    """Show a request of the journal and its response; of their bodies what begins at `offset` and fits."""
+    """Return a request of the journal and its response. Their bodies begin at `offset`, and are cut to fit."""
     found: Json = sandbox.ask("GET", below("/requests", str(n)))
     lines, end, rest = [request_line(found)], offset + BODY_CHARS_MAX, ""
     for side in ("request", "response"):
@@ -52,7 +52,7 @@ def exchange(sandbox: Sandbox, n: int, offset: int = 0) -> ToolAnswer:
 
 
 def _page(sandbox: Sandbox, path: str, member: str, query: Json) -> Json:
-    """Return a page that fits into an answer, with half as many rows until it does."""
+    """Return a page that fits into an answer; the number of rows is halved until it does."""
     limit = query.pop("limit", LIMIT)
     while True:
         page: Json = sandbox.ask("GET", path, query={**query, "limit": limit})
@@ -61,7 +61,7 @@ def _page(sandbox: Sandbox, path: str, member: str, query: Json) -> Json:
         limit = len(page[member]) // 2
 
 
-def _listed(page: Json, member: str, lines: Iterable[str], heading: str = "") -> ToolAnswer:
+def _list_answer(page: Json, member: str, lines: Iterable[str], heading: str = "") -> ToolAnswer:
     rows, cursor = page[member], page["cursor"] if page["has_more"] else None
     rest = f"Pass cursor={cursor} to get the next ones." if cursor else ""
     facts = {"count": len(rows), "cursor": cursor}
@@ -121,14 +121,14 @@ def list_callbacks(
         lines = [f"#{one['n']} {one['method']}, answered {one['status']}: {one['body']}" for one in rows]
         others = [one["name"] for one in opened.ask("GET", "/inbox")["inboxes"]]
         heading = "" if inbox in others else f"Nothing came to {inbox!r}; inboxes: {', '.join(others) or 'none'}. "
-        return _listed(page | {"messages": rows}, "messages", lines, heading)
+        return _list_answer(page | {"messages": rows}, "messages", lines, heading)
     if webhooks:
         page = _page(opened, "/deliveries", "deliveries", query)
         rows = [(one, attempt) for one in page["deliveries"] for attempt in one["attempts"]]
         lines = [f"{one['type']} to {one['url']}, attempt {row['number']}: {outcome(row)}" for one, row in rows]
-        return _listed(page, "deliveries", lines)
+        return _list_answer(page, "deliveries", lines)
     page = _page(opened, "/callbacks", "callbacks", query)
-    return _listed(page, "callbacks", map(callback_line, page["callbacks"]))
+    return _list_answer(page, "callbacks", map(callback_line, page["callbacks"]))
 
 
 @tool(members("ledger-query", "reseller", "type", "refid", "limit", "cursor"))
@@ -142,7 +142,7 @@ def show_wallet(simulator: Simulator, sandbox: str, **query: Any) -> ToolAnswer:
         f"{shown_time(one['at'])} {one['type']} {one['amount']:+.2f}, balance {one['balance']:.2f}: {one['remarks']}"
         for one in page["entries"]
     ]
-    found = _listed(page, "entries", lines, f"The balance of {code} is {money(float(balance))}. ")
+    found = _list_answer(page, "entries", lines, f"The balance of {code} is {money(float(balance))}. ")
     return found._replace(facts={**found.facts, "balance": str(balance)})
 
 

@@ -45,7 +45,7 @@ class Assistant:
         self._tools = {one.name: one for one in (*TOOLS, *([explore_command] if may_run_commands else []))}
 
     def server(self) -> Server[Any]:
-        """Return the server that answers for it."""
+        """Return an MCP server with these tools, resources and prompts."""
         return Server(
             "reseller-sim",
             version=__version__,
@@ -68,7 +68,7 @@ class Assistant:
         return types.ListToolsResult(tools=tools)
 
     async def _permitted(self) -> Mapping[str, Tool]:
-        """Return the tools that the token permits; all of them while no simulator answers."""
+        """Return the tools that the token permits; all tools while no simulator answers."""
         try:
             await in_thread(self._simulator.control.ask, "POST", "/scenarios/check", {"text": ""})
         except (SimulatorError, NotRunning) as error:
@@ -78,7 +78,7 @@ class Assistant:
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
-            return _result(await self._called(params.name, params.arguments or {}))
+            return _result(await self._call(params.name, params.arguments or {}))
         except (SimulatorError, OSError, LookupError, ValueError, TypeError) as error:
             text = str(error.args[0] if isinstance(error, LookupError) else error)
             lines = SUBJECT.sub(f"{params.name}: ", text).split("\n")
@@ -88,7 +88,7 @@ class Assistant:
                 lines += [f"sandbox: {one['id']}" for one in await in_thread(self._simulator.sandboxes)]
             return _result(ToolAnswer("The call failed.", lines=lines, is_error=True))
 
-    async def _called(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+    async def _call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
         wanted = self._tools.get(name)
         if wanted is None:
             near = nearest(name, self._tools)
@@ -131,7 +131,7 @@ async def _get_prompt(context: Context, params: types.GetPromptRequestParams) ->
 
 
 async def serve(assistant: Assistant) -> None:
-    """ToolAnswer on stdin and stdout until the host closes stdin."""
+    """Answer requests on stdin and stdout until the host closes stdin."""
     server = assistant.server()
     async with stdio_server() as (requests, responses):
         await server.run(requests, responses, server.create_initialization_options())

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class SnapshotSize(NamedTuple):
-    """A complete snapshot after entry `n`: its place, and how many bytes lie before it and in it."""
+    """A complete snapshot after entry `n`: its key, the bytes of the life before it, and its own bytes."""
 
     key: int
     n: int
@@ -35,17 +35,17 @@ class Retention:
 
 @dataclass(frozen=True)
 class Retained:
-    """The kept data. `floor` is the snapshot before the first kept entry; `BEGINNING` keeps all."""
+    """The result of the rule. `floor` is the snapshot before the first kept entry; with `BEGINNING` all are kept."""
 
     floor: SnapshotSize
     snapshots: frozenset[int]
     marks: frozenset[str]
 
 
-def what_is_kept(
+def apply_retention(
     rule: Retention, snapshots: Sequence[SnapshotSize], marks: Sequence[tuple[str, int]], floor_n: int, bytes_up_to: int
 ) -> Retained:
-    """Apply the rule to a life with at least one snapshot.
+    """Return what the rule keeps of a life with at least one snapshot.
 
     `snapshots` and `marks` (name and n) are ordered by `n`; entries up to `floor_n` are already removed; `bytes_up_to`
     is the number of bytes that the life has appended in total.

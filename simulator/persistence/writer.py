@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from simulator.persistence.errors import NoSandbox
-from simulator.persistence.retention import Retention, SnapshotSize, what_is_kept
+from simulator.persistence.retention import Retention, SnapshotSize, apply_retention
 from simulator.persistence.schema import LIFE_SHIFT, checksum, entry_keys, part_keys
 
 Statement = tuple[str, Any]
@@ -174,7 +174,7 @@ class Writer:
         if not life.snapshots:
             return
         marks = sorted(life.marks.items(), key=lambda mark: (mark[1], mark[0]))
-        kept = what_is_kept(self._retention, life.snapshots, marks, life.floor, life.bytes_up_to)
+        kept = apply_retention(self._retention, life.snapshots, marks, life.floor, life.bytes_up_to)
         for name in life.marks.keys() - kept.marks:
             self.drop_mark(life.sandbox, name)
         self._drop_snapshots(life, [one for one in life.snapshots if one.key not in kept.snapshots])

@@ -81,7 +81,7 @@ class Leases:
         return next((peer for peer in self.peers() if peer.id == server_id), None)
 
     def peers(self) -> list[Peer]:
-        """Return the servers whose lease lasts."""
+        """Return the servers that are not fenced."""
         return [Peer(*row) for row in self._rows("SELECT id, url, secret FROM servers WHERE NOT is_fenced ORDER BY id")]
 
     def release(self, sandboxes: Sequence[str], server_id: int) -> None:
@@ -132,15 +132,15 @@ class LeaseKeeper:
             self._thread.start()
 
     def lose(self) -> None:
-        """Renew no more until the next `begin`."""
+        """Stop renewing until the next `begin`."""
         self.server_id, self.fresh_until = 0, 0.0
 
     def hurry(self) -> None:
-        """Look for more sandboxes without an owner at once."""
+        """Renew, and look for sandboxes without an owner, now instead of at the next renewal."""
         self._woken.set()
 
     def close(self) -> None:
-        """Renew no more."""
+        """Stop renewing, and end the thread."""
         self._is_closed = True
         self.lose()
         self._woken.set()

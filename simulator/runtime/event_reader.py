@@ -15,9 +15,11 @@ Shown = TypeVar("Shown")
 
 
 class EventReader(Generic[Shown]):
-    """Reads the events of a log, or of all logs: those in `logs` and every new log. It begins after `place`. `render`
-    renders an event, returns None for an unwanted event, or raises `EvictedEvent`. `gap` renders a notice that so many
-    events are missing before a place."""
+    """Reads the events of `only`, or of all logs: of `logs` and of every new log. It begins after `place`.
+
+    `render` returns the rendered event, or None for an unwanted event, or raises `EvictedEvent`. `gap` returns a
+    rendered notice that this number of events is missing before a place.
+    """
 
     def __init__(
         self,
@@ -37,7 +39,7 @@ class EventReader(Generic[Shown]):
         self._missing = 0
         self._woken: asyncio.Future[None] | None = None
         self.is_last = False  # nothing will follow the present events
-        self.is_own = False  # it is the server's, and is not counted
+        self.is_own = False  # a reader of the server itself, which no limit counts
         self.holder = ""
 
     def __enter__(self) -> "EventReader[Shown]":
@@ -49,17 +51,17 @@ class EventReader(Generic[Shown]):
         self._hub.release()
 
     def reads(self, log: EventLog) -> bool:
-        """Return whether it reads this log."""
+        """Return whether the reader reads this log."""
         return self.only is None or self.only is log
 
     @property
     def is_over(self) -> bool:
-        """Return whether nothing more will be taken."""
+        """Return whether the reader has read its last event."""
         return self._hub.is_closed or (self.is_last and not self.has_more)
 
     @property
     def has_more(self) -> bool:
-        """Return whether it can take any events."""
+        """Return whether there are events to take."""
         return bool(self.first) or any(log.has_after(self.place.serial) for log in self.logs)
 
     def wake(self) -> None:
@@ -68,7 +70,7 @@ class EventReader(Generic[Shown]):
             self._woken.set_result(None)
 
     async def wait(self, timeout_s: float) -> bool:
-        """Wait until it may take events, or reaches the end. Return False on timeout."""
+        """Wait until there are events to take, or the end is reached. Return False on timeout."""
         if self.has_more or self.is_over:
             return True
         loop = asyncio.get_running_loop()
@@ -97,16 +99,16 @@ class EventReader(Generic[Shown]):
         serial = self.place.serial
         ordered = merge(*(log.after(serial, count_max) for log in self.logs), key=lambda taken: taken.serial)
         for taken in islice(ordered, count_max):
-            self._missing += self._skipped(taken)
+            self._missing += self._count_missing(taken)
             try:
                 piece = self._render(taken)
             except EvictedEvent:
                 self._missing += 1
             else:
-                shown += self._told(EventPosition(taken.serial - 1, taken.number - 1))
+                shown += self._gap_notice(EventPosition(taken.serial - 1, taken.number - 1))
                 shown += [] if piece is None else [piece]
             self.place = EventPosition(taken.serial, taken.number)
-        shown += self._told(self.place)
+        shown += self._gap_notice(self.place)
         self._drop_read()
         return shown
 
@@ -118,12 +120,12 @@ class EventReader(Generic[Shown]):
         if self._hub.ended:
             self._hub.release()
 
-    def _told(self, place: EventPosition) -> list[Shown]:
+    def _gap_notice(self, place: EventPosition) -> list[Shown]:
         """Return the notice that events are missing before this place, if any."""
         missing, self._missing = self._missing, 0
         return [self._gap(missing, place)] if missing else []
 
-    def _skipped(self, taken: NumberedEvent) -> int:
+    def _count_missing(self, taken: NumberedEvent) -> int:
         """Return how many events are missing between the last event and this event."""
         if self.only is None:
             return taken.serial - self.place.serial - 1

@@ -3,8 +3,7 @@
 Events are rendered lazily and never copied: the log of a sandbox holds references to its latest events, and a reader
 holds a position. A slow reader misses evicted events and holds no memory, except for the logs of lives that have ended:
 a few are kept, up to a size limit, until all readers have read them. Readers are woken once per turn of the event loop,
-and every `WAKE_EVERY_S` at most.
-Without readers, publishing an event costs one append.
+and at most every `WAKE_EVERY_S`. Without readers, publishing an event costs one append.
 """
 
 import asyncio
@@ -105,7 +104,7 @@ class LogReader(Protocol):
         """Return whether it reads this log."""
 
     def wake(self) -> None:
-        """Notify it that there may be new events."""
+        """Wake the reader, since there may be new events."""
 
 
 class EventLog:
@@ -151,7 +150,7 @@ class EventLog:
         if hub.readers:
             hub.touch(self)
 
-    def kept(self) -> Iterator[tuple[Item, datetime]]:
+    def entries(self) -> Iterator[tuple[Item, datetime]]:
         """Yield the events with their wall times, oldest first."""
         return zip(self._items, self._walls, strict=True)
 
@@ -206,7 +205,7 @@ class EventLog:
                 reader.wake()
 
     def end_life(self, life: object) -> None:
-        """Begin a new life. Readers that are not done continue with the old events, which belong to `life`."""
+        """Begin a new life. Readers that are behind continue with the old events, which belong to `life`."""
         hub = self.hub
         hub.wake()
         ended = EventLog(self.sandbox)
@@ -225,7 +224,7 @@ class EventLog:
         self._clear()
         self.life = None
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """Reset."""
         self._clear()
         self.count = 0

@@ -193,14 +193,14 @@ class Sandboxes:
         """Add a rebuilt sandbox. Its clock is not started yet. Unique credentials that it shares with its original
         continue to select the original at the root."""
         live.join(self.budgets)
-        live.events.begin_anew()
+        live.events.reset()
         self._admit(live)
         live.events.note(Action("forked", live.clock.now(), original))
 
     def take_over(self, live: LiveSandbox) -> None:
         """Add a sandbox that was rebuilt from the store, where another server left it, and start it."""
         live.join(self.budgets)
-        live.events.begin_anew()
+        live.events.reset()
         self._admit(live, is_stored=True)
         live.events.note(Action("created", live.clock.now(), live.scenario.name))
         live.start()

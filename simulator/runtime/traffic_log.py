@@ -52,8 +52,8 @@ class TrafficLog(NamedTuple):
 
 
 def log_in_slices(live: LiveSandbox) -> Iterator[list[TrafficLog]]:
-    """Yield the log in slices, between which commands may be applied: only the last slice is not empty. It has the
-    journal as of the first slice."""
+    """Yield the log in slices of bounded work; commands may be applied between slices. All slices but the last are
+    empty. The last has the whole log, with the journal as of the first slice."""
     state, clock = live.core.state, live.scenario.clock
     exchanges, probed, now = list(live.life_journal), list(live.probed), live.clock.now()
     left_out = live.life_journal.left_out + state.callbacks.left_out + state.deliveries.left_out
@@ -75,14 +75,14 @@ def log_in_slices(live: LiveSandbox) -> Iterator[list[TrafficLog]]:
 
 
 def log_of(live: LiveSandbox) -> TrafficLog:
-    """Return the log at once."""
+    """Return the log in a single turn."""
     return next(chain.from_iterable(log_in_slices(live)))
 
 
 def probe_seen(
     name: str, job: Job, request: OutgoingRequest, result: AttemptResult, at: datetime, *, is_forged: bool
 ) -> Notification:
-    """Return a request of the probe of this name with its result; it has no number."""
+    """Return the notification of a probe's request and its result, without a number."""
     return msgspec.structs.replace(_seen(job, request, result, at), probe=name, is_forged=is_forged)
 
 

@@ -44,17 +44,17 @@ class Turnstile:
 
 
 class WaitingRoom:
-    """The requests that wait for something in a sandbox, or in the whole server without a `house`."""
+    """A limit on waiting requests: of a sandbox, which also counts in `server_room`, or of the whole server without."""
 
-    def __init__(self, count_max: int, house: "WaitingRoom | None" = None) -> None:
+    def __init__(self, count_max: int, server_room: "WaitingRoom | None" = None) -> None:
         self._count_max = count_max
-        self._house = house
-        self._turnstile: Turnstile = house._turnstile if house else Turnstile()
+        self._server_room = server_room
+        self._turnstile: Turnstile = server_room._turnstile if server_room else Turnstile()
         self._count = 0
 
     async def wait(self, begin: Callable[[], Awaitable[T]]) -> T:
-        """Return the result of what `begin` starts, in order of arrival. Raises `Busy` when too many wait."""
-        rooms = [self] if self._house is None else [self, self._house]
+        """Return the result of `begin`. Waiters resume in order of arrival, a few per turn. Raises `Busy`."""
+        rooms = [self] if self._server_room is None else [self, self._server_room]
         if full := next((room for room in rooms if room._count >= room._count_max), None):
             raise Busy("too_many_waiting", full._text(), "wait_for")
         for room in rooms:
@@ -68,7 +68,7 @@ class WaitingRoom:
         return result
 
     def _text(self) -> str:
-        where = "in this sandbox" if self._house else "at this server"
+        where = "in this sandbox" if self._server_room else "at this server"
         return f"{self._count_max} requests wait {where}, which is the limit; ask again later or without wait_for"
 
 
@@ -80,7 +80,7 @@ class Delays:
 
     @property
     def count(self) -> int:
-        """Return how many wait."""
+        """Return the number of running delays."""
         return len(self._waiting)
 
     async def sleep(self, seconds: float) -> None:

@@ -49,7 +49,7 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
             self._head_bytes = len(self.target) + sum(len(name) + len(value) for name, value in self.headers)
         return self._head_bytes + self.arrived
 
-    def tell_of_leaving(self) -> None:
+    def report_departure(self) -> None:
         """Set `has_left`, and call `on_left`, if it is set."""
         self.has_left = True
         if self.on_left is not None:

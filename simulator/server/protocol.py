@@ -152,9 +152,9 @@ class HttpProtocol(asyncio.Protocol):
         has_more = self.reader.state is not LINGERING and self._answer_no_more(EOF)
         self.reader.request = None  # its body is cut off
         for request in self.reader.requests:
-            request.tell_of_leaving()
+            request.report_departure()
         if self._running is not None:
-            self._running.request.tell_of_leaving()
+            self._running.request.report_departure()
             self._running.has_input.set()
         if not has_more or self.scheme != "http":  # close_notify ends both directions
             return False

@@ -145,7 +145,7 @@ class Responder:
         """Mark that the client no longer waits: the application reads a disconnect, and what it sends is dropped."""
         self.stage = OVER
         self.has_input.set()
-        self.request.tell_of_leaving()
+        self.request.report_departure()
 
     def lose(self) -> None:
         """Mark that the client has left; a task that only waits for it is cancelled."""

@@ -1,4 +1,4 @@
-"""One request and its answer as seen on the wire, in the two directions: calls of the client, notifications to it."""
+"""The requests and answers of audited traffic, in both directions: calls of the client, and notifications to it."""
 
 from datetime import datetime
 from typing import Literal
@@ -13,10 +13,10 @@ Headers = tuple[tuple[bytes, bytes], ...]
 class Call(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A request of the client and the service's answer.
 
-    `n` counts from 1 within one log and is what evidence names. `path` is the path at the service, without a sandbox's
-    prefix, `query` the raw bytes after `?`. `status` is 0 when there was no answer: the connection ended before it.
-    `refid`, `trxid`, `reseller`, `client` and `diagnosis` are empty where they are unknown. `service_time` is what the
-    request's timestamp is compared with, when that is another clock than the clock of `at`.
+    `n` counts from 1 within a log; evidence refers to it. `path` is without the prefix of a sandbox, `query` is raw.
+    `status` is 0 when the connection ended before an answer. `refid`, `trxid`, `reseller`, `client` and `diagnosis` are
+    empty when unknown. `service_time` is the service's time, if the request's timestamp is compared with another clock
+    than that of `at`.
     """
 
     n: int
@@ -39,7 +39,7 @@ class Call(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Notification(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One attempt of a transaction callback or of a webhook, and what the client's receiver answered.
+    """An attempt of a callback or a webhook, and the answer of the client's receiver.
 
     `n` counts from 1 within one log. `status` is 0 when the receiver gave no answer; `error` then says why. `probe` is
     the name of the probe that sent it instead of the service, and `is_forged` whether it should be rejected.

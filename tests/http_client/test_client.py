@@ -376,7 +376,7 @@ def test_an_address_without_tls_leaves_it_to_the_next_one(run: Run, tmp_path: Pa
 def test_a_receiver_that_does_not_part_from_tls_is_left_after_a_while(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dialer, "FAREWELL_S", 0.2)
+    monkeypatch.setattr(dialer, "CLOSE_NOTIFY_S", 0.2)
     context = proof(tmp_path)
     complaints: list[Any] = []
 

@@ -6,7 +6,7 @@ import pytest
 
 from simulator.persistence.errors import NoSandbox
 from simulator.persistence.maintenance import check
-from simulator.persistence.retention import Retention, SnapshotSize, what_is_kept
+from simulator.persistence.retention import Retention, SnapshotSize, apply_retention
 from simulator.persistence.store import Store
 from tests.support.stores import VERSION, held, put_mark, rows
 
@@ -41,7 +41,7 @@ ENDLESS = 10**9
 def test_the_rule_keeps_the_last_snapshots_and_what_marks_are_reached_from_within_its_bytes(
     rule: Retention, marks: dict[str, int], floor_n: int, wanted: tuple[int, list[int], list[str]]
 ) -> None:
-    kept = what_is_kept(rule, SNAPSHOTS, list(marks.items()), floor_n, 550)
+    kept = apply_retention(rule, SNAPSHOTS, list(marks.items()), floor_n, 550)
     assert (kept.floor.n, sorted(kept.snapshots), sorted(kept.marks)) == wanted
 
 

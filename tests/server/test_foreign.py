@@ -87,6 +87,6 @@ def test_each_kind_is_reported_once_a_minute(caplog: pytest.LogCaptureFixture) -
 def test_it_is_an_event_of_the_default_sandbox() -> None:
     with running() as client:
         note_foreign(client.app, TEXTS["tls"])
-        item, _ = list(client.live.events.kept())[-1]
+        item, _ = list(client.live.events.entries())[-1]
     assert isinstance(item, Action)
     assert (item.name, item.about) == ("not_http", TEXTS["tls"])

@@ -38,7 +38,7 @@ def insides(live: LiveSandbox) -> Any:
     around = [live.journal, received, list(live.probed)]
     counters = live.counters.answers, live.counters.calls, live.counters.first, live.counters.notes
     values = {place: one.kept() for place, one in live.counters.values.items()}
-    logs = list(live.events.kept()), live.events.count, list(live.courier.sent), live.courier.sent.begun
+    logs = list(live.events.entries()), live.events.count, list(live.courier.sent), live.courier.sent.begun
     clock = live.clock.mode, live.clock.rate, live.clock.latest, live.clock.at(live.clock.latest)
     budget = live.inboxes.budget.bytes, [one.name for one in live.inboxes.budget.by_use]
     counts = [(rule.id, count) for book in state.books.values() for rule, count in book.counted_rules()]

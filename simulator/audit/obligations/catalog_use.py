@@ -22,12 +22,12 @@ PLAN_CODE_FAILURE = 44
 def denomination_is_paid(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the options that the client read before it paid."""
     for one in traffic.orders:
-        shelf = traffic.shelf
+        seen_catalog = traffic.seen_catalog
         if one.code:
-            chosen = shelf.offers.before(one.n, (one.product, one.code))
+            chosen = seen_catalog.offers.before(one.n, (one.product, one.code))
             offers = [] if chosen is None else [chosen]
         else:
-            offers = list(shelf.offers_before(one.n, one.product))
+            offers = list(seen_catalog.offers_before(one.n, one.product))
         known = [offer for offer in offers if offer.denomination is not None]
         if not known or one.amount is None:
             continue
@@ -45,7 +45,7 @@ def plan_code_sent(traffic: Traffic) -> Iterator[Occasion]:
     for one in traffic.payments:
         if not one.code and one.status_code == PLAN_CODE_FAILURE and not _OF_A_CODE.match(one.remarks):
             yield Finding((one.n,), f"request {one.n} names no plan of {shown(one.product)}")
-        elif one.code or next(traffic.shelf.offers_before(one.n, one.product), None) is not None:
+        elif one.code or next(traffic.seen_catalog.offers_before(one.n, one.product), None) is not None:
             yield None
 
 
@@ -53,7 +53,7 @@ def plan_code_sent(traffic: Traffic) -> Iterator[Occasion]:
 def plan_code_exact(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the codes that the client has read at any time."""
     for one in traffic.orders:
-        codes = traffic.shelf.codes.get((one.product, one.code.strip().casefold())) if one.code else None
+        codes = traffic.seen_catalog.codes.get((one.product, one.code.strip().casefold())) if one.code else None
         if codes is None:
             continue
         if one.code in codes:
@@ -66,7 +66,7 @@ def plan_code_exact(traffic: Traffic) -> Iterator[Occasion]:
 def coming_option_shape(traffic: Traffic) -> Iterator[Occasion]:
     """Report a payment of a plan that was last listed without its denomination."""
     for one in traffic.orders:
-        offer = traffic.shelf.offers.before(one.n, (one.product, one.code)) if one.code else None
+        offer = traffic.seen_catalog.offers.before(one.n, (one.product, one.code)) if one.code else None
         if offer is None:
             continue
         if offer.denomination is None:
@@ -103,7 +103,7 @@ def invalid_account_not_paid(traffic: Traffic) -> Iterator[Occasion]:
 def amount_in_range(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the latest catalog, options and billers that the client read before the payment."""
     for one in traffic.orders:
-        allowed = traffic.shelf.range_before(one.n, one.product, one.biller)
+        allowed = traffic.seen_catalog.range_before(one.n, one.product, one.biller)
         if one.amount is None or (allowed.low is None and allowed.high is None):
             continue
         if allowed.holds(one.amount):

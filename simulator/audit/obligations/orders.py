@@ -124,7 +124,7 @@ def _abandoned(traffic: Traffic) -> dict[tuple[str, Order], list[PaymentRequest]
 def _was_known(traffic: Traffic, one: PaymentRequest, at: datetime) -> bool:
     """Return whether the client knew the outcome in time. A later callback excuses two open orders, but no second
     payment after a lost answer."""
-    return not traffic.sees_callbacks or traffic.is_told(one.refid, by=None if one.outcome.is_open else at)
+    return not traffic.sees_callbacks or traffic.knows_outcome(one.refid, by=None if one.outcome.is_open else at)
 
 
 @obligation
@@ -151,7 +151,7 @@ def cases_after_success(traffic: Traffic) -> Iterator[Occasion]:
             known = [one for one in asked if one.n < call.n]
             if not known:
                 continue
-            told = [outcome for outcome, at in traffic.told.get(refid, {}).items() if at <= call.at]
+            told = [outcome for outcome, at in traffic.final_outcomes.get(refid, {}).items() if at <= call.at]
             outcomes = {known[-1].outcome, *told}
             if outcomes & {PaymentOutcome.PAID, PaymentOutcome.REFUNDED}:
                 yield None
@@ -164,11 +164,13 @@ def cases_after_success(traffic: Traffic) -> Iterator[Occasion]:
 def final_status_learned(traffic: Traffic) -> Iterator[Occasion]:
     """Judge a payment when the service makes no more attempts to deliver its final callback."""
     for one in traffic.deliveries:
-        outcome = traffic.outcome_told(one.last)
+        outcome = traffic.callback_outcome(one.last)
         if one.last.kind != "callback" or not outcome.is_final:
             continue
         refid = one.last.refid
-        if traffic.is_told(refid) or any(asked.outcome.is_final for asked in traffic.asked.get(refid, ())):
+        if traffic.knows_outcome(refid) or any(
+            asked.outcome.is_final for asked in traffic.by_refid_alone.get(refid, ())
+        ):
             yield None
         elif one.is_over(traffic.until):
             words = f"{shown(refid)} is {outcome.value}, but no callback and no answer reported it to the client"

@@ -108,7 +108,7 @@ def polling_to_the_end(traffic: Traffic) -> Iterator[Occasion]:
     for (_, refid), asked in traffic.by_refid.items():
         last = asked[-1]
         was_open = any(one.outcome.is_open or one.outcome is PaymentOutcome.UNKNOWN for one in asked)
-        is_known = last.outcome.is_final or last.outcome is PaymentOutcome.REFUSED or traffic.is_told(refid)
+        is_known = last.outcome.is_final or last.outcome is PaymentOutcome.REFUSED or traffic.knows_outcome(refid)
         if was_open and is_known:
             yield None
         elif (

@@ -158,7 +158,7 @@ def _as_object(r: Facts) -> Shown:
 
 
 def _elsewhere(r: Facts) -> Shown:
-    """Return the parameters signed in another part than they are sent in, or in two."""
+    """Yield the parameters signed in another part than they are sent in, or in two."""
     texts = [r.query, b"&".join(by_key(r.query.split(b"&"))), *_jsons(r)] if r.query else []
     for hashed in map(body_hash, dict.fromkeys(texts)):
         yield partial(_in_query, b"", hashed), "the body, and sent as the query"

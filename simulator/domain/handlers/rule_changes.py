@@ -59,7 +59,7 @@ def replace_rules(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
     from_file = {id(rule) for section in _sections(old).values() for rule in section}
     rule_books(state, new)
     present = {id(rule) for book in before.values() for rule, _ in book.counted_rules()}
-    yield from _remove_again(state, old, new, present)
+    yield from _remove_deleted_rules(state, old, new, present)
     labels = {
         label for book in state.books.values() for rule, _ in book.counted_rules() for label in (rule.id, rule.name)
     }
@@ -76,8 +76,11 @@ def replace_rules(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
                 state.books[section].put_first(rule, count)
 
 
-def _remove_again(state: State, old: Scenario, new: Scenario, present: set[int]) -> Iterator[str]:
-    """Remove the rules of `old` that are not in `present` from the new books, unless their file changed them."""
+def _remove_deleted_rules(state: State, old: Scenario, new: Scenario, present: set[int]) -> Iterator[str]:
+    """Remove from the new books the rules that were removed at run time, except rules that the file has changed.
+
+    Yield a line for each of these. `present` has the identities of the rules that were not removed.
+    """
     for section, rules in _sections(old).items():
         if all(id(rule) in present for rule in rules):
             continue

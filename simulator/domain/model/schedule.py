@@ -18,7 +18,7 @@ from simulator.domain.model.wallet import EntryType
 
 
 class NetworkStatus(StrEnum):
-    """The two values of the wire."""
+    """The status of a product's network, as the API names it."""
 
     HEALTHY = "Healthy"
     INTERRUPTION = "Interruption"
@@ -136,13 +136,13 @@ Scheduled = (
 )
 
 
-def due(one: Scheduled, started: datetime) -> datetime:
-    """Return the due time in a sandbox that `started` then."""
-    return due_at(one.at, started)
+def due(item: Scheduled, started: datetime) -> datetime:
+    """Return when an item is due in a sandbox that started at `started`."""
+    return due_at(item.at, started)
 
 
 def due_at(at: At, started: datetime) -> datetime:
-    """Return the moment of a time in a sandbox that `started` then."""
+    """Return the moment that `at` means in a sandbox that started at `started`."""
     return next_time_of_day(at, started) if isinstance(at, time) else started + at
 
 
@@ -173,13 +173,13 @@ class Network:
         self._set[product] = status
 
     @property
-    def kept(self) -> Mapping[str, NetworkStatus]:
+    def overrides(self) -> Mapping[str, NetworkStatus]:
         """Return the statuses that were set at run time."""
         return self._set
 
-    def restore(self, kept: Mapping[str, NetworkStatus]) -> None:
+    def restore(self, overrides: Mapping[str, NetworkStatus]) -> None:
         """Replace all statuses that were set at run time."""
-        self._set = dict(kept)
+        self._set = dict(overrides)
 
     def status(self, product: str, now: datetime) -> NetworkStatus:
         """Return a product's status at `now`."""

@@ -16,8 +16,8 @@ from simulator.wire.money import encode
 
 NO_JOBS = JobCounts()
 LATEST: Final = 300
-"""How many of the latest payments, callbacks, deliveries and e-mails it covers, each; and about as many ledger entries,
-over all wallets."""
+"""The number of latest payments, callbacks, deliveries and e-mails that the digest covers, and about the number of
+latest ledger entries of all wallets."""
 
 
 def state_digest(live: LiveSandbox) -> str:
@@ -34,7 +34,7 @@ def _content(state: State) -> dict[str, Any]:
         "payments": len(state.transactions),
         "outcomes": {one.value: count for one, count in state.noted.items() if count},
         "cases": {trxid: [(one.kind, one.state) for one in cases] for trxid, cases in state.cases.items()},
-        "network": {code: status.value for code, status in state.network.kept.items()},
+        "network": {code: status.value for code, status in state.network.overrides.items()},
         "rules": [state.rules_added, {name: encode(one.document) for name, one in state.added.items()}],
         "catalog": [encode(product_body(one)) for one in state.catalog.products.values()],
         "tree": [encode(tree_part(group)) for group in state.catalog.groups],

@@ -15,8 +15,8 @@ _PIECE_BYTES: Final = 64 * 1024
 
 
 def packed(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield lines compressed, in pieces of at most a few milliseconds. The output is deterministic. Outputs can be
-    concatenated into a single file."""
+    """Yield the compressed lines, in pieces that take at most a few milliseconds each. The output is deterministic.
+    Outputs can be concatenated into a single file."""
     packer = zlib.compressobj(_LEVEL, wbits=_GZIP)  # with the head and the end of gzip
     waiting: list[bytes] = []
     size = 0
@@ -60,7 +60,7 @@ def outside_digest(entries: Iterable[Entry], marks: Iterable[MarkState]) -> str:
 
 
 def entry_lines(entries: Sequence[Entry]) -> Iterator[bytes]:
-    """Yield the lines of entries; requests that wait also begin there."""
+    """Yield the lines of entries, in order."""
     began: Numbers = {}
     for number, entry in enumerate(entries, 1):
         if isinstance(entry, RequestBegan):

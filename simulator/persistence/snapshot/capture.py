@@ -87,7 +87,7 @@ class _Capture:
     def parts(self) -> Iterator[tuple[str, bytes]]:
         """Yield all parts but the head."""
         live, state = self._live, self._state
-        callbacks, deliveries, events = list(state.callbacks), list(state.deliveries), list(live.events.kept())
+        callbacks, deliveries, events = list(state.callbacks), list(state.deliveries), list(live.events.entries())
         for number, reseller in enumerate(state.resellers.values()):
             yield from log_parts(f"entries/{number}", reseller.wallet.entries)
         yield from log_parts("payments", state.transactions.by_number, self._payments.row)
@@ -137,7 +137,7 @@ class _Capture:
             bills_paid=list(state.bills_paid.items()),
             callback_counts=state.callback_counts,
             webhook_counts=state.webhook_counts,
-            network=dict(state.network.kept),
+            network=dict(state.network.overrides),
             nonces=state.nonces.kept(),
             rates=state.rates.kept() if state.rates is not None else ([], []),
             notifications=list(state.notifications),

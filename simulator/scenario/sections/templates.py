@@ -140,20 +140,20 @@ def business(number: int) -> tuple[str, str]:
 
 def _name_pool(locale: str) -> NamePool:
     fake = _faker(locale, "person")
-    return NamePool(_drawn(fake, fake.first_name), _drawn(fake, fake.last_name))
+    return NamePool(_pool(fake, fake.first_name), _pool(fake, fake.last_name))
 
 
 @cache
 def _streets() -> tuple[str, ...]:
     fake = _faker(ADDRESS_LOCALE, "address")
-    return _drawn(fake, fake.street_address)
+    return _pool(fake, fake.street_address)
 
 
 @cache
 def _towns() -> tuple[str, ...]:
     """Return towns with postcode and state."""
     fake = _faker(ADDRESS_LOCALE, "address")
-    return _drawn(fake, fake.city_state)
+    return _pool(fake, fake.city_state)
 
 
 def _births() -> tuple[str, ...]:
@@ -165,7 +165,7 @@ def _births() -> tuple[str, ...]:
         born = BORN_FIRST + timedelta(days=fake.pyint(0, days))
         return f"{born:%y%m%d}{fake.pyint(1, BIRTHPLACES):02}"
 
-    return _drawn(fake, birth)
+    return _pool(fake, birth)
 
 
 @cache
@@ -180,7 +180,7 @@ def _places() -> tuple[str, ...]:
     return _distinct(fake, fake.city, PLACES)
 
 
-def _drawn(fake: "Faker", make: Callable[[], str]) -> tuple[str, ...]:
+def _pool(fake: "Faker", make: Callable[[], str]) -> tuple[str, ...]:
     return tuple(islice(_texts(fake, make), POOL))
 
 
