@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from itertools import islice
+from itertools import takewhile
 from typing import NamedTuple
 
 import msgspec
@@ -92,7 +92,7 @@ class Restorer:
                 passed_over.append(f"sandbox {kept.name!r}: {bad}")
                 continue
             tape, count = player.live.tape, snapshot.n - player.live.tape.left_out
-            tape.restore_unread(Unread(count, partial(self._first, kept, count)), tape.bytes, tape.left_out)
+            tape.restore_unread(Unread(count, partial(self._first, kept, stored.n, count)), tape.bytes, tape.left_out)
             return player, stored.n, passed_over
         if kept.floor:
             text = f"its first {kept.floor} entries are not kept any more, and none of its snapshots can be used"
@@ -109,11 +109,11 @@ class Restorer:
             compiler.remember(one)
         return compiler
 
-    def _first(self, kept: Sandbox, count: int) -> Sequence[Entry]:
-        """Return the first entries of a life, or none when they are no longer stored. Raises `Conflict`."""
+    def _first(self, kept: Sandbox, last: int, count: int) -> Sequence[Entry]:
+        """Return the entries up to a line, or none when some of the `count` are no longer stored. Raises `Conflict`."""
         found: list[Entry] = []
         with not_kept_errors(), suppress(NoSandbox):
-            found += islice(_entries(self._reader, kept), count)
+            found += _entries(self._reader, kept, last)
         return found if len(found) == count else ()
 
     def _play(self, player: Player, kept: Sandbox, line: int) -> datetime:
@@ -139,9 +139,10 @@ def _lines(reader: Reader, kept: Sandbox, line: int) -> Iterator[tuple[int, date
         yield one.n, time_of(one.at_us), entry_from(one.n, one.data, began)
 
 
-def _entries(reader: Reader, kept: Sandbox) -> Iterator[Entry]:
-    """Yield all entries; those of waiting requests get their answers later."""
-    return (entry for _, _, entry in _lines(reader, kept, 1) if not isinstance(entry, Answered))
+def _entries(reader: Reader, kept: Sandbox, last: int) -> Iterator[Entry]:
+    """Yield the entries up to a line; those of waiting requests get the answers up to it afterwards."""
+    lines = takewhile(lambda line: line[0] <= last, _lines(reader, kept, 1))
+    return (entry for _, _, entry in lines if not isinstance(entry, Answered))
 
 
 def _stored_mark(name: str, note: bytes) -> StoredMark:
@@ -164,7 +165,7 @@ def kept_tape(reader: Reader, sandbox: str, replayer: RequestReplay) -> TakenTap
         text = f"the first {kept.floor} entries of sandbox {sandbox!r} are not kept any more"
         raise NoTape(f"{text}, so that its tape cannot be replayed; export it without --tape")
     try:
-        entries = list(_entries(reader, kept))
+        entries = list(_entries(reader, kept, kept.n))
         head = head_from(kept.head)
     except BadTape as bad:
         raise NoTape(f"the tape of sandbox {sandbox!r} cannot be read: {bad}") from None

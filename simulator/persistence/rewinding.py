@@ -5,7 +5,7 @@ that changes nothing.
 """
 
 from asyncio import Semaphore
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
@@ -116,7 +116,8 @@ class Rewinder:
                 player = await self._rebuilt(live, life, moment, id_, beginning)
             player.live.probed.clear()  # a snapshot has some of them
             player.live.probed.extend(one for one in live.probed if one.at <= moment.at)
-            return await self._added(player, moment, live.marks.up_to(moment.n, moment.at), sandboxes, live.id)
+            marks = live.marks.up_to(moment.n, moment.at)
+            return await self._added(player, moment, marks, sandboxes, live.id, lambda: refuse_lost(live, life))
 
     async def begin(self, tape: ReadTape, asked: Asked, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
         """Create a sandbox that begins at a moment of a tape. Raises `Unacceptable`, `ScenarioError`, the same as
@@ -130,11 +131,19 @@ class Rewinder:
             return await self._added(player, moment, marks, sandboxes, f"the tape of {tape.head.sandbox}")
 
     async def _added(
-        self, player: Player, moment: Moment, marks: Iterable[Mark], sandboxes: Sandboxes, origin: str
+        self,
+        player: Player,
+        moment: Moment,
+        marks: Iterable[Mark],
+        sandboxes: Sandboxes,
+        origin: str,
+        refuse: Callable[[], object] = lambda: None,
     ) -> LiveSandbox:
-        """Add a rebuilt sandbox to the sandboxes of the server, with these marks of its origin."""
+        """Add a rebuilt sandbox to the sandboxes of the server, with these marks of its origin. `refuse` raises when
+        the origin is lost meanwhile."""
         await sandboxes.keeper.prepare(player.live)
         try:
+            refuse()
             sandboxes.free_id(player.live.id)  # another may have taken it meanwhile
             live = resume(player, self._around.wall, moment.at, FORKED)
             for mark in marks:
