@@ -41,8 +41,8 @@ def diagnose(
     prefix: str = "",
     headers: Mapping[bytes, bytes] = MappingProxyType({}),
 ) -> str:
-    """Describe in a line the client's mistake that led to `invalid_signature`. `rules` are the rules that it was
-    verified by, `prefix` is the part of the path before `path`."""
+    """Return a line about the client's mistake that led to `invalid_signature`. `rules` are the rules of the
+    verification, `prefix` is the part of the path before `path`."""
     if len(query) > 4 * QUERY_BYTES_MAX or query.count(b"&") >= PARAMETERS_MAX:
         return _TOO_LONG
     facts = Facts(

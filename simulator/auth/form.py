@@ -73,7 +73,7 @@ def is_utf8(raw: bytes) -> bool:
 
 
 def repeated(value: bytes) -> str:
-    """Return a hint for a header whose value has what repeated ones are joined with."""
+    """Return a hint for a value with a comma, which joins the values of a repeated header; else empty."""
     return "; the header was sent more than once, or with a comma" if b", " in value else ""
 
 
@@ -98,7 +98,8 @@ def _flaw(text: bytes) -> str:
 
 
 def _one_case(text: bytes) -> str:
-    """That the letters of a text have all the same case, which none of Base64 has by chance."""
+    """Return a hint that all letters of a text have the same case, which does not happen to Base64 by chance; empty for
+    other texts."""
     is_one = text.isupper() or text.islower()
     if not is_one or len(text) < 40 or len(set(text)) < 10:  # which it may be by chance, or is no digest
         return ""

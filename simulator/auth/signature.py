@@ -184,7 +184,7 @@ def _misshapen(nonce: bytes, timestamp: bytes) -> Denied:
 
 
 def _written(found: list[bytes]) -> str:
-    """Names of headers as clients write them."""
+    """Return names of headers as clients write them."""
     return ", ".join(name.decode().title() for name in found)
 
 
@@ -206,7 +206,8 @@ def _out_of_time(timestamp: bytes, now_s: float, tolerance_s: float) -> Denied:
 
 
 def verify(claim: Claim, method: bytes, query: bytes, body: bytes, rules: QueryRules) -> Denied | None:
-    """Compare the signature with the request in constant time; None when it matches."""
+    """Return the refusal of a signature that does not match the request, compared in constant time; None if it
+    matches."""
     if claim.held.state == "undecryptable":
         return Denied("decryption_error", "the scenario sets this for the key (state: undecryptable)")
     hashed, secret = body_hash(body), claim.held.secret_bytes

@@ -79,7 +79,7 @@ def _ending_with_reasons(place: Path, command: str = "COMMAND") -> Iterator[None
 
 
 class CommandOrProof(WithCommand):
-    """Needs no COMMAND with `--prove`, which has its own two."""
+    """A command whose COMMAND is absent with `--prove`, which has two commands of its own."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Leave COMMAND empty with `--prove`."""

@@ -134,7 +134,7 @@ def _found(control: Control, wanted: dict[str, Any], refused: bool, count: int) 
 
 
 def _is_refused(one: dict[str, Any]) -> bool:
-    """True without an answer, too."""
+    """Return whether a request was refused, or got no answer."""
     return bool(one["status"] >= REFUSED_FROM or one["status"] == 0)
 
 

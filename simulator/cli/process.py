@@ -1,4 +1,4 @@
-"""How the process of a server is set up and ends: open files, the garbage collector, signals, the log."""
+"""Set-up and end of a server's process: open files, the garbage collector, signals, the log."""
 
 import contextlib
 import gc
@@ -118,7 +118,7 @@ class WithoutSecrets(logging.Filter):
 
 
 def hide_secrets(owner: KnowsSecrets) -> None:
-    """Let the loggers of the server hide the secrets that `owner` knows from now on, and of no earlier server."""
+    """Hide the secrets that `owner` knows in the log from now on, instead of those of an earlier server."""
     for name in LOGGERS:
         logger = logging.getLogger(name)
         for each in [each for each in logger.filters if isinstance(each, WithoutSecrets)]:
@@ -142,7 +142,7 @@ class AsJson(logging.Formatter):
 
 
 def log_as_json() -> None:
-    """Let what this process logs be JSON on stderr; without this it is text there."""
+    """Write the log of this process to stderr as JSON, instead of text."""
     handler = logging.StreamHandler()
     handler.setFormatter(AsJson())
     logging.getLogger().addHandler(handler)

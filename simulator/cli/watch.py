@@ -150,7 +150,7 @@ def target_of(target: str, sent_url: str) -> str:
 
 
 def _forwarded(target: str, sent: Event, timeout_s: float, trust: Trust | None = None) -> str:
-    """Send a message to the target; answers a sentence on what came back."""
+    """Send a message to the target. Return a sentence about the response."""
     parts = urlsplit(target)
     try:
         path = target_of(target, sent["url"])
@@ -172,7 +172,7 @@ def _headers_of(sent: Event) -> dict[str, Any]:
 
 
 class EventLines:
-    """Makes one line of each event, with or without colours."""
+    """Formats each event as a line, with or without colours."""
 
     def __init__(self, *, coloured: bool) -> None:
         self._coloured = coloured

@@ -30,7 +30,7 @@ OUTLINE_BYTES_MAX: Final = 64 * 1024
 """The bytes of a body outside its strings, without white space, and its quotes; also the number of its backslashes."""
 
 BLANK_FACTOR: Final = 16
-"""With white space it may be this many times as large."""
+"""The factor by which white space may make a body larger."""
 
 _BLANKS: Final = b" \t\r\n"
 
@@ -156,12 +156,12 @@ def _has_absent(members: Mapping[str, Any]) -> bool:
 
 
 def _is_blank(text: str) -> bool:
-    """Return whether a text is empty or white space. One that is longer than any may be is not looked through."""
+    """Return whether a text is empty or white space. A text over `OUTLINE_BYTES_MAX` counts as not blank."""
     return len(text) <= OUTLINE_BYTES_MAX and not text.strip()
 
 
 def _without_absent(members: Mapping[str, Any], optional: Container[str] | None = None) -> dict[str, Any]:
-    """Leave out nulls, the blank ones of the `optional` texts, and all blank texts in objects."""
+    """Return the members without nulls, without blank texts among `optional`, and without blank texts in objects."""
     return {
         name: _without_absent(sent) if type(sent) is dict else sent
         for name, sent in members.items()
@@ -174,7 +174,7 @@ class BadJson(ValueError):
 
 
 class _TooLong(Exception):
-    """A number has more than `NUMBER_CHARS_MAX` characters."""
+    """A number with more than `NUMBER_CHARS_MAX` characters."""
 
 
 def _number(text: str) -> Decimal:
@@ -225,7 +225,7 @@ def decode_any(body: bytes, outline_max: int = OUTLINE_BYTES_MAX) -> Any:
 
 
 def _encoded_otherwise(body: bytes) -> str:
-    """That a body is compressed or in another charset, as far as its first bytes show; empty for any other."""
+    """Return a hint that a body is compressed or in another charset, by its first bytes; empty for other bodies."""
     if body.startswith(_COMPRESSED):
         return "the body is compressed; the service does not support Content-Encoding: send plain JSON"
     if body.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in body[:2]:
@@ -296,9 +296,9 @@ def _never(text: str) -> NoReturn:
 
 
 def outline(body: bytes, bytes_max: int) -> bytes | None:
-    """Return the beginning of what stands outside the strings of `body`, when that or its quotes or backslashes are
-    more than `bytes_max`; else None, so that decoding it is cheap. Valid JSON is measured exactly; `body` need not be
-    valid.
+    """Return the beginning of the text outside the strings of `body`, if this text, the quotes or the backslashes
+    exceed `bytes_max`. Return None for other bodies, which are cheap to decode. Valid JSON is measured exactly; `body`
+    need not be valid.
     """
     if len(body) <= bytes_max:
         return None

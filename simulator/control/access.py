@@ -30,9 +30,9 @@ _SECRET: Final = re.compile(r"[!-~]+")
 
 
 class TokenPermissions(NamedTuple):
-    """The permissions of a request. The role `read` can change nothing and sees no secrets, `full` can do everything;
-    with a `sandbox` they are limited to it. `name` is the name of the token, empty for the control token and without
-    authentication."""
+    """The permissions of a request. The role `read` cannot change anything and sees no secrets; `full` permits
+    everything. With a `sandbox`, the role is limited to that sandbox. `name` is the name of the token, empty for the
+    control token and without authentication."""
 
     name: str = ""
     role: Role = "full"
@@ -55,7 +55,7 @@ class Token(NamedTuple):
 
 
 class BadTokens(ValueError):
-    """A file of tokens is invalid; the text says which line is wrong and why, without any token."""
+    """An invalid file of tokens. The text names the line and the reason, without any token."""
 
 
 def parsed_tokens(content: bytes) -> tuple[Token, ...]:

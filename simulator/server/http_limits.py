@@ -14,7 +14,7 @@ from simulator.server.message import STATUS_LINE
 
 SMALL_BODY_BYTES: Final = 16 * 1024
 LINGER_S: Final = 2.0
-"""How long a client may take to read its last answer, and to stop sending."""
+"""The time for a client to read its last answer and to close."""
 _BROKEN_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _RETRY_AFTER_S: Final = 5
 _refusals = count(1)
@@ -26,10 +26,10 @@ class HttpLimits(msgspec.Struct, frozen=True):
     `headers` is a count. `head_bytes` covers the request line and the header lines with their line ends.
     `head_timeout_s` runs from the head's first byte to its last; for a connection's first request it starts when the
     connection opens. `body_timeout_s` is the longest pause within a body, `body_total_s` the time for all of it, from
-    the end of the head. `bodies_bytes` is the budget of all requests that are being read or wait,
-    `connections` is how many may be open. A client that has closed its sending side is answered within
-    `half_closed_s`, or not at all. One that takes no byte of its answers for `write_timeout_s` is not waited for, and
-    clients that read too slowly may have `unsent_bytes` together.
+    the end of the head. `bodies_bytes` is the budget of all requests that are being read or wait, `connections` the
+    limit of open connections. A client that has closed its sending side is answered within `half_closed_s`, or not at
+    all. A client that reads no byte of its answers for `write_timeout_s` is disconnected. `unsent_bytes` is the budget
+    of all answers that clients read too slowly.
     """
 
     headers: int = 100
@@ -46,12 +46,11 @@ class HttpLimits(msgspec.Struct, frozen=True):
 
 class RequestMemoryBudget:
     """The memory of all connections of a server: `used` bytes of requests, and `unsent` bytes of answers that clients
-    do not read. Charged is what is at rest: unfinished heads and bodies as they arrive, so that a declared length
-    reserves nothing; requests that wait or are waited for, with their bodies; and packets that are large, until they
-    are answered.
+    do not read. Charged are incomplete heads and bodies, as their bytes arrive; waiting requests and requests in
+    progress, with their bodies; and large packets, until they are answered.
 
-    A connection that holds at most `SMALL_BODY_BYTES` is counted, but always fits: large bodies cannot keep it out, and
-    the number of connections bounds these.
+    A connection that holds at most `SMALL_BODY_BYTES` is charged, but never refused; the limit of connections bounds
+    the sum of these.
     """
 
     def __init__(self, limits: HttpLimits) -> None:
@@ -86,7 +85,7 @@ REFUSALS: Final = {
 """Status and text by code. `{}` stands for a part of the request or for the limit."""
 
 REFUSED: Final = dict.fromkeys(REFUSALS, 0)
-"""How many of each this process has sent."""
+"""The number of refusals of each code that this process has sent."""
 
 
 class HttpRefusal(Exception):

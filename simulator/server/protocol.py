@@ -1,7 +1,8 @@
-"""One client connection, as uvicorn constructs it: it reads requests, answers them in order, and sets the deadlines.
+"""A client connection, as uvicorn constructs it: it reads requests, answers them in order, and sets the deadlines.
 
-At the end of the event loop's turn the connection answers the oldest request that was read. The application's
-`answer_now` answers a plain and complete request; any other is answered in a task.
+`RequestReader` parses, `ResponseBatcher` calls `answer` at the end of the event loop's turn, and `AnswerWriter` writes.
+A plain and complete request is answered at once by the application's `answer_now`; a `Responder` answers any other
+request in a task.
 """
 
 import asyncio
@@ -24,15 +25,16 @@ from simulator.server.answer_writer import AnswerWriter, Gate, GatedTransport
 from simulator.server.responder import BEGUN, AnswerNow, Application, ReadyAnswer, Responder, resume
 from simulator.server.response_batcher import ClientDeadline, ResponseBatcher
 
-HIGH_WATER_BYTES: Final = 65536  # of a body that are held before the application has to take some
+HIGH_WATER_BYTES: Final = 65536  # the size of the unread part of a body at which the connection pauses reading
 
 
 class HttpProtocol(asyncio.Protocol):
-    """One client connection. `app`, `budget` and `batcher` are shared by the server's connections. uvicorn passes the
-    keyword arguments; `config` and `server_state` are used.
+    """A client connection. The server's connections share `app`, `budget` and `batcher`. uvicorn passes the keyword
+    arguments, of which `config` and `server_state` are used.
 
-    `ended` is set when the client has left or the server stops; `may_have_left` then, and when the client has closed
-    its side."""
+    `ended` is set when the client has left or the server stops. `may_have_left` is set in these cases, and when the
+    client has closed its sending side.
+    """
 
     client: tuple[Any, ...]
     server: tuple[Any, ...]
@@ -40,9 +42,9 @@ class HttpProtocol(asyncio.Protocol):
     _transport: asyncio.Transport
     _deadline: ClientDeadline
     _running: Responder | None = None  # answers one request in a task
-    _refusal = b""  # sent after the answers before it; the exception would keep the packet in its traceback
-    _held = 0  # bytes of requests that are charged
-    _is_full = False  # reading is paused until the requests that were read are answered
+    _refusal = b""  # encoded, since the exception would keep the packet in its traceback; sent after earlier answers
+    _charged = 0  # bytes that are charged to the budget
+    _is_queue_full = False  # reading is paused until the requests that were read are answered
     _is_half_closed = False
 
     def __init__(
@@ -84,7 +86,7 @@ class HttpProtocol(asyncio.Protocol):
     # Reading
 
     def data_received(self, data: bytes) -> None:
-        """Read a packet, or with b"" the rest of the last one. Its requests are answered at the end of the turn."""
+        """Parse a packet, or with b"" the rest of the last packet. Its requests are answered at the end of the turn."""
         reader, running = self.reader, self._running
         if reader.state >= DRAINING:
             return
@@ -105,10 +107,10 @@ class HttpProtocol(asyncio.Protocol):
         elif reader.requests and reader.request is None:
             self._transport.pause_reading()
         if reader.rest or len(reader.requests) >= QUEUED_MAX:
-            self._is_full = True
+            self._is_queue_full = True
             self._transport.pause_reading()
-        holds = self._held or len(data) > SMALL_BODY_BYTES or reader.state is not IDLE or running is not None
-        if holds and not self._settle():
+        holds = self._charged or len(data) > SMALL_BODY_BYTES or reader.state is not IDLE or running is not None
+        if holds and not self._charge():
             return
         if has_late_head:
             self._deadline.set(self._limits.head_timeout_s)
@@ -117,14 +119,14 @@ class HttpProtocol(asyncio.Protocol):
             if reader.request is not None and len(reader.request.body) > HIGH_WATER_BYTES:
                 self._transport.pause_reading()
 
-    def _settle(self) -> bool:
-        """Charge what the connection holds. If it does not fit, refuse the request that is being read, or the newest
-        that wait. Returns whether it fits."""
+    def _charge(self) -> bool:
+        """Charge the bytes that the connection holds to the budget. Return whether they fit: otherwise the request that
+        is being read is refused, or else the newest waiting requests."""
         fits = True
         while True:
             held = self.reader.held + (self._running.request.weight if self._running is not None else 0)
             try:
-                self._budget.charge(self._held, held)
+                self._budget.charge(self._charged, held)
             except HttpRefusal as refusal:
                 if self.reader.state < DRAINING:
                     self._refuse(refusal)
@@ -135,20 +137,21 @@ class HttpProtocol(asyncio.Protocol):
                 self._refusal = self._refusal or refusal.encode(self.default_lines())
                 fits = False
             else:
-                self._held = held
+                self._charged = held
                 return fits
 
-    def read_on(self) -> None:
+    def resume_reading(self) -> None:
         """Resume reading if it was paused; the client's deadline for a pause starts again."""
         if self.reader.state is BODY:
             self._deadline.await_body(None)
-        if not (self._is_full or self._transport.is_closing() or self._transport.is_reading()):
+        if not (self._is_queue_full or self._transport.is_closing() or self._transport.is_reading()):
             self._transport.resume_reading()
             if self.reader.state is LATE_HEAD:
                 self._deadline.set(self._limits.head_timeout_s)
 
     def eof_received(self) -> bool:
-        """Send the answers that need nothing more of the client, but end endless waits: it may have left altogether."""
+        """Send the answers to complete requests. End endless waits, since the client may have left. asyncio keeps the
+        connection open when this returns True."""
         has_more = self.reader.state is not LINGERING and self._answer_no_more(EOF)
         self.reader.request = None  # its body is cut off
         for request in self.reader.requests:
@@ -196,7 +199,7 @@ class HttpProtocol(asyncio.Protocol):
             self._refuse(HttpRefusal("head_timeout", limits.head_timeout_s))
 
     def _refuse(self, refusal: HttpRefusal) -> None:
-        """Stop reading. Answer the earlier requests, then send the refusal unless its request was already answered."""
+        """Stop reading. Send the refusal after the earlier answers, unless its request was already answered."""
         running, in_body = self._running, self.reader.state is BODY
         request = self.reader.refuse(refusal)
         is_answered = in_body and request is None
@@ -210,14 +213,14 @@ class HttpProtocol(asyncio.Protocol):
             self.linger()
         else:
             self._refusal = refusal.encode(self.default_lines())
-            self._settle()
+            self._charge()
             self._batcher.add(self)
 
     # Answering
 
     def answer(self, now: float) -> None:
-        """Answer the oldest request that was read; the others follow in the next turns. The keep-alive time starts at
-        `now`, a time of the loop's clock."""
+        """Answer the oldest waiting request; the others follow in the next turns. If none waits, the keep-alive time
+        starts at `now`, a time of the loop's clock."""
         reader = self.reader
         if reader.requests and self._running is None and not self.writer.is_stalled:
             request = reader.requests.popleft()
@@ -228,17 +231,17 @@ class HttpProtocol(asyncio.Protocol):
             if reader.requests and self._running is None and not self.writer.is_stalled:
                 self._batcher.add(self)
                 return
-        if self._held or self._running is not None:
-            self._settle()
+        if self._charged or self._running is not None:
+            self._charge()
         if reader.state is CLOSED:
             if self._running is not None:
                 self._running.lose()
             self._drop()
-        elif self._is_full and not reader.requests and reader.state < DRAINING:
-            self._is_full = False  # the request in progress may wait for the rest
+        elif self._is_queue_full and not reader.requests and reader.state < DRAINING:
+            self._is_queue_full = False  # the request in progress may wait for the rest
             if reader.rest:
                 self.data_received(b"")
-            self.read_on()
+            self.resume_reading()
         if self._running is None and not reader.requests:
             if reader.state is IDLE:
                 self._deadline.set_at(now + self._keep_alive_s)
@@ -262,7 +265,7 @@ class HttpProtocol(asyncio.Protocol):
         self._start(request, ready)
 
     def _start(self, request: HttpRequest, ready: ReadyAnswer | Awaitable[ReadyAnswer] | Exception | None) -> None:
-        """Answer a request in a task: by the application, or by what its `answer_now` returned."""
+        """Answer a request in a task: by the application, or by `ready`, the result of its `answer_now`."""
         responder = self._running = Responder(self, request)
         task = self._loop.create_task(responder.run(self._app, ready))
         self._server_state.tasks.add(task)
@@ -272,16 +275,16 @@ class HttpProtocol(asyncio.Protocol):
         self._server_state.tasks.discard(task)
         if self._running is responder:  # it has not finished its answer, and until now it had its request
             self._running = None
-            self._settle()
+            self._charge()
 
-    def finished(self, request: HttpRequest) -> None:
-        """Continue after a complete answer: with the next request, the refusal, or by waiting for the client."""
+    def end_answer(self, request: HttpRequest) -> None:
+        """Continue after a complete answer: answer the next request, wait for the client, or close."""
         self._running = None
         if self.reader.request is request:
             self.reader.request = None
-        self._settle()
+        self._charge()
         if request.keep_alive:
-            self.read_on()
+            self.resume_reading()
             self._batcher.add(self)
         elif self.reader.state is BODY:
             self.linger()
@@ -291,7 +294,7 @@ class HttpProtocol(asyncio.Protocol):
     def _drop(self) -> None:
         self.reader.requests.clear()
         self.reader.rest = memoryview(b"")
-        self._settle()
+        self._charge()
 
     def pause_writing(self) -> None:
         """Pause answers until the client has read some."""
@@ -338,7 +341,8 @@ class HttpProtocol(asyncio.Protocol):
             self.close()
 
     def _answer_no_more(self, event: ReadingEvent) -> bool:
-        """Close after the last answer: the refusal, or that to the newest request. Returns whether one is to come."""
+        """Close after the last answer, which is the refusal or answers the newest request. Return whether any answer is
+        still to be sent."""
         self.reader.rest = memoryview(b"")
         self.answer(self._loop.time())
         self.writer.flush()

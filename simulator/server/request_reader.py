@@ -1,12 +1,12 @@
-"""Reads the requests of a connection: bytes in, requests out. It knows no socket and no clock.
+"""The parser of a connection's requests: bytes in, requests out. It uses no socket and no clock.
 
 A connection reads and answers at the same time. Reading follows the table below: requests arrive one after the other,
-each as a head and a body, until one is the last. A refusal, a request that asks to close, a client that closes its
-sending side, or a server that stops leads to DRAINING: earlier requests are still answered, later bytes are dropped. So
-is a request whose body the client has cut off, unless the application reads that: then it gets a disconnect. LINGERING
-follows when everything is written: our side is closed, and the client gets a moment to read the answer, since closing
-at once would reset the connection and could lose it. An event without an entry in a state cannot occur there; looking
-it up raises KeyError.
+each as a head and a body. A refusal, a request that asks to close, a client that closes its sending side, or a server
+that stops leads to DRAINING: earlier requests are still answered, later bytes are dropped. A request with an incomplete
+body is dropped as well, unless the application is reading the body: it gets a disconnect. LINGERING follows when
+everything is written: our side is closed, and the client gets a moment to read the answer. Closing at once would reset
+the connection and could lose the answer. An event without an entry in a state cannot occur there; looking it up raises
+KeyError.
 
 Every state that waits for the client has a deadline: OPENED, LATE_HEAD and BODY end in a refusal (408), IDLE and
 LINGERING close the connection. DRAINING waits for the application alone.
@@ -23,8 +23,7 @@ from simulator.server.http_limits import HttpLimits, HttpRefusal, check_head, ch
 from simulator.server.message import HttpRequest, header_lines
 
 QUEUED_MAX: Final = 32
-"""How many requests of a connection may be read and not yet answered, not counting requests that end in the same slice.
-"""
+"""The limit of unanswered requests of a connection. Parsing stops after the slice that reaches it."""
 
 SLICE_BYTES: Final = 8192  # a packet may have ten thousand requests: it is parsed in slices, until the queue is full
 
@@ -87,13 +86,13 @@ READING: Final[dict[Reading, dict[ReadingEvent, Reading]]] = {
 
 
 class LastRequestRead(Exception):
-    """Ends the parsing after the last request; what follows it is dropped."""
+    """The end of the parsing, after the last request. Later bytes are dropped."""
 
 
 class RequestReader:
-    """The reading side of a connection, and the callbacks of httptools. `requests` are those with a valid head, oldest
-    first. `request` is the one whose body is being read; None when its body is dropped. `rest` is the part of a packet
-    that is parsed later, since `requests` was full."""
+    """The reading side of a connection, and the callbacks of httptools. `requests` are the unanswered requests with a
+    valid head, oldest first. `request` is the request whose body is being read; None when its body is dropped. `rest`
+    is the part of a packet that is parsed later, since `requests` was full."""
 
     __slots__ = ("_limits", "_parser", "_since_progress", "headers", "request", "requests", "rest", "state", "url")
 
@@ -113,8 +112,8 @@ class RequestReader:
         self.state = READING[self.state][event]
 
     def feed(self, data: bytes | memoryview) -> bool:
-        """Parse a packet of at most `SLICE_BYTES`, when there is no `rest`. Returns True when it ends within a head
-        that it began.
+        """Parse a packet of at most `SLICE_BYTES`, when there is no `rest`. Return whether it ends within a head that
+        it began.
 
         Raises HttpRefusal for bytes that are not HTTP, and for a request above the limits.
         """
@@ -138,8 +137,8 @@ class RequestReader:
         return self.state is not IDLE and self._check_rest(self.state)
 
     def feed_sliced(self, data: bytes) -> bool:
-        """Parse a packet of any length as `feed` does, up to what fills the queue; the other bytes are the `rest`.
-        Without `data` it continues with the rest."""
+        """Parse a packet of any length as `feed` does, until the queue is full; the remaining bytes become the `rest`.
+        Without `data`, continue with the rest."""
         self.rest = memoryview(bytes(self.rest) + data) if data else self.rest
         has_begun_head = False
         while self.rest and self.state < DRAINING and len(self.requests) < QUEUED_MAX:
@@ -167,7 +166,7 @@ class RequestReader:
         self._parser.feed_data(b"POST / HTTP/1.1\r\n" + framing + b"\r\n")
 
     def refuse(self, refusal: HttpRefusal) -> HttpRequest | None:
-        """Stop reading, and note whether this refuses a HEAD. Returns the request that was being read, unless its body
+        """Stop reading, and set `is_to_head` of the refusal. Return the request that was being read, unless its body
         was dropped."""
         request, self.request = self.request, None
         self.rest, self.headers = memoryview(b""), []
@@ -181,7 +180,7 @@ class RequestReader:
 
     @property
     def held(self) -> int:
-        """Return the bytes of what was read and is at rest, with what the objects of waiting requests take."""
+        """Return the bytes in memory: the unparsed rest, an incomplete request, and waiting requests."""
         unread = len(self.rest.obj) if self.rest else 0  # type: ignore[arg-type]  # a view of bytes keeps all of them
         unfinished = self._since_progress if IDLE < self.state < DRAINING else 0
         return unread + unfinished + sum(request.weight + _REQUEST_BYTES for request in self.requests)

@@ -90,8 +90,8 @@ class Connection(Protocol):
 
     @property
     def default_lines(self) -> Callable[[], bytes]: ...
-    def read_on(self) -> None: ...
-    def finished(self, request: HttpRequest) -> None: ...
+    def resume_reading(self) -> None: ...
+    def end_answer(self, request: HttpRequest) -> None: ...
     def close(self) -> None: ...
     def linger(self) -> None: ...
 
@@ -195,7 +195,7 @@ class Responder:
             if request.awaits_continue:
                 request.awaits_continue = False
                 connection.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-            connection.read_on()
+            connection.resume_reading()
             await self.has_input.wait()
             self.has_input.clear()
         if self.stage is AWAITED and not self._may_receive:  # it needs a body that is cut off
@@ -315,7 +315,7 @@ class Responder:
             self._connection.writer.write(head + body)
         if not more:
             self.leave()
-            self._connection.finished(self.request)
+            self._connection.end_answer(self.request)
 
 
 def responder_of(scope: Mapping[str, Any]) -> Responder | None:

@@ -23,8 +23,8 @@ from simulator.server.http_limits import HttpLimits, HttpRefusal
 from simulator.server.message import HttpRequest, header_lines
 
 CONNECTIONS_MAX: Final = 64
-"""How many connections answer in a turn. The others are the first of the next one, after the loop has seen its timers
-and sockets, so that pipelined requests of some clients do not keep the others waiting."""
+"""The number of connections that answer in a turn. The others come first in the next turn, after the loop has checked
+its timers and sockets, so that pipelined requests of some clients do not delay other clients."""
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ class Answering(Protocol):
 
 
 class ResponseBatcher:
-    """The connections that have requests to answer at the end of this turn, and the header lines of every answer."""
+    """A queue of the connections that have requests to answer at the end of this turn."""
 
     def __init__(self) -> None:
         self._waiting: dict[Answering, None] = {}  # oldest first
@@ -103,7 +103,7 @@ class ClientDeadline:
             self._arm()
 
     def await_body(self, request: HttpRequest | None) -> None:
-        """Wait for the next packet of a body; with a request, of its body."""
+        """Wait for the next packet of a body. With `request`, the time for the whole body starts if it has not yet."""
         if request is not None and not request.is_late:
             request.is_late = True
             self._body_due = self._loop.time() + self._limits.body_total_s

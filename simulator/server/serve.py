@@ -41,7 +41,7 @@ def host_for_clients(listens: str) -> str:
 
 
 class CannotListen(OSError):
-    """Listening failed. The text is one line for the user that says what to do."""
+    """A failure to listen. The text is a line for the user that says what to do."""
 
 
 class Server(uvicorn.Server):
@@ -102,8 +102,8 @@ class Server(uvicorn.Server):
         self._listener.close()
 
     def answer_early(self, probes: Mapping[str, Probe]) -> None:
-        """Answer these paths until the application can, which may take long. Other requests wait for that, and
-        so does everything within TLS."""
+        """Answer these paths until the application has started, which may take long. Other requests, and everything
+        within TLS, wait until then."""
         if self.handshakes is None:
             self._early = EarlyAnswers(self._listener, probes)
 
@@ -225,7 +225,7 @@ def make_server(
 def _behind(
     handshakes: "Handshakes", plain: Callable[..., asyncio.Protocol], foreign: ForeignClients
 ) -> Callable[..., asyncio.Protocol]:
-    """Makes the protocols of new connections, which are `plain` within TLS."""
+    """Return a factory of protocols for new connections with TLS; `plain` makes the protocol within TLS."""
     from simulator.server.tls import TlsEntry
 
     def make(**given: Any) -> TlsEntry:

@@ -1,4 +1,4 @@
-"""TLS in front of the protocol: a certificate that can be replaced while connections live, and handshakes with an end.
+"""TLS for the protocol: a certificate that can be replaced while connections are open, and handshakes with a timeout.
 
 Our protocol gets a connection when its handshake is done. The number of handshakes in progress is bounded, and so is
 their time (`HANDSHAKE_S`); when there are too many, the oldest is closed. A client that sends plain HTTP gets an answer
@@ -70,7 +70,7 @@ def context_of(certificate: Path, key: Path) -> ssl.SSLContext:
 
 
 class Validity(NamedTuple):
-    """From when until when all certificates of a file are valid."""
+    """The interval in which all certificates of a file are valid."""
 
     begins: datetime
     ends: datetime
@@ -114,8 +114,8 @@ def _content(path: Path) -> bytes:
 
 
 class Handshakes:
-    """The connections of a server that are shaking hands, oldest first, and the context of those to come, which may be
-    replaced at any time: open connections keep theirs."""
+    """The TLS handshakes of a server in progress, oldest first, and the context for new connections. The context may be
+    replaced at any time; open connections keep theirs."""
 
     def __init__(self, context: ssl.SSLContext, *, count_max: int = HANDSHAKES_MAX, limit_s: float = HANDSHAKE_S):
         self.context = context
@@ -135,18 +135,18 @@ class Handshakes:
         self._under_way[entry] = None
 
     def end(self, entry: "TlsEntry") -> None:
-        """Take the place back."""
+        """Remove a connection whose handshake has ended."""
         self._under_way.pop(entry, None)
 
     def close(self) -> None:
-        """Close all that are under way: the server stops."""
+        """Close all connections with a handshake in progress, since the server stops."""
         for entry in list(self._under_way):
             self.end(entry)
             entry.abort()
 
 
 class TlsEntry(asyncio.Protocol):
-    """A new connection until its handshake is done; then `make` makes the protocol that takes it over."""
+    """A new connection until its handshake is done; then the protocol that `make` returns takes it over."""
 
     def __init__(self, handshakes: Handshakes, make: Callable[[], asyncio.Protocol], foreign: ForeignClients) -> None:
         self._handshakes, self._make, self._foreign = handshakes, make, foreign
@@ -240,7 +240,7 @@ class TlsEntry(asyncio.Protocol):
             self.abort()
 
     def _feed(self) -> None:
-        """Give TLS what came before it was there."""
+        """Pass the bytes that arrived before TLS was set up to TLS."""
         protocol = cast(asyncio.BufferedProtocol, self._transport.get_protocol())
         for data in self._first:
             view = memoryview(data)

@@ -66,7 +66,7 @@ class Match(NamedTuple):
 
 
 def search(facts: Facts, hmacs_max: int = HMACS_MAX) -> tuple[Match | None, bool]:
-    """Return the fewest mistakes that explain a signature, and whether nothing was left untried for want of budget."""
+    """Return the fewest mistakes that explain a signature, and whether the budget sufficed to try all."""
     read = readings(facts)
     for signing, ways, string in candidates(facts):
         changed = [way.make for way in ways if way.step == "body"]
@@ -81,7 +81,7 @@ def search(facts: Facts, hmacs_max: int = HMACS_MAX) -> tuple[Match | None, bool
 
 
 def candidates(facts: Facts) -> Iterator[Candidate]:
-    """Yield what clients may have signed: rightly, with each mistake, then with two."""
+    """Yield the strings that clients may have signed: without a mistake, with each mistake, then with two mistakes."""
     accepted = signings(facts)
     table = [mistake for mistake in MISTAKES if mistake.step not in ("encoding", "wrapping", "prefix")]
     ways = [mistake.ways(facts) for mistake in table]
@@ -102,7 +102,7 @@ def candidates(facts: Facts) -> Iterator[Candidate]:
 
 
 def digest_of(secret: bytes, ways: Ways, string: bytes) -> bytes:
-    """Return what a client computes of a string that has key and algorithm from these ways."""
+    """Return the digest of a string, with the key and the algorithm of these ways, else `secret` and HMAC-SHA256."""
     algorithm = hmac_sha256
     for way in ways:
         if way.step == "key":
@@ -134,7 +134,7 @@ def ways_of(facts: Facts, *steps: str) -> Iterator[Way]:
 
 
 def _undone(facts: Facts, step: str, value: bytes, right: bytes | None) -> Iterator[tuple[Ways, bytes]]:
-    """Yield what is inside of a value when a step of its writing is right, and by each mistake in it."""
+    """Yield the content of an encoded value: `right`, decoded without a mistake, then decoded by each mistake."""
     if right is not None:
         yield (), right
     for way in ways_of(facts, step):
