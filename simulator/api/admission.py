@@ -79,8 +79,8 @@ def refuse_payment(call: ApiCall, refid: str) -> Reply | None:
 
 def _refuse(call: ApiCall, code: str, shown: str, text: str) -> Reply:
     call.exchange.error = code
-    whence = "POST /_sim/sandboxes and the flags of `serve` set it"
-    call.exchange.diagnosis = f"the quota of this sandbox is {shown}; {whence}"  # a fork says the same
+    hint = "POST /_sim/sandboxes and the flags of `serve` set it"
+    call.exchange.diagnosis = f"the quota of this sandbox is {shown}; {hint}"  # a fork says the same
     return Reply(403, error_bodies.coded(code, f"This sandbox has a quota of {shown}. {text}"))
 
 
