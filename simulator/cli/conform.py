@@ -137,7 +137,7 @@ def conform_command(
     """Check a deployment of the service against its contract.
 
     It only reads, unless payments or changes of the configuration are allowed. It prints a line for each check: ok;
-    DEPARTS with the expected and the actual value; or - with the reason why the check was not exercised. Then it
+    DIFFERS with the expected and the actual value; or - with the reason why the check was not exercised. Then it
     prints the choices of the service where the specification is silent, as a block for a scenario. Redirects are not
     followed. Exit code 1 means that a check departs, 3 that the service did not answer, or refused the key.
 

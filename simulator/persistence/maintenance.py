@@ -77,7 +77,7 @@ class Checked:
             (self.bytes, "byte"),
         )
         counts = ", ".join(_counted(number, thing) for number, thing in numbers)
-        return f"{_counted(len(self.problems), 'problem') if self.problems else 'whole'}: {counts}"
+        return f"{_counted(len(self.problems), 'problem') if self.problems else 'undamaged'}: {counts}"
 
 
 def check(folder: Path, more: More = lambda reader: ()) -> Checked:
@@ -123,7 +123,7 @@ def compact(folder: Path, *, version: str, retention: Retention | None = None, m
     with Store(folder, version=version, retention=retention) as store:
         if problems := check(folder, more).problems:
             others = f" (and {len(problems) - 1} more: `data check` says which)" if len(problems) > 1 else ""
-            raise Damaged(f"{problems[0]}{others}; nothing was compacted, since {folder} is not whole")
+            raise Damaged(f"{problems[0]}{others}; nothing was compacted, since {folder} is damaged")
         store.compact()
     return f"compacted: {before} bytes before, {_bytes_of(folder)} after"
 

@@ -133,7 +133,7 @@ def test_everything_passes_and_is_written(server: Serving, tmp_path: Path) -> No
     flags = [text for name, path in files.items() for text in (FLAGS[name], str(path))]
     done = invoke("conform", "--base-url", server.ready["url"], "--rate", "1000", *flags)
     assert done.exit_code == 0, done.output
-    assert "DEPARTS" not in done.stdout
+    assert "DIFFERS" not in done.stdout
     assert "  balance-record: wrapped\n" in done.stdout
     written = json.loads(files["json"].read_text())
     root = ElementTree.parse(files["junit"]).getroot()  # noqa: S314  # ours
@@ -161,7 +161,7 @@ def test_a_departure_sets_the_exit_code_and_is_a_failure(tmp_path: Path) -> None
         flags = ("--only", "billers-answer", "--only", "auth-key", "--junit", str(path), "--rate", "1000")
         done = invoke("conform", "--base-url", url, *flags)
     assert done.exit_code == 1
-    assert "DEPARTS  4.6   billers-answer" in done.stdout
+    assert "DIFFERS  4.6   billers-answer" in done.stdout
     assert "links: expected what the contract says: is required, got absent" in done.stdout
     root = ElementTree.parse(path).getroot()  # noqa: S314  # ours
     assert [one.attrib["name"].partition(":")[0] for one in root.iter("testcase")] == ["billers-answer", "auth-key"]

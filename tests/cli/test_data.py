@@ -51,7 +51,7 @@ def refids(client: Client, sandbox: str) -> list[str]:
 
 def test_a_whole_folder_is_checked(tmp_path: Path) -> None:
     done = invoke("data", "check", str(filled(tmp_path / "data")))
-    assert done.stdout.startswith(f"{tmp_path / 'data'}: whole: 2 sandboxes, ")
+    assert done.stdout.startswith(f"{tmp_path / 'data'}: undamaged: 2 sandboxes, ")
 
 
 def test_a_sandbox_moves_to_another_folder_and_resumes_there(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_folder_is_compacted(tmp_path: Path) -> None:
     with running("default", None, opened.keep) as client:
         assert client.sim("DELETE", "/sandboxes/shop").status == 204
     assert " compacted: " in invoke("data", "compact", str(folder)).stdout
-    assert "whole: 1 sandbox, " in invoke("data", "check", str(folder)).stdout
+    assert "undamaged: 1 sandbox, " in invoke("data", "check", str(folder)).stdout
 
 
 def damaged(folder: Path) -> Path:
@@ -188,7 +188,7 @@ def test_a_damaged_folder_is_not_compacted(make: Callable[[Path], Path], text: s
     before = (folder / DATABASE).read_bytes()
     line = refused("data", "compact", str(folder))
     assert text in line
-    assert f"nothing was compacted, since {folder} is not whole" in line
+    assert f"nothing was compacted, since {folder} is damaged" in line
     assert (folder / DATABASE).read_bytes() == before
 
 
@@ -230,7 +230,7 @@ def test_a_folder_that_a_server_has_open_is_read_and_not_changed(tmp_path: Path)
     folder, file = filled(tmp_path / "data"), str(tmp_path / "out")
     opened = kept(folder)
     try:
-        assert "whole: 2 sandboxes" in invoke("data", "check", str(folder)).stdout
+        assert "undamaged: 2 sandboxes" in invoke("data", "check", str(folder)).stdout
         assert invoke("data", "export", str(folder), file).exit_code == 0
         for action in (("remove", "--sandbox", "shop"), ("compact",)):
             assert "in use by the process with pid" in refused("data", action[0], str(folder), *action[1:])
@@ -329,7 +329,7 @@ def test_a_sandbox_is_imported_in_the_place_of_another(tmp_path: Path) -> None:
         client.pay("three")
         assert refids(client, "default") == ["three", "one"]
     assert invoke("data", "import", str(other), file, "--replace").stdout == f"{other}: imported default\n"
-    assert "whole: 2 sandboxes" in invoke("data", "check", str(other)).stdout
+    assert "undamaged: 2 sandboxes" in invoke("data", "check", str(other)).stdout
     opened = kept(other)
     with running("default", None, opened.keep) as client:
         assert refids(client, "default") == ["one"]
@@ -339,7 +339,7 @@ def test_a_sandbox_is_imported_in_the_place_of_another(tmp_path: Path) -> None:
 def test_a_sandbox_is_removed_with_all_that_it_has_and_the_others_stay(tmp_path: Path) -> None:
     folder = filled(tmp_path / "data")
     assert invoke("data", "remove", str(folder), "--sandbox", "shop").stdout == f"{folder}: removed shop\n"
-    assert invoke("data", "check", str(folder)).stdout.startswith(f"{folder}: whole: 1 sandbox, ")
+    assert invoke("data", "check", str(folder)).stdout.startswith(f"{folder}: undamaged: 1 sandbox, ")
     with running("default", None, kept(folder).keep) as client:
         assert client.sim("GET", "/sandboxes/shop").status == 404
         assert refids(client, "default") == ["one"]

@@ -193,7 +193,7 @@ def test_it_runs_as_any_user_of_the_engine_and_writes_only_its_data(image: Image
         until_ready(net, other)
         assert stopped(server, other) == 0
     checked = done(net.command(other, ["reseller-sim", "data", "check", "/data"], binds=binds, read_only=True))
-    assert checked.out.startswith("/data: whole: 1 sandbox"), checked
+    assert checked.out.startswith("/data: undamaged: 1 sandbox"), checked
     asked = ["reseller-sim", "exec", "--", "sh", "-c", "id -u; reseller-sim call GET /v2/balance"]
     ran = done(net.command(other, asked, binds={}, read_only=True))
     assert ran.out.splitlines() == ["1000660000", '{"data":{"balance":5000,"currency":"MYR"}}'], ran

@@ -72,7 +72,7 @@ def test_a_backup_has_every_answered_request_before_its_start_and_blocks_no_clie
             assert done.out.startswith(f"{copy}: a copy of {data}: ")
             assert len(answered) > len(before[-1])  # meanwhile
     for copy in copies:
-        assert ": whole: 1 sandbox" in run("data", "check", str(copy)).out
+        assert ": undamaged: 1 sandbox" in run("data", "check", str(copy)).out
     with serving(*KEPT, str(copies[-1])) as restored:
         transactions = sim(restored, "/transactions?limit=1000")["transactions"]
         assert set(before[-1]) <= {one["refid"] for one in transactions}

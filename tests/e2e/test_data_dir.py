@@ -232,7 +232,7 @@ def test_a_stopped_server_leaves_a_snapshot_and_resumes_from_it(tmp_path: Path) 
         status, _, said = running.stop(signal.SIGTERM)
         assert (status, said) == (0, "")
     checked = run("data", "check", str(tmp_path / "data"))
-    assert re.search(r"whole: 1 sandbox, 11\d\d lines, 1 snapshot, ", checked.out), checked
+    assert re.search(r"undamaged: 1 sandbox, 11\d\d lines, 1 snapshot, ", checked.out), checked
     with serving(*flags) as running:
         assert sim(running, "GET", "/default/ledger") == ledger
         assert pay(running).json["data"] == first

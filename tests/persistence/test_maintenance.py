@@ -20,7 +20,7 @@ def test_a_whole_folder_has_a_summary_and_no_problems(tmp_path: Path) -> None:
     checked = check(tmp_path)
     assert checked.problems == []
     size = (tmp_path / DATABASE).stat().st_size
-    assert checked.summary == f"whole: 1 sandbox, 20 lines, 2 snapshots, {size} bytes"
+    assert checked.summary == f"undamaged: 1 sandbox, 20 lines, 2 snapshots, {size} bytes"
     assert {name: (tmp_path / name).read_bytes() for name in before} == before
 
 

@@ -14,7 +14,7 @@ from simulator.cli.usage import CannotStart
 from simulator.shortened import whole_line
 from simulator.staging.conform.findings import ConformReport, Outcome, Result, assume_block
 
-MARKS: dict[Outcome, str] = {"passed": "ok     ", "departs": "DEPARTS", "not exercised": "-      "}
+MARKS: dict[Outcome, str] = {"passed": "ok     ", "departs": "DIFFERS", "not exercised": "-      "}
 
 
 def refuse_unwritable(title: str, *paths: Path | None) -> None:
