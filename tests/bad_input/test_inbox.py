@@ -91,7 +91,8 @@ def test_strangers_on_the_wire_fill_no_more_than_the_budget_and_the_owner_reads_
         kept, cursor = [], "0"
         while cursor:
             page = processes.ask(f"{control}/sandboxes/mine/inbox/mine?limit=1000&cursor={cursor}").json
-            assert [(item["body"], item["json"]) for item in page["items"]] == [(nested.decode(), None)]
+            assert {(item["body"], item["json"]) for item in page["items"]} == {(nested.decode(), None)}
+            assert len(page["items"]) <= 2  # the item that fills a MiB is the last
             kept += page["items"]
             cursor = page["cursor"]
         assert (page["count"], page["left_out"], [item["n"] for item in kept]) == (5, 3, [4, 5, 6, 7, 8])

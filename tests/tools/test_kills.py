@@ -51,7 +51,7 @@ def test_a_server_that_is_stopped_under_load_drops_nothing_that_it_accepted(dura
         (
             "interrupted_attempts_are_forgotten",
             "callback",
-            "of which the server knows|the receiver answered|is otherwise",
+            "of which the server knows|the receiver answered|differs when it is",
         ),
         ("rewinds_are_not_written", "answer", "trip lacks|'trip' cannot be"),
     ],

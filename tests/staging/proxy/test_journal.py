@@ -71,16 +71,14 @@ def test_requests_are_found_by_values_that_they_lack(query: str, found: list[int
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("status=2xx", "instead of 2xx write status_min=200&status_max=299"),
+        ("status=2xx", "for several use status_min and status_max"),
         ("method=get", "must be a method of HTTP in capitals"),
-        ("status=200&status_not=200", "have the same value"),
-        ("status_min=500&status_max=400", "status_min is above status_max"),
         ("path=v2/topup", "must be a path that begins with /"),
         ("rule=x", "there is no parameter 'rule'"),
     ],
 )
 @pytest.mark.parametrize("path", ["/requests", "/requests.har"])
-def test_a_filter_that_cannot_match_is_refused_with_a_sentence(path: str, query: str, said: str) -> None:
+def test_a_filter_with_an_invalid_value_is_refused_with_what_it_must_be(path: str, query: str, said: str) -> None:
     async def main() -> None:
         async with proxied(replies) as one:
             answer: Any = await one.sim(f"{path}?{query}")
