@@ -8,7 +8,7 @@ from binascii import b2a_base64
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from simulator.auth.autopsy.json_texts import not_json
+from simulator.auth.autopsy.body_mistakes import body_flaw
 from simulator.auth.autopsy.parameter_mistakes import QUERY_BYTES_MAX
 from simulator.auth.autopsy.search import LOOP_HMACS_MAX, WITHOUT_SECRET, search
 from simulator.auth.autopsy.signing_steps import Facts
@@ -65,4 +65,4 @@ def diagnose(
     if match is not None and WITHOUT_SECRET.isdisjoint(one.id for one in match.found):
         return " and ".join(one.sentence for one in match.found)
     is_encoded = headers.get(b"content-encoding", b"identity") != b"identity"
-    return wrong_digest(claim.signature) or (_ENCODED if is_encoded else not_json(body) or _UNKNOWN)
+    return wrong_digest(claim.signature) or (_ENCODED if is_encoded else body_flaw(facts) or _UNKNOWN)

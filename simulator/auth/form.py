@@ -11,7 +11,6 @@ from string import ascii_letters, digits
 PREFIX = b"v1="
 DIGEST_BYTES = 32
 DIGEST_CHARACTERS = 44  # in Base64
-WITHOUT_PREFIX = "the signature does not begin with v1="
 FIX = "send v1= and the 44 characters of the Base64 of the HMAC, and nothing else"
 """The fix for every wrong form."""
 
@@ -21,6 +20,11 @@ _is_dashed = re.compile(rb"(?:[0-9a-fA-F]{2}-){31}[0-9a-fA-F]{2}").fullmatch
 _LITERALS = (b"[object Promise]", b"[object Object]", b"[object ArrayBuffer]", b"undefined", b"null", b"None")
 _AWAIT = "await the signature, and encode its bytes in Base64"
 _SHA1_BYTES = 20
+_PRINTED = tuple((re.compile(form).fullmatch, hint) for form, hint in (
+    (rb"\[?-?\d+(?:, ?-?\d+)+\]?", "it is a list of numbers; encode the digest's bytes in Base64"),
+    (rb"<.*|\[B@[0-9a-f]+", "it is a printed object; encode the bytes of its digest in Base64"),
+    (rb"0[xX][0-9a-fA-F]{64}", "it is hexadecimal with 0x before it; encode the raw digest in Base64"),
+))  # fmt: skip
 
 
 def decoded(text: bytes) -> bytes | None:
@@ -36,15 +40,22 @@ def decoded(text: bytes) -> bytes | None:
 def wrong_form(signature: bytes) -> str:
     """Return the mistake in the form of a value of X-Signature; empty when only its bytes can be wrong."""
     if not signature.startswith(PREFIX):
-        return WITHOUT_PREFIX
+        return without_prefix(signature)
     text = signature.removeprefix(PREFIX)
     raw = decoded(text)
     return misspelling(text) if raw is None else wrong_digest(raw)
 
 
+def without_prefix(signature: bytes) -> str:
+    """Return that a value does not begin with v1=, and its beginning when that is similar."""
+    shown = f"; it begins with '{signature[:3].decode()}'" if re.match(rb"[vV]1[ -~]", signature) else ""
+    return f"the signature does not begin with v1={shown}"
+
+
 def misspelling(text: bytes) -> str:
     """Return why what follows v1= is not Base64."""
-    return f"what follows v1= is not Base64: {_flaw(text)}{repeated(text)}"
+    printed = next((hint for is_printed, hint in _PRINTED if is_printed(text)), "")
+    return f"what follows v1= is not Base64: {printed or _flaw(text) + repeated(text)}"
 
 
 def wrong_digest(raw: bytes) -> str:

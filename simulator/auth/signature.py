@@ -14,7 +14,7 @@ import msgspec
 
 from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules, body_hash, canonical_queries, canonical_string, hmac_sha256
-from simulator.auth.form import PREFIX, WITHOUT_PREFIX, decoded, misspelling, repeated
+from simulator.auth.form import PREFIX, decoded, misspelling, repeated, without_prefix
 
 BODY_BYTES_MAX = 10 * 1024 * 1024
 SIGNATURE_BYTES_MAX = 512
@@ -133,7 +133,7 @@ def check_headers(
     if not -tolerance_s <= now_s - timestamp_s <= tolerance_s:
         return _out_of_time(timestamp, now_s, tolerance_s)
     if not signature.startswith(PREFIX):
-        return Denied("invalid_signature_format", WITHOUT_PREFIX)
+        return Denied("invalid_signature_format", without_prefix(signature))
     if len(signature) > SIGNATURE_BYTES_MAX:
         return Denied(
             "signature_too_large", f"X-Signature has {len(signature)} bytes; at most {SIGNATURE_BYTES_MAX} are read"

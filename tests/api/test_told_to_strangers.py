@@ -64,7 +64,7 @@ def asked(client: Client, code: str, key: str, changes: Mapping[str, str | None]
     now = str(int(client.wall().timestamp()))
     guess = {"X-Api-Key": key, "X-Timestamp": now, "X-Nonce": "n" * 16, "X-Signature": "v1=" + "A" * 43 + "="}
     headers = {name: value for name, value in (guess | dict(changes)).items() if value is not None}
-    body = b" " * (10 * 1024 * 1024 + 1) if code == "body_too_large" else b""
+    body = b" " * (10 * 1024 * 1024 + 1) if code == "body_too_large" else b"{}"
     return client.send("POST", "/v2/topup", "", body, headers)
 
 

@@ -251,6 +251,11 @@ def test_a_value_is_named_in_its_signed_form() -> None:
         (parts_of({"extras": "subproduct_code"}), "the body was sent as a form: the service reads JSON"),
         (b"[object Object]", "the body was sent as an object is printed"),
         (str(SHORT).encode(), "the body was sent as an object is printed"),
+        (b"<order><refid>1</refid></order>", "the body that arrived is not JSON"),
+        (b"refid: 1\nproduct: RELOAD\n", "the body that arrived is not JSON"),
+        (b'cb({"refid":"1"})', "the body that arrived is not JSON"),
+        (b'{"refid":"1"', "the body that arrived is not JSON"),
+        (b"", "no body arrived, and this path needs one"),
     ],
 )
 def test_a_body_that_has_lost_what_was_signed_is_named_by_its_form(body: bytes, said: str) -> None:
@@ -258,6 +263,15 @@ def test_a_body_that_has_lost_what_was_signed_is_named_by_its_form(body: bytes, 
     sent = Signer(hashed=lambda _: sha256(b'{"refid":"1","extras":{"subproduct_code":"lost"}}')).sign(request)
     assert header(request, sent).startswith(said)
     assert autopsy(facts(request, sent)).sentence.startswith(said)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
+def test_an_absent_body_is_named_where_the_contract_has_one(method: str) -> None:
+    paths = {one.path: bool(one.fields) for one in endpoints() if one.method == method}
+    for path, has_body in paths.items():
+        request = Request(method, path.replace("{jobId}", "7"), "", b"")
+        said = header(request, Signer(hashed=lambda _: sha256(b'{"lost":1}')).sign(request))
+        assert said.startswith("no body arrived" if has_body and method != "GET" else "no common mistake"), path
 
 
 @pytest.mark.parametrize("body", [b'<a b="c"/>', b"dGV4dA==", b'{"a": "b=c"}', b"\x1f\x8b=a"])
@@ -300,5 +314,5 @@ def test_the_texts_of_bodies_count_for_the_budget(monkeypatch: pytest.MonkeyPatc
         return sign(secret, ways, text)
 
     monkeypatch.setattr(search, "digest_of", note)
-    assert search.search(facts(HOSTILE[2], "v1=" + "A" * 43 + "="), 1000) == (None, False)
-    assert 500 < sum(tried[:-1]) <= 1000
+    assert search.search(facts(HOSTILE[2], "v1=" + "A" * 43 + "="), 1500) == (None, False)
+    assert 900 < sum(tried[:-1]) <= 1500

@@ -126,6 +126,14 @@ CLIENTS: tuple[Mistaken, ...] = (
     mistaken("timestamp-in-milliseconds", timestamp=lambda: str(NOW * 1000 + 417)),
     mistaken("timestamp-in-milliseconds", timestamp=lambda: str(NOW * 1000 - 311)),
     mistaken("timestamp-with-fraction", timestamp=lambda: str(float(NOW))),
+    *(
+        mistaken("timestamp-with-fraction", timestamp=lambda end=end: f"{NOW}.{end}")
+        for end in ("417", "5", "050", "25")
+    ),
+    *(
+        mistaken("timestamp-in-other-units", timestamp=lambda end=end: str(NOW) + end)
+        for end in ("000000", "000000000")
+    ),
     mistaken("timestamp-as-date", timestamp=lambda: "2026-11-21T08:33:37Z"),
     mistaken("timestamp-missing", timestamp=lambda: ""),
     mistaken("timestamp-another", timestamp=lambda: str(NOW + 1)),
@@ -253,6 +261,15 @@ CLIENTS: tuple[Mistaken, ...] = (
     mistaken("body-line-end", Request(body=b'{"a":1}\r\n'), hashed=lambda body: sha256(body[:-2])),
     mistaken("body-sorted", hashed=body_as(lambda value: json.dumps(value, sort_keys=True))),
     mistaken("body-numbers-rewritten", Request(body=b'{"a":{"b":10}}'), hashed=lambda _: sha256(b'{"a":{"b":10.0}}')),
+    *(
+        mistaken("body-numbers-rewritten", Request(body=sent), hashed=lambda _, text=text: sha256(text))
+        for sent, text in (
+            (b'{"remarks":" Kedai "}', b'{"remarks":"Kedai"}'),
+            (b'{"refid":"abc-def"}', b'{"refid":"ABC-DEF"}'),
+            (b'{"refid":"ABC-def","n":1}', b'{"refid":"abc-def","n":1}'),
+            (b'{"amount":10.1}', b'{"amount":"10.10"}'),
+        )
+    ),
     mistaken("body-numbers-rewritten", Request(body=b'{"amount":10.0}'), hashed=lambda _: sha256(b'{"amount":10}')),
     mistaken("body-encoded-twice", hashed=lambda body: sha256(json.dumps(body.decode()).encode())),
     mistaken("body-as-form", Request(body=b'{"a":"x y","b":2}'), hashed=lambda _: sha256(b"a=x+y&b=2")),
@@ -290,6 +307,15 @@ CLIENTS: tuple[Mistaken, ...] = (
     mistaken("key-in-string", join=lambda *parts: ":".join(("v1", KEY, *parts))),
     mistaken("path-in-string", join=lambda t, n, m, q, h: f"v1:{t}:{n}:{m}:/v2/topup:{q}:{h}"),
     mistaken("path-in-string", join=lambda t, n, m, q, h: f"v1:{t}:{n}:{m}:/s/mine/v2/topup:{q}:{h}"),
+    *(
+        mistaken("parts-printed", join=lambda *parts, write=write: write(["v1", *parts]))
+        for write in (str, json.dumps, partial(json.dumps, separators=(",", ":")), lambda v: f"[{', '.join(v)}]")
+    ),
+    *(
+        mistaken("content-type-in-string", join=lambda t, n, m, q, h, kind=kind: f"v1:{t}:{n}:{m}:{q}:{kind}:{h}")
+        for kind in ("application/json", "application/json; charset=utf-8")
+    ),
+    mistaken("content-type-in-string", join=lambda *parts: joined(":")(*parts) + ":application/json"),
     mistaken("string-in-lower-case", join=lambda *parts: joined(":")(*parts).lower()),
     mistaken("string-in-capitals", join=lambda *parts: joined(":")(*parts).upper()),
     mistaken("string-hashed-first", join=lambda *parts: hashlib.sha256(joined(":")(*parts).encode()).hexdigest()),
@@ -306,6 +332,7 @@ CLIENTS: tuple[Mistaken, ...] = (
     mistaken("secret-with-blanks", key=lambda: (" " + SECRET).encode()),
     mistaken("secret-with-prefix", key=lambda: f"whsec_{SECRET}".encode()),
     mistaken("secret-with-prefix", key=lambda: quote(SECRET, safe="").encode()),
+    mistaken("secret-after-byte-order-mark", key=lambda: SECRET.encode("utf-8-sig")),
     mistaken("secret-encoded-again", key=lambda: b64encode(SECRET.encode())),
     mistaken("secret-is-literal", key=lambda: b"undefined"),
     mistaken("secret-in-quotes", key=lambda: f'"{SECRET}"'.encode()),
@@ -410,6 +437,14 @@ CLIENTS: tuple[Mistaken, ...] = (
             ("query-escaped-for-html", "date=1&limit=5", "date=1&amp;limit=5"),
             ("query-as-json", "b=2&a=x", "{b=2, a=x}"),
             ("query-as-json", "b=2&a=x", "map[a:[x] b:[2]]"),
+            ("query-as-json", "b=2&a=x", "[('b', 2), ('a', 'x')]"),
+            ("query-as-json", "b=2&a=x", "[('b', '2'), ('a', 'x')]"),
+            ("query-as-json", "b=2&a=x", "OrderedDict([('b', 2), ('a', 'x')])"),
+            ("query-as-json", "b=2&a=x", "{'b': ['2'], 'a': ['x']}"),
+            ("query-as-json", "b=2&a=x", "[b=2, a=x]"),
+            ("query-as-json", "b=2&a=x", "b=[2]&a=[x]"),
+            ("query-as-json", "b=2&a=x", "a=[x]&b=[2]"),
+            ("query-as-json", "b=2&a=x", "b'b=2&a=x'"),
         )
     ),
 )

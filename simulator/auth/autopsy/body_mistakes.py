@@ -38,7 +38,30 @@ _USUAL_LETTERS = (
 _LETTERS = tuple(map(chr, (*range(0xA0, 0x180), *range(0x2010, 0x2027), 0x20AC, 0x2122)))
 _EMOJI = tuple(map(chr, (*range(0x1F600, 0x1F650), *range(0x1F300, 0x1F600))))
 
+_IS_FORM = re.compile(rb"--|[\w.%+\[\]-]+=(?!=|$)")
+FORM_SENT = "the body was sent as a form: the service reads JSON, so sign and send one JSON text"
+OBJECT_SENT = "the body was sent as an object is printed: sign and send the text of JSON.stringify or json.dumps"
+NOT_JSON = "the body that arrived is not JSON: sign one JSON text, and send the same bytes"
+LOST = "no body arrived, and this path needs one: check whether a redirect or a stream that was read before lost it"
+_WITH_BODY, _BODILESS = (b"POST", b"PUT", b"PATCH"), (b"/rotate-secret", b"/replay")
+
 Ways = Callable[[Facts], Iterator[Any]]
+
+
+def body_flaw(facts: Facts) -> str:
+    """Return what arrived instead of the JSON that was probably signed; empty when the body's form does not show it."""
+    body = facts.body
+    if not body:
+        return LOST if facts.method in _WITH_BODY and not facts.path.endswith(_BODILESS) else ""
+    if body.startswith((b"[object ", b"{'")):
+        return OBJECT_SENT
+    if _IS_FORM.match(body):
+        return FORM_SENT
+    try:
+        msgspec.json.decode(body if len(body) <= TEXT_BYTES_MAX else b"{}", type=msgspec.Raw)
+    except (msgspec.DecodeError, RecursionError):
+        return NOT_JSON
+    return ""
 
 
 def _is_json(facts: Facts) -> bool:

@@ -44,9 +44,6 @@ _ENCODERS = (
 
 _PART = re.compile(rb'name="([^"]*)"[^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n(.*?)\r\n--', re.DOTALL)
 _INNER = re.compile(r"([^\[\].]+)(?:\[([^\[\]]*)\]|\.(\w+))")
-_IS_FORM = re.compile(rb"--|[\w.%+\[\]-]+=(?!=|$)")
-FORM_SENT = "the body was sent as a form: the service reads JSON, so sign and send one JSON text"
-OBJECT_SENT = "the body was sent as an object is printed: sign and send the text of JSON.stringify or json.dumps"
 _OBJECTS_MAX = 24  # that are tried for one form
 
 
@@ -248,6 +245,8 @@ _REWRITES: tuple[tuple[re.Pattern[str], Rewrite], ...] = tuple((re.compile(patte
     (_N, lambda found: str(Decimal(found[0]).normalize())),  # Java's stripTrailingZeros
     (_N, lambda found: f"{float(found[0]):.17g}"),  # PHP's serialize_precision of 17
     (_N, lambda found: repr(struct.unpack("f", struct.pack("f", float(found[0])))[0])),
+    (_N, lambda found: f'"{Decimal(found[0]):.2f}"'), (r'^"\s*(.*?)\s*"$', r'"\1"'),
+    (r'"[^"\\]*"', lambda found: found[0].upper()), (r'"[^"\\]*"', lambda found: found[0].lower()),
     ('"0*([1-9][0-9]*)"', r"\1"), ('"0+([1-9][0-9]*)"', r'"\1"'), ('"([1-9][0-9]*)"', r'"0\1"'),
     (r'"(.*)"', lambda found: found[0].replace("\\n", "\\r\\n")),
     (r'"(.*)"', lambda found: found[0].replace("\\r\\n", "\\n")),
@@ -285,13 +284,6 @@ def printed(value: Any) -> Iterator[tuple[bytes, str]]:
             "C# prints it": "{{ {} }}".format(", ".join(f"{name} = {each}" for name, each in shown)),
         }
     yield from ((text.encode("utf-8", "replace"), shown) for shown, text in texts.items())
-
-
-def not_json(body: bytes) -> str:
-    """Say what was sent instead of the JSON that was probably signed; empty when the body's form does not show it."""
-    if body.startswith((b"[object ", b"{'")):
-        return OBJECT_SENT
-    return FORM_SENT if _IS_FORM.match(body) else ""
 
 
 def forms(body: bytes) -> Iterator[bytes]:

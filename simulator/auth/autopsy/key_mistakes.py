@@ -204,6 +204,8 @@ MISTAKES = (
         "key",
         ("secret-with-prefix", "the secret was used as text with something added or escaped", _DECODE,
          lambda r: [b"whsec_" + b64encode(r.secret), quote(b64encode(r.secret), safe="").encode()]),
+        ("secret-after-byte-order-mark", "the secret was used as text with a byte order mark before it",
+         _DECODE, lambda r: [b"\xef\xbb\xbf" + b64encode(r.secret)]),
         ("secret-encoded-again", "the secret was encoded once more", _DECODE,
          lambda r: [b64encode(b64encode(r.secret)), b64encode(r.secret).decode().encode("utf-16-le")]),
         ("secret-is-literal", "the secret is the text {}", "check where your client takes the secret from",

@@ -155,6 +155,14 @@ def _as_object(r: Facts) -> Shown:
     for members in _objects(r):
         yield from printed(members)
         yield from printed({name: f"[{value}]" for name, value in members.items()})
+        yield from printed({name: [value] for name, value in members.items()})
+        pairs = list(members.items())
+        yield from ((str(pairs).encode(), "a list of pairs"), (f"OrderedDict({pairs})".encode(), "an OrderedDict"))
+        yield f"[{', '.join(f'{name}={value}' for name, value in pairs)}]".encode(), "Java prints a list"
+        lists = [f"{name}=[{value}]" for name, value in pairs]
+        yield from (("&".join(each).encode(), "Java prints lists") for each in (lists, sorted(lists)))
+    if r.query:
+        yield repr(r.query).encode(), "Python prints bytes, b'...'"
 
 
 def _elsewhere(r: Facts) -> Shown:

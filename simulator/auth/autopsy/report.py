@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from simulator.auth.autopsy.json_texts import not_json
+from simulator.auth.autopsy.body_mistakes import body_flaw
 from simulator.auth.autopsy.search import digest_of, readings, search, ways_of
 from simulator.auth.autopsy.signing_steps import Facts, Parts, Ways, signings
 from simulator.auth.canonical import canonical_string
@@ -108,7 +108,7 @@ def autopsy(facts: Facts, given: bytes | None = None) -> Autopsy:
 def _unexplained(facts: Facts, compared: Compared | None, *, is_complete: bool) -> Autopsy:
     """No known mistake explains the signature; a given string may, and a wrong form comes before both."""
     form = wrong_form(facts.signature)
-    unknown = not_json(facts.body) or (_UNKNOWN if is_complete else _UNFINISHED)
+    unknown = body_flaw(facts) or (_UNKNOWN if is_complete else _UNFINISHED)
     text, fix = form or unknown, FIX if form else _UNKNOWN_FIX
     expected = signings(facts)[0].parts
     if compared is not None:

@@ -33,7 +33,7 @@ WITHOUT_SECRET = frozenset(
 """Mistakes that a client can make without the key's secret. Only readers of the journal see them."""
 HMACS_MAX = 100_000
 """HMACs of a whole search; each KiB that is hashed counts as one more."""
-LOOP_HMACS_MAX = 3000
+LOOP_HMACS_MAX = 3300
 """The same for a search that a refusal waits for on the event loop: about 15 ms, enough
 for nearly all single mistakes."""
 _TRIED_FIRST = 24  # ways of a mistake that are tried before the rest of others

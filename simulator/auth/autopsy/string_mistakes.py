@@ -1,11 +1,13 @@
 """Mistakes in the timestamp, the nonce and the method, and in how the parts become the string to sign."""
 
 import hashlib
+import json
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
-from itertools import permutations
+from functools import partial
+from itertools import permutations, product
 from typing import Any
 
 from simulator.auth.autopsy.signing_steps import TEXT_BYTES_MAX, Facts, Parts, always, rows
@@ -60,6 +62,21 @@ def _milliseconds(facts: Facts) -> Iterator[bytes]:
     yield facts.timestamp + b"000"
     for second in _moments(facts, (0, -1, 1)):
         yield from (b"%d%03d" % (second, millisecond) for millisecond in range(1000))
+
+
+def _fractions(facts: Facts) -> Iterator[bytes]:
+    parts = (text for each in range(1, 1000) for text in (f"{each:03d}".rstrip("0"), f"{each:03d}"))
+    yield from (b"%b.%b" % (facts.timestamp, part.encode()) for part in dict.fromkeys(("0", *parts)))
+
+
+def _printed(_: Facts) -> Iterator[Any]:
+    for write in (str, json.dumps, partial(json.dumps, separators=(",", ":")), lambda each: f"[{', '.join(each)}]"):
+        yield lambda parts, write=write: [write(["v1", *(part.decode("latin-1") for part in parts)]).encode()]
+
+
+def _with_content_type(_: Facts) -> Iterator[Any]:
+    for kind, at in product((b"application/json", b"application/json; charset=utf-8"), (4, 5, 3)):
+        yield lambda parts, kind=kind, at=at: (b"v1", *parts[:at], kind, *parts[at:])
 
 
 def _without(at: int) -> Callable[[Parts], Pieces]:
@@ -123,7 +140,9 @@ MISTAKES = (
         "timestamp",
         ("timestamp-in-seconds", "the timestamp is signed in seconds, and sent in milliseconds",
          "send the seconds that you sign", _seconds_of_milliseconds),
-        ("timestamp-with-fraction", "the timestamp is signed with a fraction", _WHOLE, lambda r: [r.timestamp + b".0"]),
+        ("timestamp-with-fraction", "the timestamp is signed with a fraction", _WHOLE, _fractions),
+        ("timestamp-in-other-units", "the timestamp is signed in {}", _WHOLE,
+         lambda r: [(r.timestamp + b"000000", "microseconds"), (r.timestamp + b"000000000", "nanoseconds")]),
         ("timestamp-as-date", "the timestamp is signed as a date", _WHOLE, _dates),
         ("timestamp-missing", "the timestamp is empty in the signed string", _EXACT, always(b"")),
         ("timestamp-another", "another timestamp is signed than sent", "read the clock once for both",
@@ -204,6 +223,13 @@ MISTAKES = (
         "timestamp",
         ("timestamp-of-zone", "the timestamp is signed {} h off: local time was taken for UTC",
          "sign and send the seconds since 1970 in UTC", _zones),
+        is_alone=True,
+    ),
+    *rows(
+        "pieces",
+        ("parts-printed", "the parts are signed as a printed list", _COLONS, _printed),
+        ("content-type-in-string", "the Content-Type is an additional part of the signed string", _SIX,
+         _with_content_type),
         is_alone=True,
     ),
     *rows(
