@@ -15,6 +15,7 @@ TEXTS: Final = {
     "proxy": "a proxy sent its PROXY protocol: switch that off, and use X-Forwarded-For with --trusted-forwarders",
     "raw_target": "a client sent a request target with bytes beyond ASCII: percent-encode them, é as %C3%A9",
     "blank_target": "a client sent a request target with blanks: percent-encode them as %20",
+    "version": "a client sent a request line that does not end in HTTP/1.1, in capitals: GET /v2/balance HTTP/1.1",
     "method": "a client sent a method that HTTP does not have: write methods in capital letters, GET",
     "line_feed": "a client sent a header with a line feed: Base64 of openssl and encodestring has one after each line",
     "connect": "a client uses this server as a proxy: except it in NO_PROXY, or unset HTTPS_PROXY",
@@ -40,6 +41,7 @@ _ANSWERS: Final = {
     "proxy": "the PROXY protocol is not supported",
     "raw_target": "its target has bytes beyond ASCII; percent-encode them, é as %C3%A9",
     "blank_target": "its target has blanks; percent-encode them as %20",
+    "version": "its request line must end in HTTP/1.1, in capitals",
     "method": "its method is not one of HTTP; write methods in capital letters, GET",
     "line_feed": "a header has a line feed in its value, as Base64 of openssl and encodestring has after each line",
     "connect": "CONNECT is for proxies, and this server is no proxy",
@@ -86,12 +88,15 @@ def _kind_of(data: bytes, target: bytes, refusal: HttpRefusal) -> str:
     for text, kind in _PARSER_TEXTS.items():
         if text in str(refusal):
             return kind
-    if "Expected HTTP/" in str(refusal) and any(map(_has_blanks, data.split(b"\r\n"))):
+    has_no_version = "Expected HTTP/" in str(refusal)
+    if has_no_version and any(map(_has_blanks, data.split(b"\r\n"))):
         return "blank_target"
     in_pieces = "Invalid char in url" in str(refusal)  # then what stood before is gone, or is the target so far
     line = data.partition(b"\r\n")[0] if in_pieces or not target else target
     is_request = refusal.code == "malformed_target" or b" /" in line or in_pieces
-    return "raw_target" if is_request and any(byte >= 0x80 for byte in line) else ""
+    if is_request and any(byte >= 0x80 for byte in line):
+        return "raw_target"
+    return "version" if has_no_version else ""
 
 
 def _has_blanks(line: bytes) -> bool:

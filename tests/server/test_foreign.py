@@ -31,6 +31,8 @@ CASES = {
         b"GET /v2/balance HTTP/1.1\r\nHost: x\r\nX-Signature: v1=abc\ndef\r\n\r\n",
         "a header has a line feed in its value",
     ),
+    "version": (b"GET /v2/balance http/1.1\r\nHost: x\r\n\r\n", "its request line must end in HTTP/1.1"),
+    "version of nothing": (b"GET /v2/balance x\r\nHost: x\r\n\r\n", "its request line must end in HTTP/1.1"),
     "connect": (b"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n", "this server is no proxy"),
     "socks": (b"\x05\x01\x00", "not a valid HTTP/1.1 request"),
     "raw_target of Latin-1": (b"GET /v2/caf\xe9 HTTP/1.1\r\nHost: x\r\n\r\n", "bytes beyond ASCII"),
