@@ -155,6 +155,7 @@ PAGES = [
     Route("/_sim", pages.at_the_door, methods=["GET"]),
     Route("/_sim/", pages.page, methods=["GET"]),
     Route(pages.FILES_PATH + "/{name:path}", pages.asset, methods=["GET"]),
+    *(AnyMethod(f"/_sim/s/{{sandbox}}/{version}/{{rest:path}}", pages.of_the_service) for version in ("v1", "v2")),
     *(Route(prefix + "{view:path}", pages.page, methods=["GET"]) for prefix in pages.PAGE_PREFIXES),
 ]
 

@@ -66,6 +66,18 @@ def refuse_unknown_reseller(live: LiveSandbox, query: Mapping[str, Any]) -> None
         raise InvalidInput(text, "reseller")
 
 
+def refuse_unknown_rule(live: LiveSandbox, query: Mapping[str, Any]) -> None:
+    """Raise `InvalidInput` for a rule that neither the sandbox nor its journal has. It may be added while a request
+    waits."""
+    state = live.core.state
+    for name in ("rule", "fault") if not query.get("wait_for") else ():
+        label = query.get(name, "")
+        is_known = not label or state.has_rule(label) or state.times_chosen(label) > 0
+        if not is_known and all(getattr(one, name) != label for one in live.journal):
+            hint = _hint(label, set(state.rule_names()))
+            raise InvalidInput(f"{name} must be a rule that this sandbox has, or had{hint}", name)
+
+
 def _hint(wrong: str, known: Iterable[str]) -> str:
     likely = nearest(wrong, sorted(known))
     return f"; did you mean {_shown(likely)}?" if likely else ""
@@ -79,8 +91,9 @@ def refuse_other_parameters(request: Request, *known: str) -> None:
     """Raise `InvalidInput` for a query parameter that is not in `known`: a misspelt filter would match everything."""
     unknown = set(request.query_params) - set(known)
     if unknown:
-        text = f"use {', '.join(known)}" if known else "this endpoint has none"
-        raise InvalidInput(f"there is no parameter {min(unknown)!r}; {text}", min(unknown))
+        wrong = min(unknown)
+        text = _hint(wrong, known) or (f"; use {', '.join(known)}" if known else "; this endpoint has none")
+        raise InvalidInput(f"there is no parameter {wrong!r}{text}", wrong)
 
 
 def query_of(request: Request, schema: str) -> dict[str, Any]:

@@ -111,7 +111,7 @@ async def on_http_error(request: Request, exc: Exception, unknown: str = UNKNOWN
     if path.startswith("/_sim/_sim"):
         text = f"/_sim is in this path twice: RESELLER_SIM_URL ends in it already; {text}"
     elif path.startswith(("/_sim/v1/", "/_sim/v2/")):
-        text = f"{path.removeprefix('/_sim')} is a path of the service: send it without /_sim, to RESELLER_BASE_URL"
+        text = of_service(path)
     if exc.status_code == 405:
         text = f"{text}; it takes {', '.join(_methods_of(request))}"
     answer = error(exc.status_code, code, text, path)
@@ -121,12 +121,20 @@ async def on_http_error(request: Request, exc: Exception, unknown: str = UNKNOWN
     return answer
 
 
+def of_service(path: str) -> str:
+    """Return the advice for a path of the reseller API below `/_sim`."""
+    return f"{path.removeprefix('/_sim')} is a path of the service: send it without /_sim, to RESELLER_BASE_URL"
+
+
 async def on_unexpected(request: Request, exc: Exception) -> Response:
     """Return a 500 for an unexpected exception."""
     return error(500, "unexpected", "an internal error occurred; the server's log has the stack")
 
 
-_SYNONYMS = {"payments": "transactions", "topups": "transactions", "journal": "requests", "calls": "requests"}
+_SYNONYMS = {
+    "payments": "transactions", "topups": "transactions", "journal": "requests", "calls": "requests", "faults": "rules",
+    "balance": "resellers", "wallet": "resellers", "time": "clock", "forward": "advance", "version": "health",
+}  # fmt: skip
 
 
 def _likely_path(request: Request) -> str:

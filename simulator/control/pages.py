@@ -10,7 +10,7 @@ from typing import NamedTuple
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from simulator.control.http import error
+from simulator.control.http import error, of_service
 from simulator.runtime.background import in_background
 
 FILES_PATH = "/_sim/console"
@@ -63,6 +63,13 @@ async def page(request: Request) -> Response:
     depth = min(sent.removeprefix(b"/_sim/").count(b"/"), _DEPTH_MAX)
     body = files["index.html"].body.replace(_ROOT, b"../" * depth)
     return Response(body, media_type=_TYPES[".html"], headers=_HEADERS)
+
+
+async def of_the_service(request: Request) -> Response:
+    """Return the page to a browser, and to other clients that they sent a path of the reseller API to the console."""
+    if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+        return await page(request)
+    return error(404, "unknown_path", of_service(request.url.path), request.url.path)
 
 
 async def asset(request: Request) -> Response:

@@ -23,6 +23,7 @@ from simulator.control.filters import (
     query_of,
     refuse_other_parameters,
     refuse_unknown_reseller,
+    refuse_unknown_rule,
     wait_of,
 )
 from simulator.control.http import DIGITS_MAX, error, page, refuse_lost_sandbox, reply, sandbox_of, sandboxes_of
@@ -97,6 +98,7 @@ def filters_of(request: Request, live: LiveSandbox, schema: str) -> dict[str, An
     """Return the query of a list with the journal's filters. Raises `InvalidInput`."""
     query = query_of(request, schema)
     refuse_unknown_reseller(live, query)
+    refuse_unknown_rule(live, query)
     return query
 
 

@@ -35,6 +35,18 @@ def test_the_page_names_its_files_relative_to_its_address(address: str, root: st
             assert client.send("GET", f"/_sim/{one.removeprefix(root)}").status == 200, one
 
 
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", "v2/balance"), ("POST", "v2/topup"), ("GET", "v1/interbank/billers")]
+)
+def test_a_path_of_the_service_below_the_console_is_refused(method: str, path: str) -> None:
+    with running() as client:
+        answer = client.send(method, f"/_sim/s/default/{path}")
+        assert answer.status == 404
+        assert answer.json["message"].startswith(f"/s/default/{path} is a path of the service: send it without /_sim")
+        page = client.send("GET", f"/_sim/s/default/{path}", headers={"Accept": "text/html,*/*;q=0.8"})
+        assert (page.status, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+
+
 @pytest.mark.parametrize("path", ["/" * 8000, "a/" * 4000, "%2f/" * 2000, "../" * 2600])
 def test_a_deep_address_gets_no_longer_page(path: str) -> None:
     with running() as client:

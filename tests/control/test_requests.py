@@ -106,6 +106,8 @@ INVALID = {
     "path=/v2/options?page=2": "path must be a path that begins with /, without a query",
     "trxid=my-refid": "trxid must be a trxid, which has 22 digits",
     "reseller=RS002": "reseller must be a reseller of this sandbox; did you mean RS001[?]",
+    "rule=nope": "rule must be a rule that this sandbox has, or had",
+    "fault=nope": "fault must be a rule that this sandbox has, or had",
     "reseller=zzzzzzz": "reseller must be a reseller of this sandbox; it has RS001",
 }  # fmt: skip
 
@@ -140,11 +142,20 @@ def test_callbacks_refuse_an_invalid_trxid(client: Client) -> None:
     assert (refused.status, refused.json["message"]) == (400, "trxid must be a trxid, which has 22 digits")
 
 
-def test_a_misspelt_filter_is_refused_with_the_names_of_all_in_the_order_of_the_documentation() -> None:
+@pytest.mark.parametrize(
+    ("wrong", "meant"), [("metod", "method"), ("Status", "status"), ("refId", "refid"), ("ref_id", "refid")]
+)
+def test_a_misspelt_filter_is_refused_with_the_nearest(client: Client, wrong: str, meant: str) -> None:
+    refused = client.sim("GET", f"{REQUESTS}?{wrong}=GET")
+    assert (refused.status, refused.json["path"]) == (400, wrong)
+    assert refused.json["message"] == f"there is no parameter '{wrong}'; did you mean {meant}?"
+
+
+def test_an_unknown_filter_is_refused_with_the_names_of_all_in_the_order_of_the_documentation() -> None:
     with running() as client:
-        refused = client.sim("GET", f"{REQUESTS}?metod=GET")
+        refused = client.sim("GET", f"{REQUESTS}?zzz=GET")
     compared = "method, path, status, reseller, trxid, refid, rule, fault, error"
     negated = compared.replace(",", "_not,") + "_not"
     known = f"{compared}, trace_id, status_min, status_max, {negated}, limit, cursor, wait_for, timeout"
     assert refused.status == 400
-    assert refused.json["message"] == f"there is no parameter 'metod'; use {known}"
+    assert refused.json["message"] == f"there is no parameter 'zzz'; use {known}"

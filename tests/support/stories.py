@@ -249,7 +249,7 @@ def rules(p: Player) -> None:
     p.call("POST", "/v2/topup", RELOAD, headers={"X-Sim-Rule": "slow"})
     p.sim("GET", f"{DEFAULT}/requests?status=400&error=Invalid_Account&method=POST&rule=magic-01&trxid={22 * '1'}")
     p.sim("GET", f"{DEFAULT}/requests?status_min=400&status_max=499&status_not=404&method_not=GET&path_not=/v2/token")
-    p.sim("GET", f"{DEFAULT}/requests?fault=magic-61&fault_not=magic-62&rule_not=magic-01&error_not=Invalid_Extras")
+    p.sim("GET", f"{DEFAULT}/requests?fault=magic-01&fault_not=magic-62&rule_not=magic-01&error_not=Invalid_Extras")
     p.sim("GET", f"{DEFAULT}/requests?reseller_not=RS002&refid_not=ref-2&trxid_not={22 * '2'}")
     p.sim("GET", f"{DEFAULT}/requests.har?limit=2&cursor=3")
     p.sim("GET", f"{DEFAULT}/requests/1.curl")

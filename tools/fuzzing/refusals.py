@@ -197,6 +197,10 @@ CONTROL: list[Row] = [
         *("an unknown reseller", "no such reseller"),
     ),
     (
+        *("(list|export)Requests", 400, "bad_request: (rule|fault): (rule|fault) must be a rule that this .*"),
+        *("Lists and waiting", "a rule or fault that the sandbox never had", "no such rule"),
+    ),
+    (
         *("getTransaction", 404, "unknown_transaction: this sandbox has no such transaction; [?]refid= finds by refid"),
         *("Journal", "transactions/{trxid}", "unknown"),
     ),
