@@ -43,11 +43,12 @@ def parse_address(text: str) -> DatabaseAddress:
     """Parse `postgresql://…`, as libpq reads it; the rest comes from variables and files of PostgreSQL. Raises
     `Unusable`, without repeating the address, which may have a password."""
     try:
-        if not text.startswith(SCHEMES):
+        if not text.startswith(SCHEMES) or _has_bare_password(text):
             raise ValueError
         given = conninfo_to_dict(text)
     except (psycopg.Error, ValueError):
-        raise Unusable("--store: is not an address such as postgresql://host:5432/database") from None
+        hint = "write @ and / within a password as %40 and %2F"
+        raise Unusable(f"--store: is not an address such as postgresql://host:5432/database; {hint}") from None
     secrets = tuple(str(given[key]) for key in ("password", "sslpassword") if given.get(key))
     host, port, database = (given.get(key) for key in ("host", "port", "dbname"))
     netloc = "" if host is None else f"{host}:{port}" if port else str(host)
@@ -55,6 +56,12 @@ def parse_address(text: str) -> DatabaseAddress:
     params: dict[str, Any] = {**_DEFAULTS, **given}
     conninfo = make_conninfo(**params)
     return DatabaseAddress(conninfo, f"postgresql://{netloc}/{database or ''}{service}", secrets)
+
+
+def _has_bare_password(text: str) -> bool:
+    """Return whether libpq would take a part of the password for the host, the port or the database."""
+    place, _, database = text.partition("://")[2].partition("/")
+    return place.count("@") > 1 or "@" in database.partition("?")[0]
 
 
 def connect(address: DatabaseAddress, **settings: str) -> "psycopg.Connection[Any]":
@@ -112,5 +119,7 @@ def store_error(error: BaseException, address: DatabaseAddress) -> StoreError:
         return LeaseLost(f"{address.name}: the lease of this server has ended")
     text = text_of(error, address.secrets)
     if is_outage(error):
-        return Unusable(f"{address.name}: does not answer ({text}): start PostgreSQL, or give another address")
+        return Unusable(
+            f"{address.name}: does not answer ({text}): start PostgreSQL, or check the address and the password"
+        )
     return WriteFailed(f"{address.name}: refuses what the server asks ({text}): nothing before is lost")

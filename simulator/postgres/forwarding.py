@@ -1,7 +1,8 @@
 """Forwards a request to the server that owns its sandbox, and its answer back as it comes.
 
 A forwarded request carries a header with the secret of its receiver, the address of the client and its scheme. A server
-never forwards such a request again: when it does not own the sandbox, it answers 421, having done nothing.
+never forwards such a request again: when it does not own the sandbox, it answers 421 with the name of this header,
+having done nothing. A scenario may answer 421, too.
 """
 
 import asyncio
@@ -128,7 +129,7 @@ class Forwarder:
         await connection.send(request)
         async with asyncio.timeout(ANSWER_TIMEOUT_S):
             head = await connection.head()
-        if head.status == NOT_OWNER:
+        if head.status == NOT_OWNER and any(name.lower() == MARK for name, _ in head.fields):
             with suppress(NoAnswerError):
                 while not (await connection.piece())[1]:
                     pass

@@ -24,12 +24,15 @@ RENEWALS_PER_LEASE: Final = 5
 ORPHANS_AT_ONCE: Final = 8
 SWEPT_ROWS: Final = {"entries": 512, "parts": 32}
 FORGET_AFTER: Final = "1 day"
-_ORPHANS: Final = """
+_ENDS: Final = "greatest(lease_ends, pg_postmaster_start_time() + lease)"
+"""When others may fence a server: see `fence` in the migrations."""
+
+_ORPHANS: Final = f"""
 SELECT sandbox FROM lives LEFT JOIN owners USING (sandbox) LEFT JOIN servers ON servers.id = owners.server
-WHERE servers.id IS NULL OR servers.is_fenced OR servers.lease_ends < clock_timestamp()
+WHERE servers.id IS NULL OR servers.is_fenced OR {_ENDS} < clock_timestamp()
 ORDER BY random() LIMIT %s
 """
-_SERVERS: Final = "SELECT id FROM servers WHERE NOT is_fenced AND lease_ends > clock_timestamp()"
+_SERVERS: Final = f"SELECT id FROM servers WHERE NOT is_fenced AND {_ENDS} > clock_timestamp()"
 _GARBAGE: Final = """
 SELECT kind, first, last FROM garbage
 WHERE is_due OR server IN (SELECT id FROM servers WHERE is_fenced) OR server NOT IN (SELECT id FROM servers)
@@ -140,7 +143,7 @@ class LeaseKeeper:
         self._woken.set()
 
     def close(self) -> None:
-        """Stop renewing, and end the thread."""
+        """Stop renewing, and end the thread, which closes its connection."""
         self._is_closed = True
         self.lose()
         self._woken.set()
@@ -151,6 +154,7 @@ class LeaseKeeper:
             self._woken.clear()
             server_id = self.server_id
             if self._is_closed:
+                self._disconnect()
                 return
             if not server_id:
                 continue
@@ -159,10 +163,13 @@ class LeaseKeeper:
                 self.is_failing = False
             except Exception:  # the thread must continue
                 self.is_failing = True
-                if self._db is not None:
-                    with suppress(psycopg.Error):
-                        self._db.close()
-                self._db = None
+                self._disconnect()
+
+    def _disconnect(self) -> None:
+        if self._db is not None:
+            with suppress(psycopg.Error):
+                self._db.close()
+        self._db = None
 
     def _look(self, server_id: int) -> None:
         if self._db is None:
@@ -176,8 +183,8 @@ class LeaseKeeper:
             return
         if self.server_id == server_id:
             self.fresh_until = sent_s + self._lease_s
-        orphans = [name for (name,) in self._db.execute(_ORPHANS, (ORPHANS_AT_ONCE,)).fetchall()]
-        servers = [server for (server,) in self._db.execute(_SERVERS).fetchall()]
+        orphans = [name for (name,) in self._db.execute(_ORPHANS.encode(), (ORPHANS_AT_ONCE,)).fetchall()]
+        servers = [server for (server,) in self._db.execute(_SERVERS.encode()).fetchall()]
         self._on_seen(servers, orphans)
         self._sweep(self._db)
         self._db.execute(_FORGET, (FORGET_AFTER,))

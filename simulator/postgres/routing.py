@@ -12,7 +12,16 @@ from simulator.control.http import error
 from simulator.control.servers import FORWARDED_KEY, Application, OtherList
 from simulator.options import CONTROL_PATH, DOCUMENT_PATH
 from simulator.postgres.cluster import Cluster
-from simulator.postgres.forwarding import NOT_OWNER, Forwarder, NotForwarded, OwnerLost, accept, body_of, is_forwarded
+from simulator.postgres.forwarding import (
+    MARK,
+    NOT_OWNER,
+    Forwarder,
+    NotForwarded,
+    OwnerLost,
+    accept,
+    body_of,
+    is_forwarded,
+)
 from simulator.postgres.leases import Peer
 from simulator.postgres.owners import Elsewhere, Unavailable
 from simulator.runtime.sandboxes import DEFAULT, drawn_id, is_sandbox_id
@@ -218,7 +227,9 @@ def _unavailable(code: str, message: str) -> Any:
 
 async def _not_owner(scope: Scope, receive: Receive, send: Send) -> None:
     text = "this server does not own the sandbox, and a request is forwarded once only"
-    await error(NOT_OWNER, "not_owner", text)(scope, receive, send)
+    answer = error(NOT_OWNER, "not_owner", text)
+    answer.headers[MARK.decode()] = "refused"
+    await answer(scope, receive, send)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

@@ -73,3 +73,25 @@ def test_an_address_is_named_without_its_password() -> None:
     with pytest.raises(Unusable) as refused:
         parse_address(f"postgresql://me:{PASSWORD}@db:port/sim?nonsense={PASSWORD}")
     assert PASSWORD not in str(refused.value)
+
+
+@pytest.mark.parametrize("password", ["left/right", "12/right", "left@right", "left@12/right"])
+def test_a_password_with_bare_punctuation_is_not_taken_for_a_host_or_a_database(password: str) -> None:
+    with pytest.raises(Unusable) as refused:
+        parse_address(f"postgresql://me:{password}@db/sim")
+    assert "left" not in str(refused.value)
+    assert "right" not in str(refused.value)
+    assert "%2F" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("postgresql://me:a%2Fb%40c@db/sim", "postgresql://db/sim"),
+        ("postgresql://me:a?b:c@db/sim", "postgresql://db/sim"),
+        ("postgresql://db1:5432,db2:5433/sim", "postgresql://db1,db2:5432,5433/sim"),
+        ("postgresql:///sim?host=/var/run/postgresql&user=me@example.com", "postgresql:///var/run/postgresql/sim"),
+    ],
+)
+def test_an_address_may_name_several_hosts_a_socket_and_encoded_punctuation(address: str, name: str) -> None:
+    assert parse_address(address).name == name

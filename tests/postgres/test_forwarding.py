@@ -53,6 +53,15 @@ def test_a_request_with_a_forged_mark_is_not_executed(database: str) -> None:
         assert (refused.status, refused.json["error"]) == (421, "not_owner")
 
 
+def test_a_scenario_that_answers_like_a_server_without_the_sandbox_is_asked_once(database: str) -> None:
+    with server(database) as first, server(database) as second:
+        misdirected = {"when": {"method": "POST"}, "then": {"after_commit": True, "status": 421}}
+        scenario = {"extends": "default", "faults": [misdirected]}
+        assert control(first, "POST", "/sandboxes", {"id": "shop", "scenario": scenario}).status == 201
+        assert pay(second, "one", "shop").json["error"] == "scripted_fault"
+        assert len(control(first, "GET", "/sandboxes/shop/requests").json["requests"]) == 1
+
+
 def test_a_stream_of_events_is_forwarded_as_it_comes(database: str) -> None:
     with server(database) as first, server(database) as second:
         assert control(first, "POST", "/sandboxes", {"id": "shop", "clock": {"mode": "manual"}}).status == 201

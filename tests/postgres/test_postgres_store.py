@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from concurrent.futures import Future
+from queue import Queue
 from typing import Literal
 
 import pytest
 
 from simulator.persistence.errors import LeaseLost, StoreError
 from simulator.postgres.address import parse_address
-from simulator.postgres.leases import Leases
+from simulator.postgres.leases import LeaseKeeper, Leases
 from simulator.postgres.migration import prepare_database
 from simulator.postgres.postgres_store import PostgresStore
 from tests.support.postgres import rows_of
@@ -105,6 +106,30 @@ def test_a_living_server_keeps_its_sandboxes(one: Server, other: Server) -> None
     assert {peer.id for peer in other.leases.peers()} == {one.id, other.id}
     one.leases.release(["shop"], one.id)
     assert other.claim("shop") == other.id
+
+
+def test_a_lease_that_ended_while_postgresql_was_down_counts_for_its_time_again(
+    one: Server, other: Server, database: str
+) -> None:
+    one.claim("shop")
+    one.store.writer.new_life("shop", b"head")
+    assert one.commit() is None
+    seen: Queue[tuple[list[int], list[str]]] = Queue()
+    keeper = LeaseKeeper(parse_address(database), LEASE_S, lambda lost: None, lambda *what: seen.put(what))
+    keeper.begin(other.id, 0.0)
+    try:
+        for ended, is_lost in (
+            ("UPDATE servers SET lease_ends = '-infinity', lease = '1 day'", False),
+            ("UPDATE servers SET lease_ends = '-infinity', lease = '0 s'", True),
+        ):
+            rows_of(database, ended)
+            keeper.hurry()
+            servers, orphans = seen.get(timeout=60)
+            assert (one.id in servers, orphans) == (not is_lost, ["shop"] if is_lost else [])
+            assert (other.claim("shop") == other.id) == is_lost
+    finally:
+        keeper.close()
+        keeper._thread.join(60)
 
 
 def test_keys_are_those_of_no_other_server(one: Server, other: Server) -> None:
