@@ -264,7 +264,7 @@ def test_a_count_says_when_there_are_older_rows_than_it_counts(page: Console) ->
     shown.reload()
     counts.get_by_text("10,000 and older").wait_for()
     page.open("live?at=1")
-    counts.get_by_text("row 1 is not kept any more").wait_for()
+    counts.get_by_text("row 1 was evicted").wait_for()
 
 
 def test_actions_on_a_sandbox_are_described_in_words(page: Console) -> None:
