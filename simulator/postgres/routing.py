@@ -138,7 +138,7 @@ class Router:
             sandbox_id = sandbox_of(scope["path"])
         if sandbox_id is None:
             await self._of_server(scope, receive, send)
-        elif self.cluster.owns(sandbox_id):
+        elif self.cluster.owns(sandbox_id) or not is_sandbox_id(sandbox_id):
             await self._here(scope, receive, send)
         elif FORWARDED_KEY in scope and self.cluster.trouble is None:
             await _not_owner(scope, receive, send)

@@ -62,6 +62,13 @@ def test_a_scenario_that_answers_like_a_server_without_the_sandbox_is_asked_once
         assert len(control(first, "GET", "/sandboxes/shop/requests").json["requests"]) == 1
 
 
+@pytest.mark.parametrize("path", ["/s/a%00b/v2/balance", "/_sim/sandboxes/a%00b", "/_sim/inbox/a%00b/mine"])
+def test_a_name_that_no_sandbox_may_have_is_not_looked_up_in_the_database(database: str, path: str) -> None:
+    with server(database) as running:
+        refused = ask(f"{running.ready['url']}{path}", "GET", None, {})
+        assert (refused.status, refused.json["error"]) == (404, "unknown_sandbox")
+
+
 def test_a_stream_of_events_is_forwarded_as_it_comes(database: str) -> None:
     with server(database) as first, server(database) as second:
         assert control(first, "POST", "/sandboxes", {"id": "shop", "clock": {"mode": "manual"}}).status == 201
