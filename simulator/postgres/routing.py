@@ -114,7 +114,8 @@ class Router:
                     await self.cluster.settle(name, creates=creates)
             except Elsewhere as other:
                 if FORWARDED_KEY in request.scope:
-                    return error(409, "sandbox_exists", f"another server has a sandbox {name!r} already", "id")
+                    text = f"another server has a sandbox {name!r}, or had it within the last 10 minutes"
+                    return error(409, "sandbox_exists", text, "id")
                 return partial(self._sent_on, other.peer, name, raw)
             except Unavailable as no:
                 return _unavailable(no.code, no.message)

@@ -90,6 +90,17 @@ def test_a_name_is_free_for_other_servers_again_after_its_sandbox_is_deleted(dat
             assert control(running, "GET", "/sandboxes/shop").json["error"] == "unknown_sandbox"
 
 
+def test_a_fork_cannot_have_a_name_that_another_server_has_just_had(database: str) -> None:
+    with server(database) as first, server(database) as second:
+        assert control(first, "POST", "/sandboxes", {"id": "shop"}).status == 201
+        assert control(second, "POST", "/sandboxes", {"id": "copy"}).status == 201
+        assert control(second, "DELETE", "/sandboxes/copy").status == 204
+        refused = control(second, "POST", "/sandboxes", {"id": "copy", "fork": {"of": "shop"}})
+        assert (refused.status, refused.json["error"]) == (409, "sandbox_exists")
+        assert "or had it within the last 10 minutes" in refused.json["message"]
+        assert control(second, "POST", "/sandboxes", {"id": "other", "fork": {"of": "shop"}}).status == 201
+
+
 def test_a_server_that_wakes_after_its_lease_answers_that_it_has_lost_it(database: str) -> None:
     import signal
 
