@@ -1,6 +1,6 @@
 # reseller-sim in a container: docs/container.md says how it is run. All state is in /data, all of its own in /opt.
-# To pin it by its digest, see docs/container.md.
-ARG PYTHON=python:3.13-slim
+# The base image is fixed by its digest; docs/container.md says how to renew it.
+ARG PYTHON=python:3.13-slim@sha256:8d9d0b8bcf6506481eae4907c18f5e3e7902e629f5f6d684f9e7c32e85e3ddf0
 FROM ${PYTHON} AS build
 WORKDIR /src
 # Each file that pip installs has a hash here; `make requirements` renews them.

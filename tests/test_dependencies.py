@@ -109,3 +109,13 @@ def _pins(lines: list[str]) -> Iterator[tuple[str, str]]:
     for line in lines:
         if found := re.match(r"([\w.-]+)==([^\s;]+)", line):
             yield found[1].lower().replace("_", "-"), found[2]
+
+
+def test_base_images_are_fixed_by_digest_and_actions_by_commit() -> None:
+    images = re.findall(r"python:\S+", (ROOT / "Dockerfile").read_text() + (ROOT / "compose.yaml").read_text())
+    assert len(images) == 2
+    assert all(re.fullmatch(r"python:3\.13-slim@sha256:[0-9a-f]{64}", one) for one in images)
+    pages = [ROOT / "action.yml", *(ROOT / "ci").glob("*/action.yml"), ROOT / "docs" / "run-it-in-ci.md"]
+    used = [one for page in pages for one in re.findall(r"uses: (actions/.*)", page.read_text())]
+    assert len(used) > 5
+    assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", one) for one in used), used

@@ -62,7 +62,8 @@ def test_buildah_builds_the_image_with_its_health_check_its_labels_and_its_versi
     required("wheelhouse", any((ROOT / "wheelhouse").glob("hatchling-*.whl")))
     buildah = Buildah(tmp_path)
     buildah.base(tmp_path / "base")
-    flags = ["--isolation", "chroot", "--pull-never", "--format", "docker", "--build-arg", f"VERSION={VERSION}"]
+    arguments = [f"--build-arg={one}" for one in (f"VERSION={VERSION}", f"PYTHON={BASE}")]
+    flags = ["--isolation", "chroot", "--pull-never", "--format", "docker", *arguments]
     buildah.run("bud", *flags, *buildah.mounts, "--tag", "reseller-sim", ".")
     config = json.loads(buildah.run("inspect", "--type", "image", "reseller-sim"))["Docker"]["config"]
     assert config["Healthcheck"]["Interval"] == 5_000_000_000
