@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -219,8 +218,7 @@ def test_on_a_phone_the_bar_has_two_lines_and_its_panel_the_day(page: Console, m
     lines = [at for at, before in zip(middles, [-99, *middles], strict=False) if at - before > 10]
     assert len(lines) == 2, lines
     assert all(box["left"] >= 0 and box["right"] <= 390 and box["height"] >= 24 for box in buttons)
-    now = datetime.fromisoformat(page.mine("GET", "")["clock"]["now"]).astimezone(timezone(timedelta(hours=8)))
-    assert shown.locator("sim-clock > time").inner_text().endswith(f"\n{now:%m-%d} +08:00")
+    assert shown.locator("sim-clock > time").inner_text().endswith("+08:00")
     shown.keyboard.press("t")
     day = str(page.mine("GET", "")["clock"]["now"])[:4]
     shown.locator("clock-panel").get_by_text(f"It is {day}").wait_for()

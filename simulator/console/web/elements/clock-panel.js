@@ -29,7 +29,7 @@ export class ClockPanel extends HTMLElement {
 	connectedCallback() {
 		this.setAttribute("role", "dialog");
 		this.setAttribute("aria-label", "The clock and due items");
-		this.now = h("p", { class: "narrow-only" }); // the bar has no room for the year there
+		this.now = h("p", { class: "narrow-only" }); // the bar has no room for the day there
 		this.forms = h("div", { class: "clock-forms" });
 		this.due = h("div", {});
 		put(this, this.now, this.forms, this.due);

@@ -27,8 +27,7 @@ class SimClock extends SimElement {
 		this.mode = h("button", { class: "quiet", "aria-haspopup": "true", onclick: () => this.toggle() });
 		this.day = h("span", { class: "wide-only" });
 		this.time = h("span", {});
-		this.shortDay = h("span", { class: "narrow-only" });
-		this.now = h("time", {}, this.day, this.time, h("span", { class: "zone" }, this.shortDay, " +08:00"));
+		this.now = h("time", {}, this.day, this.time, h("span", { class: "zone" }, " +08:00"));
 		this.next = h("span", { class: "next wide-only" });
 		this.left = h("span", { class: "past wide-only" });
 		this.progress = h("span", { class: "progress", hidden: true });
@@ -140,7 +139,6 @@ class SimClock extends SimElement {
 		if (!now || !this.now || !this.left) return;
 		const [day, time] = dateTime(now).split(" ");
 		say(/** @type {Node} */ (this.day), `${day} `);
-		say(/** @type {Node} */ (this.shortDay), day.slice(5));
 		say(/** @type {Node} */ (this.time), time);
 		this.now.title = bothTimes(now.toISOString(), new Date().toISOString());
 		const { next_due, pending } = store.clock;
