@@ -63,7 +63,7 @@ def test_sandboxes_and_scenarios_lead_back_by_tabs_keys_and_reloads(page: Consol
     shown.get_by_role("link", name="Sandboxes", exact=True).click()
     shown.wait_for_url(f"**/_sim/ui/sandboxes?sandbox={page.sandbox}")
     shown.reload()
-    assert shown.get_by_label("Sandbox", exact=True).input_value() == page.sandbox
+    page.until(f"document.querySelector('sim-bar select')?.value === '{page.sandbox}'")
     shown.get_by_role("link", name="Live", exact=True).click()
     shown.wait_for_url(f"**/_sim/s/{page.sandbox}/live")
     shown.locator("a.name").click()
