@@ -196,7 +196,7 @@ DEFECTS = (
            "await self._gate.passed()", "pass", seed=8),
     Defect("a retry that was in the air is not ended when a process goes on", "persistence.replay.rebuilding:left",
            "if live.courier.sent.is_begun(job):", "if live.courier.sent.is_begun(job) and send.attempt.number < 2:",
-           seed=38),
+           seed=118),
     Defect("a reset begins no new life on disk", "persistence.keeper:StoreKeeper.begin",
            "self._store.writer.new_life(", "live.resets or self._store.writer.new_life(", seed=8),
     Defect("the end of an attempt is not on disk", "persistence.keeper:Recorder.add",

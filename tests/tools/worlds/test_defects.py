@@ -7,7 +7,7 @@ import pytest
 from tools.worlds.defects import DEFECTS, Defect, with_defect
 from tools.worlds.report import failure_of
 
-SEEDS_MAX = 100  # of the 500 that the suite tries
+SEEDS_MAX = 150  # of the 500 that the suite tries
 STEPS = 500
 
 
