@@ -4,6 +4,7 @@ A store has the sandboxes that this server owns. Its `writer` queues statements,
 queued so far durable in one transaction, and its `reader` sees committed data.
 """
 
+import logging
 from collections.abc import Callable
 from typing import Protocol
 
@@ -12,6 +13,15 @@ from simulator.persistence.reader import Reader
 from simulator.persistence.writer import Writer
 
 Done = Callable[[StoreError | None], object]
+
+
+def call_done(done: Done, error: StoreError | None) -> None:
+    """Call `done`, surviving its errors, since the thread must continue: the caller's event loop may be closed by
+    now."""
+    try:
+        done(error)
+    except Exception:
+        logging.getLogger(__name__).exception("what waited for a commit failed")
 
 
 class Storage(Protocol):

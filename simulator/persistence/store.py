@@ -10,7 +10,6 @@ made meanwhile are grouped into the next commit. A second thread checkpoints the
 parallel with commits, the rest between two commits, after which the log restarts.
 """
 
-import logging
 import sqlite3
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -29,7 +28,7 @@ from simulator.persistence.errors import RESTORE, Closed, Damaged, StoreError, r
 from simulator.persistence.reader import Reader
 from simulator.persistence.retention import Retention
 from simulator.persistence.schema import DATABASE, LIFE_SHIFT, SNAPSHOT_SHIFT, connect
-from simulator.persistence.storage import Done
+from simulator.persistence.storage import Done, call_done
 from simulator.persistence.writer import Keys, Statement, Writer
 
 Durability = Literal["process", "power"]
@@ -182,7 +181,7 @@ class Store:
             waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
             error = self._commit([one for batch, _ in waiting for one in batch])
         for _, done in waiting:
-            _call(done, error)
+            call_done(done, error)
 
     def _commit(self, batch: Sequence[Statement]) -> StoreError | None:
         if self._failure is None:
@@ -262,12 +261,3 @@ def _last_key(db: sqlite3.Connection, owners: str, rows: str, shift: int) -> int
         db.execute("SELECT coalesce(max(first), 0) >> ? FROM garbage WHERE kind = ?", (shift, rows)),
     )
     return max(int(cursor.fetchone()[0]) for cursor in found)
-
-
-def _call(done: Done, error: StoreError | None) -> None:
-    """Call `done`, surviving its errors, since the thread must continue: the caller's event loop may be closed by
-    now."""
-    try:
-        done(error)
-    except Exception:
-        logging.getLogger(__name__).exception("what waited for a commit failed")

@@ -8,7 +8,7 @@ again until PostgreSQL answers; the number shows whether it was made before.
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import groupby
@@ -23,7 +23,7 @@ from simulator.persistence.errors import Closed, StoreError, WriteFailed
 from simulator.persistence.reader import Reader
 from simulator.persistence.retention import Retention
 from simulator.persistence.schema import LIFE_SHIFT
-from simulator.persistence.storage import Done
+from simulator.persistence.storage import Done, call_done
 from simulator.persistence.writer import Keys, Statement, Writer
 from simulator.postgres.address import PAUSE_S, TIMEOUT_S, DatabaseAddress, connect, is_outage, set_up, store_error
 
@@ -33,7 +33,6 @@ KEYS_AT_ONCE: Final = 64
 SYNCHRONOUS_COMMIT: Final = {"process": "local", "power": "on"}
 """The setting of PostgreSQL for each `--durability`; both wait until the primary has flushed its log."""
 
-_LOG: Final = logging.getLogger(__name__)
 _ENTRIES: Final = "INSERT INTO entries "
 Pool = ConnectionPool[psycopg.Connection[Any]]
 
@@ -140,7 +139,7 @@ class PostgresStore:
             if self._failure is None:
                 self._failure = self._commit([one for batch in batches for one in batch.statements])
             for batch in batches:
-                _call(batch.done, self._failure)
+                call_done(batch.done, self._failure)
             with self._changed:
                 for _ in batches:
                     self._waiting.popleft()
@@ -267,10 +266,3 @@ class SequenceKeys(Keys):
     def _fetch(self, keys: deque[int], sequence: str) -> None:
         statement = f"SELECT nextval('{sequence}') FROM generate_series(1, {KEYS_AT_ONCE})"
         keys.extend(key for (key,) in self._reader.rows(statement))
-
-
-def _call(done: Callable[[StoreError | None], object], error: StoreError | None) -> None:
-    try:
-        done(error)
-    except Exception:
-        _LOG.exception("what waited for a commit failed")
