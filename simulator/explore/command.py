@@ -6,7 +6,8 @@ import socket
 import subprocess
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import IO, Final
 from urllib.parse import urlsplit
 
@@ -25,20 +26,21 @@ class ClientCommand:
     """A process in a group of its own, which ends as a whole. A child that calls setsid leaves the group."""
 
     def __init__(self, words: tuple[str, ...], variables: dict[str, str]) -> None:
-        self._process = subprocess.Popen(  # noqa: S603  # the user's own command
-            words,
-            env=variables,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        self._began = time.monotonic()
-        self._last = b""
-        assert self._process.stdout is not None
-        self._reader = threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True)
-        self._reader.start()
-        _running.append(self)
+        with _starting():
+            self._process = subprocess.Popen(  # noqa: S603  # the user's own command
+                words,
+                env=variables,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            self._began = time.monotonic()
+            self._last = b""
+            assert self._process.stdout is not None
+            self._reader = threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True)
+            self._reader.start()
+            _running.append(self)
 
     @property
     def pid(self) -> int:
@@ -85,13 +87,32 @@ class ClientCommand:
 
 
 _running: list[ClientCommand] = []
+_starts: list[object] = []
+_exit_codes: list[int] = []
 
 
-def end_commands() -> None:
-    """End all commands of this process, which is about to exit."""
+@contextmanager
+def _starting() -> Iterator[None]:
+    """Put off the end of this process while a command starts, until the command can be ended, too."""
+    start = object()
+    _starts.append(start)
+    try:
+        yield
+    finally:
+        _starts.remove(start)
+        if _exit_codes:
+            end_process(_exit_codes[0])
+
+
+def end_process(exit_code: int) -> None:
+    """End all commands of this process, then the process. May be called by a signal's handler."""
+    _exit_codes.append(exit_code)
+    if _starts:
+        return
     for command in list(_running):
         with suppress(Exception):
             command.close()
+    os._exit(exit_code)
 
 
 PID_VARIABLE: Final = "RESELLER_COMMAND_PID"

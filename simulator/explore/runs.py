@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 from reseller_sim.exchange import Unanswered, exchange
 from simulator.app import App, build_app
 from simulator.environment import environment
-from simulator.explore.command import ClientCommand, Restarts, end_commands
+from simulator.explore.command import ClientCommand, Restarts, end_process
 from simulator.explore.observation import Observation, RunOutcome, Watch
 from simulator.options import CONTROL_PATH, LOOPBACK, Options
 from simulator.redaction import redact
@@ -241,5 +241,4 @@ def _outcome(setting: Setting, job: RunJob) -> RunOutcome | str | OSError:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    end_commands()
-    os._exit(128 + number)
+    end_process(128 + number)

@@ -23,17 +23,17 @@ def server() -> Iterator[Console]:
 
 
 @pytest.fixture
-def page(server: Console) -> Iterator[Console]:
+def page(server: Console) -> Console:
     """A fresh sandbox, whose page is opened below the prefix."""
     server.new_sandbox()
-    yield server
-    server.page.goto("about:blank")
+    return server
 
 
 @pytest.fixture
 def root(page: Console) -> Iterator[str]:
     with prefixed(page.url, "/tools/sim") as url:
         yield f"{url}/_sim"
+        page.page.goto("about:blank")
 
 
 def opened(page: Console, root: str, view: str) -> "Page":

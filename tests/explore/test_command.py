@@ -15,6 +15,21 @@ child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"],
 open(sys.argv[1], "w").write(str(child.pid))
 """
 
+ENDED_WHILE_STARTING = """
+import os, signal, subprocess, sys
+from simulator.explore import command
+
+class Popen(subprocess.Popen):
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        open(sys.argv[1], "w").write(str(self.pid))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+signal.signal(signal.SIGTERM, lambda number, frame: command.end_process(128 + number))
+subprocess.Popen = Popen
+command.ClientCommand((sys.executable, "-c", "import time; time.sleep(600)"), dict(os.environ))
+"""
+
 
 def started(program: str, *arguments: str) -> ClientCommand:
     return ClientCommand((sys.executable, "-c", program, *arguments), dict(os.environ))
@@ -42,6 +57,12 @@ def test_one_that_takes_too_long_is_ended() -> None:
 def test_processes_that_it_started_end_with_it(tmp_path: Path) -> None:
     number = tmp_path / "pid"
     assert started(LEAVES_A_CHILD, str(number)).wait(60) == 0
+    assert _has_ended(int(number.read_text()))
+
+
+def test_one_that_is_being_started_ends_with_this_process(tmp_path: Path) -> None:
+    number = tmp_path / "pid"
+    assert started(ENDED_WHILE_STARTING, str(number)).wait(60) == 128 + 15
     assert _has_ended(int(number.read_text()))
 
 
