@@ -178,7 +178,7 @@ _RULE = re.compile(rf"({'|'.join(SECTIONS)})\[([0-9]+)\]")
 # Findings about a service's real properties, which a recording keeps.
 _FACTS = frozenset({"foreign_currency", "always_interrupted"})
 # A rule still works without these details.
-_DETAIL = re.compile(r"\.(statusCode|remarks|message|error_message|callbacks)(\[[0-9]+\])?(\.[a-z_]+)?$")
+_DETAIL = re.compile(r"\.(statusCode|remarks|message|error_message)$")
 
 
 def fit(document: dict[str, Any]) -> int:
@@ -194,7 +194,9 @@ def fit(document: dict[str, Any]) -> int:
         for section, place in sorted(whole, key=lambda one: int(one[1]), reverse=True):
             del document[section][int(place)]
         removed += len(whole)
-        _tidy(document)
+        for section in (*SECTIONS, "network", "schedule"):
+            if section in document and not document[section]:
+                del document[section]
     return removed + sum(len(document.pop(section, ())) for section in SECTIONS)
 
 
@@ -210,15 +212,3 @@ def _problems(document: dict[str, Any]) -> list[Problem]:
     except ScenarioError as error:
         found = error.problems
     return [problem for problem in lint(loaded, found, scenario) if problem.code not in _FACTS]
-
-
-def _tidy(document: dict[str, Any]) -> None:
-    """Remove empty values."""
-    for rule in document.get("payments", ()):
-        variants = rule["then"]["one_of"] if isinstance(rule["then"], dict) and "one_of" in rule["then"] else ()
-        for one in (rule, *variants):
-            if "callbacks" in one and not one["callbacks"]:
-                del one["callbacks"]
-    for section in (*SECTIONS, "network", "schedule"):
-        if section in document and not document[section]:
-            del document[section]

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from simulator.domain.model.bills import IC_NUMBER, BillError, BillField
+from simulator.domain.model.bills import BillError, BillField
 from simulator.domain.model.money import parse_number
 from simulator.staging.importer.fitting import Probe
-from simulator.staging.recorder.rules import ObservedRequest, comment_of, explain, rule_of
+from simulator.staging.recorder.rules import ObservedRequest, Outcome, explain, rules_of
 from simulator.staging.recorder.values import DecodedCall, Notes, counted, plain_line, short
 from simulator.wire.bills import ERRORS
 
@@ -19,10 +19,6 @@ ERROR_CHARS_MAX = 100
 FOUND = ""
 FOUND_ONE = (FOUND, "")
 _IDS = {message: str(error) for error, (message, _) in ERRORS.items()}
-_CUSTOM = "CustomField"
-CUSTOM_MAX = 20
-HIDDEN = "(not shown)"
-IC_DIGITS = 12
 
 
 @dataclass(slots=True)
@@ -33,7 +29,6 @@ class SeenBiller:
     lowest: Decimal | None = None
     highest: Decimal | None = None
     names: set[str] = field(default_factory=set)
-    custom: Any = None
 
 
 @dataclass(slots=True)
@@ -69,8 +64,6 @@ class Bills:
     def _note_bill(self, product: str, data: dict[str, Any]) -> None:
         biller = self.billers.setdefault(product, SeenBiller())
         biller.returns |= {str(name) for name in BillField if data.get(name) not in (None, "")}
-        if biller.custom is None and data.get(_CUSTOM) not in (None, ""):
-            biller.custom = _shape(data[_CUSTOM])
         name, owed = short(data.get("BillerName")), parse_number(data.get("Outstanding"))
         if name and len(biller.names) <= 1:
             biller.names.add(name)
@@ -92,8 +85,6 @@ class Bills:
             shown["returns"] = [str(name) for name in BillField if name in seen.returns]
         if seen.lowest is not None:
             shown["outstanding"] = {"min": seen.lowest, "max": seen.highest}
-        if seen.custom is not None:
-            shown["custom_field"] = seen.custom
         return shown
 
     def rules(
@@ -103,17 +94,6 @@ class Bills:
         for product in sorted(products):
             lookups = [one for one in self._lookups if one.query["product"] == product]
             yield from _of_product(product, lookups, probe, notes, names_accounts=names_accounts)
-
-
-def _shape(value: Any, depth: int = 3) -> Any:
-    """Return a value without personal data: texts are hidden, an identity number is drawn."""
-    if isinstance(value, dict) and depth:
-        return {plain_line(short(name)): _shape(one, depth - 1) for name, one in list(value.items())[:CUSTOM_MAX]}
-    if isinstance(value, list) and depth:
-        return [_shape(one, depth - 1) for one in value[:CUSTOM_MAX]]
-    if isinstance(value, str):
-        return IC_NUMBER if len(value) == IC_DIGITS and value.isdigit() else HIDDEN
-    return value if isinstance(value, bool) else 0
 
 
 def _of_product(
@@ -131,13 +111,10 @@ def _of_product(
         ObservedRequest(one.query.get("account", ""), one.query.get("amount", ""), outcomes.index(outcome))
         for one, outcome in zip(lookups, own, strict=True)
     ]
-    for part in explain(observed, names_accounts=names_accounts, by_amount=False):
-        found = [outcomes[place] for place in part.outcomes]
-        if is_found and FOUND_ONE in found:
-            continue
-        said = (f"{counted(n, 'look-up')}: {outcomes[place][0] or 'a bill'}" for place, n in part.outcomes.items())
-        rule = rule_of(product, part, [{"then": _then(*outcome)} for outcome in found])
-        yield notes.put(rule, comment_of(part, said))
+    said = [Outcome(_then(*one), f"{counted(own.count(one), 'look-up')}: {one[0] or 'a bill'}") for one in outcomes]
+    parts = explain(observed, names_accounts=names_accounts, by_amount=False)
+    needless = outcomes.index(FOUND_ONE) if is_found and FOUND_ONE in outcomes else -1
+    yield from rules_of(product, (part for part in parts if needless not in part.outcomes), said, notes)
 
 
 def _outcome(one: SeenLookUp, probe: Probe) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 """Observed voids and disputes, and the ends of voids. The simulator refuses requests about payments that were not
 successful, and repeated requests, without a rule."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
@@ -9,7 +10,7 @@ from typing import Any
 from simulator.domain.model.transactions import Status
 from simulator.staging.recorder.courses import ALIKE_S, ALIKE_SHARE, spread
 from simulator.staging.recorder.payments import RecordedPayments, SeenPayment
-from simulator.staging.recorder.rules import ObservedRequest, comment_of, explain, rule_of
+from simulator.staging.recorder.rules import ObservedRequest, Outcome, explain, rules_of
 from simulator.staging.recorder.values import DecodedCall, Notes, counted, format_duration, plain_line, short, template
 
 USUAL_S = 60.0  # the default time from an accepted void to its refund
@@ -76,9 +77,9 @@ class Cases:
         for one in sorted(cases, key=lambda one: one.payment.at_s + one.at_s):
             place = self._place(one, outcomes)
             observed.append(ObservedRequest(one.payment.account, str(one.payment.amount), place))
-        for part in explain(observed, names_accounts=names_accounts):
-            rule = rule_of(product, part, [{"then": _then(outcomes[place])} for place in part.outcomes])
-            yield notes.put(rule, comment_of(part, (_words(outcomes[n], seen) for n, seen in part.outcomes.items())))
+        counts = Counter(one.outcome for one in observed)
+        said = [Outcome(_then(one), _words(one, counts[place])) for place, one in enumerate(outcomes)]
+        return rules_of(product, explain(observed, names_accounts=names_accounts), said, notes)
 
     def _place(self, one: SeenCase, outcomes: list[_CaseOutcome]) -> int:
         ends, after_s = self._end(one)
@@ -97,9 +98,8 @@ class Cases:
             return "", 0.0
         refund = next((seen for seen in one.payment.statuses if seen.status is Status.REFUNDED), None)
         if refund is not None:
-            known = [refund.seen_s, *(arrival.at_s for arrival in refund.arrivals)]
-            said = refund.stamp_s
-            at_s = min(known) if said is None or abs(min(known) - said) <= ALIKE_S else said
+            seen_s, said = refund.seen_s, refund.stamp_s
+            at_s = seen_s if said is None or abs(seen_s - said) <= ALIKE_S else said
             return "refund_after", max(0.0, at_s - one.at_s)
         waited_s = one.payment.last_s - one.at_s
         return ("refused_after", waited_s) if waited_s > USUAL_S + ALIKE_S else ("", 0.0)

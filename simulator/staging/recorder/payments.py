@@ -28,17 +28,10 @@ LINK = "https://vouchers.example.com/{trxid}/{alnum:12}"
 
 
 @dataclass(slots=True)
-class CallbackArrival:
-    """A callback's arrival in seconds after the creation, and whether the service has to send it again."""
-
-    at_s: float
-    is_retried: bool
-
-
-@dataclass(slots=True)
 class RecordedStatus:
     """A status of a payment; times are seconds after its creation. The previous status was last observed at `after_s`,
-    this status first at `seen_s`; `stamp_s` is the service's time, in whole seconds."""
+    this status first at `seen_s`; `stamp_s` is the service's time, in whole seconds, and its first callback came at
+    `arrived_s`."""
 
     status: Status
     code: int | None
@@ -46,7 +39,7 @@ class RecordedStatus:
     after_s: float
     seen_s: float
     stamp_s: float | None = None
-    arrivals: list[CallbackArrival] = field(default_factory=list)
+    arrived_s: float | None = None
 
 
 @dataclass(slots=True)
@@ -220,8 +213,8 @@ class RecordedPayments:
         seen = found.see(at_s, status, data, offset_s(stamp(data.get("timestamp")), found.stamp))
         if seen is not found.statuses[-1]:
             found.last_s = last_s  # a stale callback says nothing about the present
-        is_retried = one.status == 0 or one.status in (408, 429) or one.status >= 500  # SPEC 6.1
-        seen.arrivals.append(CallbackArrival(max(0.0, at_s - found.at_s), is_retried))
+        if seen.arrived_s is None:
+            seen.arrived_s = max(0.0, at_s - found.at_s)
         self._succeeded(found, status, data)
         self._refid_of[one.trxid] = found.refid
 

@@ -107,11 +107,7 @@ def _unseen(one: ProductAnswers, form: dict[str, Any], name: str, paid: list[See
         one.unasked.append(name)
         return
     items = {item["code"]: item for item in _paid_options(one.body, form, name, paid)}
-    source = "payments"
-    if not items and form.get("role") == "pricing":
-        items = {item["code"]: item for item in _listed_options(one.body)}
-        source = "its `denomination`"
-    yield f"options of {name} were not seen; these come from {source}" if items else f"options of {name} were not seen"
+    yield f"options of {name} were not seen" + ("; these come from payments" if items else "")
     if items:
         one.offers[name] = [Offer("", list(items.values()))]
 
@@ -140,22 +136,11 @@ def _paid_options(
         amount = parse_amount(one.amount) if form.get("role") == "pricing" else None
         if amount is None and not code:
             continue
-        yield _option(body, code, amount)
-
-
-def _listed_options(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the amounts of a text such as `5,10,20`."""
-    amounts = [parse_amount(part) for part in as_text(body.get("denomination")).split(",")]
-    if None not in amounts:
-        yield from (_option(body, "", amount) for amount in amounts)
-
-
-def _option(body: dict[str, Any], code: str, amount: Decimal | None) -> dict[str, Any]:
-    label = code or f"{amount:f}"
-    item: dict[str, Any] = {"code": code or f"{body.get('code')}-{label}", "label": label}
-    if amount is not None:
-        item["denomination"] = int(amount) if amount == amount.to_integral_value() else amount
-    return item
+        label = code or f"{amount:f}"
+        item: dict[str, Any] = {"code": code or f"{body.get('code')}-{label}", "label": label}
+        if amount is not None:
+            item["denomination"] = int(amount) if amount == amount.to_integral_value() else amount
+        yield item
 
 
 def _minimal(code: str, payments: RecordedPayments, *, is_hidden: bool) -> FittedProduct | None:

@@ -9,7 +9,7 @@ from simulator import __version__
 from simulator.scenario.yaml import block, comment
 from simulator.staging.importer.catalog import FittedCatalog, catalog_lines
 from simulator.staging.importer.fitting import SECTIONS, Probe, fit
-from simulator.staging.recorder.account import Failures, RecordedAccount
+from simulator.staging.recorder.account import RecordedAccount
 from simulator.staging.recorder.bills import Bills
 from simulator.staging.recorder.cases import Cases
 from simulator.staging.recorder.catalogs import Catalogs, network_item
@@ -40,7 +40,7 @@ class TrafficRecorder:
     def __init__(self, *, names_accounts: bool = True) -> None:
         self._names_accounts = names_accounts
         self._catalogs, self._payments, self._account = Catalogs(), RecordedPayments(), RecordedAccount()
-        self._bills, self._failures = Bills(), Failures()
+        self._bills = Bills()
         self._voids, self._disputes = Cases("voids", self._payments), Cases("disputes", self._payments)
         self._calls = self._notifications = self._left_out = 0
         self._start: datetime | None = None
@@ -54,14 +54,11 @@ class TrafficRecorder:
             ("GET", "/v2/product-list"): catalogs.note_product_list,
             ("GET", "/v2/networkstatus"): catalogs.note_network,
             ("GET", "/v2/balance"): account.note_balance,
-            ("GET", "/v2/balance-statement"): account.note_statement,
             ("POST", "/v2/low-balance-threshold"): account.note_threshold,
             ("GET", "/v2/callback-url"): account.note_callback_url,
             ("POST", "/v2/callback-url"): account.note_callback_url,
             ("GET", "/v2/balance-webhook"): account.note_webhook,
             ("PUT", "/v2/balance-webhook"): account.note_webhook,
-            ("DELETE", "/v2/balance-webhook"): account.note_no_webhook,
-            ("PATCH", "/v2/balance-webhook/enabled"): account.note_webhook_enabled,
             ("GET", "/v2/transactions"): self._payments.note_history,
             ("POST", "/v2/transactions/void"): self._voids.note,
             ("POST", "/v2/transactions/check"): self._disputes.note,
@@ -77,7 +74,6 @@ class TrafficRecorder:
         if (start := self._begin(call.at)) is None:
             return
         self._calls += 1
-        self._failures.note(call)
         take = self._takers_of_all.get((call.method, call.path))
         if 200 <= call.status < 300:
             take = take or self._takers.get((call.method, call.path))
@@ -145,9 +141,6 @@ class TrafficRecorder:
         yield ""
         yield from catalog_lines(fitted, "none were asked for")
         yield from _sections(document, notes)
-        if failures := list(self._failures.lines()):
-            yield ""
-            yield from comment(failures)
 
     def _head(self, said: list[str], removed: int) -> Iterator[str]:
         span = f" in {format_duration((self._end - self._start).total_seconds())}" if self._start and self._end else ""
@@ -175,8 +168,8 @@ class TrafficRecorder:
         reseller["api_keys"] = [{"key": KEY, "secret": SECRET}]
         if account.callback_method is not None or self._payments.callbacks:
             reseller["callback"] = {"url": "inbox:callbacks", "method": account.callback_method or "POST"}
-        if account.webhook_enabled is not None:
-            reseller["balance_webhook"] = {"url": "inbox:webhooks", "enabled": account.webhook_enabled}
+        if account.has_webhook:
+            reseller["balance_webhook"] = {"url": "inbox:webhooks"}
         network = {
             code: network_item(changes)
             for code, changes in sorted(self._catalogs.network.items())

@@ -5,17 +5,12 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from simulator.domain.model.transactions import STATUS_CODES, Reason
 from simulator.staging.importer.fitting import Probe
-from simulator.staging.recorder.courses import (
-    Course,
-    courses_of,
-    described,
-    distorted_callbacks,
-    timeline,
-)
+from simulator.staging.recorder.courses import courses_of, described, timeline
 from simulator.staging.recorder.payments import RecordedPayments, SeenPayment, SeenRefusal
 from simulator.staging.recorder.values import Notes, counted, plain_line, short
 
@@ -42,18 +37,25 @@ class Part:
     said: str = ""
 
 
-def rule_of(product: str, part: Part, does: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the rule of a part, with a single outcome, or several by weight."""
-    head = {"when": {"product": product, **part.when}, **part.counts}
-    if len(does) == 1:
-        return {**head, **does[0]}
-    weights = part.outcomes.values()
-    return {**head, "then": {"one_of": [{"weight": n, **one} for n, one in zip(weights, does, strict=True)]}}
+@dataclass(slots=True)
+class Outcome:
+    """An outcome of a rule, and its description."""
+
+    then: Any
+    words: str
 
 
-def comment_of(part: Part, words: Iterable[str]) -> list[str]:
-    """Return the comment above the rule of a part; empty for an `nth` exception."""
-    return [] if "nth" in part.counts else [part.said] * bool(part.said) + list(words)
+def rules_of(
+    product: str, parts: Iterable[Part], outcomes: Sequence[Outcome], notes: Notes
+) -> Iterator[dict[str, Any]]:
+    """Yield the rule of each part, with a single outcome, or several by weight. Comments describe the outcomes, except
+    of an `nth` exception."""
+    for part in parts:
+        drawn = [{"weight": n, "then": outcomes[place].then} for place, n in part.outcomes.items()]
+        then = drawn[0]["then"] if len(drawn) == 1 else {"one_of": drawn}
+        rule = {"when": {"product": product, **part.when}, **part.counts, "then": then}
+        said = [part.said] * bool(part.said) + [outcomes[place].words for place in part.outcomes]
+        yield notes.put(rule, [] if "nth" in part.counts else said)
 
 
 def explain(observed: Sequence[ObservedRequest], *, names_accounts: bool, by_amount: bool = True) -> list[Part]:
@@ -62,22 +64,12 @@ def explain(observed: Sequence[ObservedRequest], *, names_accounts: bool, by_amo
     usual = max(counts, key=lambda outcome: (counts[outcome], -_first(observed, outcome)))
     if len(counts) == 1:
         return [Part(counts)]
-    for key, is_allowed, value_of in (
-        ("account", names_accounts, _account),
-        ("amount", by_amount, _amount),
-    ):
+    for key, is_allowed in (("account", names_accounts), ("amount", by_amount)):
+        value_of = attrgetter(key)
         values = _by_value(observed, value_of, usual) if is_allowed else None
         if values is not None:
             return [*_named(key, values, observed, value_of), Part({usual: counts[usual]}, said="all others")]
     return _in_order(observed, usual, counts)
-
-
-def _account(one: ObservedRequest) -> str:
-    return one.account
-
-
-def _amount(one: ObservedRequest) -> str:
-    return one.amount
 
 
 def _first(observed: Sequence[ObservedRequest], outcome: int) -> int:
@@ -121,15 +113,6 @@ REASONS = {one.value: one for one in Reason}
 _Seen = TypeVar("_Seen", SeenPayment, SeenRefusal)
 
 
-@dataclass(slots=True)
-class _Outcome:
-    """An outcome of a rule: `then` is a timeline or a refusal, with `callbacks` where they are distorted. `words`
-    describe it."""
-
-    does: dict[str, Any]
-    words: str
-
-
 def payment_rules(
     seen: RecordedPayments, products: AbstractSet[str], probe: Probe, notes: Notes, *, names_accounts: bool
 ) -> tuple[list[dict[str, Any]], list[str]]:
@@ -138,44 +121,35 @@ def payment_rules(
     payments_of, refusals_of = _by_product(seen.followed.values()), _by_product(scripted)
     rules: list[dict[str, Any]] = []
     for product in sorted({*payments_of, *refusals_of} & products):
-        outcomes: list[_Outcome] = []
+        outcomes: list[Outcome] = []
         payments, refusals = payments_of.get(product, []), refusals_of.get(product, [])
-        observed = _observed(payments, refusals, outcomes, has_callbacks=seen.callbacks > 0)
-        for part in explain(observed, names_accounts=names_accounts) if observed else ():
-            rule = rule_of(product, part, [outcomes[place].does for place in part.outcomes])
-            rules.append(notes.put(rule, comment_of(part, (outcomes[place].words for place in part.outcomes))))
+        observed = _observed(payments, refusals, outcomes)
+        parts = explain(observed, names_accounts=names_accounts) if observed else []
+        rules += rules_of(product, parts, outcomes, notes)
     return rules, list(_said(seen, len(seen.refusals) - len(scripted), _unpaid(seen, probe)))
 
 
 def _observed(
-    payments: list[SeenPayment], refusals: list[SeenRefusal], outcomes: list[_Outcome], *, has_callbacks: bool
+    payments: list[SeenPayment], refusals: list[SeenRefusal], outcomes: list[Outcome]
 ) -> list[ObservedRequest]:
     """Return the payments and refusals of a product in order, each with the index of its outcome in `outcomes`. New
     outcomes are appended."""
-    courses, course_of = courses_of(payments, has_callbacks=has_callbacks)
-    places = {n: _place(_course(course), outcomes) for n, course in enumerate(courses)}
+    courses, course_of = courses_of(payments)
+    places = [_place(Outcome(timeline(course), described(course)), outcomes) for course in courses]
     of: dict[int, tuple[SeenPayment | SeenRefusal, int]] = {
         one.number: (one, places[course_of[one.number]]) for one in payments if one.number in course_of
     }
-    of |= {one.number: (one, _place(_refused(one), outcomes)) for one in refusals}
+    for one in refusals:
+        words = f"refused with {plain_line(one.remarks) or one.code}"
+        of[one.number] = (one, _place(Outcome(_refusal(one), words), outcomes))
     return [ObservedRequest(one.account, short(str(one.amount)), place) for _, (one, place) in sorted(of.items())]
 
 
-def _place(outcome: _Outcome, outcomes: list[_Outcome]) -> int:
+def _place(outcome: Outcome, outcomes: list[Outcome]) -> int:
     """Return the index of an outcome; equal outcomes share an index."""
-    found = next((place for place, one in enumerate(outcomes) if one.does == outcome.does), len(outcomes))
+    found = next((place for place, one in enumerate(outcomes) if one.then == outcome.then), len(outcomes))
     outcomes += [outcome] * (found == len(outcomes))
     return found
-
-
-def _course(course: Course) -> _Outcome:
-    callbacks = distorted_callbacks(course)
-    more = {} if callbacks is None else {"callbacks": callbacks}
-    return _Outcome({"then": timeline(course), **more}, described(course))
-
-
-def _refused(one: SeenRefusal) -> _Outcome:
-    return _Outcome({"then": _refusal(one)}, f"refused with {plain_line(one.remarks) or one.code}")
 
 
 def _by_product(seen: Iterable[_Seen]) -> dict[str, list[_Seen]]:
