@@ -22,7 +22,7 @@ from simulator.staging.signing import CannotSign, secret_bytes, split_base
 
 if TYPE_CHECKING:
     from simulator.staging.conform.context import Run
-    from simulator.staging.conform.permissions import AllowedBill, Order
+    from simulator.staging.conform.payments import Order
     from simulator.staging.service import Session
     from simulator.staging.signing import Credentials
 
@@ -34,12 +34,16 @@ WAIT_S_MAX = 3600
 
 def _parsed(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     """Return orders of `--pay`, bills of `--bill`, or the amount of `--spend-at-most`."""
-    from simulator.staging.conform.permissions import AllowedBill, BadOrder, Order, money
+    from simulator.domain.model.money import parse_number
+    from simulator.staging.conform.payments import BILL, PAYMENT, BadOrder, Order
 
     try:
-        if param.name == "spend_at_most":
-            return value and money(value)
-        return tuple(map(Order.parse if param.name == "pay" else AllowedBill.parse, value))
+        if param.name != "spend_at_most":
+            return tuple(Order.parse(text, PAYMENT if param.name == "pay" else BILL) for text in value)
+        amount = None if value is None else parse_number(value)
+        if value is not None and (amount is None or amount <= 0):
+            raise BadOrder(f"{value!r} is not an amount of money above 0")
+        return amount
     except BadOrder as wrong:
         raise click.BadParameter(str(wrong), ctx, param) from None
 
@@ -119,7 +123,7 @@ def conform_command(
     secret: str | None,
     username: str | None,
     password: str | None,
-    bill: "tuple[AllowedBill, ...]",
+    bill: "tuple[Order, ...]",
     allow_payments: bool,
     pay: "tuple[Order, ...]",
     spend_at_most: Decimal | None,
@@ -150,7 +154,6 @@ def conform_command(
     """
     from simulator.cli.reports.conform import ending, line_of, names, refuse_unwritable, write_files
     from simulator.staging.conform.context import Run
-    from simulator.staging.conform.permissions import RunPermissions
     from simulator.staging.conform.run import report
     from simulator.staging.service import HttpService, Session, WallClock
 
@@ -169,7 +172,7 @@ def conform_command(
     login = None if username is None or password is None else (username, password)
     with closing(HttpService(address, timeout)) as service:
         session = Session(service, held, WallClock(), rate, max_requests)
-        run = Run(session, RunPermissions(allow_configuration, login, bill))
+        run = Run(session, may_configure=allow_configuration, login=login, bills=bill)
         with _putting_back_when_stopped(session):
             _reach(run, address)
             if spend_at_most is not None:
@@ -219,8 +222,7 @@ def _reach(run: "Run", address: str) -> None:
 
 def _allow_payments(run: "Run", orders: "tuple[Order, ...]", limit: Decimal, wait_s: float) -> None:
     from simulator.staging.conform.findings import Departs
-    from simulator.staging.conform.payments import PaymentRunner
-    from simulator.staging.conform.permissions import BadOrder
+    from simulator.staging.conform.payments import BadOrder, PaymentRunner
     from simulator.staging.conform.run import UNEXPECTED
     from simulator.staging.service import NoAnswer
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import ConformReport
-from simulator.staging.conform.payments import PaymentRunner
-from simulator.staging.conform.permissions import AllowedBill, Order, RunPermissions
+from simulator.staging.conform.payments import Order, PaymentRunner
 from simulator.staging.conform.run import report
 from simulator.staging.service import Answer, Request, Session
 from simulator.staging.signing import Credentials
@@ -77,8 +76,8 @@ def run_of(
     """A run with everything that is allowed; it pays only with orders."""
     service = InProcess(client, damage)
     session = Session(service, Credentials(client.key, client.secret), SandboxClock(client), 1e6, requests_max)
-    bills = (AllowedBill("ELECTRIC", "210012345678", {}),)
-    run = Run(session, RunPermissions(configuration, (USER, PASSWORD), bills))
+    bills = (Order("ELECTRIC", "210012345678"),)
+    run = Run(session, may_configure=configuration, login=(USER, PASSWORD), bills=bills)
     if orders:
         run.allow_payments(PaymentRunner(session, orders, Decimal(limit), run.products, wait_s))
     return run

@@ -5,8 +5,8 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.staging.conform.checks.cases import voided
-from simulator.staging.conform.checks.configuration import NOBODY, WEBHOOK, put, webhook_kept
-from simulator.staging.conform.checks.wallet import entries, recent
+from simulator.staging.conform.checks.configuration import WEBHOOK, a_webhook, put
+from simulator.staging.conform.checks.wallet import HISTORY, STATEMENT, recent
 from simulator.staging.conform.context import Run, question
 from simulator.staging.conform.findings import NotExercised
 from simulator.staging.conform.payments import PENDING, STATUSES
@@ -16,46 +16,43 @@ from simulator.staging.service import Answer
 MOMENT_S = 2.0
 
 
-def _after_payments(read: Callable[..., Answer], run: Run, at_least: int = 1) -> Answer:
+def _after_payments(run: Run, path: str, at_least: int = 1) -> Answer:
     """Read the history or the statement after the payments, if they are allowed, so that it has entries."""
     if run.allows("payments"):
         run.runner.make()
-    return read(run, at_least)
+    return recent(run, path, at_least)
 
 
-def _order(dates: list[str]) -> str:
-    if len(set(dates)) < 2:
-        raise NotExercised("all have the same time")
-    return "newest_first" if dates[0] > dates[-1] else "oldest_first"
+def _order(path: str) -> Callable[[Run], tuple[Any, str]]:
+    def asked(run: Run) -> tuple[Any, str]:
+        dates = [str(row["date"]) for row in _after_payments(run, path, 2).rows()]
+        if len(set(dates)) < 2:
+            raise NotExercised("all have the same time")
+        evidence = f"the first of {len(dates)} is of {dates[0]}, the last of {dates[-1]}"
+        return ("newest_first" if dates[0] > dates[-1] else "oldest_first"), evidence
+
+    return asked
 
 
-@question()
-def history_order(run: Run) -> tuple[Any, str]:
-    dates = [str(row["date"]) for row in _after_payments(recent, run, 2).rows()]
-    return _order(dates), f"the first of {len(dates)} is of {dates[0]}, the last of {dates[-1]}"
-
-
-@question()
-def statement_order(run: Run) -> tuple[Any, str]:
-    dates = [str(row["date"]) for row in _after_payments(entries, run, 2).rows()]
-    return _order(dates), f"the first of {len(dates)} is of {dates[0]}, the last of {dates[-1]}"
+question(knob="history-order")(_order(HISTORY))
+question(knob="statement-order")(_order(STATEMENT))
 
 
 @question()
 def history_meta(run: Run) -> tuple[Any, str]:
-    count = int(_after_payments(recent, run, 2).at("meta.transaction_count"))
+    count = int(_after_payments(run, HISTORY, 2).at("meta.transaction_count"))
     paged = int(run.good("/v2/transactions", date=run.days, limit=1).at("meta.transaction_count"))
     return ("page" if paged == 1 else "filter"), f"with limit=1 transaction_count is {paged} of {count}"
 
 
 @question()
 def history_category(run: Run) -> tuple[Any, str]:
-    return category_of(run, _after_payments(recent, run).rows(), "name", "id")
+    return category_of(run, _after_payments(run, HISTORY).rows(), "name", "id")
 
 
 @question()
 def statement_summary(run: Run) -> tuple[Any, str]:
-    amount = Decimal(_after_payments(entries, run).at("summary.total_transactions.amount"))
+    amount = Decimal(_after_payments(run, STATEMENT).at("summary.total_transactions.amount"))
     if not amount:
         raise NotExercised("the statement has no payments")
     return ("signed" if amount < 0 else "unsigned"), f"total_transactions is {amount}"
@@ -69,11 +66,11 @@ def statement_links(run: Run) -> tuple[Any, str]:
 
 @question(needs="configuration")
 def webhook_updated(run: Run) -> tuple[Any, str]:
-    with webhook_kept(run) as url:
-        put(run, url or NOBODY)
+    with a_webhook(run) as url:
+        put(run, url)
         before = run.session.call("GET", WEBHOOK).at("updated_at")
         run.session.clock.wait(MOMENT_S)
-        put(run, url or NOBODY)
+        put(run, url)
         after = run.session.call("GET", WEBHOOK).at("updated_at")
     return ("changes" if before == after else "requests"), f"updated_at was {before}, and {after} after the same PUT"
 
@@ -126,7 +123,7 @@ def requery_balance(run: Run) -> tuple[Any, str]:
     if len(payments) < 2:
         raise NotExercised("it takes two payments that were successful")
     balance, now = Decimal(run.runner.again(payments[0]).at("data.balance")), run.runner.balance()
-    own = payments[0].balances[1]
+    own = payments[0].balances[0][1]
     if own == now:
         raise NotExercised("the balance is the same as after the payment")
     if balance not in (own, now):
@@ -141,10 +138,9 @@ def requery_balance(run: Run) -> tuple[Any, str]:
 @question(needs="payments")
 def history_status_names(run: Run) -> tuple[Any, str]:
     run.runner.make()
-    names = run.runner.pending_names
-    if not names:
+    if not run.runner.pending_names:
         raise NotExercised("no payment was pending when it was looked up")
-    (name, *_) = names
+    name = min(run.runner.pending_names)
     return ("payment" if name in PENDING else "filter"), f"a pending payment is {name} in the history"
 
 

@@ -12,8 +12,7 @@ from simulator.contract.responses import Departure as FromContract
 from simulator.contract.responses import departures
 from simulator.redaction import Secrets, redact
 from simulator.staging.conform.findings import Departs, Departure, NotExercised
-from simulator.staging.conform.payments import PaymentRunner, PlannedPayment
-from simulator.staging.conform.permissions import Order, RunPermissions
+from simulator.staging.conform.payments import Order, PaymentRunner, PlannedPayment
 from simulator.staging.service import Answer, Session, recent_days, target
 
 _NOT_SHOWN_400 = (
@@ -55,13 +54,19 @@ Need = Literal["", "payments", "configuration", "login"]
 
 
 class Run:
-    """The context of the checks. `note` records remarks that are no departures."""
+    """The context of the checks, and the caller's permissions: `login` is a user's name and password, `bills` are
+    accounts whose bills may be looked up. `note` records remarks that are no departures."""
 
-    def __init__(self, session: Session, permissions: RunPermissions | None = None) -> None:
-        self.session = session
-        self.permissions = permissions or RunPermissions()
-        login = self.permissions.login or ()
-        self.secrets = Secrets((session.secret, *login[1:]))
+    def __init__(
+        self,
+        session: Session,
+        *,
+        may_configure: bool = False,
+        login: tuple[str, str] | None = None,
+        bills: tuple[Order, ...] = (),
+    ) -> None:
+        self.session, self.may_configure, self.login, self.bills = session, may_configure, login, bills
+        self.secrets = Secrets((session.secret, *(login or ())[1:]))
         self._runner: PaymentRunner | None = None
         self.tokens: Answer | None = None  # of the login
         self.voided: tuple[PlannedPayment, list[Answer], Decimal] | None = None  # payment, answers, balance before
@@ -87,8 +92,8 @@ class Run:
         allowed = {
             "": True,
             "payments": self._runner is not None,
-            "configuration": self.permissions.configuration,
-            "login": self.permissions.login is not None,
+            "configuration": self.may_configure,
+            "login": self.login is not None,
         }
         return allowed[need]
 

@@ -1,18 +1,18 @@
-"""The payments of a run: specified by the caller, within a spending limit, each with a refid that is paid once.
+"""The payments of a run: named by the caller, within a spending limit, each with a refid that is paid once.
 
-The ceiling of a request is reserved before it is sent, and the run stops paying at the limit. The wallet's loss
-replaces a reservation; a wallet that never falls proves nothing. A payment whose answer is lost is re-queried by its
-refid (SPEC 4.11). If the wallet falls because a refid was sent again, the run makes no more payments.
+The most that a request may cost is reserved before it is sent, and the run stops paying at the limit. The wallet's loss
+replaces a reservation; a wallet that never falls proves nothing.
 """
 
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import ROUND_UP, Decimal
-from typing import Any
+from typing import Any, Self
 
+from simulator.domain.model.money import parse_number
 from simulator.staging.conform.findings import Departs, NotExercised
-from simulator.staging.conform.permissions import BadOrder, Order
 from simulator.staging.service import Answer, NoAnswer, Session, recent_days, target
 from simulator.wire.payments import STATUS_NAMES
 
@@ -24,17 +24,43 @@ FINAL_NAMES = {PAID: "Successful", STATUSES["failed"]: "Failed", STATUSES["refun
 CENT = Decimal("0.01")
 POLL_S = 5.0
 TRIES_MAX = 4
+PAYMENT, BILL = "PRODUCT:ACCOUNT:AMOUNT", "PRODUCT:ACCOUNT"
+
+
+class BadOrder(ValueError):
+    """An invalid order, or a plan that cannot be afforded; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A payment that the caller allows; with the amount 0, an account whose bill may be looked up."""
+
+    product: str
+    account: str
+    amount: Decimal = Decimal(0)
+    extras: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str, form: str = PAYMENT) -> Self:
+        """Parse a text of this form, and `:name=value` for each extra. Raises `BadOrder`."""
+        count = form.count(":") + 1
+        parts, more = text.split(":")[:count], [part.partition("=") for part in text.split(":")[count:]]
+        is_whole = len(parts) == count and all(parts) and all(sign for _, sign, _ in more)
+        amount = parse_number(parts[-1]) if is_whole and form == PAYMENT else Decimal(0)
+        if not is_whole or amount is None or (form == PAYMENT and amount <= 0):
+            raise BadOrder(f"{text!r} is not {form}, with :NAME=VALUE for more")
+        return cls(*parts[:2], amount, {name: value for name, _, value in more})
 
 
 @dataclass(slots=True)
 class PlannedPayment:
-    """A payment. `answers` are the answers to all its POSTs in order, `balances` the wallet before and after the first
-    POST; `lost` says how an answer was lost."""
+    """A payment. `answers` are the answers to its POSTs, `balances` the wallet before and after each POST; `lost` says
+    how answers were lost."""
 
     order: Order
     body: dict[str, Any]
     answers: list[Answer] = field(default_factory=list)
-    balances: tuple[Decimal, ...] = ()
+    balances: list[tuple[Decimal, Decimal]] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
 
     @property
@@ -64,7 +90,7 @@ class PlannedPayment:
     @property
     def cost(self) -> Decimal:
         """Return the cost in the first answer; 0 without an answer."""
-        return number(self.first.data.get("cost")) or Decimal(0)
+        return parse_number(self.first.data.get("cost")) or Decimal(0)
 
 
 class PaymentRunner:
@@ -75,7 +101,7 @@ class PaymentRunner:
         self, session: Session, orders: tuple[Order, ...], limit: Decimal, products: Mapping[str, Any], wait_s: float
     ) -> None:
         self.orders, self.wait_s = orders, wait_s
-        self.paid_twice = ""
+        self.paid_twice = ""  # why nothing more is paid
         self.pending_names: set[str] = set()  # statuses in the history of payments that were pending
         self._session, self._limit, self._products = session, limit, products
         self._payments: list[PlannedPayment] | None = None
@@ -93,7 +119,7 @@ class PaymentRunner:
         if (product := self._products.get(order.product)) is None:
             raise BadOrder(f"the catalog has no product {order.product!r}")
         pricing, amount = product["pricing"], amount or order.amount
-        unit, price = _priced(product["denomination_unit_price"]), _priced(pricing["unit_price"])
+        unit, price = parse_number(product["denomination_unit_price"]), parse_number(pricing["unit_price"])
         is_share = pricing["discount"]["type"] == "percentage"
         if unit is None or price is None or unit < 0 or (is_share and price < 0):
             raise BadOrder(f"the catalog has no usable price of {order.product!r}")
@@ -121,7 +147,8 @@ class PaymentRunner:
         beyond the limit, and after a refid was paid twice."""
         if self.paid_twice:
             raise NotExercised(self.paid_twice)
-        is_again, before = payment is not None and bool(payment.answers), self.balance()
+        balances = [] if payment is None else payment.balances
+        before, is_again = self.balance(), bool(balances)
         if (left := self._limit - self.spent) < ceiling:
             raise NotExercised(f"it may cost {ceiling} MYR, and {max(left, 0)} of --spend-at-most are left")
         self._reserved += ceiling
@@ -130,21 +157,26 @@ class PaymentRunner:
             answer = self._session.call("POST", "/v2/topup", body)
         finally:
             fall = before - self.balance()
-            if fall > 0 and is_again:
+            balances.append((before, before - fall))
+            if fall > 0 and sum(earlier > later for earlier, later in balances) > 1:
                 self.paid_twice = f"{fall} less after {body['refid']} was sent again, so nothing more is paid"
         if fall > 0 or (self._fallen > 0 and (is_again or answer.status == 400)):
             self._reserved += max(fall, Decimal(0)) - ceiling
-        if payment is not None:
-            payment.balances = payment.balances or (before, before - fall)
         return answer
 
     def make(self) -> list[PlannedPayment]:
-        """Return all planned payments, including refused and lost ones. Each is made once, and followed until it is
-        final or the wait is over."""
+        """Return all planned payments, including refused and lost ones. Each is made once, sent again, and followed
+        until it is final or the wait is over."""
         if self._payments is None:
             self._payments = [PlannedPayment(order, self.body(order)) for order in self.orders]
             for payment in self._payments:
-                self._try(payment, self._pay)
+                while self._is_unanswered(payment) and len(payment.lost) < TRIES_MAX:
+                    self._session.clock.wait(POLL_S)
+                if payment.is_created:
+                    self._is_unanswered(payment)
+                    with suppress(Departs, NoAnswer, NotExercised):
+                        names = {str(row.get("status_name")) for row in self.records(payment)}
+                        self.pending_names |= set() if payment.is_final else names
             self.follow([one for one in self._payments if one.is_created], lambda payment: payment.is_final)
             self._session.forget()
         return self._payments
@@ -188,46 +220,22 @@ class PaymentRunner:
             self._session.clock.wait(POLL_S)
             waited_s += POLL_S
             for payment in left:
-                self._try(payment, self.again)
+                self._is_unanswered(payment)
 
-    def _try(self, payment: PlannedPayment, step: Callable[[PlannedPayment], object]) -> None:
+    def _is_unanswered(self, payment: PlannedPayment) -> bool:
+        """Send a payment, for the first time or again. Return True when no answer came."""
         try:
-            step(payment)
-        except (NoAnswer, NotExercised, Departs) as error:
-            payment.lost.append(str(error))
-
-    def _pay(self, payment: PlannedPayment) -> None:
-        """Send the payment until the service answers, a few times at most, and then once more."""
-        while not payment.answers and len(payment.lost) < TRIES_MAX:
-            try:
-                self.again(payment)
-            except NoAnswer as error:
-                payment.lost.append(str(error))
-                self._session.clock.wait(POLL_S)
-        if payment.is_created:
             self.again(payment)
-            if not payment.is_final:
-                self.pending_names |= {str(row.get("status_name")) for row in self.records(payment)}
-
-
-def number(value: Any) -> Decimal | None:
-    """Return a number of decoded JSON; None for any other value."""
-    return Decimal(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else None
-
-
-def _priced(text: Any) -> Decimal | None:
-    """Return a finite price of the catalog, a number or a text; None for any other value."""
-    try:
-        price = Decimal(text)
-    except (ArithmeticError, TypeError, ValueError):
-        return None
-    return price if price.is_finite() else None
+        except (NoAnswer, NotExercised) as error:
+            payment.lost.append(str(error))
+            return isinstance(error, NoAnswer)
+        return False
 
 
 def balance_of(answer: Answer) -> Decimal:
     """Return the balance in either shape of the register (`balance-record`). Raises `NotExercised` for any other."""
     inner = answer.members.get("data", answer.members)
-    balance = number(inner.get("balance")) if isinstance(inner, dict) else None
+    balance = parse_number(inner.get("balance")) if isinstance(inner, dict) else None
     if answer.status != 200 or balance is None:
         raise NotExercised(f"the balance cannot be read: {answer}")
     return balance

@@ -1,12 +1,11 @@
 """A run against a deployment: makes every check and asks every question, for answers of any shape."""
 
 from collections.abc import Callable, Collection, Iterable
-from contextlib import suppress
 from dataclasses import replace
 
 from simulator.staging.conform import account_questions, questions
 from simulator.staging.conform.checks import all_checks
-from simulator.staging.conform.context import CHECKS, FINDINGS_MAX, MISSING, QUESTIONS, Check, Question, Run
+from simulator.staging.conform.context import FINDINGS_MAX, MISSING, QUESTIONS, Check, Question, Run
 from simulator.staging.conform.findings import ConformReport, Departs, Departure, Learned, NotExercised, Result
 from simulator.staging.service import NoAnswer
 
@@ -66,28 +65,8 @@ def report(
     """Make the checks and ask the questions; `address` is the service's, for the report."""
     results = run_checks(run, only, on_result)
     answers, unlearned = ask_questions(run, only)
-    spent = "0.00"
-    if run.allows("payments"):
-        results = _with_late_payments(run, results, on_result)
-        spent = f"{run.runner.spent:.2f}"
+    spent = f"{run.runner.spent:.2f}" if run.allows("payments") else "0.00"
     return ConformReport(address, tuple(results), tuple(answers), unlearned, run.session.sent, spent)
-
-
-def _with_late_payments(run: Run, results: list[Result], on_result: Callable[[Result], None] | None) -> list[Result]:
-    """Read the wallet once more, so that the report has all losses; a payment that was paid again after its check
-    departs, too."""
-    with suppress(NoAnswer, NotExercised):
-        run.runner.balance()
-    text = run.runner.paid_twice
-    if not text or any(text in one.actual for result in results for one in result.departures):
-        return results
-    late = Departure("the wallet", "nothing more is debited", run.hidden(text))
-    check = CHECKS["pay-idempotent"]
-    found = next((one for one in results if one.id == check.id), Result(check.id, check.section, check.title, "passed"))
-    found = replace(found, outcome="departs", why="", departures=(*found.departures, late))
-    if on_result is not None:
-        on_result(found)
-    return [*(one for one in results if one.id != check.id), found]
 
 
 def _result(run: Run, check: Check) -> Result:

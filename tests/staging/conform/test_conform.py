@@ -11,8 +11,7 @@ import pytest
 from simulator.contract.register import assumptions
 from simulator.staging.conform.checks import ORDER, all_checks
 from simulator.staging.conform.context import CHECKS, QUESTIONS
-from simulator.staging.conform.payments import PaymentRunner
-from simulator.staging.conform.permissions import BadOrder, Order
+from simulator.staging.conform.payments import BadOrder, Order, PaymentRunner
 from simulator.staging.conform.run import all_questions, report
 from simulator.staging.service import Answer, NoAnswer, Request
 from tests.support.client import Client, running

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from simulator.staging.conform.checks import all_checks
 from simulator.staging.conform.findings import ConformReport
-from simulator.staging.conform.payments import PaymentRunner
-from simulator.staging.conform.permissions import BadOrder
+from simulator.staging.conform.payments import BadOrder, PaymentRunner
 from simulator.staging.conform.run import all_questions, known_names
 from simulator.staging.service import Answer, NoAnswer, Request
 from tests.support.client import running

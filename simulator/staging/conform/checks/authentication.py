@@ -173,9 +173,9 @@ def result_of(answer: Answer) -> Mapping[str, Any]:
 
 def login(run: Run) -> Answer:
     """Return the tokens of the caller's user, requested only once."""
-    if run.permissions.login is None:
+    if run.login is None:
         raise NotExercised("no user was named")
-    name, password = run.permissions.login
+    name, password = run.login
     if run.tokens is None:
         run.tokens = post(run, TOKEN, {"username": name, "password": password})
     if run.tokens.status != 200:

@@ -1,6 +1,6 @@
 """The catalog is consistent with itself, with its filters and with the older product list (SPEC 2.1, 4.4, 4.7, 9)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -15,7 +15,7 @@ from simulator.staging.conform.context import (
     selects,
 )
 from simulator.staging.conform.findings import Departure, NotExercised, differ, unless
-from simulator.staging.service import Answer
+from simulator.staging.conform.payments import CENT
 
 UNKNOWN = "CONFORM-NO-SUCH-PRODUCT"
 
@@ -135,21 +135,37 @@ def product_list_status(run: Run) -> Iterator[Departure]:
 
 
 PAGES = 3
-CENT = Decimal("0.01")
 VERSION = "2026-09-16"
 
 
-def pages_of(
-    read: Callable[[int, int], Answer], total: int, dotted: str
-) -> Iterator[tuple[int, int, Answer, list[Any]]]:
-    """Read `total` rows in about three pages. Yield number, size, answer and rows of each page."""
-    size = max(1, -(-total // PAGES))
-    for number in range(1, -(-total // size) + 1):
-        answer = read(number, size)
-        yield number, size, answer, answer.rows(dotted)
+def in_pages(
+    run: Run, path: str, rows: str, key: str, whole: list[Any], total: int = 0, **query: Any
+) -> Iterator[Departure]:
+    """Read a list again in about three pages, and compare them with the `whole` list of `key`. `total` counts all rows,
+    also beyond the list. Meta and links of a page are compared as far as the answer has them (SPEC 2.5, 2.14)."""
+    size, total = max(1, -(-len(whole) // PAGES)), total or len(whole)
+    paged: list[Any] = []
+    for number in range(1, -(-len(whole) // size) + 1):
+        place = {"offset": len(paged)} if path == "/v2/transactions" else {"page": number}
+        answer = run.good(path, **query, limit=size, **place)
+        found = [row[key] for row in answer.rows(rows)]
+        yield from unless(len(found) <= size, f"{rows} with limit={size}", f"at most {size}", len(found))
+        first = (number - 1) * size + 1
+        meta = {"current_page": number, "per_page": size, "from": first, "to": first + len(found) - 1}
+        meta |= {"total": total, "last_page": -(-total // size)}
+        for name, wanted in meta.items():
+            if name in answer.members.get("meta", ()):
+                yield from differ(f"meta.{name} of page {number}", wanted, answer.at(f"meta.{name}"))
+        for name, is_null in (("prev", number == 1), ("next", number * size >= total)):
+            if "links" in answer.members:
+                link = answer.at(f"links.{name}")
+                said = "null" if is_null else "a link"
+                yield from unless((link is None) == is_null, f"links.{name} of page {number}", said, link)
+        paged += found
+    yield from _compared(f"{rows} of all pages", whole, paged[: len(whole)])
 
 
-def compared(field: str, whole: list[Any], paged: list[Any]) -> Iterator[Departure]:
+def _compared(field: str, whole: list[Any], paged: list[Any]) -> Iterator[Departure]:
     """Yield a departure unless the pages have the items of the whole list, in its order."""
     if whole == paged:
         return
@@ -176,17 +192,7 @@ def options_pages(run: Run) -> Iterator[Departure]:
     whole = [item["code"] for item in run.good("/v2/options", **where, limit=25000).rows("items")]
     if len(whole) < 2:
         raise NotExercised("no list of options has two items")
-    paged: list[str] = []
-
-    def read(number: int, size: int) -> Answer:
-        return run.good("/v2/options", **where, limit=size, page=number)
-
-    for number, size, answer, rows in pages_of(read, len(whole), "items"):
-        meta = {"current_page": number, "per_page": size, "total": len(whole), "last_page": -(-len(whole) // size)}
-        for name, wanted in meta.items():
-            yield from differ(f"meta.{name} of page {number}", wanted, answer.at(f"meta.{name}"))
-        paged += [row["code"] for row in rows]
-    yield from compared("items of all pages", whole, paged)
+    yield from in_pages(run, "/v2/options", "items", "code", whole, **where)
 
 
 def _total(run: Run, where: dict[str, str]) -> int:
@@ -211,23 +217,26 @@ def options_codes(run: Run) -> Iterator[Departure]:
         yield from differ(f"items of {where['product_code']}", [], twice)
 
 
-@check("2.2", "From version 2026-09-16 the options of a pricing select have a denomination")
-def options_denomination(run: Run) -> Iterator[Departure]:
+def _priced_options(run: Run) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the options of some pricing fields, each with its product."""
     for where in known_lists(run, "pricing")[:5] or [an_option_list(run, "pricing")]:
         for item in run.good("/v2/options", VERSION, **where).rows("items"):
-            field = f"items {item['code']}.denomination of {where['product_code']}"
-            yield from unless("denomination" in item, field, "present", "absent")
+            yield where["product_code"], item
+
+
+@check("2.2", "From version 2026-09-16 the options of a pricing select have a denomination")
+def options_denomination(run: Run) -> Iterator[Departure]:
+    for code, item in _priced_options(run):
+        yield from unless("denomination" in item, f"items {item['code']}.denomination of {code}", "present", "absent")
 
 
 @check("2.1", "An option costs what the product's pricing says")
 def options_cost(run: Run) -> Iterator[Departure]:
-    for where in known_lists(run, "pricing")[:5] or [an_option_list(run, "pricing")]:
-        product = run.products[where["product_code"]]
-        for item in run.good("/v2/options", VERSION, **where).rows("items"):
-            if "denomination" in item and "cost" in item:
-                wanted, found = cost_of(product, item["denomination"]), Decimal(item["cost"]["amount"])
-                field = f"items {item['code']}.cost.amount of {where['product_code']}"
-                yield from unless(abs(wanted - found) <= CENT, field, str(wanted), found)
+    for code, item in _priced_options(run):
+        if "denomination" in item and "cost" in item:
+            wanted, found = cost_of(run.products[code], item["denomination"]), Decimal(item["cost"]["amount"])
+            field = f"items {item['code']}.cost.amount of {code}"
+            yield from unless(abs(wanted - found) <= CENT, field, str(wanted), found)
 
 
 def cost_of(product: dict[str, Any], denomination: Any) -> Decimal:
@@ -256,31 +265,7 @@ def billers_pages(run: Run) -> Iterator[Departure]:
     whole = [row["biller_code"] for row in run.good("/v1/interbank/billers").rows()]
     if len(whole) < 2:
         raise NotExercised("there are fewer than two billers")
-    paged: list[str] = []
-
-    def read(number: int, size: int) -> Answer:
-        return run.good("/v1/interbank/billers", page=number, limit=size)
-
-    for number, size, answer, rows in pages_of(read, len(whole), "data"):
-        last = -(-len(whole) // size)
-        yield from paging(answer, number, size, len(whole), len(rows))
-        yield from differ(f"meta.last_page of page {number}", last, answer.at("meta.last_page"))
-        paged += [row["biller_code"] for row in rows]
-    yield from compared("data of all pages", whole, paged)
-
-
-def paging(answer: Answer, number: int, size: int, total: int, rows: int) -> Iterator[Departure]:
-    """Yield departures in the meta and links of a page that has both (SPEC 2.5, 2.14)."""
-    start = (number - 1) * size + 1
-    meta = {"current_page": number, "from": start, "to": start + rows - 1, "total": total, "per_page": size}
-    for name, wanted in meta.items():
-        yield from differ(f"meta.{name} of page {number}", wanted, answer.at(f"meta.{name}"))
-    is_last = number * size >= total
-    for name, is_null in (("prev", number == 1), ("next", is_last)):
-        link = answer.at(f"links.{name}")
-        yield from unless(
-            (link is None) == is_null, f"links.{name} of page {number}", "null" if is_null else "a link", link
-        )
+    yield from in_pages(run, "/v1/interbank/billers", "data", "biller_code", whole)
 
 
 @check("4.6", "biller_code and suggested_category choose billers")

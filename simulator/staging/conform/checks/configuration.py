@@ -83,8 +83,9 @@ def _hide(run: Run, answer: Answer) -> None:
 
 
 @contextmanager
-def webhook_kept(run: Run) -> Iterator[str | None]:
-    """Yield the URL of the existing webhook, or None. Afterwards, restore it, or remove the new webhook."""
+def a_webhook(run: Run) -> Iterator[str]:
+    """Yield the URL of the existing webhook, or of a temporary one. Afterwards, restore the configuration, and raise
+    `Departs` if it is not restored."""
     present = run.session.call("GET", WEBHOOK)
     url, enabled = present.at("webhook_url"), present.at("enabled")
 
@@ -94,21 +95,16 @@ def webhook_kept(run: Run) -> Iterator[str | None]:
         return run.session.call("PATCH", f"{WEBHOOK}/enabled", {"enabled": enabled})
 
     try:
-        yield url
+        if not url:
+            put(run, NOBODY)
+        yield url or NOBODY
     finally:
         if url:
             put_back(run, f"the webhook {url}, enabled: {enabled},", as_before)
         else:
             put_back(run, "no webhook", lambda: run.session.call("DELETE", WEBHOOK))
-
-
-def with_webhook(run: Run, made: Callable[[Run, str], Iterator[Departure]]) -> Iterator[Departure]:
-    """Run `made` with the existing webhook, or with a temporary webhook, and restore the configuration."""
-    with webhook_kept(run) as url:
-        if not url:
-            put(run, NOBODY)
-        yield from made(run, url or NOBODY)
-    yield from differ("webhook_url, put back", url, run.session.call("GET", WEBHOOK).at("webhook_url"))
+    if (found := run.session.call("GET", WEBHOOK).at("webhook_url")) != url:
+        raise Departs("webhook_url, put back", url, found)
 
 
 @check("4.19", "A new webhook has a secret of 64 hexadecimal characters", needs="configuration")
@@ -145,35 +141,29 @@ def webhook_create(run: Run) -> Iterator[Departure]:
 
 @check("4.19", "An update of the webhook does not show its secret", needs="configuration")
 def webhook_update(run: Run) -> Iterator[Departure]:
-    def made(run: Run, url: str) -> Iterator[Departure]:
+    with a_webhook(run) as url:
         answer = put(run, url)
         yield from run.expected(answer, 200)
         yield from differ("webhook_url", url, answer.at("webhook_url"))
         yield from unless("webhook_secret" not in answer.json, "webhook_secret", "absent on an update", "present")
 
-    yield from with_webhook(run, made)
-
 
 @check("4.19", "The webhook can be disabled and enabled", needs="configuration")
 def webhook_enabled(run: Run) -> Iterator[Departure]:
-    def made(run: Run, url: str) -> Iterator[Departure]:
+    with a_webhook(run):
         for enabled in (False, True):
             answer = run.session.call("PATCH", f"{WEBHOOK}/enabled", {"enabled": enabled})
             yield from run.expected(answer, 200)
             yield from differ("enabled", enabled, answer.at("enabled"))
             yield from differ("enabled when it is read", enabled, run.session.call("GET", WEBHOOK).at("enabled"))
 
-    yield from with_webhook(run, made)
-
 
 @check("8", "A webhook URL has at most 500 characters", needs="configuration")
 def webhook_url_refused(run: Run) -> Iterator[Departure]:
-    def made(run: Run, url: str) -> Iterator[Departure]:
+    with a_webhook(run) as url:
         answer = put(run, NOBODY.ljust(501, "x"))
         yield from unless(answer.status == 400, "the status", "400", f"{answer.status}")
         yield from differ("webhook_url", url, run.session.call("GET", WEBHOOK).at("webhook_url"))
-
-    yield from with_webhook(run, made)
 
 
 @check("4.20", "A bulk replay has 1 to 50 job ids", needs="configuration")

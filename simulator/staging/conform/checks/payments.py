@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from simulator.staging.conform.checks.catalog import CENT, UNKNOWN, cost_of
+from simulator.staging.conform.checks.catalog import UNKNOWN, cost_of
 from simulator.staging.conform.context import Run, check, selects
 from simulator.staging.conform.findings import Departure, NotExercised, differ, unless
-from simulator.staging.conform.payments import FINAL_NAMES, PAID, PENDING, STATUSES, PlannedPayment
-from simulator.staging.conform.permissions import Order
+from simulator.staging.conform.payments import CENT, FINAL_NAMES, PAID, PENDING, STATUSES, Order, PlannedPayment
 from simulator.staging.service import Answer, target
 from simulator.wire.money import is_integer_when_whole
 
@@ -51,24 +50,6 @@ def pay_amount(run: Run) -> Iterator[Departure]:
         yield from unless(is_right, "data.amount", f"the number {payment.order.amount}", payment.first)
 
 
-@check("4.11", "A refid that is sent again is the same payment, and costs nothing more", needs="payments")
-def pay_idempotent(run: Run) -> Iterator[Departure]:
-    if run.runner.paid_twice:
-        yield Departure("the wallet", "nothing more is debited", run.runner.paid_twice)
-    for payment in run.runner.payments:
-        first = payment.first.data
-        for answer in payment.answers[1:]:
-            yield from run.expected(answer, 200)
-            again = answer.data
-            for name in KEPT:
-                yield from differ(f"data.{name} when it is sent again", first[name], again[name])
-        rows = run.runner.records(payment)
-        yield from differ(f"history of {payment.refid}", 1, len(rows))
-    sent_again = [payment.balances for payment in run.runner.payments if len(payment.answers) > 1]
-    if not any(before > after for before, after in sent_again):
-        raise NotExercised("the wallet does not fall with a payment, so it does not show that a refid pays only once")
-
-
 @check("3.1", "A payment becomes final, and stays so", needs="payments")
 def pay_final(run: Run) -> Iterator[Departure]:
     order = [STATUSES["accepted"], STATUSES["processing"], "final"]
@@ -99,7 +80,7 @@ def pay_spelling(run: Run) -> Iterator[Departure]:
 def pay_wallet(run: Run) -> Iterator[Departure]:
     for payment in run.runner.payments:
         if payment.first.data.get("status") != STATUSES["failed"]:
-            before, after = payment.balances
+            before, after = payment.balances[0]
             yield from differ(f"the wallet after {payment.refid}", before - payment.cost, after)
             yield from differ("data.balance", after, Decimal(payment.first.at("data.balance")))
 
@@ -144,6 +125,24 @@ def pay_statement(run: Run) -> Iterator[Departure]:
         yield from unless(payment.cost in left, f"an entry of {payment.refid}", f"-{payment.cost}", "none")
         if payment.cost in left:
             left.remove(payment.cost)
+
+
+@check("4.11", "A refid that is sent again is the same payment, and costs nothing more", needs="payments")
+def pay_idempotent(run: Run) -> Iterator[Departure]:
+    if run.runner.paid_twice:
+        yield Departure("the wallet", "nothing more is debited", run.runner.paid_twice)
+    for payment in run.runner.payments:
+        first = payment.first.data
+        for answer in payment.answers[1:]:
+            yield from run.expected(answer, 200)
+            again = answer.data
+            for name in KEPT:
+                yield from differ(f"data.{name} when it is sent again", first[name], again[name])
+        rows = run.runner.records(payment)
+        yield from differ(f"history of {payment.refid}", 1, len(rows))
+    sent_again = [payment.balances for payment in run.runner.payments if len(payment.answers) > 1]
+    if not any(before > after for balances in sent_again for before, after in balances):
+        raise NotExercised("the wallet does not fall with a payment, so it does not show that a refid pays only once")
 
 
 NEVER_SOLD = Decimal("0.37")

@@ -67,10 +67,10 @@ def network_staging(run: Run) -> Iterator[Departure]:
 
 @check("4.10", "GET /v2/bill-presentment answers as documented")
 def bill_answer(run: Run) -> Iterator[Departure]:
-    if not run.permissions.bills:
+    if not run.bills:
         raise NotExercised("it looks up the bill of an account, which --bill names")
-    for bill in run.permissions.bills:
-        answer = run.get("/v2/bill-presentment", product=bill.product, account=bill.account, **bill.more)
+    for bill in run.bills:
+        answer = run.get("/v2/bill-presentment", product=bill.product, account=bill.account, **bill.extras)
         yield from run.expected(answer, 200)
         yield from differ("metadata.product_code", bill.product, answer.at("metadata.product_code"))
 

@@ -1,53 +1,53 @@
 """The transaction history is sorted, complete over its pages, and has the right figures (SPEC 2.4, 4.14)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from simulator.staging.conform.checks.catalog import compared, paging
+from simulator.staging.conform.checks.catalog import in_pages
 from simulator.staging.conform.context import Run, check
 from simulator.staging.conform.findings import Departure, NotExercised, differ, unless
 from simulator.staging.conform.payments import balance_of
 from simulator.staging.service import Answer
 
-HISTORY_PATH = "/v2/transactions"
+HISTORY, STATEMENT = "/v2/transactions", "/v2/balance-statement"
 LIMIT = 100
 # The names of payment statuses in the history, by the filter that finds them.
 NAMES = {"SUCCESSFUL": {"Successful"}, "PENDING": {"Pending", "Accepted", "Processing"}, "FAILED": {"Failed"}}
 
 
-def recent(run: Run, at_least: int = 1) -> Answer:
-    """Return the newest or oldest hundred transactions of the last month. Raises `NotExercised` for too few."""
-    answer = run.good(HISTORY_PATH, date=run.days, limit=LIMIT)
+def recent(run: Run, path: str, at_least: int = 1) -> Answer:
+    """Return a hundred rows of the last month, of the history or the statement. Raises `NotExercised` for too few."""
+    answer = run.good(path, date=run.days, limit=LIMIT)
     if len(answer.rows()) < at_least:
-        raise NotExercised(f"the history has fewer than {at_least} transactions in the last month")
+        raise NotExercised(f"{path} has fewer than {at_least} rows in the last month")
     return answer
 
 
-@check("4.14", "The history is sorted by date")
-def history_sorted(run: Run) -> Iterator[Departure]:
-    dates = [str(row["date"]) for row in recent(run, 2).rows()]
-    is_sorted = dates in (sorted(dates), sorted(dates, reverse=True))
-    wrong = next((two for one, two in pairwise(dates) if one < two), dates[0])
-    yield from unless(is_sorted, "data.date", "sorted, in either direction", f"{wrong} out of its place")
+def _sorted(path: str) -> Callable[[Run], Iterator[Departure]]:
+    def made(run: Run) -> Iterator[Departure]:
+        dates = [str(row["date"]) for row in recent(run, path, 2).rows()]
+        wrong = next((later for earlier, later in pairwise(dates) if earlier < later), dates[0])
+        is_sorted = dates in (sorted(dates), sorted(dates, reverse=True))
+        yield from unless(is_sorted, "data.date", "sorted, in either direction", f"{wrong} out of its place")
+
+    return made
+
+
+check("4.14", "The history is sorted by date", id_="history-sorted")(_sorted(HISTORY))
+check("4.17", "The statement is sorted by date", id_="statement-sorted")(_sorted(STATEMENT))
 
 
 @check("4.14", "The pages of the history are complete and without duplicates")
 def history_pages(run: Run) -> Iterator[Departure]:
-    whole = [row["trxid"] for row in recent(run, 2).rows()]
-    size = max(1, -(-len(whole) // 3))
-    paged: list[str] = []
-    for offset in range(0, len(whole), size):
-        rows = run.good(HISTORY_PATH, date=run.days, limit=size, offset=offset).rows()
-        yield from unless(len(rows) <= size, f"data with limit={size}", f"at most {size}", len(rows))
-        paged += [row["trxid"] for row in rows]
-    yield from compared("data of all pages", whole, paged[: len(whole)])
+    whole = [row["trxid"] for row in recent(run, HISTORY, 2).rows()]
+    yield from in_pages(run, HISTORY, "data", "trxid", whole, date=run.days)
 
 
 @check("2.4", "A trxid and a refid occur once in the history")
 def history_ids(run: Run) -> Iterator[Departure]:
-    rows = recent(run).rows()
+    rows = recent(run, HISTORY).rows()
     for name in ("trxid", "refid"):
         values = [row[name] for row in rows]
         yield from differ(name, [], sorted({one for one in values if values.count(one) > 1}))
@@ -55,7 +55,7 @@ def history_ids(run: Run) -> Iterator[Departure]:
 
 @check("2.4", "profit is total_amount minus total_price, and the counts add up")
 def history_figures(run: Run) -> Iterator[Departure]:
-    answer = recent(run)
+    answer = recent(run, HISTORY)
     meta = answer.at("meta")
     profit = Decimal(meta["total_amount"]) - Decimal(meta["total_price"])
     yield from differ("meta.profit", profit, Decimal(meta["profit"]))
@@ -65,7 +65,7 @@ def history_figures(run: Run) -> Iterator[Departure]:
 
 @check("2.4", "total_price is the price of the successful transactions")
 def history_total(run: Run) -> Iterator[Departure]:
-    answer = run.good(HISTORY_PATH, date=run.days, limit=LIMIT, status="SUCCESSFUL")
+    answer = run.good(HISTORY, date=run.days, limit=LIMIT, status="SUCCESSFUL")
     rows = answer.rows()
     if not rows or len(rows) != int(answer.at("meta.transaction_count")):
         raise NotExercised("the successful transactions of the last month do not fit on one page")
@@ -76,20 +76,20 @@ def history_total(run: Run) -> Iterator[Departure]:
 
 @check("4.14", "status chooses transactions, and may be repeated")
 def history_status(run: Run) -> Iterator[Departure]:
-    recent(run)
+    recent(run, HISTORY)
     for chosen in (["SUCCESSFUL"], ["FAILED"], ["SUCCESSFUL", "FAILED"]):
         names = set().union(*(NAMES[one] for one in chosen))
-        for row in run.good(HISTORY_PATH, date=run.days, limit=LIMIT, status=chosen).rows():
+        for row in run.good(HISTORY, date=run.days, limit=LIMIT, status=chosen).rows():
             found = row["status_name"]
             yield from unless(found in names, f"status_name with {chosen}", " or ".join(sorted(names)), found)
 
 
 @check("4.14", "account and product choose transactions, and none is left out")
 def history_filters(run: Run) -> Iterator[Departure]:
-    rows = recent(run).rows()
+    rows = recent(run, HISTORY).rows()
     for name, column in (("account", "account"), ("product", "product_code")):
         value = rows[0][column]
-        found = run.good(HISTORY_PATH, date=run.days, limit=LIMIT, **{name: value}).rows()
+        found = run.good(HISTORY, date=run.days, limit=LIMIT, **{name: value}).rows()
         wanted = [row["trxid"] for row in rows if row[column] == value]
         got = [row["trxid"] for row in found]
         yield from unless(set(wanted) <= set(got), f"data with {name}", f"all {len(wanted)} of them", len(got))
@@ -99,9 +99,9 @@ def history_filters(run: Run) -> Iterator[Departure]:
 
 @check("4.14", "date selects the transactions of a day")
 def history_date(run: Run) -> Iterator[Departure]:
-    rows = recent(run).rows()
+    rows = recent(run, HISTORY).rows()
     day = str(rows[0]["date"])[:10]
-    found = run.good(HISTORY_PATH, date=day, limit=LIMIT).rows()
+    found = run.good(HISTORY, date=day, limit=LIMIT).rows()
     for row in found:
         yield from differ(f"day of {row['trxid']}", day, str(row["date"])[:10])
     wanted = {row["trxid"] for row in rows if str(row["date"]).startswith(day)}
@@ -109,16 +109,7 @@ def history_date(run: Run) -> Iterator[Departure]:
     yield from differ(f"data of {day}, missing", [], missing if len(found) < LIMIT else [])
 
 
-STATEMENT_PATH = "/v2/balance-statement"
 SUMS = {"total_transactions": "TRANSACTION", "total_deposit": "DEPOSIT", "total_refund": "REFUND"}
-
-
-def entries(run: Run, at_least: int = 1) -> Answer:
-    """Return a hundred entries of the last month. Raises `NotExercised` for fewer than `at_least`."""
-    answer = run.good(STATEMENT_PATH, date=run.days, limit=LIMIT)
-    if len(answer.rows()) < at_least:
-        raise NotExercised(f"the statement has fewer than {at_least} entries in the last month")
-    return answer
 
 
 def oldest_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -131,22 +122,16 @@ def oldest_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @check("2.5", "Each balance is the one before plus the amount")
 def statement_arithmetic(run: Run) -> Iterator[Departure]:
-    rows = oldest_first(entries(run, 2).rows())
+    rows = oldest_first(recent(run, STATEMENT, 2).rows())
     for one, two in pairwise(rows):
         wanted = Decimal(one["balance"]) + Decimal(two["amount"])
         yield from differ(f"balance of entry {two['id']}", wanted, Decimal(two["balance"]))
 
 
-@check("4.17", "The statement is sorted by date")
-def statement_sorted(run: Run) -> Iterator[Departure]:
-    dates = [str(row["date"]) for row in entries(run, 2).rows()]
-    yield from unless(dates in (sorted(dates), sorted(dates, reverse=True)), "data.date", "sorted", dates)
-
-
 @check("4.17", "The balance is that after the last entry")
 def statement_balance(run: Run) -> Iterator[Departure]:
-    rows = entries(run).rows()
-    total = int(entries(run).at("meta.total"))
+    rows = recent(run, STATEMENT).rows()
+    total = int(recent(run, STATEMENT).at("meta.total"))
     before = balance_of(run.session.call("GET", "/v2/balance"))
     newest = oldest_first(rows)[-1]
     if total > len(rows) and newest is rows[-1]:
@@ -159,7 +144,7 @@ def statement_balance(run: Run) -> Iterator[Departure]:
 
 @check("2.5", "Payments are negative; deposits and refunds are positive")
 def statement_signs(run: Run) -> Iterator[Departure]:
-    for row in entries(run).rows():
+    for row in recent(run, STATEMENT).rows():
         amount, kind = Decimal(row["amount"]), row["type"]
         is_right = amount <= 0 if kind == "TRANSACTION" else amount >= 0
         yield from unless(is_right, f"amount of entry {row['id']} ({kind})", "a change in the other direction", amount)
@@ -167,7 +152,7 @@ def statement_signs(run: Run) -> Iterator[Departure]:
 
 @check("2.5", "The summary adds up the entries of each type")
 def statement_summary(run: Run) -> Iterator[Departure]:
-    answer = entries(run)
+    answer = recent(run, STATEMENT)
     rows = answer.rows()
     if len(rows) < int(answer.at("meta.total")):
         raise NotExercised("the statement of the last month does not fit on one page")
@@ -180,23 +165,16 @@ def statement_summary(run: Run) -> Iterator[Departure]:
 
 @check("4.17", "The pages of the statement are complete, and their meta and links agree")
 def statement_pages(run: Run) -> Iterator[Departure]:
-    answer = entries(run, 2)
-    whole = [row["id"] for row in answer.rows()]
-    total, size = int(answer.at("meta.total")), max(1, -(-len(whole) // 3))
-    paged: list[Any] = []
-    for number in range(1, -(-len(whole) // size) + 1):
-        page = run.good(STATEMENT_PATH, date=run.days, limit=size, page=number)
-        rows = page.rows()
-        yield from paging(page, number, size, total, len(rows))
-        paged += [row["id"] for row in rows]
-    yield from compared("data of all pages", whole, paged[: len(whole)])
+    answer = recent(run, STATEMENT, 2)
+    whole, total = [row["id"] for row in answer.rows()], int(answer.at("meta.total"))
+    yield from in_pages(run, STATEMENT, "data", "id", whole, total, date=run.days)
 
 
 @check("4.17", "type chooses entries")
 def statement_type(run: Run) -> Iterator[Departure]:
-    rows = entries(run).rows()
+    rows = recent(run, STATEMENT).rows()
     kind = rows[0]["type"]
-    found = run.good(STATEMENT_PATH, date=run.days, limit=LIMIT, type=kind).rows()
+    found = run.good(STATEMENT, date=run.days, limit=LIMIT, type=kind).rows()
     for row in found:
         yield from differ(f"type of entry {row['id']} with type={kind}", kind, row["type"])
     wanted = sum(row["type"] == kind for row in rows)
@@ -205,7 +183,7 @@ def statement_type(run: Run) -> Iterator[Departure]:
 
 @check("2.5", "The costs of successful transactions are in the statement")
 def statement_history(run: Run) -> Iterator[Departure]:
-    history, statement = recent(run), entries(run)
+    history, statement = recent(run, HISTORY), recent(run, STATEMENT)
     if len(statement.rows()) < int(statement.at("meta.total")) or len(history.rows()) == LIMIT:
         raise NotExercised("the last month does not fit on one page")
     debits = [-Decimal(row["amount"]) for row in statement.rows() if row["type"] == "TRANSACTION"]
