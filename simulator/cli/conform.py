@@ -18,7 +18,7 @@ from simulator.cli.usage import CannotStart, verb, wrong_usage
 from simulator.cli.values import Number, Span, Whole
 from simulator.options import CONTROL_PATH
 from simulator.shortened import shortened, whole_line
-from simulator.staging.signing import CannotSign, secret_bytes, split_base
+from simulator.staging.signing import CannotSign, parse_address, secret_bytes
 
 if TYPE_CHECKING:
     from simulator.staging.conform.context import Run
@@ -200,7 +200,7 @@ def _target(base_url: str | None, key: str | None, secret: str | None) -> "tuple
     address = (base_url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
     held = credentials(key, secret)
     try:
-        split_base(address)
+        parse_address(address)
         secret_bytes(held.secret)
     except CannotSign as wrong:
         raise wrong_usage(str(wrong)) from None

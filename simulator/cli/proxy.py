@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from simulator.cli.values import TokenFile
     from simulator.server.serve import Server
     from simulator.staging.proxy.app import Proxy
-    from simulator.staging.proxy.messages import Address
     from simulator.staging.proxy.watcher import Watcher
+    from simulator.staging.signing import Address
 
 
 PROGRAM = "reseller-sim proxy"
@@ -34,12 +34,12 @@ PROXY_PORT = 8090
 def _address(ctx: click.Context, param: click.Parameter, text: str | None) -> "Address | None":
     """Return an http(s) address. The message of a usage error does not repeat the address, since it may contain a
     password."""
-    from simulator.staging.proxy.messages import BadAddress, parse_address
+    from simulator.staging.signing import CannotSign, parse_address
 
     try:
         return None if text is None else parse_address(text)
-    except BadAddress as wrong:
-        raise click.BadParameter(f"the address {wrong}", ctx, param) from None
+    except CannotSign as wrong:
+        raise click.BadParameter(str(wrong), ctx, param) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,9 @@ from simulator.http_client.answers import AnswerBounds, AnswerReader
 from simulator.http_client.attempts import NotAllowedError, Route, request_bytes
 from simulator.http_client.client import Client
 from simulator.http_client.dialer import Dialer, NotConnectedError, Origin
-from simulator.http_client.targets import DEFAULT_PORTS
 from simulator.shortened import shortened
 from simulator.staging.conform.findings import Departs, NotExercised
-from simulator.staging.signing import Credentials, signature_headers, split_base
+from simulator.staging.signing import Credentials, parse_address, signature_headers
 from simulator.wire.timestamps import RANGE_DASH
 
 BODY_BYTES_MAX: Final = 64 * 1024 * 1024
@@ -125,12 +124,8 @@ class HttpService:
     used."""
 
     def __init__(self, base_url: str, timeout_s: float) -> None:
-        base = split_base(base_url)
-        self._timeout_s = timeout_s
-        self._prefix = base.path.rstrip("/")
-        self._host = base.netloc
-        port = base.port or DEFAULT_PORTS[base.scheme]
-        self._origin = Origin(base.scheme == "https", base.hostname or "", port)
+        self._address, self._timeout_s = parse_address(base_url), timeout_s
+        self._origin = Origin(self._address.is_tls, self._address.host, self._address.port)
         self._runner = asyncio.Runner()
         self._client: Client | None = None
 
@@ -143,7 +138,7 @@ class HttpService:
         reader = AnswerReader(request.method, AnswerBounds(64 * 1024, fields=256, body_bytes=BODY_BYTES_MAX + 1))
         headers = tuple(request.headers.items())
         outgoing = OutgoingRequest(request.method, "", headers, request.body or None)
-        way = Route(self._origin, self._host, self._prefix + request.target)
+        way = Route(self._origin, self._address.authority, self._address.base + request.target)
         try:
             sent = request_bytes(outgoing, way, is_delivery=False)
             is_over = await self._client.exchange(self._origin, sent, reader, self._timeout_s)

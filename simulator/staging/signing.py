@@ -1,14 +1,16 @@
-"""Signs requests by SPEC 5.1, with a fresh nonce, and builds their URLs."""
+"""The address of a deployment, and requests to it that are signed by SPEC 5.1."""
 
 import binascii
 import secrets
 import time
 from base64 import b64decode
+from dataclasses import dataclass
 from typing import NamedTuple
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from simulator.auth import headers as names
 from simulator.auth.canonical import body_hash, canonical_query, canonical_string, signature
+from simulator.http_client.targets import DEFAULT_PORTS
 
 SIGNING_HEADERS = (
     names.WRITTEN_API_KEY,
@@ -54,7 +56,7 @@ def sign(
     A path in `base_url` is prepended to `target`; no path is part of the signature.
     """
     method = _checked_method(method)
-    base = split_base(base_url)
+    address = parse_address(base_url)
     _check_target(target)
     moment = str(int(time.time()) if timestamp is None else timestamp)
     nonce = secrets.token_urlsafe(24) if nonce is None else nonce
@@ -64,8 +66,7 @@ def sign(
     canonical, headers = signature_headers(credentials, moment, nonce, method, query, body)
     if body:
         headers["Content-Type"] = "application/json"
-    url = f"{base.scheme}://{base.netloc}{base.path.rstrip('/')}{target}"
-    return SignedRequest(method, url, body, canonical.decode(), headers)
+    return SignedRequest(method, address.url + target, body, canonical.decode(), headers)
 
 
 def signature_headers(
@@ -88,16 +89,44 @@ def with_bearer(request: SignedRequest, token: str) -> SignedRequest:
     return request._replace(headers=headers | {names.WRITTEN_AUTHORIZATION: f"Bearer {token}"})
 
 
-def split_base(base_url: str) -> SplitResult:
-    """Return the parts of a base URL. Raises `CannotSign` for an invalid URL."""
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An http(s) server; `base` is put in front of every target, empty or a path without a slash at its end."""
+
+    is_tls: bool
+    host: str
+    port: int
+    base: str = ""
+
+    @property
+    def authority(self) -> str:
+        """Return the value of Host: without the scheme's default port (RFC 9110 7.2)."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    @property
+    def scheme(self) -> str:
+        """Return `http` or `https`."""
+        return "https" if self.is_tls else "http"
+
+    @property
+    def url(self) -> str:
+        """Return the address as text."""
+        return f"{self.scheme}://{self.authority}{self.base}"
+
+
+def parse_address(text: str) -> Address:
+    """Parse an address `http(s)://HOST[:PORT][/PATH]`. Raises `CannotSign`, without repeating the address, which may
+    have a password."""
     try:
-        parts = urlsplit(base_url)
-        is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        parts = urlsplit(text)
+        is_usable = parts.scheme in DEFAULT_PORTS and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_usable = False
-    if not is_usable or parts.query or parts.fragment or "@" in parts.netloc or not _is_visible(base_url):
-        raise CannotSign(f"{base_url!r} is not a base URL such as http://127.0.0.1:8080 or https://host/s/mine")
-    return parts
+    if not is_usable or any(character in text for character in "@?#") or not _is_visible(text):
+        raise CannotSign("the address is not a base URL such as http://127.0.0.1:8080 or https://host/s/mine")
+    port = parts.port or DEFAULT_PORTS[parts.scheme]
+    return Address(parts.scheme == "https", parts.hostname or "", port, parts.path.rstrip("/"))
 
 
 def _checked_method(method: str) -> str:

@@ -15,10 +15,9 @@ from simulator.control.access import Guard
 from simulator.server.http_limits import HttpLimits
 from simulator.server.serve import make_server
 from simulator.staging.proxy.app import Proxy, wall_clock
-from simulator.staging.proxy.messages import parse_address
 from simulator.staging.proxy.secrets import SeenSecrets, Signatures
 from simulator.staging.proxy.watcher import Watcher
-from simulator.staging.signing import secret_bytes
+from simulator.staging.signing import parse_address, secret_bytes
 from simulator.wire.traffic import Call, Notification
 from tests.support.broken_receivers import Answer, Receiver, silent
 from tests.support.connections import connected

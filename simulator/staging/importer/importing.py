@@ -18,7 +18,7 @@ from simulator.staging.importer.account import Account, read_account
 from simulator.staging.importer.answers import AnswerFile, Answers, fingerprint
 from simulator.staging.importer.catalog import catalog_lines, fit_catalog
 from simulator.staging.service import HttpService, Session, SessionClock
-from simulator.staging.signing import Credentials, secret_bytes, split_base
+from simulator.staging.signing import Credentials, parse_address, secret_bytes
 
 CODE = "IMPORTED"
 KEY = "test_key_imported"
@@ -109,7 +109,7 @@ def import_account(wanted: ImportRequest, clock: SessionClock, progress: Callabl
     Raises `AccountRefused`, `ForeignStateFile`, `NoAnswer`, `LongPause`, `CannotSign`, and `NotExercised` when the
     requests are used up.
     """
-    host = split_base(wanted.base_url).netloc
+    host = parse_address(wanted.base_url).authority
     secret_bytes(wanted.credentials.secret)
     mask = masking(wanted.credentials)
     state = AnswerFile(wanted.state, fingerprint(wanted.base_url, wanted.credentials.key), mask)

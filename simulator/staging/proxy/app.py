@@ -13,9 +13,10 @@ from simulator.options import CONTROL_PATH
 from simulator.server.responder import responder_of
 from simulator.server.sent_request import use_host_of_target
 from simulator.staging.proxy.control import Audit, ProxyControl
-from simulator.staging.proxy.messages import Address, BodyBudget, has_dots, is_control
+from simulator.staging.proxy.messages import BodyBudget, has_dots, is_control
 from simulator.staging.proxy.relay import Relay
 from simulator.staging.proxy.watcher import Watcher
+from simulator.staging.signing import Address
 
 CALLBACKS_PATH: Final = CONTROL_PATH + "/callbacks"
 CALLBACK_TIMEOUT_S: Final = 30.0  # after which the service gives up on an attempt (SPEC 6.1)

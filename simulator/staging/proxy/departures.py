@@ -1,6 +1,5 @@
-"""Departures of answers and notifications from contract and request, and the payment of a message."""
+"""Departures of answers and notifications from the contract, and the payment of a message."""
 
-import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
@@ -9,7 +8,6 @@ from simulator.contract.body import outline
 from simulator.contract.openapi import OPENAPI, load
 from simulator.contract.responses import Departure, body_departures, departures, path_item
 from simulator.contract.schemas import schema
-from simulator.shortened import shortened
 from simulator.staging.bodies import as_dict, decoded, dicts, parameters
 from simulator.staging.proxy.messages import value_of
 from simulator.wire.money import is_integer_when_whole
@@ -83,55 +81,11 @@ def records(answer: bytes) -> Iterator[Mapping[str, Any]]:
     yield from dicts(members(answer).get("data"))
 
 
-CATALOG_PATH = "/v2/catalog"
-_CHARS_MAX = 100
-
-# For each endpoint: the parameter, and its place in the answer (SPEC 4.11, 4.5, 4.13).
-_REPEATED: Mapping[tuple[str, str], tuple[tuple[str, str], ...]] = {
-    ("POST", TOPUP_PATH): (("refid", "data.refid"),),
-    ("GET", "/v2/options"): (("product_code", "product_code"), ("field_id", "field_id")),
-    ("GET", "/v2/networkstatus"): (("product", "data.product_code"),),
-}
-
-
-def of_echoes(method: str, path: str, query: bytes, body: bytes, answer: bytes) -> Iterator[Departure]:
-    """Yield departures of an answer that is not about its request, or of a product under another code."""
-    if (method, path) == ("GET", CATALOG_PATH):
-        yield from _of_catalog(members(answer).get("products"))
-    elif repeated := _REPEATED.get((method, path)):
-        sent = members(body) or parameters(query)
-        for name, place in repeated:
-            wanted, actual = sent.get(name), _at(members(answer), place)
-            if isinstance(wanted, str) and isinstance(actual, str) and actual != wanted:
-                yield _departure(place, wanted, actual, "as in the request")
-
-
-def _of_catalog(products: Any) -> Iterator[Departure]:
-    if isinstance(products, dict):
-        for key, product in products.items():
-            code = product.get("code") if isinstance(product, dict) else None
-            if isinstance(code, str) and code != key:
-                yield _departure(f"products.{key}.code", key, code, "as its key")
-
-
-def _departure(place: str, wanted: str, actual: str, why: str) -> Departure:
-    return Departure(place, f"{shortened(wanted, _CHARS_MAX)!r}, {why}", repr(shortened(actual, _CHARS_MAX)))
-
-
-def _at(found: Any, place: str) -> Any:
-    for name in place.split("."):
-        found = found.get(name) if isinstance(found, dict) else None
-    return found
-
-
 DEPARTURES_MAX = 50
 """The limit for a message. Further departures would repeat these for other items of a list."""
 
 _CALLBACK_PARAMETERS = ("refid", "status", "price", "message")
-_CODE = re.compile(r"[0-9]{1,5}", re.ASCII)
-_NUMBER = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?", re.ASCII)
 _ERRORS_FROM = 400
-_SHOWN_CHARS = 200
 
 
 def of_answer(method: str, path: str, status: int, headers: Headers, answer: bytes) -> Iterator[Departure]:
@@ -163,37 +117,16 @@ def _of_parameters(sent: Mapping[str, str]) -> Iterator[Departure]:
     yield from (Departure(name, "a parameter", "absent") for name in _CALLBACK_PARAMETERS if name not in sent)
     message = sent.get("message", "").encode("utf-8", "surrogatepass")
     result = as_dict(decoded(message))
-    if "refid" in sent:
-        yield from _same("refid", sent["refid"], result.get("refid"))
-    if "status" in sent and not _CODE.fullmatch(sent["status"]):
-        yield Departure("status", "the numeric code", repr(sent["status"])[:_SHOWN_CHARS])
-    elif "status" in sent:
-        yield from _same("status", int(sent["status"]), result.get("statusCode"))
-    if "price" in sent and not _NUMBER.fullmatch(sent["price"]):
-        yield Departure("price", "a number", repr(sent["price"])[:_SHOWN_CHARS])
-    elif "price" in sent:
-        yield from _same("price", Decimal(sent["price"]), result.get("cost"))
     if "message" in sent:
         for one in (*body_departures(schema("callback-message"), message), *_of_amount(result, "")):
             yield one._replace(field=f"message: {one.field}")
-
-
-def _same(name: str, sent: str | int | Decimal, told: object) -> Iterator[Departure]:
-    """Yield a departure for a parameter that differs from the message, unless the message lacks its value."""
-    is_known = isinstance(told, str) if isinstance(sent, str) else _is_number(told)
-    if is_known and sent != told:
-        yield Departure(name, f"as in message: {str(told)[:_SHOWN_CHARS]}", str(sent)[:_SHOWN_CHARS])
 
 
 def _of_amount(result: Any, where: str) -> Iterator[Departure]:
     """Yield a departure when a whole amount is no integer (SPEC 2.3), which no schema checks."""
     amount = result.get("amount") if isinstance(result, dict) else None
     if isinstance(amount, Decimal) and not is_integer_when_whole(amount, amount):
-        yield Departure(f"{where}amount", "an integer when whole", str(amount)[:_SHOWN_CHARS])
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | Decimal) and not isinstance(value, bool)
+        yield Departure(f"{where}amount", "an integer when whole", str(amount)[:TEXT_CHARS_MAX])
 
 
 def of_webhook(body: bytes) -> Iterator[Departure]:

@@ -4,62 +4,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
-from urllib.parse import unquote_to_bytes, urlsplit
+from urllib.parse import unquote_to_bytes
 
 from simulator.options import CONTROL_PATH
 from simulator.wire.traffic import Headers
-
-DEFAULT_PORTS = {"http": 80, "https": 443}
-
-
-class BadAddress(ValueError):
-    """An invalid upstream address; the text says why, without repeating the address."""
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """An http(s) server; `base` is put in front of every target, empty or a path without a slash at its end."""
-
-    is_tls: bool
-    host: str
-    port: int
-    base: str = ""
-
-    @property
-    def authority(self) -> str:
-        """Return the value of Host: without the scheme's default port (RFC 9110 7.2)."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
-
-    @property
-    def scheme(self) -> str:
-        """Return `http` or `https`."""
-        return "https" if self.is_tls else "http"
-
-    @property
-    def url(self) -> str:
-        """Return the address as text."""
-        return f"{self.scheme}://{self.authority}{self.base}"
-
-
-def parse_address(text: str) -> Address:
-    """Parse an address `http(s)://HOST[:PORT][/PATH]`. Raises `BadAddress`."""
-    try:
-        parts = urlsplit(text)
-        port = parts.port
-    except ValueError:
-        raise BadAddress("is not a URL") from None
-    if parts.scheme not in DEFAULT_PORTS:
-        raise BadAddress("must begin with http:// or https://")
-    if "@" in parts.netloc:
-        raise BadAddress("must not carry a user name or password")
-    if "?" in text or "#" in text:
-        raise BadAddress("must not have a query or a fragment")
-    if not parts.hostname or port == 0 or not all("!" <= character <= "~" for character in text):
-        raise BadAddress("must name a host, or a host and a port, in visible ASCII characters")
-    is_tls = parts.scheme == "https"
-    return Address(is_tls, parts.hostname, port or DEFAULT_PORTS[parts.scheme], parts.path.rstrip("/"))
-
 
 _DOTS = (b".", b"..")
 

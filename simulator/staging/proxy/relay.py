@@ -18,7 +18,6 @@ from simulator.http_client.dialer import Dialer, NotConnectedError, Origin
 from simulator.server.message import header_lines
 from simulator.server.responder import OVER, STATUS_LINE_KEY, responder_of
 from simulator.staging.proxy.messages import (
-    Address,
     BodyBudget,
     BufferedBody,
     PassedExchange,
@@ -26,6 +25,7 @@ from simulator.staging.proxy.messages import (
     to_upstream,
     value_of,
 )
+from simulator.staging.signing import Address
 from simulator.wire.money import encode
 from simulator.wire.traffic import Headers
 

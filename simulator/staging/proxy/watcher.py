@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, Final, Literal, NamedTuple
 
 from simulator.contract.responses import Departure
@@ -17,7 +17,6 @@ from simulator.staging.proxy.departures import (
     is_judged,
     is_kept,
     members,
-    of_echoes,
     records,
     reference,
     result_of,
@@ -201,16 +200,15 @@ def _first(found: Iterator[Departure]) -> tuple[Departure, ...]:
 
 
 def _look_at_call(one: PassedExchange) -> _Findings:
-    path, query = one.path, one.query
+    path = one.path
     body, answer, _, is_answer_judged, note = read(one)
     found: tuple[Departure, ...] = ()
     if is_answer_judged and one.answered:
-        shape = departures.of_answer(one.method, path, one.status, one.answer_headers, answer)
-        found = _first(chain(shape, of_echoes(one.method, path, query, body, answer)))
+        found = _first(departures.of_answer(one.method, path, one.status, one.answer_headers, answer))
     return _Findings(
         body,
         answer,
-        about(query, body, answer),
+        about(one.query, body, answer),
         result_of(answer) if path == TOPUP_PATH else {},
         found,
         note,

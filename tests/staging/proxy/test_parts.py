@@ -23,10 +23,11 @@ from simulator.staging.proxy.departures import (
     result_of,
 )
 from simulator.staging.proxy.log import Payments, SeenCall, SeenDeparture, SeenLog, SeenNotification, seen_size
-from simulator.staging.proxy.messages import BadAddress, BodyBudget, BufferedBody, parse_address
+from simulator.staging.proxy.messages import BodyBudget, BufferedBody
 from simulator.staging.proxy.recording import Recording, Unusable
 from simulator.staging.proxy.secrets import SeenSecrets
 from simulator.staging.proxy.watcher import unpacked
+from simulator.staging.signing import CannotSign, parse_address
 from simulator.wire.traffic import Call, Notification
 from tests.support.broken_receivers import until
 from tests.support.wall import START
@@ -64,7 +65,7 @@ def test_an_address_gives_host_and_base(text: str, authority: str, url: str) -> 
     ],
 )
 def test_an_invalid_address_is_refused_without_repeating_it(text: str) -> None:
-    with pytest.raises(BadAddress) as refused:
+    with pytest.raises(CannotSign) as refused:
         parse_address(text)
     assert "hush" not in str(refused.value)
 
