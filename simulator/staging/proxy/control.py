@@ -35,13 +35,13 @@ from simulator.control.http import (
     page,
     reply,
 )
-from simulator.domain.errors import DomainError
+from simulator.domain.errors import DomainError, Unknown
 from simulator.redaction import Mask
 from simulator.runtime.background import in_background
 from simulator.runtime.journal import BoundedLog, NumberedRecord, Tally
 from simulator.runtime.operations import report
 from simulator.staging.proxy import shown
-from simulator.staging.proxy.log import SeenCall, SeenDeparture, SeenNotification
+from simulator.staging.proxy.log import Payment, SeenCall, SeenDeparture, SeenNotification
 from simulator.staging.proxy.watcher import Watcher
 from simulator.wire.money import encode
 from simulator.wire.traffic import Call, Notification
@@ -69,6 +69,7 @@ _OF_NOTIFICATION: dict[str, Callable[[SeenNotification], str]] = {
     "refid": attrgetter("notification.refid"),
     "trxid": attrgetter("notification.trxid"),
 }
+_OF_PAYMENT: dict[str, Callable[[Payment], str]] = {"refid": attrgetter("refid"), "trxid": attrgetter("trxid")}
 _OF_DEPARTURE: dict[str, Callable[[SeenDeparture], Any]] = {
     "operation": attrgetter("operation"),
     "field": attrgetter("departure.field"),
@@ -82,26 +83,22 @@ class ProxyControl:
 
     def __init__(self, watcher: Watcher, guard: Guard, audit: Audit, facts: dict[str, Any]) -> None:
         self._watcher, self._guard, self._audit, self._facts = watcher, guard, audit, facts
-        log = watcher.log
-        journal, callbacks = "observed-requests-query", partial(query_of, schema="observed-callbacks-query")
-        departures = partial(query_of, schema="departures-query")
+        log, listing = watcher.log, self._listing
         endpoints: dict[str, Callable[..., Any]] = {
             HEALTH_PATH: health.health,
             "/_sim/openapi.json": api_docs.proxy_document,
             "/_sim/sandboxes": self._list,
-            ONE + "/requests": self._listing(
-                "requests", log.calls, _OF_CALL, shown.request, partial(query_of, schema=journal)
-            ),
+            ONE + "/requests": listing("requests", "observed-requests-query", log.calls, _OF_CALL, shown.request),
             ONE + "/requests.har": self._as_har,
             ONE + "/requests/{n}.curl": self._as_curl,
             ONE + "/requests/{n}": self._request,
             ONE + "/transactions": self._transactions,
             ONE + "/transactions/{trxid}": self._transaction,
-            ONE + "/callbacks": self._listing(
-                "callbacks", log.notifications, _OF_NOTIFICATION, shown.notification, callbacks
+            ONE + "/callbacks": listing(
+                "callbacks", "observed-callbacks-query", log.notifications, _OF_NOTIFICATION, shown.notification
             ),
-            ONE + "/departures": self._listing(
-                "departures", log.departures, _OF_DEPARTURE, shown.departure, departures
+            ONE + "/departures": listing(
+                "departures", "departures-query", log.departures, _OF_DEPARTURE, shown.departure
             ),
             ONE + "/audit": self._audited,
         }
@@ -133,9 +130,13 @@ class ProxyControl:
         except Exception as failure:  # it was answered; Starlette raises it again for the server's log
             report(failure, "a control request")
 
+    @property
+    def _mask(self) -> Mask:
+        return self._watcher.secrets.mask
+
     async def _reply(self, body: dict[str, Any]) -> Response:
         """Answer without secrets. Rows are lines, each masked in a separate loop iteration."""
-        mask = self._watcher.secrets.mask
+        mask = self._mask
         masked = []
         for line in encode(body).split(b"\n"):
             masked.append(mask.answer(line))
@@ -149,42 +150,39 @@ class ProxyControl:
     async def _as_har(self, request: Request) -> Response:
         """Return the latest requests that match as HAR 1.2."""
         query = query_of(request, "observed-har-query")
-        asked, mask, url = page_of(query), self._watcher.secrets.mask, base_url(request)
+        asked, mask, url = page_of(query), self._mask, base_url(request)
         found = filtered(_OF_CALL, query, _before(self._watcher.log.calls, asked.cursor))
         parts = har_parts(found, asked.limit, lambda seen: shown.exported(url, seen, mask))
         return Response(b"".join([mask.answer(part) async for part in parts]), media_type="application/json")
 
     async def _request(self, request: Request) -> Response:
-        seen = self._found(request)
-        return (
-            _unknown_request() if seen is None else await self._reply(shown.exchange(seen, self._watcher.secrets.mask))
-        )
+        return await self._reply(shown.exchange(self._seen(request), self._mask))
 
     async def _as_curl(self, request: Request) -> Response:
         """Return a request as a command for a POSIX shell."""
-        seen, mask = self._found(request), self._watcher.secrets.mask
-        if seen is None:
-            return _unknown_request()
-        return PlainTextResponse(pasted(base_url(request), shown.sent(seen, mask), mask))
+        mask = self._mask
+        return PlainTextResponse(pasted(base_url(request), shown.sent(self._seen(request), mask), mask))
 
-    def _found(self, request: Request) -> SeenCall | None:
-        """Return the call whose number is in the path; None when the journal does not have it."""
+    def _seen(self, request: Request) -> SeenCall:
+        """Return the call whose number is in the path. Raises `Unknown` when the journal does not have it."""
         number = request.path_params["n"]
         is_number = number.isascii() and number.isdigit() and len(number) <= DIGITS_MAX
-        return self._watcher.log.calls.find(int(number)) if is_number else None
+        if (seen := self._watcher.log.calls.find(int(number)) if is_number else None) is None:
+            raise Unknown("unknown_request", "the journal has no such request, or has evicted it")
+        return seen
 
     def _listing(
         self,
         name: str,
+        schema: str,
         log: BoundedLog[Record],
         filters: Mapping[str, Callable[[Record], Any]],
         row: Callable[[Record, Mask], dict[str, Any]],
-        read_query: Callable[[Request], dict[str, Any]],
     ) -> Callable[[Request], Awaitable[Response]]:
         """Return an endpoint for pages of a log, newest first; with `wait_for` it waits for that many matches."""
 
         async def listed(request: Request) -> Response:
-            query, mask = read_query(request), self._watcher.secrets.mask
+            query, mask = query_of(request, schema), self._mask
             asked, (wait_for, timeout_s), matches = page_of(query), wait_of(query), matcher(filters, query)
             complete = True
             if wait_for:
@@ -198,21 +196,18 @@ class ProxyControl:
 
     async def _transactions(self, request: Request) -> Response:
         """Return observed payments, newest first."""
-        query = query_of(request, "observed-payments-query")
-        asked, mask = page_of(query), self._watcher.secrets.mask
-        wanted = [(name, query[name]) for name in ("refid", "trxid") if name in query]
-        every = self._watcher.payments.newest_first()
-        found = [one for one in every if all(getattr(one, name) == text for name, text in wanted)]
-        answer = await page("transactions", asked, found, lambda one: shown.payment(one, mask))
-        return await self._reply(answer | {"left_out": self._watcher.payments.left_out})
+        query, payments, mask = query_of(request, "observed-payments-query"), self._watcher.payments, self._mask
+        found = filtered(_OF_PAYMENT, query, payments.newest_first())
+        answer = await page("transactions", page_of(query), found, lambda one: shown.payment(one, mask))
+        return await self._reply(answer | {"left_out": payments.left_out})
 
     async def _transaction(self, request: Request) -> Response:
         """Return the story of a payment, by trxid or refid: its requests, answers and callbacks, in order."""
         refuse_other_parameters(request)
         one = self._watcher.payments.find(request.path_params["trxid"])
         if one is None:
-            return error(404, "unknown_transaction", "the proxy saw no such payment; ?refid= finds by refid")
-        mask, log = self._watcher.secrets.mask, self._watcher.log
+            raise Unknown("unknown_transaction", "the proxy saw no such payment; ?refid= finds by refid")
+        mask, log = self._mask, self._watcher.log
         calls = [seen for seen in map(log.calls.find, one.calls) if seen is not None]
         callbacks = [seen for seen in map(log.notifications.find, one.callbacks) if seen is not None]
         left_out = one.calls_left_out + len(one.calls) - len(calls)
@@ -240,7 +235,3 @@ class ProxyControl:
 def _before(log: BoundedLog[Record], cursor: int) -> list[Record]:
     """Return the records of a log before this number, newest first; all of them for 0."""
     return [one for one in reversed(log) if not cursor or one.n < cursor]
-
-
-def _unknown_request() -> Response:
-    return error(404, "unknown_request", "the journal has no such request, or has evicted it")

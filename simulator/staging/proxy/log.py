@@ -20,7 +20,18 @@ CALLS_BYTES_MAX: Final = 64 * 1024 * 1024
 DEPARTURES_BYTES_MAX: Final = 8 * 1024 * 1024
 
 
-class SeenCall(msgspec.Struct, kw_only=True):
+class SeenRecord(msgspec.Struct, kw_only=True):
+    """A record of a log, which numbers it."""
+
+    n: int = 0
+
+    @property
+    def size(self) -> int:
+        """Return the approximate memory, in bytes."""
+        return seen_size(self)
+
+
+class SeenCall(SeenRecord, kw_only=True):
     """A call with its findings. `status` is the client's: the proxy's own when there was no answer, 0 when the client's
     connection was cut. `error` is the proxy's code, or the code in the answer. The bodies of the call are unpacked; the
     counts are bytes on the wire."""
@@ -32,15 +43,9 @@ class SeenCall(msgspec.Struct, kw_only=True):
     departures: tuple[Departure, ...]
     body_bytes: int
     answer_bytes: int
-    n: int = 0
-
-    @property
-    def size(self) -> int:
-        """Return the approximate memory, in bytes."""
-        return seen_size(self)
 
 
-class SeenNotification(msgspec.Struct, kw_only=True):
+class SeenNotification(SeenRecord, kw_only=True):
     """A notification with its findings. `signature` is the result of `webhook_signatures.judged`, `reported` the status
     that a callback reports."""
 
@@ -49,15 +54,9 @@ class SeenNotification(msgspec.Struct, kw_only=True):
     signature: str
     reported: str
     status: int
-    n: int = 0
-
-    @property
-    def size(self) -> int:
-        """Return the approximate memory, in bytes."""
-        return seen_size(self)
 
 
-class SeenDeparture(msgspec.Struct, kw_only=True):
+class SeenDeparture(SeenRecord, kw_only=True):
     """A departure with its place: `request` or `callback` is the number of the message, the other is 0."""
 
     at: datetime
@@ -65,12 +64,6 @@ class SeenDeparture(msgspec.Struct, kw_only=True):
     departure: Departure
     request: int = 0
     callback: int = 0
-    n: int = 0
-
-    @property
-    def size(self) -> int:
-        """Return the approximate memory, in bytes."""
-        return seen_size(self)
 
 
 class SeenLog:

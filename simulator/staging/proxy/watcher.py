@@ -2,16 +2,16 @@
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import islice
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from simulator.contract.responses import Departure
 from simulator.runtime.operations import report
 from simulator.staging.proxy import departures
 from simulator.staging.proxy.departures import (
+    DEPARTURES_MAX,
     HISTORY_PATH,
     TOPUP_PATH,
-    About,
     about,
     callback_result,
     is_judged,
@@ -70,23 +70,10 @@ def read(one: PassedExchange) -> ReadBodies:
     return ReadBodies(body, answer, body_is_judged, answer_is_judged, note)
 
 
-class _Findings(NamedTuple):
-    """The findings about a message. `answer` and `body` are unpacked."""
-
-    body: bytes = b""
-    answer: bytes = b""
-    about: About = About()
-    result: Mapping[str, Any] = {}
-    departures: tuple[Departure, ...] = ()
-    note: str = ""
-    error: str = ""
-    kind: Literal["callback", "webhook"] = "callback"
-    records: tuple[Mapping[str, Any], ...] = ()
-
-
 class Watcher:
     """Keeps exchanges in `log` and `payments`, and calls `on_call` and `on_notification`. Notifications go to the
-    address `receiver`, without a slash at its end."""
+    address `receiver`, without a slash at its end. A mistake of an inspection is reported, and does not reach the
+    client."""
 
     def __init__(self, signatures: Signatures, secrets: SeenSecrets, receiver: str = "") -> None:
         self.log = SeenLog()
@@ -99,19 +86,22 @@ class Watcher:
 
     def note_call(self, one: PassedExchange) -> None:
         """Inspect and record a call."""
-        self._keep_call(one, _safely(_look_at_call, one))
+        with _reporting_mistakes():
+            self._note_call(one)
 
     def note_notification(self, one: PassedExchange) -> None:
         """Inspect and record a callback or a webhook."""
-        self._keep_notification(one, _safely(_look_at_notification, one))
+        with _reporting_mistakes():
+            self._note_notification(one)
 
-    def _keep_call(self, one: PassedExchange, looked: _Findings) -> None:
-        self.secrets.learn(one.path, looked.body, looked.answer)
-        known = self.payments.find(looked.about.trxid or looked.about.refid)
-        refid, trxid = looked.about
-        if known is not None:
+    def _note_call(self, one: PassedExchange) -> None:
+        body, answer, _, is_judged, note = read(one)
+        self.secrets.learn(one.path, body, answer)
+        refid, trxid = about(one.query, body, answer)
+        if (known := self.payments.find(trxid or refid)) is not None:
             refid, trxid = refid or known.refid, trxid or known.trxid
-        diagnosis = self._signatures.diagnosis(one, looked.answer) if one.is_whole else ""
+        diagnosis = self._signatures.diagnosis(one, answer) if one.is_whole else ""
+        found = departures.of_answer(one.method, one.path, one.status, one.answer_headers, answer)
         call = Call(
             n=0,
             at=one.at,
@@ -119,110 +109,71 @@ class Watcher:
             path=one.path,
             query=one.query,
             headers=one.headers,
-            body=looked.body,
+            body=body,
             status=one.answered,
             answer_headers=one.answer_headers if one.answered else (),
-            answer=looked.answer if one.answered else b"",
+            answer=answer if one.answered else b"",
             duration_us=one.duration_us,
             refid=refid,
             trxid=trxid,
-            diagnosis="; ".join(filter(None, (diagnosis, one.words, looked.note))),
+            diagnosis="; ".join(filter(None, (diagnosis, one.words, note))),
         )
         seen = SeenCall(
             call=call,
             client=one.client,
             status=one.own_status or one.status,
-            error=one.error or looked.error,
-            departures=looked.departures if one.answered else (),
+            error=one.error or reference(members(answer), "error"),
+            departures=tuple(islice(found, DEPARTURES_MAX)) if is_judged and one.answered else (),
             body_bytes=one.body_bytes,
             answer_bytes=one.answer_bytes,
         )
         call = self.log.add_call(seen)
-        self.payments.note_call(call, looked.result)
-        self.payments.note_history(call, looked.records)
-        _publish(self.on_call, call)
+        self.payments.note_call(call, result_of(answer) if one.path == TOPUP_PATH else {})
+        if one.path == HISTORY_PATH and one.answered == 200:
+            self.payments.note_history(call, records(answer))
+        self.on_call(call)
 
-    def _keep_notification(self, one: PassedExchange, looked: _Findings) -> None:
-        kind = looked.kind
-        known = self.payments.find(looked.about.refid)
+    def _note_notification(self, one: PassedExchange) -> None:
+        body, answer, is_judged, _, note = read(one)
+        is_webhook = isinstance(members(body).get("type"), str)
+        result: Mapping[str, Any] = {}
+        refid, found = "", departures.of_webhook(body)
+        if not is_webhook:
+            result, refid = result_of(body) if body else callback_result(one.query), about(one.query, b"", body).refid
+            found = departures.of_callback(one.method, one.query, body)
+        known = self.payments.find(refid)
         notification = Notification(
             n=0,
             at=one.at,
-            kind=kind,
+            kind="webhook" if is_webhook else "callback",
             method=one.method,
             url=self._receiver + one.target.decode("latin-1"),
             headers=one.headers,
-            body=looked.body,
+            body=body,
             status=one.answered,
             answer_headers=one.answer_headers,
-            answer=looked.answer,
+            answer=answer,
             duration_us=one.duration_us,
-            error="; ".join(filter(None, (one.words, looked.note))),
-            refid=looked.about.refid,
+            error="; ".join(filter(None, (one.words, note))),
+            refid=refid,
             trxid=known.trxid if known else "",
         )
         seen = SeenNotification(
             notification=notification,
-            departures=looked.departures,
-            signature=judged(one.headers, one.body, self.secrets.webhooks) if kind == "webhook" else "",
-            reported=str(looked.result.get("status", ""))[:100],
+            departures=tuple(islice(found, DEPARTURES_MAX)) if is_judged else (),
+            signature=judged(one.headers, one.body, self.secrets.webhooks) if is_webhook else "",
+            reported=str(result.get("status", ""))[:100],
             status=one.own_status or one.status,
         )
         notification = self.log.add_notification(seen)
-        if kind == "callback" and notification.refid:
-            self.payments.note_callback(notification.refid, notification.at, looked.result, notification.n)
-        _publish(self.on_notification, notification)
+        if refid:
+            self.payments.note_callback(refid, notification.at, result, notification.n)
+        self.on_notification(notification)
 
 
-def _safely(look: Callable[[PassedExchange], _Findings], one: PassedExchange) -> _Findings:
-    """Return the findings. A bug in the inspection must not lose the exchange, or its place in the log."""
+@contextmanager
+def _reporting_mistakes() -> Iterator[None]:
     try:
-        return look(one)
-    except Exception as mistake:
-        return _Findings(
-            one.body, one.answer, note=f"not looked at, a mistake of the proxy's: {report(mistake, 'a message')}"
-        )
-
-
-def _publish(listener: Callable[[Any], None], one: Call | Notification) -> None:
-    try:
-        listener(one)
+        yield
     except Exception as mistake:
         report(mistake, "a message")
-
-
-def _kind(body: bytes) -> Literal["callback", "webhook"]:
-    return "webhook" if isinstance(members(body).get("type"), str) else "callback"
-
-
-def _first(found: Iterator[Departure]) -> tuple[Departure, ...]:
-    return tuple(islice(found, departures.DEPARTURES_MAX))
-
-
-def _look_at_call(one: PassedExchange) -> _Findings:
-    path = one.path
-    body, answer, _, is_answer_judged, note = read(one)
-    found: tuple[Departure, ...] = ()
-    if is_answer_judged and one.answered:
-        found = _first(departures.of_answer(one.method, path, one.status, one.answer_headers, answer))
-    return _Findings(
-        body,
-        answer,
-        about(one.query, body, answer),
-        result_of(answer) if path == TOPUP_PATH else {},
-        found,
-        note,
-        error=reference(members(answer), "error"),
-        records=tuple(records(answer)) if path == HISTORY_PATH and one.answered == 200 else (),
-    )
-
-
-def _look_at_notification(one: PassedExchange) -> _Findings:
-    body, answer, is_body_judged, _, note = read(one)
-    kind = _kind(body)
-    if kind == "webhook":
-        found = _first(departures.of_webhook(body)) if is_body_judged else ()
-        return _Findings(body, answer, departures=found, note=note, kind=kind)
-    result = result_of(body) if body else callback_result(one.query)
-    found = _first(departures.of_callback(one.method, one.query, body)) if is_body_judged else ()
-    return _Findings(body, answer, about(one.query, b"", body), result, found, note)
