@@ -9,7 +9,7 @@ from typing import Any
 from simulator.domain.model.money import cents, parse_amount, parse_number
 from simulator.domain.model.schedule import NetworkStatus
 from simulator.staging.bodies import as_dict, as_list, as_text, dicts
-from simulator.staging.importer.account import Offer, ProductAnswers, biller_field, subproduct_field
+from simulator.staging.importer.account import Offer, ProductAnswers
 from simulator.staging.recorder.values import DecodedCall, format_duration, short
 
 OPTIONS_MAX = 100_000  # of all products together
@@ -37,9 +37,6 @@ class Catalogs:
         self._bodies: dict[str, dict[str, Any]] = {}
         self._order: list[str] = []
         self._tree_rank = (-1, -1)
-        self._listed: dict[str, dict[str, Any]] = {}
-        self._subproducts: dict[tuple[str, str], list[Any]] = {}
-        self._billers: dict[int, dict[str, Any]] = {}
         self._room = OPTIONS_MAX
 
     @property
@@ -79,18 +76,18 @@ class Catalogs:
             return
         seen = self.options.setdefault(key, SeenOptions())
         is_inactive, is_part = query.get("is_active") == "false", bool(query.get("biller_code"))
-        self._take(seen.inactive if is_inactive else seen.active, answer, "items", is_part=is_part)
+        self._take(seen.inactive if is_inactive else seen.active, answer, is_part=is_part)
         total = as_dict(answer.get("meta")).get("total")
         if isinstance(total, int) and not is_inactive and not is_part:
             seen.total = max(seen.total, min(total, LAST))
 
-    def _take(self, into: dict[int, dict[str, Any]], answer: dict[str, Any], name: str, *, is_part: bool) -> None:
+    def _take(self, into: dict[int, dict[str, Any]], answer: dict[str, Any], *, is_part: bool) -> None:
         meta = as_dict(answer.get("meta"))
         page, size = meta.get("current_page"), meta.get("per_page")
         first = LAST + len(into) if is_part else 0
         if not is_part and isinstance(page, int) and isinstance(size, int) and 0 < page < LAST and 0 < size < LAST:
             first = (page - 1) * size
-        for place, item in enumerate(dicts(answer.get(name)), first):
+        for place, item in enumerate(dicts(answer.get("items")), first):
             if place not in into:
                 if self._room <= 0:
                     return
@@ -99,22 +96,6 @@ class Catalogs:
             if before.get("code") == item.get("code") and _NEW_PATH in before:
                 item.setdefault(_NEW_PATH, before[_NEW_PATH])
             into[place] = item
-
-    def note_billers(self, call: DecodedCall) -> None:
-        """`GET /v1/interbank/billers`, a page of them."""
-        self._take(self._billers, call.answer, "data", is_part=False)
-
-    def note_subproducts(self, call: DecodedCall) -> None:
-        """`GET /v2/subproducts`."""
-        if code := short(call.query.get("product_code")):
-            items = dicts(call.answer.get("data"))[: max(0, self._room)]
-            self._room -= len(items)
-            self._subproducts[code, short(call.query.get("account_number"))] = items
-
-    def note_product_list(self, call: DecodedCall) -> None:
-        """`GET /v2/product-list`."""
-        rows = dicts(call.answer.get("data"))
-        self._listed |= {row["product_code"]: row for row in rows if short(row.get("product_code"))}
 
     def note_network(self, call: DecodedCall) -> None:
         """`GET /v2/networkstatus`."""
@@ -131,39 +112,12 @@ class Catalogs:
 
     def _product(self, code: str) -> ProductAnswers:
         body = self._bodies[code]
-        found = ProductAnswers(body, self._listed.get(code, {}))
-        for field_id, of in self._options_of(code).items():
-            found.offers[field_id] = [
-                Offer(account, _whole(seen.active, body, field_id), _whole(seen.inactive, body, field_id))
-                for account, seen in of.items()
-            ]
-        found.subproducts = {account: items for (one, account), items in self._subproducts.items() if one == code}
-        if biller_field(body):
-            found.billers = [self._billers[place] for place in sorted(self._billers)]
-            self._from_billers(found)
-        elif sub := subproduct_field(body):
-            for account, items in found.subproducts.items():
-                if not any(offer.account == account for offer in found.offers.get(sub, ())):
-                    found.offers.setdefault(sub, []).append(Offer(account, [_plan(item) for item in items]))
-        return found
-
-    def _options_of(self, code: str) -> dict[str, dict[str, SeenOptions]]:
-        """Return the options of a product by field and account."""
-        found: dict[str, dict[str, SeenOptions]] = {}
+        found = ProductAnswers(body)
         for (product, field_id, account), seen in self.options.items():
             if product == code:
-                found.setdefault(field_id, {})[account] = seen
+                lists = (_whole(items, body, field_id) for items in (seen.active, seen.inactive))
+                found.offers.setdefault(field_id, []).append(Offer(account, *lists))
         return found
-
-    def _from_billers(self, found: ProductAnswers) -> None:
-        """Return billers that only the older endpoint listed."""
-        name = biller_field(found.body)
-        if name not in found.offers and found.billers:
-            items = [
-                {"code": one.get("biller_code"), "label": one.get("display_name") or one.get("biller_code")}
-                for one in found.billers
-            ]
-            found.offers[name] = [Offer("", items)]
 
 
 def _has_pricing(body: dict[str, Any]) -> bool:
@@ -206,13 +160,6 @@ def _denomination(item: dict[str, Any], body: dict[str, Any]) -> Any:
         price /= value
     found = cents(price / unit if unit else price)
     return int(found) if found == found.to_integral_value() else found
-
-
-def _plan(item: dict[str, Any]) -> dict[str, Any]:
-    names = {"code": "subproduct_code", "label": "display_name", "denomination": "face_value"}
-    found = {name: item.get(of) for name, of in names.items()}
-    found |= {name: item.get(name) for name in ("validity", "description", "account_number")}
-    return {name: value for name, value in found.items() if value is not None}
 
 
 def network_item(changes: list[tuple[float, str]]) -> Any:

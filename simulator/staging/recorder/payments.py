@@ -1,6 +1,6 @@
 """Observed payments: who paid what, the statuses with their times, and refused requests.
 
-Only status, code, remarks and the shape of a receipt are stored of each answer.
+Only status, code and remarks are stored of each answer.
 """
 
 from collections.abc import Mapping
@@ -23,8 +23,6 @@ HISTORY_STATUSES: Mapping[str, Status] = {
     "Refund": Status.REFUNDED,
 }
 VOIDED = 53
-LENGTH_MAX = 64
-LINK = "https://vouchers.example.com/{trxid}/{alnum:12}"
 
 
 @dataclass(slots=True)
@@ -110,13 +108,11 @@ class Sale:
 
 
 class RecordedPayments:
-    """All observed payments; `older` counts requests about earlier payments. `receipts` are the receipt shapes of the
-    first success of each product."""
+    """All observed payments; `older` counts requests about earlier payments."""
 
     def __init__(self) -> None:
         self.followed: dict[str, SeenPayment] = {}
         self.refusals: list[SeenRefusal] = []
-        self.receipts: dict[str, dict[str, str]] = {}
         self.sales: dict[str, Sale] = {}
         self.older = 0
         self.callbacks = 0
@@ -168,18 +164,10 @@ class RecordedPayments:
     def _see(self, one: SeenPayment, call: DecodedCall, status: Status) -> None:
         data = call.data
         one.see(call.at_s, status, data, offset_s(stamp(data.get("timestamp")), one.stamp))
-        self._succeeded(one, status, data)
         cost, amount = parse_number(data.get("cost")), parse_number(data.get("amount"))
         if cost and amount:
             self.sales.setdefault(one.product, Sale(plain_line(short(data.get("productName"))), amount, cost))
         self._refid_of[call.trxid] = one.refid
-
-    def _succeeded(self, one: SeenPayment, status: Status, data: Mapping[str, Any]) -> None:
-        if status is Status.SUCCESSFUL and one.product not in self.receipts:
-            shown = {name: _shape(short(data.get(name))) for name in ("sn", "pin")}
-            shown["voucherlink"] = LINK if short(data.get("voucherlink")) else ""
-            shown["valid_for"] = "365d" if short(data.get("expiry")) else ""
-            self.receipts[one.product] = {name: text for name, text in shown.items() if text}
 
     def _note_refusal(self, call: DecodedCall, status: Status | None) -> None:
         if status is not Status.FAILED:
@@ -215,7 +203,6 @@ class RecordedPayments:
             found.last_s = last_s  # a stale callback says nothing about the present
         if seen.arrived_s is None:
             seen.arrived_s = max(0.0, at_s - found.at_s)
-        self._succeeded(found, status, data)
         self._refid_of[one.trxid] = found.refid
 
     def note_history(self, call: DecodedCall) -> None:
@@ -247,10 +234,3 @@ def _plain(value: object) -> object:
 
 def _extras(asked: dict[str, Any]) -> dict[str, Any]:
     return {name: short(one) for name, one in as_dict(asked.get("extras")).items() if short(name) and short(one)}
-
-
-def _shape(text: str) -> str:
-    """Return `{digits:12}` for twelve digits."""
-    if not 0 < len(text) <= LENGTH_MAX:
-        return ""
-    return f"{{{'digits' if text.isascii() and text.isdigit() else 'alnum'}:{len(text)}}}"

@@ -43,7 +43,7 @@ def fitted_products(
         if made is not None:
             fitted.products.append(made)
     for product in fitted.products:
-        _add(product, payments, bills, voids)
+        _add(product, bills, voids)
     return fitted
 
 
@@ -60,24 +60,12 @@ def _offers(one: ProductAnswers, catalogs: Catalogs, *, names_accounts: bool) ->
         is_dynamic = sources.get(name, {}).get("type") == "dynamic"
         alike = [offer for offer in offers if offer.active == offers[0].active]
         if not is_dynamic:
-            _labels_for_all(one, offers[0])
             one.offers[name] = [_joined(offers)]
         elif len(alike) == len(offers) or not names_accounts:
             common = max(offers, key=lambda offer: sum(other.active == offer.active for other in offers))
-            _labels_for_all(one, common)
             one.offers[name] = [Offer("", common.active)]
-            source = _of_accounts(offers, alike)
+            source = f"all {len(offers)} that were seen" if len(alike) == len(offers) else "most"
             yield f"options of {one_line(name)} depend on an account number; these come from {source}"
-
-
-def _labels_for_all(one: ProductAnswers, offer: Offer) -> None:
-    """Use the legacy list of the same account, which has the whole labels of its items (SPEC 2.16)."""
-    if offer.account in one.subproducts:
-        one.subproducts = {"": one.subproducts[offer.account], **one.subproducts}
-
-
-def _of_accounts(offers: Sequence[Offer], alike: Sequence[Offer]) -> str:
-    return f"all {len(offers)} that were seen" if len(alike) == len(offers) else "most"
 
 
 def _joined(offers: Sequence[Offer]) -> Offer:
@@ -168,8 +156,8 @@ def _minimal(code: str, payments: RecordedPayments, *, is_hidden: bool) -> Fitte
     return FittedProduct(ProductAnswers({"code": code}), item, built, [said], is_ours=True)
 
 
-def _add(product: FittedProduct, payments: RecordedPayments, bills: Bills, voids: Cases) -> None:
-    """Add facts that no catalog contains: bills, voids, receipts."""
+def _add(product: FittedProduct, bills: Bills, voids: Cases) -> None:
+    """Add facts that no catalog contains: bills, voids."""
     if product.built is None:
         return
     code = product.built.code
@@ -178,8 +166,6 @@ def _add(product: FittedProduct, payments: RecordedPayments, bills: Bills, voids
         more["voidable"] = True
     if (biller := bills.biller(code)) is not None:
         more["bill"] = biller
-    if (receipt := payments.receipts.get(code)) is not None:
-        more["fulfilled"] = receipt
     if more:
         built = fit_product(item := {**product.item, **more})
         if built is not None:

@@ -6,17 +6,17 @@ from decimal import Decimal
 from typing import Any, Final
 
 from simulator import __version__
+from simulator.domain.model.money import ZERO, parse_amount
 from simulator.scenario.yaml import block, comment
 from simulator.staging.importer.catalog import FittedCatalog, catalog_lines
 from simulator.staging.importer.fitting import SECTIONS, Probe, fit
-from simulator.staging.recorder.account import RecordedAccount
 from simulator.staging.recorder.bills import Bills
 from simulator.staging.recorder.cases import Cases
 from simulator.staging.recorder.catalogs import Catalogs, network_item
 from simulator.staging.recorder.payments import RecordedPayments
 from simulator.staging.recorder.products import fitted_products
 from simulator.staging.recorder.rules import payment_rules
-from simulator.staging.recorder.values import DecodedCall, Notes, counted, decode_call, format_duration
+from simulator.staging.recorder.values import DecodedCall, Notes, counted, decode_call, format_duration, short
 from simulator.wire.traffic import Call, Notification
 
 MESSAGES_MAX: Final = 50_000
@@ -24,9 +24,45 @@ CODE = "RECORDED"
 KEY = "test_key_recorded"
 SECRET = "bm90LWEtc2VjcmV0LWZvci1hLXJlY29yZGluZy1vbmU="  # noqa: S105  # anybody may know it
 BALANCE = Decimal("100000.00")
+METHODS = ("GET", "POST")
 OURS = """\
 Keys, secrets, users, addresses of receivers, e-mail addresses, names, bills, serial numbers and PINs are never written.
 Parts that were not requested during the recording are defaults: see docs/record.md."""
+
+
+class RecordedAccount:
+    """The known facts of an account; None is unknown. `source` says where the balance was observed."""
+
+    def __init__(self) -> None:
+        self.balance: Decimal | None = None
+        self.source = ""
+        self.callback_method: str | None = None
+        self.has_webhook = False
+
+    def note_balance(self, call: DecodedCall) -> None:
+        """`GET /v2/balance`, in either shape."""
+        self._open(call.data.get("balance", call.answer.get("balance")), "GET /v2/balance")
+
+    def note_payment(self, call: DecodedCall, *, is_new: bool) -> None:
+        """Record a payment's answer, which has the balance after it."""
+        cost = parse_amount(call.data.get("cost")) if is_new else ZERO
+        self._open(call.data.get("balance"), "the first answer to POST /v2/topup", cost or ZERO)
+
+    def _open(self, value: Any, source: str, spent: Decimal = ZERO) -> None:
+        found = parse_amount(value)
+        if self.balance is None and found is not None and found + spent >= 0:
+            self.balance, self.source = found + spent, source
+
+    def note_callback_url(self, call: DecodedCall) -> None:
+        """`GET` and `POST /v2/callback-url`."""
+        if call.data.get("CallbackUrl") == "":
+            self.callback_method = None
+        elif short(call.data.get("Method")) in METHODS and call.data.get("CallbackUrl"):
+            self.callback_method = call.data["Method"]
+
+    def note_webhook(self, call: DecodedCall) -> None:
+        """`GET` and `PUT` of the balance webhook."""
+        self.has_webhook = bool(call.answer.get("webhook_url"))
 
 
 class TrafficRecorder:
@@ -49,12 +85,8 @@ class TrafficRecorder:
         self._takers: dict[tuple[str, str], Callable[[DecodedCall], None]] = {
             ("GET", "/v2/catalog"): catalogs.note_catalog,
             ("GET", "/v2/options"): catalogs.note_options,
-            ("GET", "/v1/interbank/billers"): catalogs.note_billers,
-            ("GET", "/v2/subproducts"): catalogs.note_subproducts,
-            ("GET", "/v2/product-list"): catalogs.note_product_list,
             ("GET", "/v2/networkstatus"): catalogs.note_network,
             ("GET", "/v2/balance"): account.note_balance,
-            ("POST", "/v2/low-balance-threshold"): account.note_threshold,
             ("GET", "/v2/callback-url"): account.note_callback_url,
             ("POST", "/v2/callback-url"): account.note_callback_url,
             ("GET", "/v2/balance-webhook"): account.note_webhook,
@@ -85,8 +117,8 @@ class TrafficRecorder:
         if (start := self._begin(one.at)) is None:
             return
         self._notifications += 1
-        note = self._payments.note_callback if one.kind == "callback" else self._account.note_event
-        note(one, (one.at - start).total_seconds())
+        if one.kind == "callback":
+            self._payments.note_callback(one, (one.at - start).total_seconds())
 
     def _begin(self, at: datetime) -> datetime | None:
         """Return when the record began; None for a message beyond the limit."""
@@ -163,8 +195,6 @@ class TrafficRecorder:
     def _document(self, fitted: FittedCatalog) -> dict[str, Any]:
         account = self._account
         reseller: dict[str, Any] = {"code": CODE, "balance": BALANCE if account.balance is None else account.balance}
-        if account.threshold is not None:
-            reseller["low_balance_threshold"] = account.threshold
         reseller["api_keys"] = [{"key": KEY, "secret": SECRET}]
         if account.callback_method is not None or self._payments.callbacks:
             reseller["callback"] = {"url": "inbox:callbacks", "method": account.callback_method or "POST"}
@@ -175,24 +205,19 @@ class TrafficRecorder:
             for code, changes in sorted(self._catalogs.network.items())
             if code in fitted.built and (len(changes) > 1 or changes[0][1] != "Healthy")
         }
-        deposits = [
-            {"at": format_duration(at_s), "deposit": {"reseller": CODE, "amount": amount}}
-            for at_s, amount in account.deposits.values()
-        ]
         document: dict[str, Any] = {"resellers": [reseller], "catalog": fitted.document}
-        return document | ({"network": network} if network else {}) | ({"schedule": deposits} if deposits else {})
+        return document | ({"network": network} if network else {})
 
 
 def _sections(document: dict[str, Any], notes: Notes) -> Iterator[str]:
-    for name in ("network", "schedule"):
-        if name in document:
-            yield ""
-            yield from block({name: document[name]})
+    if "network" in document:
+        yield ""
+        yield from block({"network": document["network"]})
     for name in SECTIONS:
         if name not in document:
             continue
         yield ""
         yield f"{name}:"
         for rule in document[name]:
-            yield from comment(notes.of(rule), 2)
+            yield from comment(notes[id(rule)], 2)
             yield from block([rule], 2)

@@ -55,7 +55,8 @@ def rules_of(
         then = drawn[0]["then"] if len(drawn) == 1 else {"one_of": drawn}
         rule = {"when": {"product": product, **part.when}, **part.counts, "then": then}
         said = [part.said] * bool(part.said) + [outcomes[place].words for place in part.outcomes]
-        yield notes.put(rule, [] if "nth" in part.counts else said)
+        notes[id(rule)] = [] if "nth" in part.counts else said
+        yield rule
 
 
 def explain(observed: Sequence[ObservedRequest], *, names_accounts: bool, by_amount: bool = True) -> list[Part]:

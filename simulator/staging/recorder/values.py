@@ -74,21 +74,8 @@ def offset_s(later: datetime | None, earlier: datetime | None) -> float | None:
     return None if later is None or earlier is None else (later - earlier).total_seconds()
 
 
-class Notes:
-    """Comments by the document's object that they stand above."""
-
-    def __init__(self) -> None:
-        self._notes: dict[int, tuple[Any, list[str]]] = {}
-
-    def put(self, one: dict[str, Any], lines: Iterable[str]) -> dict[str, Any]:
-        """Add comments to an object, and return it."""
-        self._notes[id(one)] = (one, list(lines))
-        return one
-
-    def of(self, one: dict[str, Any]) -> list[str]:
-        """Return the comments of an object."""
-        found = self._notes.get(id(one))
-        return found[1] if found is not None else []
+Notes = dict[int, list[str]]
+"""The comments above the objects of a document, by the `id` of the object."""
 
 
 def format_duration(seconds: float) -> str:

@@ -2,7 +2,6 @@
 
 import json
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -136,27 +135,6 @@ def test_refusals_that_catalog_or_wallet_cause_need_no_rule() -> None:
     assert 'balance: "15' in text or "balance: 15" in text
 
 
-def test_a_deposit_that_a_webhook_reported_is_in_the_schedule(tmp_path: Path) -> None:
-    event = {"type": "balance.added", "id": "e1", "data": {"amount": 250.5, "balance": 300, "resellerCode": "X"}}
-    recorder = TrafficRecorder()
-    recorder.note_call(topup("a", 0, "Accepted", 0))
-    for again in range(2):
-        recorder.note_notification(
-            Notification(
-                n=1,
-                at=START + timedelta(seconds=90 + again),
-                kind="webhook",
-                method="POST",
-                url="https://shop.example.com/hook?token=s3cr3t",
-                body=json.dumps(event).encode(),
-            )
-        )
-    text = recorder.scenario_text()
-    [deposit] = load_scenario(checked(text, tmp_path)).document["schedule"]
-    assert deposit == {"at": "90s", "deposit": {"reseller": "RECORDED", "amount": Decimal("250.5")}}
-    assert "s3cr3t" not in text
-
-
 @pytest.mark.parametrize(("url", "wanted"), [("https://a.example/x", True), ("", False)])
 def test_a_webhook_is_recorded_when_the_account_has_one(url: str, wanted: bool, tmp_path: Path) -> None:
     answer = json.dumps({"webhook_url": url, "enabled": bool(url)}).encode()
@@ -191,15 +169,6 @@ RECEIVER = {"CallbackUrl": "https://a.example/", "Method": "GET"}
 def test_the_receiver_of_callbacks_has_its_latest_state(calls: list[Call], wanted: str | None, tmp_path: Path) -> None:
     [reseller] = load_scenario(checked(recorded(*calls), tmp_path)).document["resellers"]
     assert reseller.get("callback", {}).get("method") == wanted
-
-
-@pytest.mark.parametrize(
-    ("thresholds", "wanted"), [([50], 50), ([50, "20.5"], Decimal("20.5")), ([50, None], None), ([50, 0], None)]
-)
-def test_the_threshold_has_its_latest_value(thresholds: list[Any], wanted: Any, tmp_path: Path) -> None:
-    calls = [said("POST", "/v2/low-balance-threshold", {"BalanceThreshold": one}) for one in thresholds]
-    [reseller] = load_scenario(checked(recorded(*calls), tmp_path)).document["resellers"]
-    assert reseller.get("low_balance_threshold") == wanted
 
 
 def test_the_history_supplies_times_that_were_not_observed() -> None:

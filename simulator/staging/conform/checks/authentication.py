@@ -4,7 +4,7 @@ except where a body is sent."""
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from json import dumps
-from secrets import token_bytes, token_hex, token_urlsafe
+from secrets import token_bytes, token_urlsafe
 from typing import Any
 
 from simulator.auth import headers as names
@@ -132,24 +132,6 @@ def auth_catalog(run: Run) -> Iterator[Departure]:
         yield from differ("metadata.status_code", "401", metadata.get("status_code"))
 
 
-@check("4", "Every endpoint that reads refuses an unsigned request")
-def auth_everywhere(run: Run) -> Iterator[Departure]:
-    paths = (
-        "/v2/options", "/v1/interbank/billers", "/v2/product-list", "/v2/subproducts", "/v2/networkstatus",
-        "/v2/bill-presentment", "/v2/transactions", "/v2/balance-statement", "/v2/callback-url", "/v2/balance-webhook",
-        "/v2/balance-webhook/deliveries",
-    )  # fmt: skip
-    for path in paths:
-        answer = run.session.plain("GET", path)
-        yield from unless(answer.status == 401, f"the status of {path}", "401", answer)
-
-
-@check("5.4", "A bearer token that the service never gave is refused")
-def auth_bearer(run: Run) -> Iterator[Departure]:
-    answer = run.session.plain("GET", "/v1/interbank/billers", headers={"Authorization": "Bearer not.a.token"})
-    yield from unless(answer.status == 401, "the status with an invalid token", "401", answer)
-
-
 TOKEN, REFRESH = "/v2/token", "/v2/token/refresh"  # paths
 
 
@@ -181,31 +163,6 @@ def login(run: Run) -> Answer:
     if run.tokens.status != 200:
         raise Departs("the status of the login", 200, run.tokens.status)
     return run.tokens
-
-
-@check("4.2", "A token without username or password is refused")
-def token_missing(run: Run) -> Iterator[Departure]:
-    for body, field in (({"password": "x"}, "username"), ({"username": "x"}, "password")):
-        answer = post(run, TOKEN, body)
-        yield from run.expected(answer, 400)
-        if answer.status == 400:
-            yield from unless(field in answer.at("errors"), f"errors.{field}", "a list of texts", answer.at("errors"))
-
-
-@check("4.2", "An unknown user gets no token")
-def token_wrong(run: Run) -> Iterator[Departure]:
-    answer = post(run, TOKEN, {"username": f"conform-{token_hex(8)}", "password": token_hex(8)})
-    yield from run.expected(answer, 401)
-
-
-@check("4.3", "A refresh without refresh_token is refused")
-def token_refresh_missing(run: Run) -> Iterator[Departure]:
-    yield from run.expected(post(run, REFRESH, {"other": "x"}), 400)
-
-
-@check("4.3", "A refresh token that the service never gave is refused")
-def token_refresh_wrong(run: Run) -> Iterator[Departure]:
-    yield from run.expected(post(run, REFRESH, {"refresh_token": f"conform-{token_hex(16)}"}), 401)
 
 
 @check("4.2", "A login answers with the five members", needs="login")

@@ -23,33 +23,6 @@ def trxid_of(run: Run, payment: PlannedPayment) -> str:
     return str(rows[0]["trxid"])
 
 
-@check("4.12", "A dispute or void of an unknown transaction is refused with errors.trxid", needs="payments")
-def case_unknown(run: Run) -> Iterator[Departure]:
-    for path, more in ((DISPUTE, {}), (VOID, {"refund_type": WRONG_AMOUNT})):
-        for name in ("refid", "trxid"):
-            answer = run.session.call("POST", path, {name: f"conform-{token_hex(8)}", **more})
-            yield from run.expected(answer, 400)
-            errors = answer.at("errors") if answer.status == 400 else {"trxid": "not looked at"}
-            yield from unless("trxid" in errors, f"errors.trxid with an unknown {name}", "present", errors)
-
-
-@check("4.12", "A dispute or void without refid and trxid is refused", needs="payments")
-def case_missing(run: Run) -> Iterator[Departure]:
-    for path, more in ((DISPUTE, {}), (VOID, {"refund_type": WRONG_AMOUNT})):
-        yield from run.expected(run.session.call("POST", path, {"user_email": [], **more}), 400)
-
-
-@check("4.13", "A void for another reason needs the reason", needs="payments")
-def void_reason(run: Run) -> Iterator[Departure]:
-    body = {"refid": f"conform-{token_hex(8)}", "refund_type": OTHER_REASON}
-    answer = run.session.call("POST", VOID, body)
-    yield from run.expected(answer, 400)
-    if answer.status == 400:
-        yield from unless(
-            "refund_reason" in answer.at("errors"), "errors.refund_reason", "present", answer.at("errors")
-        )
-
-
 @check("4.12", "A dispute is opened once; trxid wins over refid", needs="payments")
 def dispute(run: Run) -> Iterator[Departure]:
     payment = paid(run)[0]

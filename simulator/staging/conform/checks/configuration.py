@@ -57,19 +57,6 @@ def callback_url_set(run: Run) -> Iterator[Departure]:
     yield from differ("data.Method, put back", method, run.session.call("GET", CALLBACK).at("data.Method"))
 
 
-@check("4.18", "A callback URL needs url and method", needs="configuration")
-def callback_url_refused(run: Run) -> Iterator[Departure]:
-    for query in ("method=POST", f"url={quote(NOBODY, safe='')}", f"url={quote(NOBODY, safe='')}&method=PUT"):
-        answer = run.session.call("POST", f"{CALLBACK}?{query}")
-        yield from unless(answer.status == 400, f"the status of {query}", "400", answer)
-
-
-@check("4.16", "A low-balance threshold needs an amount", needs="configuration")
-def threshold_refused(run: Run) -> Iterator[Departure]:
-    answer = run.session.call("POST", "/v2/low-balance-threshold")
-    yield from run.expected(answer, 400)
-
-
 def put(run: Run, url: str) -> Answer:
     """Create or update the webhook; its secret is masked in the report."""
     answer = run.session.call("PUT", WEBHOOK, {"url": url})
@@ -164,11 +151,3 @@ def webhook_url_refused(run: Run) -> Iterator[Departure]:
         answer = put(run, NOBODY.ljust(501, "x"))
         yield from unless(answer.status == 400, "the status", "400", f"{answer.status}")
         yield from differ("webhook_url", url, run.session.call("GET", WEBHOOK).at("webhook_url"))
-
-
-@check("4.20", "A bulk replay has 1 to 50 job ids", needs="configuration")
-def replay_bulk_bounds(run: Run) -> Iterator[Departure]:
-    unknown = "00000000-0000-4000-8000-000000000000"
-    for count in (0, 51):
-        answer = run.session.call("POST", f"{DELIVERIES}/replay-bulk", {"job_ids": [unknown] * count})
-        yield from unless(answer.status == 400, f"the status of {count} job ids", "400", answer)

@@ -7,8 +7,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from simulator.domain.model.money import SERVICE_ZONE
-from simulator.staging.conform.checks.catalog import UNKNOWN
-from simulator.staging.conform.context import Run, a_dynamic_list, an_option_list, check, products_of
+from simulator.staging.conform.context import Run, an_option_list, check, products_of
 from simulator.staging.conform.findings import Departure, NotExercised, differ, unless
 
 CLOCK_S_MAX = 300
@@ -130,89 +129,6 @@ def times_clock(run: Run) -> Iterator[Departure]:
         raise NotExercised("the answer has no header Date")
     off_s = abs(parsedate_to_datetime(date).timestamp() - run.session.clock.now())
     yield from unless(off_s <= CLOCK_S_MAX, "the header Date", "within 5 minutes of our clock", f"off by {off_s:.0f} s")
-
-
-def refused_fields(run: Run, path: str, *fields: str, **query: Any) -> Iterator[Departure]:
-    """Yield departures from a 400 whose `errors` name these fields, each with a list of texts."""
-    answer = run.get(path, **query)
-    yield from run.expected(answer, 400)
-    if answer.status == 400:
-        errors = answer.at("errors")
-        for field in fields:
-            yield from unless(
-                bool(errors.get(field)), f"errors.{field}", "a list of texts", errors.get(field, "absent")
-            )
-
-
-@check("4.5", "Options without product_code or field_id are refused")
-def options_missing(run: Run) -> Iterator[Departure]:
-    where = an_option_list(run)
-    yield from refused_fields(run, "/v2/options", "product_code", field_id=where["field_id"])
-    yield from refused_fields(run, "/v2/options", "field_id", product_code=where["product_code"])
-
-
-@check("4.5", "Dynamic options without account_number are refused")
-def options_account_missing(run: Run) -> Iterator[Departure]:
-    where, _, _ = a_dynamic_list(run)
-    yield from refused_fields(run, "/v2/options", "account_number", **where)
-
-
-@check("4.5", "Options of an unknown product or field are not found")
-def options_unknown(run: Run) -> Iterator[Departure]:
-    where = an_option_list(run)
-    for changed in ({"product_code": UNKNOWN}, {"field_id": "conform-no-such-field"}):
-        answer = run.get("/v2/options", **where | changed)
-        yield from run.expected(answer, 404)
-        if answer.status == 404:
-            yield from differ("errors", {}, answer.at("errors"))
-
-
-def _single(path: str, *fields: str, **query: Any) -> Callable[[Run], Iterator[Departure]]:
-    def made(run: Run) -> Iterator[Departure]:
-        more = {"date": run.days} if query.get("date") == "" else {}
-        yield from refused_fields(run, path, *fields, **query | more)
-
-    return made
-
-
-# A request that SPEC shows no shape for has to be a 400; its body is compared with the register's assumption.
-for _id, _section, _title, _made in (
-    ("history-missing-limit", "4.14", "History without limit is refused", _single("/v2/transactions", date="")),
-    ("history-missing-date", "4.14", "History without date is refused", _single("/v2/transactions", limit=10)),
-    ("history-bad-date", "4.14", "A date of another format is refused",
-     _single("/v2/transactions", limit=10, date="21-11-2026")),
-    ("history-bad-status", "4.14", "An unknown status is refused",
-     _single("/v2/transactions", limit=10, date="", status="PAID")),
-    ("statement-missing-date", "4.17", "A statement without date is refused", _single("/v2/balance-statement")),
-    ("statement-bad-type", "4.17", "An unknown type is refused",
-     _single("/v2/balance-statement", date="", type="CONFORM")),
-    ("network-missing", "4.9", "Network status without product is refused", _single("/v2/networkstatus")),
-    ("subproducts-missing", "4.8", "Sub-products without product_code are refused",
-     _single("/v2/subproducts", "product_code")),
-    ("catalog-bad-filter", "4.4", "A filter of the catalog that is no boolean is refused",
-     _single("/v2/catalog", "is_active", is_active="maybe")),
-    ("options-bad-limit", "4.5", "A limit that is no number is refused",
-     _single("/v2/options", product_code="A", field_id="a", limit="many")),
-    ("deliveries-bad-limit", "4.20", "Deliveries have a limit of at most 100",
-     _single("/v2/balance-webhook/deliveries", limit=101)),
-):  # fmt: skip
-    check(_section, _title, id_=_id)(_made)
-
-
-@check("4.10", "A bill without account is refused in the shape of a bill")
-def bill_missing(run: Run) -> Iterator[Departure]:
-    code = next(iter(run.products), UNKNOWN)
-    answer = run.get("/v2/bill-presentment", product=code)
-    yield from run.expected(answer, 400)
-    yield from differ("data.Outstanding", None, answer.at("data.Outstanding"))
-    yield from differ("metadata.status_code", 400, answer.at("metadata.status_code"))
-    yield from unless(bool(answer.at("error_message")), "error_message", "a text", answer.at("error_message"))
-
-
-@check("4.20", "A delivery that does not exist is not found")
-def delivery_unknown(run: Run) -> Iterator[Departure]:
-    answer = run.get("/v2/balance-webhook/deliveries/00000000-0000-4000-8000-000000000000")
-    yield from unless(answer.status == 404, "the status", "404", answer)
 
 
 @check("4.20", "limit bounds a page of deliveries, and its cursor leads to the next")
