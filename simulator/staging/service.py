@@ -187,21 +187,6 @@ class WallClock:
         time.sleep(seconds)
 
 
-class Pace:
-    """A rate limit of `per_second` requests, for sequential use."""
-
-    def __init__(self, per_second: float) -> None:
-        self._pause_s = 1 / per_second
-        self._next_s = 0.0
-
-    def wait_s(self, now: float) -> float:
-        """Take the next turn, and return how many seconds after `now` it is: at most one pause, also after the clock
-        was set back."""
-        wait = min(max(self._next_s - now, 0.0), self._pause_s)
-        self._next_s = now + wait + self._pause_s
-        return wait
-
-
 @dataclass(frozen=True, slots=True)
 class Signed:
     """The signed parts that replace the request's own; None keeps the request's part."""
@@ -223,7 +208,7 @@ class Session:
         self._unanswered = 0  # in a row
         self._service = service
         self._credentials = credentials
-        self._pace = Pace(per_second)
+        self._pause_s, self._next_s = 1 / per_second, 0.0
         self._requests_max = requests_max
         self._is_restoring = False
         self._stopped_by = 0  # a signal received during a restore
@@ -293,8 +278,10 @@ class Session:
             raise NotExercised(f"the limit of {self._requests_max} requests was reached")
         if self._unanswered >= UNANSWERED_MAX and not self._is_restoring:
             raise NotExercised(f"the last {UNANSWERED_MAX} requests got no answer")
-        if wait := self._pace.wait_s(self.clock.now()):
-            self.clock.wait(wait)
+        now = self.clock.now()
+        if wait_s := min(max(self._next_s - now, 0.0), self._pause_s):  # not longer after the clock was set back
+            self.clock.wait(wait_s)
+        self._next_s = now + wait_s + self._pause_s
         self.sent += 1
         self._unanswered += 1
         answer = self._service.send(Request(method, target, dict(headers or {}), body))

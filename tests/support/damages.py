@@ -294,8 +294,6 @@ READING = (
         {"id": "x", "retryCount": 9, "retryLimit": 3, "replayCount": 0}]))),
     Row("a time in UTC", "times-zone", "metadata.last_updated",
         edited("/v2/networkstatus", put("metadata.last_updated", _utc))),
-    Row("FP healthy on a staging", "network-staging", "data.network_status",
-        edited("/v2/networkstatus", put("data.network_status", "Healthy"), query="FP")),
     Row("an outstanding amount as a text", "bill-answer", "data.Outstanding",
         edited("/v2/bill-presentment", put("data.Outstanding", "12.00"))),
     Row("an outstanding amount of an error", "bill-missing", "data.Outstanding",

@@ -86,8 +86,7 @@ def line_of(result: Result) -> str:
 def names() -> str:
     """Return all checks, then all questions, each with the section of SPEC that it is about."""
     from simulator.contract.register import assumptions
-    from simulator.staging.conform.checks import all_checks
-    from simulator.staging.conform.run import all_questions
+    from simulator.staging.conform.run import all_checks, all_questions
 
     knobs = {one.id: one for one in assumptions()}
     checks = [(one.section, one.id, one.title) for one in all_checks()]

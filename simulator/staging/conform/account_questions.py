@@ -4,8 +4,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from simulator.staging.conform.checks.cases import voided
 from simulator.staging.conform.checks.configuration import WEBHOOK, a_webhook, put
+from simulator.staging.conform.checks.payments import voided
 from simulator.staging.conform.checks.wallet import HISTORY, STATEMENT, recent
 from simulator.staging.conform.context import Run, question
 from simulator.staging.conform.findings import NotExercised

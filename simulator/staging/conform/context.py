@@ -239,21 +239,11 @@ def known_lists(run: Run, role: str = "") -> list[dict[str, str]]:
     orders = run.runner.orders if run.allows("payments") else ()
     for product, field in selects(run, role, "dynamic"):
         source = field["data_source"].get("params", {}).get("account_number", {}).get("from_field")
-        numbers = (_entered(order, product, source) for order in orders if order.product == product["code"])
-        if number := next(filter(None, numbers), ""):
+        account = product["fulfillment"]["account"]
+        number = next((order.account for order in orders if order.product == product["code"]), "")
+        if number and account and account["from_field"] == source:
             found.append({"product_code": product["code"], "field_id": field["id"], "account_number": number})
     return found
-
-
-def _entered(order: Order, product: dict[str, Any], field: str) -> str:
-    """Return what an order entered in a field; empty when the order does not show it."""
-    fulfillment = product["fulfillment"]
-    if fulfillment["account"] and fulfillment["account"]["from_field"] == field:
-        return order.account
-    for name, source in fulfillment["extras"].items():
-        if source["from_field"] == field and "path" not in source:
-            return order.extras.get(name, "")
-    return ""
 
 
 def an_option_list(run: Run, role: str = "") -> dict[str, str]:

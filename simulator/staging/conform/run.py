@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 from simulator.staging.conform import account_questions, questions
-from simulator.staging.conform.checks import all_checks
-from simulator.staging.conform.context import FINDINGS_MAX, MISSING, QUESTIONS, Check, Question, Run
+from simulator.staging.conform.checks import authentication, catalog, configuration, payments, reads, refusals, wallet
+from simulator.staging.conform.context import CHECKS, FINDINGS_MAX, MISSING, QUESTIONS, Check, Question, Run
 from simulator.staging.conform.findings import ConformReport, Departs, Departure, Learned, NotExercised, Result
 from simulator.staging.service import NoAnswer
 
@@ -13,6 +13,15 @@ from simulator.staging.service import NoAnswer
 UNEXPECTED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
 MISHAP = "an answer"
 """The field of the departure for such an error, since no check named a field."""
+
+
+# Reads and refusals first; payments before the history and the statement, which need entries.
+ORDER = (reads, catalog, refusals, authentication, payments, wallet, configuration)
+
+
+def all_checks() -> list[Check]:
+    """Return every check, in this order."""
+    return [check for module in ORDER for check in CHECKS.values() if check.function.__module__ == module.__name__]
 
 
 def all_questions() -> list[Question]:

@@ -10,18 +10,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 from simulator.contract.validate import validator
-from simulator.domain.commands import CreatePayment, LookUpBill
+from simulator.domain.commands import CreatePayment
 from simulator.domain.model import pricing
-from simulator.domain.model.bills import BillRefused
 from simulator.domain.model.catalog import Catalog, Product
 from simulator.domain.model.money import parse_amount, parse_number
 from simulator.domain.model.transactions import PaymentRefused, Reason
 from simulator.domain.sandbox import Sandbox
 from simulator.scenario.build import build
 from simulator.scenario.lint.linter import lint
-from simulator.scenario.reading.check import check
 from simulator.scenario.reading.load import load_object
-from simulator.scenario.reading.nodes import PROBLEMS_MAX, Problem, ProblemReport, ScenarioError
+from simulator.scenario.reading.nodes import Problem, ScenarioError
 from simulator.scenario.reading.scenario_files import OWN_FILE
 
 ROUNDS_MAX = 50
@@ -55,8 +53,6 @@ def _fit(catalog: dict[str, Any], within: str) -> Catalog | None:
             return build(load_object(document, bounds=OWN_FILE), "import").catalog
         except ScenarioError as error:
             problems = [one for one in error.problems if one.path.startswith(within)]
-        if len(problems) >= PROBLEMS_MAX:
-            _fit_options(catalog)
         remove_problems(document, problems)
         for product in catalog["products"]:
             _complete(product)
@@ -71,21 +67,6 @@ def _complete(product: dict[str, Any]) -> None:
     for form in product.get("fields", ()):
         if "id" in form:
             form.setdefault("label", form["id"])
-
-
-def _fit_options(catalog: dict[str, Any]) -> None:
-    """Fit each option separately, since a large list may have more problems than a report holds."""
-    for product in catalog["products"]:
-        for form in product.get("fields", ()):
-            for option in list(form.get("options", ())):
-                report = ProblemReport()
-                check(load_object(option), report, "option")
-                remove_problems({"option": option}, [_below("option", one) for one in report.problems()])
-
-
-def _below(name: str, problem: Problem) -> Problem:
-    path = f"{name}.{problem.path}" if problem.path else name
-    return Problem(problem.source, problem.line, problem.column, path, problem.code, problem.message)
 
 
 def remove_problems(document: dict[str, Any], problems: Sequence[Problem]) -> None:
@@ -157,28 +138,13 @@ class Probe:
             return True
         return pricing.cost(sold, asked) > held
 
-    def bill_error(self, query: dict[str, str]) -> str | None:
-        """Return why this look-up finds no bill; None when it finds a bill."""
-        names = ("account", "biller_code", "ref2", "amount")
-        asked = (
-            LookUpBill(
-                self._reseller, query.get("product", ""), **{name: query[name] for name in names if name in query}
-            )
-            if "account" in query
-            else None
-        )
-        if asked is None:
-            return "invalid_account"
-        answer = self._sandbox.apply(asked, START)
-        return str(answer.error) if isinstance(answer, BillRefused) else None
 
-
-SECTIONS = ("payments", "voids", "disputes", "bills")
+SECTIONS = ("payments", "voids", "disputes")
 _RULE = re.compile(rf"({'|'.join(SECTIONS)})\[([0-9]+)\]")
 # Findings about a service's real properties, which a recording keeps.
 _FACTS = frozenset({"foreign_currency", "always_interrupted"})
 # A rule still works without these details.
-_DETAIL = re.compile(r"\.(statusCode|remarks|message|error_message)$")
+_DETAIL = re.compile(r"\.(statusCode|remarks|message)$")
 
 
 def fit(document: dict[str, Any]) -> int:

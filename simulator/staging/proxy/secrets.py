@@ -1,10 +1,9 @@
 """The secrets that the proxy knows, from the operator and from observed traffic. All its output hides them."""
 
-import binascii
 import hmac
-from base64 import b64decode, b64encode
+import re
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
 from itertools import islice
 from typing import Final, NamedTuple
@@ -16,12 +15,13 @@ from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
 from simulator.auth.headers import joined
 from simulator.auth.signature import MESSAGES, Denied, check_headers, verify
+from simulator.domain.model.webhooks import Signature
 from simulator.redaction import MASKED_IN_URL, Mask, Secrets, members_in, redact, redact_strings
 from simulator.runtime.secret_index import FormerSecrets
 from simulator.staging.proxy.departures import members
 from simulator.staging.proxy.messages import PassedExchange
 from simulator.wire.traffic import Call, Headers, Notification
-from simulator.wire.webhook_signature import STANDARD_HEADERS
+from simulator.wire.webhook_signature import SIGNATURES_MAX, STANDARD_HEADERS, signature_of
 
 WEBHOOK_PATH: Final = "/v2/balance-webhook"
 _WEBHOOKS_MAX: Final = 20
@@ -29,6 +29,7 @@ CHARS_MAX: Final = 4096  # tokens are shorter; a longer text is recognized by it
 OF_BODY_MAX: Final = 50
 SEARCHED_BYTES_MAX: Final = 64 * 1024  # a login is shorter
 SEEN_CHARS_MAX: Final = 4 * 1024 * 1024
+_SECRET = re.compile(r"[0-9a-fA-F]{64}")  # SPEC 4.19
 
 
 class SeenSecrets:
@@ -55,7 +56,7 @@ class SeenSecrets:
         """Learn the secrets of a call: webhook secrets, tokens and passwords."""
         if path.startswith(WEBHOOK_PATH):
             secret = members(answer).get("webhook_secret")
-            if isinstance(secret, str) and secret[:CHARS_MAX] == secret != "" and secret not in self.webhooks:
+            if isinstance(secret, str) and _SECRET.fullmatch(secret) and secret not in self.webhooks:
                 self.webhooks.append(secret)
         for part in (body, answer):
             found = members_in(part[:SEARCHED_BYTES_MAX])
@@ -75,49 +76,22 @@ def without_secrets(one: Call | Notification, secrets: Iterable[Secrets]) -> Cal
 
 RIGHT, WRONG, UNKNOWN = "right", "wrong", "unknown"
 _WORDS = ("sign", "hmac", "digest")
+_SCHEMES = (Signature(), Signature(header="any"), Signature(header="any", key="text"))
 
 
 def judged(headers: Headers, body: bytes, secrets: Iterable[str]) -> str:
     """Return `right`, `wrong`, `unknown` without known secrets, or an empty text without a signature header."""
     fields = {name.lower().decode("latin-1"): value.decode("latin-1") for name, value in headers}
-    given = {name: value for name, value in fields.items() if any(word in name for word in _WORDS)}
+    given = [value for name, value in fields.items() if any(word in name for word in _WORDS)]
     if not given:
         return ""
-    expected = {text for secret in secrets for text in _expected(secret, fields, body)}
+    id_, stamp, _ = (fields.get(name, "") for name in STANDARD_HEADERS)
+    expected = {signature_of(scheme, secret, id_, stamp, body).encode() for secret in secrets for scheme in _SCHEMES}
     if not expected:
         return UNKNOWN
-    values = {part for value in given.values() for part in _parts(value)}
-    return RIGHT if any(hmac.compare_digest(a.encode(), b.encode()) for a in values for b in expected) else WRONG
-
-
-def _parts(value: str) -> Iterator[str]:
-    """Yield the signatures in a header: several are divided by blanks, and each may be prefixed by a scheme's name."""
-    for one in value.split()[:10]:
-        yield one
-        for divider in (",", "="):
-            _, found, rest = one.partition(divider)
-            if found:
-                yield rest
-
-
-def _expected(secret: str, fields: dict[str, str], body: bytes) -> Iterator[str]:
-    id_, stamp, _ = (fields.get(name, "") for name in STANDARD_HEADERS)
-    signed = [body, b".".join((id_.encode(), stamp.encode(), body))] if id_ else [body]
-    for key in _keys(secret):
-        for text in signed:
-            digest = hmac.digest(key, text, "sha256")
-            yield digest.hex()
-            yield b64encode(digest).decode()
-
-
-def _keys(secret: str) -> Iterator[bytes]:
-    """Yield a secret as text, as hexadecimal digits and as Base64."""
-    yield secret.encode()
-    for decode in (bytes.fromhex, b64decode):
-        try:
-            yield decode(secret.removeprefix("whsec_"))
-        except (ValueError, binascii.Error):
-            continue
+    signatures = [one for value in given for one in value.split()[:SIGNATURES_MAX]]
+    values = {part.encode() for one in signatures for part in (one, one.partition("=")[2])}  # sha256= may precede it
+    return RIGHT if any(hmac.compare_digest(one, other) for one in values for other in expected) else WRONG
 
 
 TOLERANCE_S: Final = 300.0

@@ -40,10 +40,19 @@ class RecordedStatus:
     arrived_s: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SeenRefusal:
+    """Why a request to pay was refused; `balance` is the wallet's at the time."""
+
+    code: int | None
+    remarks: str
+    balance: object
+
+
 @dataclass(slots=True)
 class SeenPayment:
-    """A payment; `number` counts all requests to pay. `at_s` is its creation since the start of the record, `stamp` the
-    same by the service's clock; `last_s` is its last observation, after its creation."""
+    """A payment or a refused request; `number` counts all requests to pay. `at_s` is its creation since the start of
+    the record, `stamp` the same by the service's clock; `last_s` is its last observation, after its creation."""
 
     number: int
     refid: str
@@ -56,6 +65,7 @@ class SeenPayment:
     stamp: datetime | None = None
     statuses: list[RecordedStatus] = field(default_factory=list)
     last_s: float = 0.0
+    refusal: SeenRefusal | None = None
 
     def see(self, at_s: float, status: Status, said: Mapping[str, Any], stamp_s: float | None) -> RecordedStatus:
         """Record a status at this time, with the code and the remarks of its message."""
@@ -84,20 +94,6 @@ class SeenPayment:
         return any(one.status in SETTLED for one in self.statuses)
 
 
-@dataclass(slots=True)
-class SeenRefusal:
-    """A refused request to pay. `number` counts as for payments; `balance` is the wallet's at the time."""
-
-    number: int
-    product: str
-    account: str
-    amount: object
-    extras: dict[str, Any]
-    code: int | None
-    remarks: str
-    balance: object
-
-
 @dataclass(frozen=True, slots=True)
 class Sale:
     """A sold product: its name, amount, and cost."""
@@ -112,7 +108,7 @@ class RecordedPayments:
 
     def __init__(self) -> None:
         self.followed: dict[str, SeenPayment] = {}
-        self.refusals: list[SeenRefusal] = []
+        self.refusals: list[SeenPayment] = []
         self.sales: dict[str, Sale] = {}
         self.older = 0
         self.callbacks = 0
@@ -145,21 +141,26 @@ class RecordedPayments:
         if (offset_s(stamped, self._first_stamp) or 0) < -1:
             self.older += 1
             return None
-        if not (product := short(asked.get("product"))):
+        if not short(asked.get("product")):
             return None
+        made = self.followed[asked["refid"]] = self._requested(call, stamped)
+        return made
+
+    def _requested(self, call: DecodedCall, stamped: datetime | None = None) -> SeenPayment:
         self._count += 1
-        made = self.followed[asked["refid"]] = SeenPayment(
+        asked = call.asked
+        extras = {name: short(one) for name, one in as_dict(asked.get("extras")).items()}
+        return SeenPayment(
             number=self._count,
-            refid=asked["refid"],
-            product=product,
+            refid=short(asked.get("refid")),
+            product=short(asked.get("product")),
             account=short(asked.get("account")),
             amount=_plain(asked.get("amount")),
-            extras=_extras(asked),
+            extras={name: text for name, text in extras.items() if short(name) and text},
             remarks=short(asked.get("remarks")),
             at_s=call.at_s,
             stamp=stamped,
         )
-        return made
 
     def _see(self, one: SeenPayment, call: DecodedCall, status: Status) -> None:
         data = call.data
@@ -172,19 +173,10 @@ class RecordedPayments:
     def _note_refusal(self, call: DecodedCall, status: Status | None) -> None:
         if status is not Status.FAILED:
             return
-        self._count += 1
-        asked, data = call.asked, call.data
-        refusal = SeenRefusal(
-            number=self._count,
-            product=short(asked.get("product")),
-            account=short(asked.get("account")),
-            amount=_plain(asked.get("amount")),
-            extras=_extras(asked),
-            code=_code(data.get("statusCode")),
-            remarks=short(data.get("remarks")),
-            balance=_plain(data.get("balance")),
-        )
-        self.refusals.append(refusal)
+        data, refused = call.data, self._requested(call)
+        code, remarks = _code(data.get("statusCode")), short(data.get("remarks"))
+        refused.refusal = SeenRefusal(code, remarks, _plain(data.get("balance")))
+        self.refusals.append(refused)
 
     def note_callback(self, one: Notification, at_s: float) -> None:
         """Record an attempt of a transaction callback."""
@@ -230,7 +222,3 @@ def _plain(value: object) -> object:
     """Return an amount as it was sent, unless it is not a plain value, or too long."""
     is_plain = isinstance(value, str | int | Decimal) and not isinstance(value, bool) and len(str(value)) <= 40
     return value if is_plain else None
-
-
-def _extras(asked: dict[str, Any]) -> dict[str, Any]:
-    return {name: short(one) for name, one in as_dict(asked.get("extras")).items() if short(name) and short(one)}

@@ -1,23 +1,66 @@
-"""The products of a recording: catalog products as the importer writes them, completed from payments, and products that
-were paid for without an observed catalog."""
+"""The products of a recording: catalog products as the importer writes them, completed from payments and bills, and
+products that were paid for without an observed catalog. Names, addresses and bills are not stored."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from simulator.domain.model.money import parse_amount
+from simulator.domain.model.bills import BillField
+from simulator.domain.model.money import parse_amount, parse_number
 from simulator.shortened import one_line
 from simulator.staging.bodies import as_dict, as_text, dicts
 from simulator.staging.importer.account import Offer, ProductAnswers
 from simulator.staging.importer.catalog import FittedCatalog, FittedProduct, fit_catalog
 from simulator.staging.importer.fitting import fit_product
-from simulator.staging.recorder.bills import Bills
 from simulator.staging.recorder.cases import Cases
 from simulator.staging.recorder.catalogs import Catalogs
 from simulator.staging.recorder.payments import RecordedPayments, SeenPayment
+from simulator.staging.recorder.values import DecodedCall, plain_line, short
 
 CENT = Decimal("0.01")
 _HUNDRED = Decimal(100)
+
+
+@dataclass(slots=True)
+class SeenBiller:
+    """The bills of a product."""
+
+    returns: set[str] = field(default_factory=set)
+    amounts: list[Decimal] = field(default_factory=list)  # the lowest and the highest
+    names: set[str] = field(default_factory=set)
+
+    def document(self) -> dict[str, Any]:
+        """Return `bill` of the product."""
+        shown: dict[str, Any] = {}
+        if len(self.names) == 1:
+            shown["biller_name"] = plain_line(next(iter(self.names)))
+        if self.returns:
+            shown["returns"] = [str(name) for name in BillField if name in self.returns]
+        if self.amounts:
+            shown["outstanding"] = {"min": self.amounts[0], "max": self.amounts[-1]}
+        return shown
+
+
+class Bills:
+    """The billers of all observed bills, by product."""
+
+    def __init__(self) -> None:
+        self.billers: dict[str, SeenBiller] = {}
+
+    def note(self, call: DecodedCall) -> None:
+        """`GET /v2/bill-presentment`."""
+        data, product = call.data, short(call.query.get("product"))
+        if not product or "message" not in data:
+            return
+        biller = self.billers.setdefault(product, SeenBiller())
+        biller.returns |= {str(name) for name in BillField if data.get(name) not in (None, "")}
+        name, owed = short(data.get("BillerName")), parse_number(data.get("Outstanding"))
+        if name and len(biller.names) <= 1:
+            biller.names.add(name)
+        if owed is not None and owed > 0:
+            amounts = sorted([*biller.amounts, owed])
+            biller.amounts = [amounts[0], amounts[-1]]
 
 
 def fitted_products(
@@ -164,8 +207,8 @@ def _add(product: FittedProduct, bills: Bills, voids: Cases) -> None:
     more: dict[str, Any] = {}
     if code in voids.voidable():
         more["voidable"] = True
-    if (biller := bills.biller(code)) is not None:
-        more["bill"] = biller
+    if (biller := bills.billers.get(code)) is not None:
+        more["bill"] = biller.document()
     if more:
         built = fit_product(item := {**product.item, **more})
         if built is not None:

@@ -10,11 +10,10 @@ from simulator.domain.model.money import ZERO, parse_amount
 from simulator.scenario.yaml import block, comment
 from simulator.staging.importer.catalog import FittedCatalog, catalog_lines
 from simulator.staging.importer.fitting import SECTIONS, Probe, fit
-from simulator.staging.recorder.bills import Bills
 from simulator.staging.recorder.cases import Cases
 from simulator.staging.recorder.catalogs import Catalogs, network_item
 from simulator.staging.recorder.payments import RecordedPayments
-from simulator.staging.recorder.products import fitted_products
+from simulator.staging.recorder.products import Bills, fitted_products
 from simulator.staging.recorder.rules import payment_rules
 from simulator.staging.recorder.values import DecodedCall, Notes, counted, decode_call, format_duration, short
 from simulator.wire.traffic import Call, Notification
@@ -91,14 +90,10 @@ class TrafficRecorder:
             ("POST", "/v2/callback-url"): account.note_callback_url,
             ("GET", "/v2/balance-webhook"): account.note_webhook,
             ("PUT", "/v2/balance-webhook"): account.note_webhook,
+            ("GET", "/v2/bill-presentment"): self._bills.note,
             ("GET", "/v2/transactions"): self._payments.note_history,
             ("POST", "/v2/transactions/void"): self._voids.note,
             ("POST", "/v2/transactions/check"): self._disputes.note,
-        }
-        # A refusal by these endpoints is recorded, too.
-        self._takers_of_all: dict[tuple[str, str], Callable[[DecodedCall], None]] = {
-            ("POST", "/v2/topup"): self._note_topup,
-            ("GET", "/v2/bill-presentment"): self._bills.note,
         }
 
     def note_call(self, call: Call) -> None:
@@ -106,10 +101,10 @@ class TrafficRecorder:
         if (start := self._begin(call.at)) is None:
             return
         self._calls += 1
-        take = self._takers_of_all.get((call.method, call.path))
-        if 200 <= call.status < 300:
-            take = take or self._takers.get((call.method, call.path))
-        if take is not None:
+        take = self._takers.get((call.method, call.path))
+        if (call.method, call.path) == ("POST", "/v2/topup"):  # its refusals and failures are recorded, too
+            self._note_topup(decode_call(call, start))
+        elif take is not None and 200 <= call.status < 300:
             take(decode_call(call, start))
 
     def note_notification(self, one: Notification) -> None:
@@ -149,12 +144,10 @@ class TrafficRecorder:
         built = fitted.built
         rules, said = payment_rules(self._payments, built.keys(), probe, notes, names_accounts=names_accounts)
         voidable = {code for code, product in built.items() if product.voidable}
-        with_bills = {code for code, product in built.items() if product.bill is not None}
         sections = {
             "payments": rules,
             "voids": list(self._voids.rules(voidable, notes, names_accounts=names_accounts)),
             "disputes": list(self._disputes.rules(None, notes, names_accounts=names_accounts)),
-            "bills": list(self._bills.rules(with_bills, probe, notes, names_accounts=names_accounts)),
         }
         document |= {name: value for name, value in sections.items() if value}
         removed = fit(document)

@@ -2,11 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any
 
 from simulator.domain.model.transactions import STATUS_CODES, Reason
 from simulator.staging.importer.fitting import Probe
@@ -59,13 +59,13 @@ def rules_of(
         yield rule
 
 
-def explain(observed: Sequence[ObservedRequest], *, names_accounts: bool, by_amount: bool = True) -> list[Part]:
+def explain(observed: Sequence[ObservedRequest], *, names_accounts: bool) -> list[Part]:
     """Return the rules of a product, in order. `names_accounts` allows accounts in them."""
     counts = Counter(one.outcome for one in observed)
-    usual = max(counts, key=lambda outcome: (counts[outcome], -_first(observed, outcome)))
+    usual = max(counts, key=lambda outcome: counts[outcome])  # the first of several
     if len(counts) == 1:
         return [Part(counts)]
-    for key, is_allowed in (("account", names_accounts), ("amount", by_amount)):
+    for key, is_allowed in (("account", names_accounts), ("amount", True)):
         value_of = attrgetter(key)
         values = _by_value(observed, value_of, usual) if is_allowed else None
         if values is not None:
@@ -73,20 +73,16 @@ def explain(observed: Sequence[ObservedRequest], *, names_accounts: bool, by_amo
     return _in_order(observed, usual, counts)
 
 
-def _first(observed: Sequence[ObservedRequest], outcome: int) -> int:
-    return next(place for place, one in enumerate(observed) if one.outcome == outcome)
-
-
 def _by_value(
     observed: Sequence[ObservedRequest], value_of: Callable[[ObservedRequest], str], usual: int
 ) -> dict[str, int] | None:
     """Return the outcome of each value that does not have the usual outcome. Return None if a value had several
     outcomes or cannot be written, or there are too many values."""
-    outcome_of: dict[Hashable, int] = {}
+    outcome_of: dict[str, int] = {}
     for one in observed:
         if outcome_of.setdefault(value_of(one), one.outcome) != one.outcome:
             return None
-    found = {str(value): outcome for value, outcome in outcome_of.items() if outcome != usual}
+    found = {value: outcome for value, outcome in outcome_of.items() if outcome != usual}
     return found if len(found) <= IN_ORDER_MAX and all(map(_PLAIN.fullmatch, found)) else None
 
 
@@ -111,7 +107,6 @@ def _in_order(observed: Sequence[ObservedRequest], usual: int, counts: Counter[i
 
 
 REASONS = {one.value: one for one in Reason}
-_Seen = TypeVar("_Seen", SeenPayment, SeenRefusal)
 
 
 def payment_rules(
@@ -119,44 +114,40 @@ def payment_rules(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return all rules of payments for these products in order, and the comments for the head of the file."""
     scripted = [one for one in seen.refusals if not _follows(one, probe)]
-    payments_of, refusals_of = _by_product(seen.followed.values()), _by_product(scripted)
+    by_product: dict[str, list[SeenPayment]] = {}
+    for one in (*seen.followed.values(), *scripted):
+        by_product.setdefault(one.product, []).append(one)
     rules: list[dict[str, Any]] = []
-    for product in sorted({*payments_of, *refusals_of} & products):
+    for product in sorted(by_product.keys() & products):
         outcomes: list[Outcome] = []
-        payments, refusals = payments_of.get(product, []), refusals_of.get(product, [])
-        observed = _observed(payments, refusals, outcomes)
+        observed = _observed(by_product[product], outcomes)
         parts = explain(observed, names_accounts=names_accounts) if observed else []
         rules += rules_of(product, parts, outcomes, notes)
     return rules, list(_said(seen, len(seen.refusals) - len(scripted), _unpaid(seen, probe)))
 
 
-def _observed(
-    payments: list[SeenPayment], refusals: list[SeenRefusal], outcomes: list[Outcome]
-) -> list[ObservedRequest]:
+def _observed(requests: list[SeenPayment], outcomes: list[Outcome]) -> list[ObservedRequest]:
     """Return the payments and refusals of a product in order, each with the index of its outcome in `outcomes`. New
     outcomes are appended."""
-    courses, course_of = courses_of(payments)
+    courses, course_of = courses_of(requests)
     places = [_place(Outcome(timeline(course), described(course)), outcomes) for course in courses]
-    of: dict[int, tuple[SeenPayment | SeenRefusal, int]] = {
-        one.number: (one, places[course_of[one.number]]) for one in payments if one.number in course_of
-    }
-    for one in refusals:
-        words = f"refused with {plain_line(one.remarks) or one.code}"
-        of[one.number] = (one, _place(Outcome(_refusal(one), words), outcomes))
-    return [ObservedRequest(one.account, short(str(one.amount)), place) for _, (one, place) in sorted(of.items())]
+    found = {number: places[course] for number, course in course_of.items()}
+    for one in requests:
+        if one.refusal is not None:
+            words = f"refused with {plain_line(one.refusal.remarks) or one.refusal.code}"
+            found[one.number] = _place(Outcome(_refusal(one, one.refusal), words), outcomes)
+    ordered = sorted(requests, key=lambda one: one.number)
+    return [
+        ObservedRequest(one.account, short(str(one.amount)), found[one.number])
+        for one in ordered
+        if one.number in found
+    ]
 
 
 def _place(outcome: Outcome, outcomes: list[Outcome]) -> int:
     """Return the index of an outcome; equal outcomes share an index."""
     found = next((place for place, one in enumerate(outcomes) if one.then == outcome.then), len(outcomes))
     outcomes += [outcome] * (found == len(outcomes))
-    return found
-
-
-def _by_product(seen: Iterable[_Seen]) -> dict[str, list[_Seen]]:
-    found: dict[str, list[_Seen]] = {}
-    for one in seen:
-        found.setdefault(one.product, []).append(one)
     return found
 
 
@@ -169,11 +160,13 @@ def _unpaid(seen: RecordedPayments, probe: Probe) -> int:
     )
 
 
-def _follows(one: SeenRefusal, probe: Probe) -> bool:
+def _follows(one: SeenPayment, probe: Probe) -> bool:
     """Return True for a refusal that needs no rule, since catalog, form or wallet cause it."""
+    assert one.refusal is not None
     if probe.refusal(one.product, one.account, one.amount, one.extras) is not None:
         return True
-    return _reason(one) is Reason.BALANCE and probe.is_too_dear(one.product, one.amount, one.balance)
+    is_dear = probe.is_too_dear(one.product, one.amount, one.refusal.balance)
+    return is_dear and _reason(one.refusal) is Reason.BALANCE
 
 
 def _reason(one: SeenRefusal) -> Reason:
@@ -184,12 +177,12 @@ def _reason(one: SeenRefusal) -> Reason:
     return next((reason for reason in Reason if STATUS_CODES[reason] == one.code), Reason.REQUEST)
 
 
-def _refusal(one: SeenRefusal) -> dict[str, Any]:
+def _refusal(payment: SeenPayment, one: SeenRefusal) -> dict[str, Any]:
     reason = _reason(one)
     shown: dict[str, Any] = {"refuse": reason.value}
     if one.code is not None and one.code != STATUS_CODES[reason]:
         shown["statusCode"] = one.code
-    is_private = bool(one.account) and one.account in one.remarks
+    is_private = bool(payment.account) and payment.account in one.remarks
     if one.remarks and one.remarks != reason.value and not is_private:
         shown["remarks"] = plain_line(one.remarks)
     return shown

@@ -9,10 +9,9 @@ from decimal import Decimal
 import pytest
 
 from simulator.contract.register import assumptions
-from simulator.staging.conform.checks import ORDER, all_checks
 from simulator.staging.conform.context import CHECKS, QUESTIONS
 from simulator.staging.conform.payments import BadOrder, Order, PaymentRunner
-from simulator.staging.conform.run import all_questions, report
+from simulator.staging.conform.run import ORDER, all_checks, all_questions, report
 from simulator.staging.service import Answer, NoAnswer, Request
 from tests.support.client import Client, running
 from tests.support.conforming import BILL, DATA, FAILING, GAME, LOAN, RELOAD, InProcess, Sender, conformed, run_of

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from simulator.staging.conform.findings import NotExercised
-from simulator.staging.importer.answers import AnswerFile, Answers, LongPause, retry_after
+from simulator.staging.importer.account import AnswerFile, Answers, LongPause, retry_after
 from simulator.staging.service import Answer, NoAnswer, Request, Session
 from simulator.staging.signing import Credentials
 

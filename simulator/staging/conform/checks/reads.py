@@ -56,14 +56,6 @@ def network_answer(run: Run) -> Iterator[Departure]:
     yield from differ("data.product_code", code, answer.at("data.product_code"))
 
 
-@check("7.3", "The product FP of a staging has an interruption")
-def network_staging(run: Run) -> Iterator[Departure]:
-    if "FP" not in run.products:
-        raise NotExercised("the catalog has no product FP, as a staging does")
-    answer = run.good("/v2/networkstatus", product="FP")
-    yield from differ("data.network_status", "Interruption", answer.at("data.network_status"))
-
-
 @check("4.10", "GET /v2/bill-presentment answers as documented")
 def bill_answer(run: Run) -> Iterator[Departure]:
     if not run.bills:
