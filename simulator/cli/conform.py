@@ -155,7 +155,7 @@ def conform_command(
     from simulator.cli.reports.conform import ending, line_of, names, refuse_unwritable, write_files
     from simulator.staging.conform.context import Run
     from simulator.staging.conform.run import report
-    from simulator.staging.service import HttpService, Session, WallClock
+    from simulator.staging.service import HttpService, Session, SessionClock
 
     if is_list:
         echo(names())
@@ -171,7 +171,7 @@ def conform_command(
     address, held = _target(base_url, key, secret)
     login = None if username is None or password is None else (username, password)
     with closing(HttpService(address, timeout)) as service:
-        session = Session(service, held, WallClock(), rate, max_requests)
+        session = Session(service, held, SessionClock(), rate, max_requests)
         run = Run(session, may_configure=allow_configuration, login=login, bills=bill)
         with _putting_back_when_stopped(session):
             _reach(run, address)
@@ -227,11 +227,10 @@ def _allow_payments(run: "Run", orders: "tuple[Order, ...]", limit: Decimal, wai
     from simulator.staging.service import NoAnswer
 
     try:
-        runner = PaymentRunner(run.session, orders, limit, run.products, wait_s)
-        runner.check_plan()
+        run.paying = PaymentRunner(run.session, orders, limit, run.products, wait_s)
+        run.paying.check_plan()
     except BadOrder as wrong:
         raise wrong_usage(str(wrong)) from None
     except (Departs, NoAnswer, *UNEXPECTED) as error:
         why = str(error) if isinstance(error, Departs) else repr(error)
         raise CannotStart(whole_line(f"{TITLE}: the catalog cannot be read: {why}")) from None
-    run.allow_payments(runner)

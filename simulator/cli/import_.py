@@ -87,14 +87,14 @@ def import_command(
     from simulator.staging.conform.findings import NotExercised
     from simulator.staging.importer.account import AccountRefused, ForeignStateFile, LongPause
     from simulator.staging.importer.importing import ImportRequest, import_account, masking
-    from simulator.staging.service import NoAnswer, WallClock
+    from simulator.staging.service import NoAnswer, SessionClock
     from simulator.staging.signing import CannotSign, Credentials
 
     credentials = Credentials(key, secret)
     mask = masking(credentials)
     wanted = ImportRequest(base_url, credentials, Path(state), account, keep_urls, per_second, requests, timeout)
     try:
-        text = import_account(wanted, WallClock(), lambda said: print_to_stderr(f"{PROGRAM}: {mask(said)}"))
+        text = import_account(wanted, SessionClock(), lambda said: print_to_stderr(f"{PROGRAM}: {mask(said)}"))
     except CannotSign as wrong:
         raise wrong_usage(mask(str(wrong))) from None
     except AccountRefused as refused:

@@ -164,20 +164,8 @@ UNANSWERED_MAX = 8
 _WALLET = ("/v2/balance", "/v2/balance-statement", "/v2/transactions")
 
 
-class SessionClock(Protocol):
-    """A clock with waiting. Tests use an implementation that advances the sandbox instead."""
-
-    def now(self) -> float:
-        """Return Unix seconds."""
-        ...
-
-    def wait(self, seconds: float) -> None:
-        """Return after this time."""
-        ...
-
-
-class WallClock:
-    """The time of this machine."""
+class SessionClock:
+    """The time of this machine. Tests use a clock that advances the sandbox instead of waiting."""
 
     def now(self) -> float:
         """Return Unix seconds."""

@@ -9,7 +9,7 @@ from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import ConformReport
 from simulator.staging.conform.payments import Order, PaymentRunner
 from simulator.staging.conform.run import report
-from simulator.staging.service import Answer, Request, Session
+from simulator.staging.service import Answer, Request, Session, SessionClock
 from simulator.staging.signing import Credentials
 from tests.support.client import Client
 from tests.support.tokens import PASSWORD, USER
@@ -49,7 +49,7 @@ class InProcess:
         return Answer(request, response.status, {**response.headers, "date": date}, response.body)
 
 
-class SandboxClock:
+class SandboxClock(SessionClock):
     """The wall of the test, and the sandbox's clock with it."""
 
     def __init__(self, client: Client) -> None:
@@ -79,7 +79,7 @@ def run_of(
     bills = (Order("ELECTRIC", "210012345678"),)
     run = Run(session, may_configure=configuration, login=(USER, PASSWORD), bills=bills)
     if orders:
-        run.allow_payments(PaymentRunner(session, orders, Decimal(limit), run.products, wait_s))
+        run.paying = PaymentRunner(session, orders, Decimal(limit), run.products, wait_s)
     return run
 
 

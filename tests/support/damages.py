@@ -287,8 +287,6 @@ READING = (
         edited(LIST, put("data.0.is_refundable", ...))),
     Row("sub-products without message", "subproducts-answer", "message",
         edited("/v2/subproducts", put("message", ...))),
-    Row("more deliveries than there are", "deliveries-page", "hasMore",
-        edited(DELIVERIES, put("hasMore", True), query="limit=1")),
     Row("a delivery with too many retries", "deliveries-records", "retryCount of x",
         edited(DELIVERIES, put("deliveries", lambda _: [
         {"id": "x", "retryCount": 9, "retryLimit": 3, "replayCount": 0}]))),

@@ -66,7 +66,7 @@ def statement_links(run: Run) -> tuple[Any, str]:
 
 @question(needs="configuration")
 def webhook_updated(run: Run) -> tuple[Any, str]:
-    with a_webhook(run) as url:
+    with a_webhook(run) as (url, _):
         put(run, url)
         before = run.session.call("GET", WEBHOOK).at("updated_at")
         run.session.clock.wait(MOMENT_S)

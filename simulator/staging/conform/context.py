@@ -67,7 +67,7 @@ class Run:
     ) -> None:
         self.session, self.may_configure, self.login, self.bills = session, may_configure, login, bills
         self.secrets = Secrets((session.secret, *(login or ())[1:]))
-        self._runner: PaymentRunner | None = None
+        self.paying: PaymentRunner | None = None  # makes the payments, if they are allowed
         self.tokens: Answer | None = None  # of the login
         self.voided: tuple[PlannedPayment, list[Answer], Decimal] | None = None  # payment, answers, balance before
         self._notes: list[str] = []
@@ -91,21 +91,17 @@ class Run:
         """Return whether the caller allows what a check needs."""
         allowed = {
             "": True,
-            "payments": self._runner is not None,
+            "payments": self.paying is not None,
             "configuration": self.may_configure,
             "login": self.login is not None,
         }
         return allowed[need]
 
-    def allow_payments(self, runner: PaymentRunner) -> None:
-        """Let checks make the payments of `runner`."""
-        self._runner = runner
-
     @property
     def runner(self) -> PaymentRunner:
         """Return the runner; only for checks that need payments."""
-        assert self._runner is not None
-        return self._runner
+        assert self.paying is not None
+        return self.paying
 
     def get(self, path: str, version: str = "", **query: Any) -> Answer:
         """Send a signed GET with a query; equal GETs are sent once in a run. Raises `NotExercised` for no answer."""
@@ -187,9 +183,9 @@ def check(section: str, title: str, needs: Need = "", *, id_: str = "") -> Calla
     """Register a check. Its id is the function's name with hyphens, unless it is given."""
 
     def register(function: CheckFunction) -> CheckFunction:
-        id_or_name = id_ or function.__name__.replace("_", "-")
-        assert id_or_name not in CHECKS, id_or_name
-        CHECKS[id_or_name] = Check(id_or_name, section, title, needs, function)
+        name = id_ or function.__name__.replace("_", "-")
+        assert name not in CHECKS, name
+        CHECKS[name] = Check(name, section, title, needs, function)
         return function
 
     return register

@@ -89,7 +89,8 @@ def _result(run: Run, check: Check) -> Result:
         result = replace(result, outcome="not exercised", why=run.hidden(str(why)))
     else:
         if departures:
-            masked = tuple(_masked(run, one) for one in departures[:FINDINGS_MAX])
+            first = departures[:FINDINGS_MAX]
+            masked = tuple(Departure(*map(run.hidden, (one.field, one.expected, one.actual))) for one in first)
             result = replace(result, outcome="departs", departures=masked)
     notes = tuple(run.hidden(note) for note in run.take_notes())
     return replace(result, notes=notes, duration_s=max(0.0, run.session.clock.now() - began))
@@ -110,7 +111,3 @@ def _collected(departures: Iterable[Departure]) -> list[Departure]:
     except UNEXPECTED as unexpected:
         found.append(Departure(MISHAP, "the shape that the contract describes", repr(unexpected)))
     return found
-
-
-def _masked(run: Run, one: Departure) -> Departure:
-    return Departure(run.hidden(one.field), run.hidden(one.expected), run.hidden(one.actual))

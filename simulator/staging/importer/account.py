@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from email.utils import mktime_tz, parsedate_tz
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -152,7 +153,6 @@ def retry_after(answer: Answer, now: float) -> float | None:
 
 
 LIMIT = 25_000  # the largest page of options (SPEC 8)
-PAGES_MAX = 1_000
 ACCOUNT_NUMBER = "account_number"
 
 
@@ -208,7 +208,7 @@ def read_account(
     listed = {one.get("product_code"): one for one in dicts(as_dict(answers.ask("/v2/product-list")).get("data"))}
     products = []
     bodies = _with_codes(answers, catalog["products"])
-    billers = list(_billers(answers)) if any(map(biller_field, bodies)) else []
+    billers = list(_rows(answers, "/v1/interbank/billers", {}, "data")) if any(map(biller_field, bodies)) else []
     for number, body in enumerate(bodies, 1):
         code = body["code"]
         product = ProductAnswers(body, listed.get(code, {}), billers=billers if biller_field(body) else [])
@@ -273,33 +273,26 @@ def _read_field(answers: Answers, product: ProductAnswers, form: dict[str, Any],
     if product.body.get("is_active") is False:
         query["include_inactive"] = "true"
     if source.get("type") != "dynamic" or not entered:
-        active = list(_options(answers, query | {"is_active": "true"}))
-        every = list(_options(answers, query | {"is_active": "false"}))
+        active, every = (
+            list(_rows(answers, "/v2/options", query | {"is_active": text}, "items")) for text in ("true", "false")
+        )
         codes = {as_dict(one).get("code") for one in active}
         inactive = [one for one in every if as_dict(one).get("code") not in codes]
         product.offers[field_id] = [Offer("", active, inactive)]
     elif entered == [ACCOUNT_NUMBER] and accounts:
         product.offers[field_id] = [
-            Offer(number, list(_options(answers, query | {ACCOUNT_NUMBER: number}))) for number in accounts
+            Offer(number, list(_rows(answers, "/v2/options", query | {ACCOUNT_NUMBER: number}, "items")))
+            for number in accounts
         ]
     else:
         product.unasked.append(field_id)
 
 
-def _options(answers: Answers, query: Mapping[str, str]) -> Iterator[Any]:
-    for body in _pages(answers, "/v2/options", query):
-        yield from as_list(body.get("items"))
-
-
-def _billers(answers: Answers) -> Iterator[Any]:
-    for body in _pages(answers, "/v1/interbank/billers", {}):
-        yield from as_list(body.get("data"))
-
-
-def _pages(answers: Answers, path: str, query: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    for page in range(1, PAGES_MAX + 1):
+def _rows(answers: Answers, path: str, query: Mapping[str, str], member: str) -> Iterator[Any]:
+    """Yield the rows of all pages of a list."""
+    for page in count(1):
         body = as_dict(answers.ask(f"{path}?{urlencode({**query, 'page': page, 'limit': LIMIT})}"))
-        yield body
+        yield from as_list(body.get(member))
         last = as_dict(body.get("meta")).get("last_page")
         if not isinstance(last, int) or page >= last:
             return

@@ -5,7 +5,6 @@ A required value that cannot be kept gets a default; an invalid code or id remov
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,14 +23,6 @@ from simulator.scenario.reading.scenario_files import OWN_FILE
 
 ROUNDS_MAX = 50
 STUB = {"name": "x", "processing_time": "instant", "discount": {"type": "percentage", "value": 0}}
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A member of an object, or an item of a list."""
-
-    holder: Any
-    key: str | int
 
 
 def fit_product(item: dict[str, Any]) -> Product | None:
@@ -71,20 +62,20 @@ def _complete(product: dict[str, Any]) -> None:
 
 def remove_problems(document: dict[str, Any], problems: Sequence[Problem]) -> None:
     """Remove the value of each problem. Later list items go first, so that the other indexes stay valid."""
-    found = {(id(place.holder), place.key): place for one in problems if (place := _place(document, one.path))}
-    for place in sorted(found.values(), key=lambda one: one.key if isinstance(one.key, int) else 0, reverse=True):
-        del place.holder[place.key]
+    found = [place for one in problems if (place := _place(document, one.path))]
+    unique = {(id(holder), key): (holder, key) for holder, key in found}.values()
+    for holder, key in sorted(unique, key=lambda place: place[1] if isinstance(place[1], int) else 0, reverse=True):
+        del holder[key]
 
 
-def _place(value: Any, path: str) -> _Place | None:
-    """Return the place of a path such as `catalog.products[0].fields`; None if it no longer exists."""
+def _place(value: Any, path: str) -> tuple[Any, str | int] | None:
+    """Return the holder and the key of a path such as `catalog.products[0].fields`; None if it no longer exists."""
     place = None
     while path:
         key = _first(value, path)
         if key is None:
             return None
-        place = _Place(value, key)
-        value = value[key]
+        place, value = (value, key), value[key]
         path = path[len(f"[{key}]" if isinstance(key, int) else key) :].removeprefix(".")
     return place
 

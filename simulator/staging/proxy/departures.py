@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from simulator.contract.body import outline
 from simulator.contract.openapi import OPENAPI, load
@@ -28,13 +28,6 @@ HISTORY_PATH = "/v2/transactions"
 TEXT_CHARS_MAX = 200
 
 
-class About(NamedTuple):
-    """The payment of a message; empty when unknown."""
-
-    refid: str = ""
-    trxid: str = ""
-
-
 def members(body: bytes) -> dict[str, Any]:
     """Return the members of a JSON object; empty for other values, and for an object that is too large."""
     return as_dict(decoded(body)) if body and outline(body, OUTLINE_BYTES_MAX) is None else {}
@@ -50,11 +43,11 @@ def is_kept(body: bytes) -> bool:
     return outline(body, KEPT_OUTLINE_BYTES_MAX) is None
 
 
-def about(query: bytes, body: bytes, answer: bytes) -> About:
-    """Return the payment of a call, by the request, else by the answer."""
+def about(query: bytes, body: bytes, answer: bytes) -> tuple[str, str]:
+    """Return the refid and the trxid of a call, by the request, else by the answer; empty when unknown."""
     sent = members(body) or parameters(query)
     result = as_dict(members(answer).get("data"))
-    return About(reference(sent, "refid") or reference(result, "refid"), reference(sent, "trxid"))
+    return reference(sent, "refid") or reference(result, "refid"), reference(sent, "trxid")
 
 
 def reference(found: Mapping[str, Any], name: str) -> str:

@@ -76,22 +76,21 @@ class SeenLog:
 
     def add_call(self, seen: SeenCall) -> Call:
         """Number a call, and its departures; return it with its number."""
-        seen.call = msgspec.structs.replace(seen.call, n=self.calls.last_n + 1)
-        operation = f"{seen.call.method} {seen.call.path}"
-        for one in seen.departures:
-            self.departures.add(SeenDeparture(at=seen.call.at, operation=operation, departure=one, request=seen.call.n))
+        call = seen.call = msgspec.structs.replace(seen.call, n=self.calls.last_n + 1)
+        self._add_departures(call.at, f"{call.method} {call.path}", seen.departures, request=call.n)
         self.calls.add(seen)
-        return seen.call
+        return call
 
     def add_notification(self, seen: SeenNotification) -> Notification:
         """Number a notification, and its departures; return it with its number."""
         one = seen.notification = msgspec.structs.replace(seen.notification, n=self.notifications.last_n + 1)
-        for each in seen.departures:
-            self.departures.add(
-                SeenDeparture(at=one.at, operation=f"{one.method} {one.kind}", departure=each, callback=one.n)
-            )
+        self._add_departures(one.at, f"{one.method} {one.kind}", seen.departures, callback=one.n)
         self.notifications.add(seen)
         return one
+
+    def _add_departures(self, at: datetime, operation: str, found: Iterable[Departure], **place: int) -> None:
+        for one in found:
+            self.departures.add(SeenDeparture(at=at, operation=operation, departure=one, **place))
 
 
 def seen_size(value: Any) -> int:

@@ -16,10 +16,6 @@ from simulator.wire.traffic import Call, Notification
 EVERY_S: Final = 60.0
 
 
-Write = Callable[[Path, str], None]
-"""A function that replaces a file atomically, or raises."""
-
-
 class Unusable(Exception):
     """The text is no scenario that `check` accepts; the error says why."""
 
@@ -41,7 +37,7 @@ class Recording:
         recorder: Records,
         path: Path,
         secrets: SeenSecrets,
-        write: Write,
+        write: Callable[[Path, str], None],
         complain: Callable[[str], None],
         every_s: float = EVERY_S,
     ) -> None:

@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from simulator.runtime.operations import report
 from simulator.staging.proxy import departures
@@ -49,25 +49,16 @@ TOO_LARGE: Final = "too large to judge: its body, or what is in it, is more than
 NOT_READABLE: Final = "its Content-Encoding cannot be undone, so that its body was not looked at"
 
 
-class ReadBodies(NamedTuple):
-    """The unpacked bodies of an exchange, which of them are compared with the contract, and why the others are not."""
-
-    body: bytes
-    answer: bytes
-    body_is_judged: bool
-    answer_is_judged: bool
-    note: str
-
-
-def read(one: PassedExchange) -> ReadBodies:
-    """Unpack the bodies. A body that is too complex is dropped, since decoding it later would block the event loop."""
+def _read(one: PassedExchange) -> tuple[bytes, bytes, bool, bool, str]:
+    """Return the unpacked bodies, whether the first and the second are compared with the contract, and why not. A body
+    that is too complex is dropped, since decoding it later would block the event loop."""
     found = unpacked(one.headers, one.body), unpacked(one.answer_headers, one.answer)
     body, answer = (each if each is not None and is_kept(each) else b"" for each in found)
     if not one.is_whole or None in found:
-        return ReadBodies(body, answer, False, False, NOT_READABLE if one.is_whole else TOO_LONG)
+        return body, answer, False, False, NOT_READABLE if one.is_whole else TOO_LONG
     body_is_judged, answer_is_judged = (each is not None and is_judged(each) for each in found)
     note = "" if body_is_judged and answer_is_judged else TOO_LARGE
-    return ReadBodies(body, answer, body_is_judged, answer_is_judged, note)
+    return body, answer, body_is_judged, answer_is_judged, note
 
 
 class Watcher:
@@ -95,7 +86,7 @@ class Watcher:
             self._note_notification(one)
 
     def _note_call(self, one: PassedExchange) -> None:
-        body, answer, _, is_judged, note = read(one)
+        body, answer, _, is_judged, note = _read(one)
         self.secrets.learn(one.path, body, answer)
         refid, trxid = about(one.query, body, answer)
         if (known := self.payments.find(trxid or refid)) is not None:
@@ -134,12 +125,12 @@ class Watcher:
         self.on_call(call)
 
     def _note_notification(self, one: PassedExchange) -> None:
-        body, answer, is_judged, _, note = read(one)
+        body, answer, is_judged, _, note = _read(one)
         is_webhook = isinstance(members(body).get("type"), str)
         result: Mapping[str, Any] = {}
         refid, found = "", departures.of_webhook(body)
         if not is_webhook:
-            result, refid = result_of(body) if body else callback_result(one.query), about(one.query, b"", body).refid
+            result, refid = result_of(body) if body else callback_result(one.query), about(one.query, b"", body)[0]
             found = departures.of_callback(one.method, one.query, body)
         known = self.payments.find(refid)
         notification = Notification(

@@ -23,16 +23,14 @@ class SeenOptions:
 
     active: dict[int, dict[str, Any]] = field(default_factory=dict)
     inactive: dict[int, dict[str, Any]] = field(default_factory=dict)
-    total: int = 0
 
 
 class Catalogs:
-    """All answers about the catalog. `updates` has the `last_updated` of each observed catalog."""
+    """All answers about the catalog."""
 
     def __init__(self) -> None:
         self.groups: list[Any] = []
         self.network: dict[str, list[tuple[float, str]]] = {}
-        self.updates: dict[str, None] = {}
         self.options: dict[tuple[str, str, str], SeenOptions] = {}
         self._bodies: dict[str, dict[str, Any]] = {}
         self._order: list[str] = []
@@ -49,53 +47,34 @@ class Catalogs:
         answer, query = call.answer, call.query
         products = [one for one in as_dict(answer.get("products")).values() if short(as_dict(one).get("code"))]
         for body in products:
-            self._note_product(body)
+            amount = as_dict(as_dict(body.get("fulfillment")).get("amount"))
+            if amount.get("path") == _OLD_PATH:
+                amount["path"] = _NEW_PATH
+            self._bodies[body["code"]] = body
         if len(products) > len(self._order):
             self._order = [body["code"] for body in products]
         rank = (int(query.get("include_inactive") == "true"), int(query.get("is_active") != "false"))
         if "product_code" not in query and rank >= self._tree_rank and isinstance(answer.get("tree"), dict):
             self.groups, self._tree_rank = as_list(answer["tree"].get("groups")), rank
-            self.updates[short(answer.get("last_updated"))] = None
-
-    def _note_product(self, body: dict[str, Any]) -> None:
-        fulfillment = as_dict(body.get("fulfillment"))
-        amount = as_dict(fulfillment.get("amount"))
-        if amount.get("path") == _OLD_PATH or (not amount and _has_pricing(body)):  # the older shape
-            if amount:
-                amount["path"] = _NEW_PATH
-            before = as_dict(as_dict(self._bodies.get(body["code"])).get("fulfillment"))
-            if "subproduct_code" in as_dict(before.get("extras")) and isinstance(fulfillment.get("extras"), dict):
-                fulfillment["extras"] = before["extras"]
-        self._bodies[body["code"]] = body
 
     def note_options(self, call: DecodedCall) -> None:
         """`GET /v2/options`, a page of them."""
         answer, query = call.answer, call.query
         key = (short(answer.get("product_code")), short(answer.get("field_id")), short(query.get("account_number")))
-        if not key[0] or not key[1] or not isinstance(answer.get("items"), list):
+        if not key[0] or not key[1] or query.get("biller_code"):  # a part of the list, at other places
             return
         seen = self.options.setdefault(key, SeenOptions())
-        is_inactive, is_part = query.get("is_active") == "false", bool(query.get("biller_code"))
-        self._take(seen.inactive if is_inactive else seen.active, answer, is_part=is_part)
-        total = as_dict(answer.get("meta")).get("total")
-        if isinstance(total, int) and not is_inactive and not is_part:
-            seen.total = max(seen.total, min(total, LAST))
-
-    def _take(self, into: dict[int, dict[str, Any]], answer: dict[str, Any], *, is_part: bool) -> None:
+        items = seen.inactive if query.get("is_active") == "false" else seen.active
         meta = as_dict(answer.get("meta"))
-        page, size = meta.get("current_page"), meta.get("per_page")
-        first = LAST + len(into) if is_part else 0
-        if not is_part and isinstance(page, int) and isinstance(size, int) and 0 < page < LAST and 0 < size < LAST:
+        page, size, first = meta.get("current_page"), meta.get("per_page"), 0
+        if isinstance(page, int) and isinstance(size, int) and 0 < page < LAST and 0 < size < LAST:
             first = (page - 1) * size
         for place, item in enumerate(dicts(answer.get("items")), first):
-            if place not in into:
+            if place not in items:
                 if self._room <= 0:
                     return
                 self._room -= 1
-            before = into.get(place, {})
-            if before.get("code") == item.get("code") and _NEW_PATH in before:
-                item.setdefault(_NEW_PATH, before[_NEW_PATH])
-            into[place] = item
+            items[place] = item
 
     def note_network(self, call: DecodedCall) -> None:
         """`GET /v2/networkstatus`."""
@@ -118,11 +97,6 @@ class Catalogs:
                 lists = (_whole(items, body, field_id) for items in (seen.active, seen.inactive))
                 found.offers.setdefault(field_id, []).append(Offer(account, *lists))
         return found
-
-
-def _has_pricing(body: dict[str, Any]) -> bool:
-    """Return True if the form has a pricing field, which only the older shape may leave without a mapping."""
-    return any(form.get("role") == "pricing" for form in dicts(body.get("fields")))
 
 
 def _whole(items: dict[int, dict[str, Any]], body: dict[str, Any], field_id: str) -> list[dict[str, Any]]:

@@ -74,7 +74,7 @@ def fitted_products(
     answers = catalogs.products()
     notes = {}
     for answered in answers:
-        said = list(_offers(answered, catalogs, names_accounts=names_accounts))
+        said = list(_offers(answered, names_accounts=names_accounts))
         notes[as_text(answered.body.get("code"))] = [*said, *_completed(answered, by_product)]
     fitted = fit_catalog(answers, catalogs.groups)
     for product in fitted.products:
@@ -90,16 +90,11 @@ def fitted_products(
     return fitted
 
 
-def _offers(one: ProductAnswers, catalogs: Catalogs, *, names_accounts: bool) -> Iterator[str]:
+def _offers(one: ProductAnswers, *, names_accounts: bool) -> Iterator[str]:
     """Merge the offers of a product: options that all accounts share become common, different options keep their
     account numbers. Yield comments."""
-    code = as_text(one.body.get("code"))
     sources = {as_text(form.get("id")): as_dict(form.get("data_source")) for form in dicts(one.body.get("fields"))}
     for name, offers in one.offers.items():
-        for offer in offers:
-            seen = catalogs.options.get((code, name, offer.account))
-            if seen is not None and seen.total > len(seen.active):
-                yield f"options of {one_line(name)}: {len(seen.active)} of {seen.total} were seen"
         is_dynamic = sources.get(name, {}).get("type") == "dynamic"
         alike = [offer for offer in offers if offer.active == offers[0].active]
         if not is_dynamic:
@@ -129,31 +124,24 @@ def _completed(one: ProductAnswers, by_product: dict[str, list[SeenPayment]]) ->
         name = as_text(form.get("id"))
         if form.get("type") != "select" or not name:
             continue
-        if name not in one.offers:
-            yield from _unseen(one, form, name, paid)
-
-
-def _unseen(one: ProductAnswers, form: dict[str, Any], name: str, paid: list[SeenPayment]) -> Iterator[str]:
-    if as_dict(form.get("data_source")).get("type") == "dynamic":
-        one.unasked.append(name)
-        return
-    items = {item["code"]: item for item in _paid_options(one.body, form, name, paid)}
-    yield f"options of {name} were not seen" + ("; these come from payments" if items else "")
-    if items:
-        one.offers[name] = [Offer("", list(items.values()))]
+        if name not in one.offers and as_dict(form.get("data_source")).get("type") == "dynamic":
+            one.unasked.append(name)
+        elif name not in one.offers:
+            items = {item["code"]: item for item in _paid_options(one.body, form, name, paid)}
+            yield f"options of {name} were not seen" + ("; these come from payments" if items else "")
+            if items:
+                one.offers[name] = [Offer("", list(items.values()))]
 
 
 def _with_plan(one: ProductAnswers, paid: list[SeenPayment]) -> None:
     """Infer plan codes from payments, since catalogs of the older shape do not have them."""
     fulfillment = as_dict(one.body.get("fulfillment"))
-    extras, pricing = fulfillment.get("extras"), _pricing(one.body)
+    extras = fulfillment.get("extras")
+    forms = (form for form in dicts(one.body.get("fields")) if form.get("role") == "pricing" and form.get("id"))
+    pricing: dict[str, Any] = next(forms, {})
     has_plans = any("subproduct_code" in payment.extras for payment in paid)
     if isinstance(extras, dict) and "subproduct_code" not in extras and has_plans and pricing.get("type") == "select":
         extras["subproduct_code"] = {"from_field": pricing["id"], "path": "code"}
-
-
-def _pricing(body: dict[str, Any]) -> dict[str, Any]:
-    return next((form for form in dicts(body.get("fields")) if form.get("role") == "pricing" and form.get("id")), {})
 
 
 def _paid_options(

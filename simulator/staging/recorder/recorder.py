@@ -173,9 +173,7 @@ class TrafficRecorder:
         yield f"Recorded by reseller-sim {__version__}: {calls} and {notifications}{span}."
         yield ""
         yield from OURS.splitlines()
-        updates, notes = len(self._catalogs.updates), list(said)
-        if updates > 1:
-            notes.append(f"the catalog had {updates} versions: this file has the latest of each product")
+        notes = list(said)
         if removed:
             notes.append(f"{counted(removed, 'rule')} that no scenario can hold, or that had no effect: left out")
         if self._left_out:

@@ -106,9 +106,6 @@ def _in_order(observed: Sequence[ObservedRequest], usual: int, counts: Counter[i
     return [*parts, Part({usual: counts[usual]}, counts={"times": counts[usual]}, said="the others, in order"), drawn]
 
 
-REASONS = {one.value: one for one in Reason}
-
-
 def payment_rules(
     seen: RecordedPayments, products: AbstractSet[str], probe: Probe, notes: Notes, *, names_accounts: bool
 ) -> tuple[list[dict[str, Any]], list[str]]:
@@ -171,10 +168,9 @@ def _follows(one: SeenPayment, probe: Probe) -> bool:
 
 def _reason(one: SeenRefusal) -> Reason:
     """Return the reason of a refusal by its remarks, else by its code; `Invalid_Request` if both are unknown."""
-    found = REASONS.get(one.remarks)
-    if found is not None:
-        return found
-    return next((reason for reason in Reason if STATUS_CODES[reason] == one.code), Reason.REQUEST)
+    named = [reason for reason in Reason if reason.value == one.remarks]
+    coded = (reason for reason in Reason if STATUS_CODES[reason] == one.code)
+    return named[0] if named else next(coded, Reason.REQUEST)
 
 
 def _refusal(payment: SeenPayment, one: SeenRefusal) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 from simulator.domain.model.instants import instant
 from simulator.domain.model.money import SERVICE_ZONE
@@ -47,11 +46,8 @@ def callback_result(one: Notification) -> dict[str, Any]:
     """Return the payment result in a callback, by POST or by GET."""
     if one.method != "GET":
         return as_dict(as_dict(decoded(one.body)).get("data"))
-    try:
-        query = urlsplit(one.url).query.encode("latin-1", "replace")
-    except ValueError:
-        return {}
-    return as_dict(decoded(parameters(query).get("message", "").encode("utf-8", "replace")))
+    query = parameters(one.url.partition("?")[2].encode("latin-1", "replace"))
+    return as_dict(decoded(query.get("message", "").encode("utf-8", "replace")))
 
 
 def short(value: object) -> str:

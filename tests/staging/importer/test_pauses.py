@@ -6,14 +6,14 @@ import pytest
 
 from simulator.staging.conform.findings import NotExercised
 from simulator.staging.importer.account import AnswerFile, Answers, LongPause, retry_after
-from simulator.staging.service import Answer, NoAnswer, Request, Session
+from simulator.staging.service import Answer, NoAnswer, Request, Session, SessionClock
 from simulator.staging.signing import Credentials
 
 CREDENTIALS = Credentials("key_of_mine", "c2VjcmV0LW9mLW1pbmU=")
 ANY = Request("GET", "/")
 
 
-class Clock:
+class Clock(SessionClock):
     """A clock that moves when the importer waits."""
 
     def __init__(self) -> None:

@@ -70,9 +70,9 @@ def _hide(run: Run, answer: Answer) -> None:
 
 
 @contextmanager
-def a_webhook(run: Run) -> Iterator[str]:
-    """Yield the URL of the existing webhook, or of a temporary one. Afterwards, restore the configuration, and raise
-    `Departs` if it is not restored."""
+def a_webhook(run: Run) -> Iterator[tuple[str, Answer | None]]:
+    """Yield the URL of the existing webhook; or of a temporary one, with the answer to its creation. Afterwards,
+    restore the configuration, and raise `Departs` if it is not restored."""
     present = run.session.call("GET", WEBHOOK)
     url, enabled = present.at("webhook_url"), present.at("enabled")
 
@@ -82,9 +82,8 @@ def a_webhook(run: Run) -> Iterator[str]:
         return run.session.call("PATCH", f"{WEBHOOK}/enabled", {"enabled": enabled})
 
     try:
-        if not url:
-            put(run, NOBODY)
-        yield url or NOBODY
+        created = None if url else put(run, NOBODY)
+        yield url or NOBODY, created
     finally:
         if url:
             put_back(run, f"the webhook {url}, enabled: {enabled},", as_before)
@@ -96,19 +95,12 @@ def a_webhook(run: Run) -> Iterator[str]:
 
 @check("4.19", "A new webhook has a secret of 64 hexadecimal characters", needs="configuration")
 def webhook_create(run: Run) -> Iterator[Departure]:
-    if run.session.call("GET", WEBHOOK).at("webhook_url"):
-        raise NotExercised("a webhook is configured, and its secret would be lost")
-    removed: list[Answer] = []
-
-    def remove() -> Answer:
-        removed.append(run.session.call("DELETE", WEBHOOK))
-        return removed[-1]
-
-    try:
-        answer = put(run, NOBODY)
-        yield from run.expected(answer, 200)
-        yield from unless("webhook_secret" in answer.json, "webhook_secret", "present on creation", "absent")
-        secret = str(answer.json.get("webhook_secret", ""))
+    with a_webhook(run) as (_, created):
+        if created is None:
+            raise NotExercised("a webhook is configured, and its secret would be lost")
+        yield from run.expected(created, 200)
+        yield from unless("webhook_secret" in created.json, "webhook_secret", "present on creation", "absent")
+        secret = str(created.json.get("webhook_secret", ""))
         shown = run.session.call("GET", WEBHOOK)
         wanted: dict[str, Any] = {"webhook_url": NOBODY, "enabled": True, "secret_last_four": secret[-4:]}
         for name, value in wanted.items():
@@ -116,19 +108,13 @@ def webhook_create(run: Run) -> Iterator[Departure]:
         rotated = run.session.call("POST", f"{WEBHOOK}/rotate-secret")
         _hide(run, rotated)
         yield from run.expected(rotated, 200)
-        yield from unless(
-            rotated.at("webhook_secret") != secret, "webhook_secret of a rotation", "a new one", "the old one"
-        )
-    finally:
-        put_back(run, "no webhook", remove)
-    remove()
-    for answer in removed:
-        yield from run.expected(answer, 204)
+        is_new = rotated.at("webhook_secret") != secret
+        yield from unless(is_new, "webhook_secret of a rotation", "a new one", "the old one")
 
 
 @check("4.19", "An update of the webhook does not show its secret", needs="configuration")
 def webhook_update(run: Run) -> Iterator[Departure]:
-    with a_webhook(run) as url:
+    with a_webhook(run) as (url, _):
         answer = put(run, url)
         yield from run.expected(answer, 200)
         yield from differ("webhook_url", url, answer.at("webhook_url"))
@@ -147,7 +133,7 @@ def webhook_enabled(run: Run) -> Iterator[Departure]:
 
 @check("8", "A webhook URL has at most 500 characters", needs="configuration")
 def webhook_url_refused(run: Run) -> Iterator[Departure]:
-    with a_webhook(run) as url:
+    with a_webhook(run) as (url, _):
         answer = put(run, NOBODY.ljust(501, "x"))
         yield from unless(answer.status == 400, "the status", "400", f"{answer.status}")
         yield from differ("webhook_url", url, run.session.call("GET", WEBHOOK).at("webhook_url"))

@@ -150,39 +150,36 @@ def pay_idempotent(run: Run) -> Iterator[Departure]:
 NEVER_SOLD = Decimal("0.37")
 
 
-def refused(run: Run, body: dict[str, Any], ceiling: Decimal) -> tuple[Answer, list[Departure]]:
-    """Send a payment that must be refused. Return the answer, and departures from a refusal that creates no payment."""
-    before = run.runner.balance()
-    answer = run.runner.post(body, ceiling)
-    found = list(run.expected(answer, 400))
+def refused(run: Run, order: Order, changes: dict[str, Any], code: int = 0, remarks: str = "") -> Iterator[Departure]:
+    """Send a payment with these changes, which has to be refused, with this code and a part of its remarks, if any.
+    Yield departures from a refusal that creates no payment."""
+    body, before = run.runner.body(order, **changes), run.runner.balance()
+    answer = run.runner.post(body, run.runner.ceiling(order, Decimal(changes.get("amount") or order.amount)))
+    yield from run.expected(answer, 400)
     if answer.status == 400 and "data" in answer.json:
-        for name, wanted in (("status", STATUSES["failed"]), ("cost", 0)):
-            found += differ(f"data.{name}", wanted, answer.at(f"data.{name}"))
-        for name in ("refid", "product", "account"):
-            if name in body:
-                found += differ(f"data.{name}", body[name], answer.at(f"data.{name}"))
-    found += differ("the wallet", before, run.runner.balance())
-    return answer, found
+        wanted = {"status": STATUSES["failed"], "cost": 0} | ({"statusCode": code} if code else {})
+        wanted |= {name: body[name] for name in ("refid", "product", "account") if name in body}
+        for name, value in wanted.items():
+            yield from differ(f"data.{name}", value, answer.at(f"data.{name}"))
+        found = str(answer.data.get("remarks"))
+        yield from unless(remarks in found, "data.remarks", f"a text with {remarks}", found)
+    yield from differ("the wallet", before, run.runner.balance())
 
 
 @check("4.11", "A payment of an unknown product is refused, and nothing is debited", needs="payments")
 def refuse_product(run: Run) -> Iterator[Departure]:
-    body = run.runner.body(run.runner.orders[0], product=UNKNOWN)
-    yield from refused(run, body, run.runner.ceiling(run.runner.orders[0]))[1]
+    yield from refused(run, run.runner.orders[0], {"product": UNKNOWN})
 
 
 @check("4.11", "A payment without one of its members is refused", needs="payments")
 def refuse_missing(run: Run) -> Iterator[Departure]:
-    order = run.runner.orders[0]
     for name in ("refid", "product", "account", "amount"):
-        yield from refused(run, run.runner.body(order, **{name: None}), run.runner.ceiling(order))[1]
+        yield from refused(run, run.runner.orders[0], {name: None})
 
 
 @check("8", "A refid of more than 50 characters is refused", needs="payments")
 def refuse_refid(run: Run) -> Iterator[Departure]:
-    order = run.runner.orders[0]
-    body = run.runner.body(order)
-    yield from refused(run, body | {"refid": body["refid"].ljust(51, "x")}, run.runner.ceiling(order))[1]
+    yield from refused(run, run.runner.orders[0], {"refid": f"conform-{token_hex(22)}"})
 
 
 @check("7.3", "An amount that is not sold is refused with 58 Invalid_Denomination", needs="payments")
@@ -191,12 +188,7 @@ def refuse_amount(run: Run) -> Iterator[Departure]:
     order = next((one for one in run.runner.orders if one.product in select and not one.extras), None)
     if order is None:
         raise NotExercised("--pay names no product whose amounts are a list")
-    body = run.runner.body(order, amount=str(NEVER_SOLD))
-    answer, found = refused(run, body, run.runner.ceiling(order, NEVER_SOLD))
-    yield from found
-    if answer.status == 400:
-        yield from differ("data.statusCode", 58, answer.at("data.statusCode"))
-        yield from differ("data.remarks", "Invalid_Denomination", answer.at("data.remarks"))
+    yield from refused(run, order, {"amount": str(NEVER_SOLD)}, 58, "Invalid_Denomination")
 
 
 def plan_order(run: Run) -> Order:
@@ -212,23 +204,13 @@ def plan_order(run: Run) -> Order:
 def refuse_plan(run: Run) -> Iterator[Departure]:
     order = plan_order(run)
     unknown = "CONFORM-NO-PLAN"
-    body = run.runner.body(order, extras=dict(order.extras) | {"subproduct_code": unknown})
-    answer, found = refused(run, body, run.runner.ceiling(order))
-    yield from found
-    if answer.status == 400:
-        yield from differ("data.statusCode", 44, answer.at("data.statusCode"))
-        remarks = answer.at("data.remarks")
-        yield from unless(unknown in str(remarks), "data.remarks", f"a text that names {unknown}", remarks)
+    yield from refused(run, order, {"extras": {**order.extras, "subproduct_code": unknown}}, 44, unknown)
 
 
 @check("4.11", "A plan code with another amount is refused with 44", needs="payments")
 def refuse_plan_amount(run: Run) -> Iterator[Departure]:
     order = plan_order(run)
-    body = run.runner.body(order, amount=str(order.amount + NEVER_SOLD))
-    answer, found = refused(run, body, run.runner.ceiling(order, order.amount + NEVER_SOLD))
-    yield from found
-    if answer.status == 400:
-        yield from differ("data.statusCode", 44, answer.at("data.statusCode"))
+    yield from refused(run, order, {"amount": str(order.amount + NEVER_SOLD)}, 44)
 
 
 DISPUTE, VOID = "/v2/transactions/check", "/v2/transactions/void"
