@@ -209,17 +209,16 @@ def _recording(path: Path, watcher: "Watcher", *, names_accounts: bool) -> dict[
 
 
 def _write_checked(path: Path, text: str) -> None:
-    """Replace a scenario after `check` has accepted the new text. Raises `OSError`, and `Unusable` for a text with
-    problems."""
+    """Replace a scenario after `check` has accepted the new text. Raises `OSError`, and `UnusableScenario`."""
     write_whole(path, text.encode(), _refuse_problems)
 
 
 def _refuse_problems(path: Path) -> None:
     from simulator.scenario.library import problems
-    from simulator.staging.proxy.recording import Unusable
+    from simulator.staging.proxy.recording import UnusableScenario
 
     for problem in problems(path):
-        raise Unusable(f"{problem.path} {problem.code} {problem.message}".strip())
+        raise UnusableScenario(f"{problem.path} {problem.code} {problem.message}".strip())
 
 
 def _json_line(flags: ProxyFlags, server: "Server") -> str:

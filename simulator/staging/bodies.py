@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 PARAMETERS_MAX = 500
+TEXT_CHARS_MAX = 300  # of a reference, a remark or another text of a payment
 EXPONENT_MAX = 60  # a larger number would be written with as many digits
 
 
@@ -48,6 +49,11 @@ def dicts(value: object) -> list[dict[str, Any]]:
 def as_text(value: object) -> str:
     """Return a text, or an empty text for other values."""
     return value if isinstance(value, str) else ""
+
+
+def short(value: object) -> str:
+    """Return a text; empty if it is longer than `TEXT_CHARS_MAX`, and for other values."""
+    return value if isinstance(value, str) and len(value) <= TEXT_CHARS_MAX else ""
 
 
 def parameters(query: bytes) -> dict[str, str]:

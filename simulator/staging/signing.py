@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 
 from simulator.auth import headers as names
 from simulator.auth.canonical import body_hash, canonical_query, canonical_string, signature
-from simulator.http_client.targets import DEFAULT_PORTS
 
 SIGNING_HEADERS = (
     names.WRITTEN_API_KEY,
@@ -18,6 +17,8 @@ SIGNING_HEADERS = (
     names.WRITTEN_NONCE,
     names.WRITTEN_SIGNATURE,
 )
+
+PORTS = {"http": 80, "https": 443}
 
 
 class CannotSign(Exception):
@@ -102,7 +103,7 @@ class Address:
     def authority(self) -> str:
         """Return the value of Host: without the scheme's default port (RFC 9110 7.2)."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def scheme(self) -> str:
@@ -120,12 +121,12 @@ def parse_address(text: str) -> Address:
     have a password."""
     try:
         parts = urlsplit(text)
-        is_usable = parts.scheme in DEFAULT_PORTS and bool(parts.hostname) and parts.port != 0
+        is_usable = parts.scheme in PORTS and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_usable = False
     if not is_usable or any(character in text for character in "@?#") or not _is_visible(text):
         raise CannotSign("the address is not a base URL such as http://127.0.0.1:8080 or https://host/s/mine")
-    port = parts.port or DEFAULT_PORTS[parts.scheme]
+    port = parts.port or PORTS[parts.scheme]
     return Address(parts.scheme == "https", parts.hostname or "", port, parts.path.rstrip("/"))
 
 

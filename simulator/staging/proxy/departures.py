@@ -8,7 +8,7 @@ from simulator.contract.body import outline
 from simulator.contract.openapi import OPENAPI, load
 from simulator.contract.responses import Departure, body_departures, departures, path_item
 from simulator.contract.schemas import schema
-from simulator.staging.bodies import as_dict, decoded, dicts, parameters
+from simulator.staging.bodies import TEXT_CHARS_MAX, as_dict, decoded, dicts, parameters, short
 from simulator.staging.proxy.messages import value_of
 from simulator.wire.money import is_integer_when_whole
 from simulator.wire.traffic import Headers
@@ -25,7 +25,6 @@ KEPT_OUTLINE_BYTES_MAX: Final = 2 * 1024 * 1024
 
 TOPUP_PATH = "/v2/topup"
 HISTORY_PATH = "/v2/transactions"
-TEXT_CHARS_MAX = 200
 
 
 def members(body: bytes) -> dict[str, Any]:
@@ -47,13 +46,7 @@ def about(query: bytes, body: bytes, answer: bytes) -> tuple[str, str]:
     """Return the refid and the trxid of a call, by the request, else by the answer; empty when unknown."""
     sent = members(body) or parameters(query)
     result = as_dict(members(answer).get("data"))
-    return reference(sent, "refid") or reference(result, "refid"), reference(sent, "trxid")
-
-
-def reference(found: Mapping[str, Any], name: str) -> str:
-    """Return a reference; empty unless it is a text that a payment could have."""
-    value = found.get(name)
-    return value if isinstance(value, str) and len(value) <= TEXT_CHARS_MAX else ""
+    return short(sent.get("refid")) or short(result.get("refid")), short(sent.get("trxid"))
 
 
 def result_of(answer: bytes) -> Mapping[str, Any]:

@@ -12,7 +12,8 @@ from msgspec.structs import astuple
 
 from simulator.contract.responses import Departure
 from simulator.runtime.journal import BoundedLog
-from simulator.staging.proxy.departures import TEXT_CHARS_MAX, TOPUP_PATH, reference
+from simulator.staging.bodies import TEXT_CHARS_MAX, short
+from simulator.staging.proxy.departures import TOPUP_PATH
 from simulator.wire.traffic import Call, Notification
 
 CALLS_MAX: Final = 10_000
@@ -167,9 +168,9 @@ class Payments:
     def note_history(self, call: Call, found: Iterable[Mapping[str, Any]]) -> None:
         """Update trxids and statuses of known payments from the records of a transaction history."""
         for record in found:
-            one = self._by_refid.get(reference(record, "refid"))
+            one = self._by_refid.get(short(record.get("refid")))
             if one is not None:
-                self._name(one, reference(record, "trxid"))
+                self._name(one, short(record.get("trxid")))
                 said = {"status": record.get("status_name"), "statusCode": record.get("status_code")}
                 self._observe(one, call.at, said, "history", call.n)
 

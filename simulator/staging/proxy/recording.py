@@ -16,7 +16,7 @@ from simulator.wire.traffic import Call, Notification
 EVERY_S: Final = 60.0
 
 
-class Unusable(Exception):
+class UnusableScenario(Exception):
     """The text is no scenario that `check` accepts; the error says why."""
 
 
@@ -30,7 +30,7 @@ class Records(Protocol):
 
 class Recording:
     """Feeds `recorder` outside the event loop, and periodically replaces the file `path` with its scenario through
-    `write`. `complain` gets a line after `OSError` or `Unusable`; the file then stays unchanged."""
+    `write`. `complain` gets a line after `OSError` or `UnusableScenario`; the file then stays unchanged."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Recording:
             await asyncio.shield(in_background(self._make, batch))
         except OSError as error:
             self._complain(f"{self._path} cannot be written: {error.strerror or error}")
-        except Unusable as problem:
+        except UnusableScenario as problem:
             self._complain(f"{self._path} was not written, it would be no usable scenario: {problem}")
         except Exception as mistake:
             self._complain(f"{self._path} was not written: {report(mistake, 'recording')}")

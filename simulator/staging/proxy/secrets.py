@@ -5,7 +5,6 @@ import re
 from collections import OrderedDict, deque
 from collections.abc import Iterable
 from datetime import datetime
-from itertools import islice
 from typing import Final, NamedTuple
 
 import msgspec
@@ -26,10 +25,8 @@ from simulator.wire.webhook_signature import SIGNATURES_MAX, STANDARD_HEADERS, s
 WEBHOOK_PATH: Final = "/v2/balance-webhook"
 _WEBHOOKS_MAX: Final = 20
 CHARS_MAX: Final = 4096  # tokens are shorter; a longer text is recognized by its beginning
-OF_BODY_MAX: Final = 50
 SEARCHED_BYTES_MAX: Final = 64 * 1024  # a login is shorter
 SEEN_CHARS_MAX: Final = 4 * 1024 * 1024
-_SECRET = re.compile(r"[0-9a-fA-F]{64}")  # SPEC 4.19
 
 
 class SeenSecrets:
@@ -56,11 +53,11 @@ class SeenSecrets:
         """Learn the secrets of a call: webhook secrets, tokens and passwords."""
         if path.startswith(WEBHOOK_PATH):
             secret = members(answer).get("webhook_secret")
-            if isinstance(secret, str) and _SECRET.fullmatch(secret) and secret not in self.webhooks:
+            if isinstance(secret, str) and secret[:CHARS_MAX] == secret != "" and secret not in self.webhooks:
                 self.webhooks.append(secret)
         for part in (body, answer):
             found = members_in(part[:SEARCHED_BYTES_MAX])
-            self._seen.add(text[:CHARS_MAX] for text in islice(found, OF_BODY_MAX))
+            self._seen.add(text[:CHARS_MAX] for text in found)
 
 
 def without_secrets(one: Call | Notification, secrets: Iterable[Secrets]) -> Call | Notification:
@@ -76,7 +73,9 @@ def without_secrets(one: Call | Notification, secrets: Iterable[Secrets]) -> Cal
 
 RIGHT, WRONG, UNKNOWN = "right", "wrong", "unknown"
 _WORDS = ("sign", "hmac", "digest")
-_SCHEMES = (Signature(), Signature(header="any"), Signature(header="any", key="text"))
+_TEXT = Signature(header="any", key="text")
+_SCHEMES = (Signature(), Signature(header="any"), _TEXT)
+_SECRET = re.compile(r"[0-9a-fA-F]{64}")  # SPEC 4.19; another secret can only sign as a text
 
 
 def judged(headers: Headers, body: bytes, secrets: Iterable[str]) -> str:
@@ -86,7 +85,8 @@ def judged(headers: Headers, body: bytes, secrets: Iterable[str]) -> str:
     if not given:
         return ""
     id_, stamp, _ = (fields.get(name, "") for name in STANDARD_HEADERS)
-    expected = {signature_of(scheme, secret, id_, stamp, body).encode() for secret in secrets for scheme in _SCHEMES}
+    known = [(one, scheme) for one in secrets for scheme in (_SCHEMES if _SECRET.fullmatch(one) else (_TEXT,))]
+    expected = {signature_of(scheme, one, id_, stamp, body).encode() for one, scheme in known}
     if not expected:
         return UNKNOWN
     signatures = [one for value in given for one in value.split()[:SIGNATURES_MAX]]

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any, Final
 
 from simulator.runtime.operations import report
+from simulator.staging.bodies import short
 from simulator.staging.proxy import departures
 from simulator.staging.proxy.departures import (
     DEPARTURES_MAX,
@@ -18,7 +19,6 @@ from simulator.staging.proxy.departures import (
     is_kept,
     members,
     records,
-    reference,
     result_of,
 )
 from simulator.staging.proxy.log import Payments, SeenCall, SeenLog, SeenNotification
@@ -113,7 +113,7 @@ class Watcher:
             call=call,
             client=one.client,
             status=one.own_status or one.status,
-            error=one.error or reference(members(answer), "error"),
+            error=one.error or short(members(answer).get("error")),
             departures=tuple(islice(found, DEPARTURES_MAX)) if is_judged and one.answered else (),
             body_bytes=one.body_bytes,
             answer_bytes=one.answer_bytes,

@@ -8,6 +8,7 @@ from typing import Any, Final
 from simulator import __version__
 from simulator.domain.model.money import ZERO, parse_amount
 from simulator.scenario.yaml import block, comment
+from simulator.staging.bodies import short
 from simulator.staging.importer.catalog import FittedCatalog, catalog_lines
 from simulator.staging.importer.fitting import SECTIONS, Probe, fit
 from simulator.staging.recorder.cases import Cases
@@ -15,7 +16,7 @@ from simulator.staging.recorder.catalogs import Catalogs, network_item
 from simulator.staging.recorder.payments import RecordedPayments
 from simulator.staging.recorder.products import Bills, fitted_products
 from simulator.staging.recorder.rules import payment_rules
-from simulator.staging.recorder.values import DecodedCall, Notes, counted, decode_call, format_duration, short
+from simulator.staging.recorder.values import DecodedCall, Notes, counted, decode_call, format_duration
 from simulator.wire.traffic import Call, Notification
 
 MESSAGES_MAX: Final = 50_000

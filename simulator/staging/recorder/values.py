@@ -11,7 +11,6 @@ from simulator.domain.model.money import SERVICE_ZONE
 from simulator.staging.bodies import as_dict, decoded, parameters
 from simulator.wire.traffic import Call, Notification
 
-TEXT_CHARS_MAX = 300
 _STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?", re.ASCII)
 _CONTROL = re.compile(r"[^\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0001fffd]")
 
@@ -48,11 +47,6 @@ def callback_result(one: Notification) -> dict[str, Any]:
         return as_dict(as_dict(decoded(one.body)).get("data"))
     query = parameters(one.url.partition("?")[2].encode("latin-1", "replace"))
     return as_dict(decoded(query.get("message", "").encode("utf-8", "replace")))
-
-
-def short(value: object) -> str:
-    """Return a text; empty if it is longer than `TEXT_CHARS_MAX`."""
-    return value if isinstance(value, str) and len(value) <= TEXT_CHARS_MAX else ""
 
 
 def stamp(value: object) -> datetime | None:

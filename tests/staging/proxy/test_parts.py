@@ -24,7 +24,7 @@ from simulator.staging.proxy.departures import (
 )
 from simulator.staging.proxy.log import Payments, SeenCall, SeenDeparture, SeenLog, SeenNotification, seen_size
 from simulator.staging.proxy.messages import BodyBudget, BufferedBody
-from simulator.staging.proxy.recording import Recording, Unusable
+from simulator.staging.proxy.recording import Recording, UnusableScenario
 from simulator.staging.proxy.secrets import SeenSecrets
 from simulator.staging.proxy.watcher import unpacked
 from simulator.staging.signing import CannotSign, parse_address
@@ -319,7 +319,7 @@ def test_a_recording_that_is_no_scenario_leaves_the_last_one_and_says_so(tmp_pat
     said: list[str] = []
 
     def refuses(path: Path, text: str) -> None:
-        raise Unusable("payments[0] unknown_key no")
+        raise UnusableScenario("payments[0] unknown_key no")
 
     asyncio.run(Recording(Counted(), tmp_path / "x", SeenSecrets(), refuses, said.append).end())
     assert said == [f"{tmp_path / 'x'} was not written, it would be no usable scenario: payments[0] unknown_key no"]

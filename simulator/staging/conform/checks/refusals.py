@@ -23,35 +23,35 @@ READS = (
 URL = quote(NOBODY, safe="")
 
 
-class Refused(NamedTuple):
+class RefusedRequest(NamedTuple):
     """A request to refuse, and the member of `errors` that the answer must have, if any."""
 
     send: Callable[[Run], Answer]
     error: str = ""
 
 
-def _get(path: str, error: str = "", **query: Any) -> Refused:
+def _get(path: str, error: str = "", **query: Any) -> RefusedRequest:
     """A signed GET; an empty date stands for the last month."""
 
     def send(run: Run) -> Answer:
         return run.get(path, **query | ({"date": run.days} if query.get("date") == "" else {}))
 
-    return Refused(send, error)
+    return RefusedRequest(send, error)
 
 
-def _call(method: str, target: str, body: Any = None, error: str = "") -> Refused:
-    return Refused(lambda run: run.session.call(method, target, body), error)
+def _call(method: str, target: str, body: Any = None, error: str = "") -> RefusedRequest:
+    return RefusedRequest(lambda run: run.session.call(method, target, body), error)
 
 
-def _plain(path: str, **headers: str) -> Refused:
-    return Refused(lambda run: run.session.plain("GET", path, headers=headers))
+def _plain(path: str, **headers: str) -> RefusedRequest:
+    return RefusedRequest(lambda run: run.session.plain("GET", path, headers=headers))
 
 
-def _login(path: str, body: dict[str, str], error: str = "") -> Refused:
-    return Refused(lambda run: post(run, path, body), error)
+def _login(path: str, body: dict[str, str], error: str = "") -> RefusedRequest:
+    return RefusedRequest(lambda run: post(run, path, body), error)
 
 
-def _all(status: int, *requests: Refused) -> Callable[[Run], Iterator[Departure]]:
+def _all(status: int, *requests: RefusedRequest) -> Callable[[Run], Iterator[Departure]]:
     """Return a check that each of these requests is refused with this status."""
 
     def made(run: Run) -> Iterator[Departure]:
@@ -82,7 +82,7 @@ for _id, _section, _title, _made in (
     ("options-missing", "4.5", "Options without product_code or field_id are refused",
      _all(400, _get("/v2/options", "product_code", field_id="a"), _get("/v2/options", "field_id", product_code="A"))),
     ("options-account-missing", "4.5", "Dynamic options without account_number are refused",
-     _all(400, Refused(lambda run: run.get("/v2/options", **a_dynamic_list(run)[0]), "account_number"))),
+     _all(400, RefusedRequest(lambda run: run.get("/v2/options", **a_dynamic_list(run)[0]), "account_number"))),
     ("options-bad-limit", "4.5", "A limit that is no number is refused",
      _all(400, _get("/v2/options", product_code="A", field_id="a", limit="many"))),
     ("catalog-bad-filter", "4.4", "A filter of the catalog that is no boolean is refused",
