@@ -16,7 +16,7 @@ from simulator import __version__
 from simulator.cli.reports.conform import write_files
 from simulator.staging.conform.findings import ConformReport, Departure, Learned, Result
 from simulator.staging.conform.run import known_names
-from simulator.staging.service import Session
+from simulator.staging.service import Session, SessionClock
 from simulator.staging.signing import Credentials
 from tests.support.client import running
 from tests.support.conforming import InProcess
@@ -176,7 +176,7 @@ def test_redirects_are_not_followed() -> None:
     assert set(paths) == {"/v2/balance"}
 
 
-class Stopped:
+class Stopped(SessionClock):
     """A clock that stands still but for waits, which it keeps."""
 
     def __init__(self) -> None:

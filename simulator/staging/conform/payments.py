@@ -49,7 +49,7 @@ class Order:
         amount = parse_number(parts[-1]) if is_whole and form == PAYMENT else Decimal(0)
         if not is_whole or amount is None or (form == PAYMENT and amount <= 0):
             raise BadOrder(f"{text!r} is not {form}, with :NAME=VALUE for more")
-        return cls(*parts[:2], amount, {name: value for name, _, value in more})
+        return cls(parts[0], parts[1], amount, {name: value for name, _, value in more})
 
 
 @dataclass(slots=True)

@@ -151,7 +151,7 @@ def fit(document: dict[str, Any]) -> int:
         for section, place in sorted(whole, key=lambda one: int(one[1]), reverse=True):
             del document[section][int(place)]
         removed += len(whole)
-        for section in (*SECTIONS, "network"):
+        for section in (*SECTIONS, "network", "schedule"):
             if section in document and not document[section]:
                 del document[section]
     return removed + sum(len(document.pop(section, ())) for section in SECTIONS)

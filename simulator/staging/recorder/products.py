@@ -29,6 +29,7 @@ class SeenBiller:
     returns: set[str] = field(default_factory=set)
     amounts: list[Decimal] = field(default_factory=list)  # the lowest and the highest
     names: set[str] = field(default_factory=set)
+    has_custom_field: bool = False
 
     def document(self) -> dict[str, Any]:
         """Return `bill` of the product."""
@@ -39,6 +40,8 @@ class SeenBiller:
             shown["returns"] = [str(name) for name in BillField if name in self.returns]
         if self.amounts:
             shown["outstanding"] = {"min": self.amounts[0], "max": self.amounts[-1]}
+        if self.has_custom_field:
+            shown["custom_field"] = "(not shown)"
         return shown
 
 
@@ -55,6 +58,7 @@ class Bills:
             return
         biller = self.billers.setdefault(product, SeenBiller())
         biller.returns |= {str(name) for name in BillField if data.get(name) not in (None, "")}
+        biller.has_custom_field |= data.get("CustomField") not in (None, "")
         name, owed = short(data.get("BillerName")), parse_number(data.get("Outstanding"))
         if name and len(biller.names) <= 1:
             biller.names.add(name)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from simulator import __version__
 from simulator.domain.model.money import ZERO, parse_amount
 from simulator.scenario.yaml import block, comment
-from simulator.staging.bodies import short
+from simulator.staging.bodies import as_dict, decoded, short
 from simulator.staging.importer.catalog import FittedCatalog, catalog_lines
 from simulator.staging.importer.fitting import SECTIONS, Probe, fit
 from simulator.staging.recorder.cases import Cases
@@ -38,6 +38,7 @@ class RecordedAccount:
         self.source = ""
         self.callback_method: str | None = None
         self.has_webhook = False
+        self.deposits: dict[str, tuple[float, Decimal]] = {}  # by event
 
     def note_balance(self, call: DecodedCall) -> None:
         """`GET /v2/balance`, in either shape."""
@@ -63,6 +64,14 @@ class RecordedAccount:
     def note_webhook(self, call: DecodedCall) -> None:
         """`GET` and `PUT` of the balance webhook."""
         self.has_webhook = bool(call.answer.get("webhook_url"))
+
+    def note_event(self, one: Notification, at_s: float) -> None:
+        """Record a webhook: a `balance.added` is a deposit."""
+        event = as_dict(decoded(one.body))
+        amount = parse_amount(as_dict(event.get("data")).get("amount"))
+        if event.get("type") == "balance.added" and amount is not None and amount > 0:
+            self.has_webhook = True
+            self.deposits.setdefault(short(event.get("id")), (max(0.0, at_s), amount))
 
 
 class TrafficRecorder:
@@ -113,8 +122,8 @@ class TrafficRecorder:
         if (start := self._begin(one.at)) is None:
             return
         self._notifications += 1
-        if one.kind == "callback":
-            self._payments.note_callback(one, (one.at - start).total_seconds())
+        note = self._payments.note_callback if one.kind == "callback" else self._account.note_event
+        note(one, (one.at - start).total_seconds())
 
     def _begin(self, at: datetime) -> datetime | None:
         """Return when the record began; None for a message beyond the limit."""
@@ -197,14 +206,19 @@ class TrafficRecorder:
             for code, changes in sorted(self._catalogs.network.items())
             if code in fitted.built and (len(changes) > 1 or changes[0][1] != "Healthy")
         }
+        deposits = [
+            {"at": format_duration(at_s), "deposit": {"reseller": CODE, "amount": amount}}
+            for at_s, amount in account.deposits.values()
+        ]
         document: dict[str, Any] = {"resellers": [reseller], "catalog": fitted.document}
-        return document | ({"network": network} if network else {})
+        return document | ({"network": network} if network else {}) | ({"schedule": deposits} if deposits else {})
 
 
 def _sections(document: dict[str, Any], notes: Notes) -> Iterator[str]:
-    if "network" in document:
-        yield ""
-        yield from block({"network": document["network"]})
+    for name in ("network", "schedule"):
+        if name in document:
+            yield ""
+            yield from block({name: document[name]})
     for name in SECTIONS:
         if name not in document:
             continue

@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,27 @@ def test_refusals_that_catalog_or_wallet_cause_need_no_rule() -> None:
     assert "# - 4 refusals of a payment: catalog or wallet say so, which needs no rule" in text
     assert "refuse:" not in text
     assert 'balance: "15' in text or "balance: 15" in text
+
+
+def test_a_deposit_that_a_webhook_reported_is_in_the_schedule(tmp_path: Path) -> None:
+    event = {"type": "balance.added", "id": "e1", "data": {"amount": 250.5, "balance": 300, "resellerCode": "X"}}
+    recorder = TrafficRecorder()
+    recorder.note_call(topup("a", 0, "Accepted", 0))
+    for again in range(2):
+        recorder.note_notification(
+            Notification(
+                n=1,
+                at=START + timedelta(seconds=90 + again),
+                kind="webhook",
+                method="POST",
+                url="https://shop.example.com/hook?token=s3cr3t",
+                body=json.dumps(event).encode(),
+            )
+        )
+    text = recorder.scenario_text()
+    [deposit] = load_scenario(checked(text, tmp_path)).document["schedule"]
+    assert deposit == {"at": "90s", "deposit": {"reseller": "RECORDED", "amount": Decimal("250.5")}}
+    assert "s3cr3t" not in text
 
 
 @pytest.mark.parametrize(("url", "wanted"), [("https://a.example/x", True), ("", False)])

@@ -139,7 +139,7 @@ VERSION = "2026-09-16"
 
 
 def in_pages(
-    run: Run, path: str, rows: str, key: str, whole: list[Any], total: int = 0, **query: Any
+    run: Run, path: str, rows: str, key: str, whole: list[Any], query: dict[str, Any], total: int = 0
 ) -> Iterator[Departure]:
     """Read a list again in about three pages, and compare them with the `whole` list of `key`. `total` counts all rows,
     also beyond the list. Meta and links of a page are compared as far as the answer has them (SPEC 2.5, 2.14)."""
@@ -147,7 +147,7 @@ def in_pages(
     paged: list[Any] = []
     for number in range(1, -(-len(whole) // size) + 1):
         place = {"offset": len(paged)} if path == "/v2/transactions" else {"page": number}
-        answer = run.good(path, **query, limit=size, **place)
+        answer = run.good(path, **query | place, limit=size)
         found = [row[key] for row in answer.rows(rows)]
         yield from unless(len(found) <= size, f"{rows} with limit={size}", f"at most {size}", len(found))
         first = (number - 1) * size + 1
@@ -192,7 +192,7 @@ def options_pages(run: Run) -> Iterator[Departure]:
     whole = [item["code"] for item in run.good("/v2/options", **where, limit=25000).rows("items")]
     if len(whole) < 2:
         raise NotExercised("no list of options has two items")
-    yield from in_pages(run, "/v2/options", "items", "code", whole, **where)
+    yield from in_pages(run, "/v2/options", "items", "code", whole, where)
 
 
 def _total(run: Run, where: dict[str, str]) -> int:
@@ -265,7 +265,7 @@ def billers_pages(run: Run) -> Iterator[Departure]:
     whole = [row["biller_code"] for row in run.good("/v1/interbank/billers").rows()]
     if len(whole) < 2:
         raise NotExercised("there are fewer than two billers")
-    yield from in_pages(run, "/v1/interbank/billers", "data", "biller_code", whole)
+    yield from in_pages(run, "/v1/interbank/billers", "data", "biller_code", whole, {})
 
 
 @check("4.6", "biller_code and suggested_category choose billers")

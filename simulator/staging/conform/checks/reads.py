@@ -1,10 +1,11 @@
 """The answer of every read endpoint, compared with the contract (SPEC 2, 4), and the notation of its times."""
 
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from simulator.domain.model.instants import instant
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.staging.conform.context import Run, an_option_list, check, products_of
 from simulator.staging.conform.findings import Departure, NotExercised, differ, unless
@@ -102,7 +103,7 @@ def times_zone(run: Run) -> Iterator[Departure]:
     answer = run.good("/v2/networkstatus", product=products_of(run)[0])
     text = str(answer.at("metadata.last_updated"))
     try:
-        at = datetime.strptime(text, "%d-%m-%Y %H:%M:%S").replace(tzinfo=SERVICE_ZONE)
+        at = instant(f"{text[6:10]}-{text[3:5]}-{text[:2]}T{text[11:]}", SERVICE_ZONE)
     except ValueError:
         raise NotExercised("the time has another format: see network-answer") from None
     date = answer.headers.get("date")

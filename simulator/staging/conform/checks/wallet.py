@@ -42,7 +42,7 @@ check("4.17", "The statement is sorted by date", id_="statement-sorted")(_sorted
 @check("4.14", "The pages of the history are complete and without duplicates")
 def history_pages(run: Run) -> Iterator[Departure]:
     whole = [row["trxid"] for row in recent(run, HISTORY, 2).rows()]
-    yield from in_pages(run, HISTORY, "data", "trxid", whole, date=run.days)
+    yield from in_pages(run, HISTORY, "data", "trxid", whole, {"date": run.days})
 
 
 @check("2.4", "A trxid and a refid occur once in the history")
@@ -167,7 +167,7 @@ def statement_summary(run: Run) -> Iterator[Departure]:
 def statement_pages(run: Run) -> Iterator[Departure]:
     answer = recent(run, STATEMENT, 2)
     whole, total = [row["id"] for row in answer.rows()], int(answer.at("meta.total"))
-    yield from in_pages(run, STATEMENT, "data", "id", whole, total, date=run.days)
+    yield from in_pages(run, STATEMENT, "data", "id", whole, {"date": run.days}, total)
 
 
 @check("4.17", "type chooses entries")
