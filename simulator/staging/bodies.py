@@ -56,6 +56,13 @@ def short(value: object) -> str:
     return value if isinstance(value, str) and len(value) <= TEXT_CHARS_MAX else ""
 
 
+def code_of(value: object) -> int | None:
+    """Return a status code of at most five digits, a number or, as in the history, a text; None for other values."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 5:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 99_999 else None
+
+
 def parameters(query: bytes) -> dict[str, str]:
     """Return the parameters of a query, the first value of a repeated parameter; empty for a query with too many."""
     try:

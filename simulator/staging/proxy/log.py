@@ -12,7 +12,7 @@ from msgspec.structs import astuple
 
 from simulator.contract.responses import Departure
 from simulator.runtime.journal import BoundedLog
-from simulator.staging.bodies import TEXT_CHARS_MAX, short
+from simulator.staging.bodies import code_of, short
 from simulator.staging.proxy.departures import TOPUP_PATH
 from simulator.wire.traffic import Call, Notification
 
@@ -200,9 +200,9 @@ class Payments:
             one.trxid = trxid
 
     def _observe(self, one: Payment, at: datetime, result: Mapping[str, Any], source: str, n: int) -> None:
-        status, code = _text(result.get("status")), _whole(result.get("statusCode"))
+        status, code = short(result.get("status")), code_of(result.get("statusCode"))
         for name in ("product", "account"):
-            if text := _text(result.get(name)):
+            if text := short(result.get(name)):
                 setattr(one, name, text)
         one.amount = _number(result.get("amount"), one.amount)
         one.cost = _number(result.get("cost"), one.cost)
@@ -212,16 +212,6 @@ class Payments:
         if status and not is_same:
             one.statuses.append(SeenStatus(at, status, code, source, n))
             one.updated = at
-
-
-def _text(value: Any) -> str:
-    return value[:TEXT_CHARS_MAX] if isinstance(value, str) else ""
-
-
-def _whole(value: Any) -> int | None:
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _number(value: Any, otherwise: int | Decimal | None) -> int | Decimal | None:

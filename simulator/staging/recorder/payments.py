@@ -11,7 +11,7 @@ from typing import Any
 
 from simulator.domain.model.money import parse_number
 from simulator.domain.model.transactions import SETTLED, Status
-from simulator.staging.bodies import as_dict, dicts, short
+from simulator.staging.bodies import as_dict, code_of, dicts, short
 from simulator.staging.recorder.values import DecodedCall, callback_result, offset_s, plain_line, stamp, template
 from simulator.wire.payments import STATUS_NAMES
 from simulator.wire.traffic import Notification
@@ -74,7 +74,7 @@ class SeenPayment:
         if found is None:
             remarks = short(said.get("remarks"))
             own = "" if remarks == self.remarks else template(remarks, self.facts)
-            code = _code(said.get("statusCode", said.get("status_code")))
+            code = code_of(said.get("statusCode", said.get("status_code")))
             found = RecordedStatus(status, code, own, self.last_s, now_s)
             self.statuses.append(found)
         found.seen_s = min(found.seen_s, now_s)
@@ -94,22 +94,14 @@ class SeenPayment:
         return any(one.status in SETTLED for one in self.statuses)
 
 
-@dataclass(frozen=True, slots=True)
-class Sale:
-    """A sold product: its name, amount, and cost."""
-
-    name: str
-    amount: Decimal
-    cost: Decimal
-
-
 class RecordedPayments:
-    """All observed payments; `older` counts requests about earlier payments."""
+    """All observed payments; `older` counts requests about earlier payments. `sales` has the name, the amount and the
+    cost of a sold product."""
 
     def __init__(self) -> None:
         self.followed: dict[str, SeenPayment] = {}
         self.refusals: list[SeenPayment] = []
-        self.sales: dict[str, Sale] = {}
+        self.sales: dict[str, tuple[str, Decimal, Decimal]] = {}
         self.older = 0
         self.callbacks = 0
         self._refid_of: dict[str, str] = {}
@@ -167,14 +159,14 @@ class RecordedPayments:
         one.see(call.at_s, status, data, offset_s(stamp(data.get("timestamp")), one.stamp))
         cost, amount = parse_number(data.get("cost")), parse_number(data.get("amount"))
         if cost and amount:
-            self.sales.setdefault(one.product, Sale(plain_line(short(data.get("productName"))), amount, cost))
+            self.sales.setdefault(one.product, (plain_line(short(data.get("productName"))), amount, cost))
         self._refid_of[call.trxid] = one.refid
 
     def _note_refusal(self, call: DecodedCall, status: Status | None) -> None:
         if status is not Status.FAILED:
             return
         data, refused = call.data, self._requested(call)
-        code, remarks = _code(data.get("statusCode")), short(data.get("remarks"))
+        code, remarks = code_of(data.get("statusCode")), short(data.get("remarks"))
         refused.refusal = SeenRefusal(code, remarks, _plain(data.get("balance")))
         self.refusals.append(refused)
 
@@ -187,7 +179,7 @@ class RecordedPayments:
         if found is None or status is None or not found.statuses:
             return
         has_succeeded = any(seen.status is Status.SUCCESSFUL for seen in found.statuses)
-        if status is Status.FAILED and (_code(data.get("statusCode")) == VOIDED or has_succeeded):
+        if status is Status.FAILED and (code_of(data.get("statusCode")) == VOIDED or has_succeeded):
             status, data = Status.REFUNDED, {**data, "statusCode": VOIDED}
         last_s = found.last_s
         seen = found.see(at_s, status, data, offset_s(stamp(data.get("timestamp")), found.stamp))
@@ -209,13 +201,6 @@ class RecordedPayments:
             self._refid_of[short(row.get("trxid"))] = one.refid
             if status is not None and one.statuses:
                 one.see(call.at_s, status, row, offset_s(stamp(row.get("response_date")), stamp(row.get("date"))))
-
-
-def _code(value: object) -> int | None:
-    """Return a code of at most five digits, as a number or, as in the history, as a text."""
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 5:
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 99_999 else None
 
 
 def _plain(value: object) -> object:

@@ -168,13 +168,11 @@ def _paid_options(
 
 def _minimal(code: str, payments: RecordedPayments, *, is_hidden: bool) -> FittedProduct | None:
     """Return a product that is only known from payments: any account, any amount."""
-    sale = payments.sales.get(code)
-    discount = Decimal(0)
-    if sale is not None and 0 < sale.cost <= sale.amount:
-        discount = (_HUNDRED * (1 - sale.cost / sale.amount)).quantize(CENT)
+    name, amount, cost = payments.sales.get(code, ("", _HUNDRED, _HUNDRED))
+    discount = (_HUNDRED * (1 - cost / amount)).quantize(CENT) if 0 < cost <= amount else Decimal(0)
     item: dict[str, Any] = {
         "code": code,
-        "name": (sale.name if sale is not None else "") or code,
+        "name": name or code,
         "processing_time": "instant",
         "discount": {"type": "percentage", "value": f"{discount:f}"},
         "fields": [
