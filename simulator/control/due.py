@@ -1,5 +1,6 @@
 """`/_sim/sandboxes/{id}/due`: the items that are due later, in order, and the events of an advance."""
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -10,31 +11,13 @@ from starlette.responses import Response
 from simulator.control import render
 from simulator.control.filters import page_of, query_of
 from simulator.control.http import InvalidInput, page, reply, sandbox_of
-from simulator.domain.agenda import (
-    AgendaItem,
-    AgendaResult,
-    CallbackDue,
-    CaseDue,
-    DeliveryDue,
-    ScheduleDue,
-    StepDue,
-    TimelineStep,
-)
+from simulator.domain import commands
+from simulator.domain.agenda import AgendaItem, AgendaResult, CaseDue, StepDue, TimelineStep
+from simulator.domain.commands import Command
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
 from simulator.domain.model.delivery_attempts import counted
-from simulator.domain.model.schedule import (
-    Scheduled,
-    ScheduledChange,
-    ScheduledDeposit,
-    ScheduledKey,
-    ScheduledNetwork,
-    ScheduledRemoval,
-    ScheduledRule,
-    ScheduledSettings,
-    ScheduledTreeChange,
-    ScheduledWebhook,
-)
+from simulator.domain.model.schedule import Scheduled
 from simulator.domain.model.transactions import Status, Transaction, may_follow
 from simulator.domain.model.wallet import Entry
 from simulator.domain.model.webhooks import Delivery
@@ -75,17 +58,18 @@ def _told(state: State, item: AgendaItem) -> dict[str, str]:
         case StepDue(number, place):
             transaction = state.transactions.by_number[number]
             return _of(transaction) | {"kind": "status", "about": _step(transaction, transaction.steps[place].status)}
-        case CallbackDue(callback):
+        case Callback() as callback:
             which = f"{counted(callback.attempts) + 1} of {state.scenario.limits.callback_retry.retries + 1}"
             about = f"callback {which} for {callback.transaction.refid}"
             return _of(callback.transaction) | {"kind": "callback", "about": about, "job": callback.id}
-        case DeliveryDue(delivery):
+        case Delivery() as delivery:
             return {"kind": "webhook", "about": _webhook(delivery), "reseller": delivery.reseller, "job": delivery.id}
         case CaseDue(case, is_refund):
             kind = "status" if is_refund else "case"
             return _of(case.transaction) | {"kind": kind, "about": _case(case, is_refund)}
-        case ScheduleDue(planned):
-            return {"kind": "schedule", "about": _plan(planned), "reseller": getattr(planned, "reseller", None) or ""}
+        case Scheduled(commands=(first, *_)):
+            return {"kind": "schedule", "about": _plan(item), "reseller": getattr(first, "reseller", None) or ""}
+    raise AssertionError("a scheduled change has a command")
 
 
 def _of(one: Transaction) -> dict[str, str]:
@@ -129,7 +113,7 @@ def fired(one: AgendaResult) -> dict[str, Any]:
             fields |= {"kind": "status", "trxid": transaction.trxid, "refid": transaction.refid}
             result = next(result for result in transaction.results if result.status is step.status)
             fields |= {"status": STATUS_NAMES[step.status], "status_code": result.code}
-        case CallbackDue(job) | DeliveryDue(job):
+        case Callback() | Delivery() as job:
             tried = one.send.attempt if one.send is not None else None
             ended = tried.result if tried is not None else None
             fields |= _job(job, tried.number if tried else None)
@@ -137,7 +121,7 @@ def fired(one: AgendaResult) -> dict[str, Any]:
             fields |= {"ending": ended.kind.value if ended else None, "answered": ended.status if ended else None}
         case CaseDue(case, is_refund):
             fields |= _case_ended(case, is_refund)
-        case ScheduleDue(planned):
+        case Scheduled() as planned:
             fields |= scheduled(planned, one.entry)
             fields |= {"skipped": one.skipped} if one.skipped else {}
     return fields
@@ -164,35 +148,36 @@ def _case_ended(case: Case, is_refund: bool) -> dict[str, Any]:
 
 def scheduled(planned: Scheduled, entry: Entry | None) -> dict[str, Any]:
     """Return a change of the scenario's schedule: its kind, its object, and the values that a test compares."""
-    match planned:
-        case ScheduledDeposit():
-            fields = {"kind": "deposit", "reseller": planned.reseller, "amount": number(planned.amount)}
-            return fields | ({"balance": number(entry.balance)} if entry is not None else {})
-        case ScheduledChange():
-            fields = {"kind": "product", "product": planned.code}
-            return fields | ({"reseller": planned.reseller} if planned.reseller else {})
-        case ScheduledTreeChange():
-            return {"kind": planned.kind.value, planned.kind.value: planned.id}
-        case ScheduledKey():
-            fields = {"kind": "api_key", "reseller": planned.reseller, "api_key": planned.key}
-            return fields | ({"state": planned.state.value} if planned.state is not None else {})
-        case ScheduledSettings():
-            return {"kind": "settings", "reseller": planned.reseller, "changed": _changed(planned)}
-        case ScheduledNetwork():
-            return {"kind": "network", "product": planned.product, "status": planned.status.value}
-        case ScheduledRule():
-            return {"kind": "rule_added", "section": planned.section, "rule": planned.label or None}
-        case ScheduledRemoval():
-            return {"kind": "rule_removed", "rule": planned.rule}
-        case ScheduledWebhook():
-            fields = {"kind": "balance_webhook", "reseller": planned.reseller}
-            return fields | ({"url": redact_urls(planned.url)} if planned.url else {}) | _enabled(planned)
+    first, *others = planned.commands
+    fields = _SCHEDULED[type(first)](first)
+    if isinstance(first, commands.ChangeSettings):
+        fields["changed"] += [_OTHER_SETTINGS[type(one)] for one in others]
+    return fields | ({"balance": number(entry.balance)} if entry is not None else {})
 
 
-def _changed(planned: ScheduledSettings) -> list[str]:
-    others = {"callback": planned.callback, "low_balance_threshold": planned.low_balance_threshold}
-    return [*planned.changes, *(name for name, value in others.items() if value is not None)]
+_OTHER_SETTINGS = {commands.SetCallback: "callback", commands.SetThreshold: "low_balance_threshold"}
 
-
-def _enabled(planned: ScheduledWebhook) -> dict[str, Any]:
-    return {} if planned.enabled is None else {"enabled": planned.enabled}
+_SCHEDULED: Mapping[type[Command], Callable[[Any], dict[str, Any]]] = {
+    commands.Credit: lambda one: {"kind": "deposit", "reseller": one.reseller, "amount": number(one.amount)},
+    commands.ChangeProduct: lambda one: (
+        {"kind": "product", "product": one.code} | ({"reseller": one.reseller} if one.reseller else {})
+    ),
+    commands.ChangeTree: lambda one: {"kind": one.kind.value, one.kind.value: one.id},
+    commands.PutApiKey: lambda one: (
+        {"kind": "api_key", "reseller": one.reseller, "api_key": one.key}
+        | ({"state": one.state.value} if one.state is not None else {})
+    ),
+    commands.ChangeSettings: lambda one: {"kind": "settings", "reseller": one.reseller, "changed": [*one.changes]},
+    commands.SetNetwork: lambda one: {"kind": "network", "product": one.product, "status": one.status.value},
+    commands.AddRule: lambda one: {
+        "kind": "rule_added",
+        "section": one.section,
+        "rule": str(one.document.get("name") or one.document.get("id") or "") or None,
+    },
+    commands.RemoveRule: lambda one: {"kind": "rule_removed", "rule": one.rule},
+    commands.PutWebhook: lambda one: (
+        {"kind": "balance_webhook", "reseller": one.reseller}
+        | ({"url": redact_urls(one.url)} if one.url else {})
+        | ({} if one.enabled is None else {"enabled": one.enabled})
+    ),
+}

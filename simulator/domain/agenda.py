@@ -1,4 +1,4 @@
-"""The agenda of a sandbox: scheduled work, one type for each kind, and records of completed work."""
+"""The agenda of a sandbox: scheduled work, and records of completed work."""
 
 import heapq
 from collections.abc import Iterator, Mapping
@@ -23,24 +23,6 @@ class StepDue(msgspec.Struct, frozen=True, gc=False, array_like=True):
     place: int
 
 
-class CallbackDue(msgspec.Struct, frozen=True, gc=False):
-    """Agenda: the next attempt of a callback."""
-
-    callback: Callback
-
-
-class DeliveryDue(msgspec.Struct, frozen=True):
-    """Agenda: the next attempt of a webhook delivery."""
-
-    delivery: Delivery
-
-
-class ScheduleDue(msgspec.Struct, frozen=True):
-    """Agenda: a change scheduled by the scenario."""
-
-    planned: Scheduled
-
-
 class CaseDue(msgspec.Struct, frozen=True):
     """Agenda: the biller's final answer to a void, a refund or a refusal."""
 
@@ -48,7 +30,8 @@ class CaseDue(msgspec.Struct, frozen=True):
     is_refund: bool
 
 
-AgendaItem = StepDue | CallbackDue | DeliveryDue | CaseDue | ScheduleDue
+AgendaItem = StepDue | Callback | Delivery | CaseDue | Scheduled
+"""A step, the next attempt of a job, the end of a case, or a change of the scenario's schedule."""
 
 
 class TimelineStep(msgspec.Struct, frozen=True, gc=False):
@@ -58,7 +41,7 @@ class TimelineStep(msgspec.Struct, frozen=True, gc=False):
     step: Step
 
 
-AgendaEvent = TimelineStep | CallbackDue | DeliveryDue | CaseDue | ScheduleDue
+AgendaEvent = TimelineStep | Callback | Delivery | CaseDue | Scheduled
 
 
 class AgendaResult(msgspec.Struct, frozen=True):
@@ -111,9 +94,9 @@ class Agenda(Generic[Item]):
         """Cancel an item; idempotent, and without effect once the item was popped."""
         self.items.pop(ticket, None)
 
-    def cancel_all(self, kinds: tuple[type, ...]) -> list[Any]:
-        """Cancel all items of these types and return them, in the order of their tickets."""
-        cancelled = {ticket: due.item for ticket, due in self.items.items() if isinstance(due.item, kinds)}
+    def cancel_all(self, kind: type) -> list[Any]:
+        """Cancel all items of a type and return them, in the order of their tickets."""
+        cancelled = {ticket: due.item for ticket, due in self.items.items() if isinstance(due.item, kind)}
         for ticket in cancelled:
             del self.items[ticket]
         return list(cancelled.values())

@@ -8,18 +8,14 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-import msgspec
-
 from simulator.domain.model.cases import CaseKind
 from simulator.domain.model.catalog import Adjustment, Discount, TreeKind
 from simulator.domain.model.delivery_attempts import AttemptResult
+from simulator.domain.model.resellers import KeyState
 from simulator.domain.model.scenario import ResellerStart
+from simulator.domain.model.schedule import Command as Command
 from simulator.domain.model.schedule import NetworkStatus
 from simulator.domain.model.wallet import EntryType
-
-
-class Command(msgspec.Struct, frozen=True, gc=False, tag=True, tag_field="command"):
-    """The base of all commands. Deserialization identifies a command by its class name."""
 
 
 class CreatePayment(Command, frozen=True):
@@ -81,6 +77,16 @@ class RevokeApiKey(Command, frozen=True):
     key: str
 
 
+class PutApiKey(Command, frozen=True):
+    """Add an API key with this Base64 secret, or change the existing key. An empty secret keeps the secret of the key;
+    `state` None keeps its state, and activates a new key."""
+
+    reseller: str
+    key: str
+    secret: str = ""
+    state: KeyState | None = None
+
+
 class ChangeSettings(Command, frozen=True):
     """Change some of a reseller's settings; absent settings keep their values."""
 
@@ -118,6 +124,16 @@ class EnableWebhook(Command, frozen=True):
 
     reseller: str
     enabled: bool
+
+
+class PutWebhook(Command, frozen=True):
+    """Create or change a reseller's balance webhook. An empty `url` or `secret` and `enabled` None keep the value; a
+    new webhook is enabled and draws its secret."""
+
+    reseller: str
+    url: str = ""
+    secret: str = ""
+    enabled: bool | None = None
 
 
 class RotateWebhookSecret(Command, frozen=True):
@@ -200,7 +216,7 @@ class AddRule(Command, frozen=True):
 
 
 class RemoveRule(Command, frozen=True):
-    """Remove a rule by id."""
+    """Remove a rule by its id or name."""
 
     rule: str
 

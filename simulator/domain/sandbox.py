@@ -10,44 +10,12 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from simulator.domain.agenda import ScheduleDue
-from simulator.domain.commands import (
-    AddApiKey,
-    AddReseller,
-    AddRule,
-    ChangeProduct,
-    ChangeSettings,
-    ChangeTree,
-    Command,
-    CountFault,
-    CountRequest,
-    CreatePayment,
-    Credit,
-    EnableWebhook,
-    EndAttempt,
-    LoadScenario,
-    LookUpBill,
-    OpenCase,
-    PassTime,
-    RecordTime,
-    RemoveRule,
-    RemoveWebhook,
-    ReplayDelivery,
-    ReturnNonce,
-    RevokeApiKey,
-    RotateWebhookSecret,
-    SendCallback,
-    SetCallback,
-    SetNetwork,
-    SetThreshold,
-    SetWebhook,
-    SpendNonce,
-)
+from simulator.domain import commands
+from simulator.domain.commands import Command, CountRequest, PassTime, ReturnNonce, SpendNonce
 from simulator.domain.handlers import (
     bill_lookup,
     callback_jobs,
     case_requests,
-    catalog_changes,
     due_items,
     payment_creation,
     reseller_changes,
@@ -58,7 +26,7 @@ from simulator.domain.handlers import (
 from simulator.domain.model.domain_events import DomainEvent
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.scenario import Compiler, Scenario
-from simulator.domain.model.schedule import due
+from simulator.domain.model.schedule import due_at
 from simulator.domain.reports import invariants
 from simulator.domain.state import State
 
@@ -74,7 +42,7 @@ class Sandbox:
         for reseller in scenario.resellers:
             reseller_changes.create_reseller(self.state, reseller)
         for item in scenario.schedule:
-            self.state.agenda.add(due(item, started), ScheduleDue(item))
+            self.state.agenda.add(due_at(item.at, started), item)
 
     @classmethod
     def empty(
@@ -141,33 +109,25 @@ def _return_nonce(state: State, command: ReturnNonce, now: datetime) -> None:
 
 
 _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
-    CreatePayment: payment_creation.pay,
-    SetCallback: reseller_changes.set_callback,
-    Credit: reseller_changes.credit,
-    SetThreshold: webhook_jobs.set_threshold,
-    AddReseller: reseller_changes.add_reseller,
-    AddApiKey: reseller_changes.add_api_key,
-    RevokeApiKey: reseller_changes.revoke_api_key,
-    ChangeSettings: reseller_changes.change_settings,
-    SetWebhook: webhook_jobs.set_webhook,
-    EnableWebhook: webhook_jobs.enable_webhook,
-    RotateWebhookSecret: webhook_jobs.rotate_secret,
-    RemoveWebhook: webhook_jobs.remove_webhook,
-    ReplayDelivery: webhook_jobs.replay_delivery,
-    SendCallback: callback_jobs.send_now,
-    OpenCase: case_requests.open_case,
-    LookUpBill: bill_lookup.look_up,
-    SetNetwork: catalog_changes.set_network,
-    ChangeProduct: catalog_changes.change_product,
-    ChangeTree: catalog_changes.change_tree,
-    AddRule: rule_changes.add_rule,
-    RemoveRule: rule_changes.remove_rule,
-    LoadScenario: scenario_reload.load,
+    **due_items.SCHEDULABLE,
+    commands.CreatePayment: payment_creation.pay,
+    commands.AddReseller: reseller_changes.add_reseller,
+    commands.AddApiKey: reseller_changes.add_api_key,
+    commands.RevokeApiKey: reseller_changes.revoke_api_key,
+    commands.SetWebhook: webhook_jobs.set_webhook,
+    commands.EnableWebhook: webhook_jobs.enable_webhook,
+    commands.RotateWebhookSecret: webhook_jobs.rotate_secret,
+    commands.RemoveWebhook: webhook_jobs.remove_webhook,
+    commands.ReplayDelivery: webhook_jobs.replay_delivery,
+    commands.SendCallback: callback_jobs.send_now,
+    commands.OpenCase: case_requests.open_case,
+    commands.LookUpBill: bill_lookup.look_up,
+    commands.LoadScenario: scenario_reload.load,
     CountRequest: _count_request,
     SpendNonce: _spend_nonce,
     ReturnNonce: _return_nonce,
-    CountFault: rule_changes.count_fault,
-    EndAttempt: due_items.end_attempt,
+    commands.CountFault: rule_changes.count_fault,
+    commands.EndAttempt: due_items.end_attempt,
     PassTime: due_items.pass_time,
-    RecordTime: due_items.record_time,
+    commands.RecordTime: due_items.record_time,
 }

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from simulator.domain.agenda import AgendaItem, CallbackDue, CaseDue, DeliveryDue, ScheduleDue, StepDue
+from simulator.domain.agenda import AgendaItem, CaseDue, StepDue
+from simulator.domain.commands import ChangeProduct, ChangeTree, Credit
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.expectations import Expectation, ExpectationKind
 from simulator.domain.model.rules import Fields
-from simulator.domain.model.schedule import ScheduledChange, ScheduledDeposit, ScheduledTreeChange
+from simulator.domain.model.schedule import Scheduled
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.webhooks import BALANCE_ADDED, Delivery
 from simulator.domain.state import State
@@ -129,13 +130,13 @@ def _matters(state: State, item: AgendaItem, expected: Expectation) -> bool:
             return _is_of(state.transactions.by_number[number], expected)
         case CaseDue(case=case):
             return expected.kind is not ExpectationKind.WEBHOOKS and _is_of(case.transaction, expected)
-        case CallbackDue(callback=callback):
-            return _callback_matters(callback, expected)
-        case DeliveryDue(delivery=delivery):
-            return _delivery_matters(delivery, expected)
-        case ScheduleDue(planned=ScheduledDeposit(reseller=reseller)):
+        case Callback():
+            return _callback_matters(item, expected)
+        case Delivery():
+            return _delivery_matters(item, expected)
+        case Scheduled(commands=(Credit(reseller=reseller),)):
             return _deposit_matters(reseller, expected)
-        case ScheduleDue(planned=ScheduledChange() | ScheduledTreeChange()):
+        case Scheduled(commands=(ChangeProduct() | ChangeTree(),)):
             return expected.kind is ExpectationKind.WEBHOOKS
     return False
 
@@ -194,12 +195,10 @@ def _line(state: State, one: ComingItem) -> str:
             return f"payment {_short(transaction.refid)} is {status}, next step in {wait}"
         case CaseDue(case=case):
             return f"payment {_short(case.transaction.refid)} waits for the answer to its {case.kind.value}, in {wait}"
-        case CallbackDue(callback=callback):
-            return f"{_named(callback)} is sent in {wait}"
-        case DeliveryDue(delivery=delivery):
-            return f"{_named(delivery)} is sent in {wait}"
-        case ScheduleDue(planned=ScheduledDeposit() as planned):
-            return f"a deposit for {planned.reseller} comes in {wait}"
+        case Callback() | Delivery() as job:
+            return f"{_named(job)} is sent in {wait}"
+        case Scheduled(commands=(Credit(reseller=reseller),)):
+            return f"a deposit for {reseller} comes in {wait}"
     return f"a scheduled change comes in {wait}"
 
 

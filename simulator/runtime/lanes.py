@@ -10,9 +10,10 @@ from typing import Any
 
 import msgspec
 
-from simulator.domain.agenda import AgendaResult, DeliveryDue
+from simulator.domain.agenda import AgendaResult
 from simulator.domain.model.delivery_attempts import AttemptResult, Job, Send
 from simulator.domain.model.inbox_programs import INBOX_SCHEME
+from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.journal import BoundedLog, Tally
 
 SIDE_BY_SIDE_MAX = 64  # of an advance
@@ -158,8 +159,8 @@ class JobEndLog(BoundedLog[JobEnd]):
     def notice(self, fired: Iterable[AgendaResult]) -> None:
         """Notify waiters of these events; a delivery without an attempt ends with its event."""
         for one in fired:
-            if isinstance(one.item, DeliveryDue) and one.send is None:
-                self.add(JobEnd(one.item.delivery))
+            if isinstance(one.item, Delivery) and one.send is None:
+                self.add(JobEnd(one.item))
         self.notifier.notify()
 
     def tally(self, matches: Callable[[Job], bool], counted: int) -> Tally[JobEnd]:

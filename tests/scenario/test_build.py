@@ -6,6 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from simulator.domain.commands import (
+    AddRule,
+    ChangeProduct,
+    ChangeSettings,
+    ChangeTree,
+    Credit,
+    PutApiKey,
+    PutWebhook,
+    RemoveRule,
+    SetCallback,
+    SetNetwork,
+    SetThreshold,
+)
 from simulator.domain.model.callbacks import CallbackConfig, RetryPolicy
 from simulator.domain.model.catalog import Adjustment, Discount, Money, Overlay, Source, TreeKind
 from simulator.domain.model.draw import Spread
@@ -27,18 +40,7 @@ from simulator.domain.model.scenario import (
     Limits,
     Scenario,
 )
-from simulator.domain.model.schedule import (
-    NetworkStatus,
-    ScheduledChange,
-    ScheduledDeposit,
-    ScheduledKey,
-    ScheduledNetwork,
-    ScheduledRemoval,
-    ScheduledRule,
-    ScheduledSettings,
-    ScheduledTreeChange,
-    ScheduledWebhook,
-)
+from simulator.domain.model.schedule import NetworkStatus
 from simulator.domain.model.transactions import Distortion, PaymentThen, Reason, Refusal, Status
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import Signature, WebhookPolicy, WebhookStart
@@ -283,47 +285,53 @@ def test_a_fault_that_looks_into_the_body_waits_for_it(fact: str) -> None:
 
 def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
     second = timedelta(seconds=1)
-    assert scenario.schedule == (
-        ScheduledDeposit(10 * second, "RS001", Decimal("500.00"), "bank transfer", EntryType.COMMISSION),
-        ScheduledChange(
+    assert [(one.at, *one.commands) for one in scenario.schedule] == [
+        (10 * second, Credit("RS001", Decimal("500.00"), "bank transfer", EntryType.COMMISSION)),
+        (
             20 * second,
-            "BILL",
-            {"is_active": None, "price_adjustment": Adjustment("fixed", Decimal(1), "MYR")},
-            {},
-            "RS001",
+            ChangeProduct(
+                "BILL",
+                {"is_active": None, "price_adjustment": Adjustment("fixed", Decimal(1), "MYR")},
+                {},
+                "RS001",
+            ),
         ),
-        ScheduledChange(
+        (
             30 * second,
-            "COINS",
-            {"name": "Other Coins", "note": None, "discount": Discount("fixed", Decimal("-0.10"), "ten sen")},
-            {"PACK-500": True},
+            ChangeProduct(
+                "COINS",
+                {"name": "Other Coins", "note": None, "discount": Discount("fixed", Decimal("-0.10"), "ten sen")},
+                {"PACK-500": True},
+            ),
         ),
-        ScheduledTreeChange(
-            40 * second, TreeKind.CATEGORY, "category-1", {"name": "Other", "product_codes": ("BILL",)}
+        (
+            40 * second,
+            ChangeTree(TreeKind.CATEGORY, "category-1", {"name": "Other", "product_codes": ("BILL",)}),
         ),
-        ScheduledTreeChange(
+        (
             50 * second,
-            TreeKind.GROUP,
-            "group-1",
-            {"name": "Other", "icon_url": "https://images.example.com/other.png"},
+            ChangeTree(
+                TreeKind.GROUP,
+                "group-1",
+                {"name": "Other", "icon_url": "https://images.example.com/other.png"},
+            ),
         ),
-        ScheduledKey(55 * second, "RS001", "rk_added", "bm90LWEtc2VjcmV0LWF0LWFsbA==", KeyState.ACTIVE),
-        ScheduledSettings(
+        (55 * second, PutApiKey("RS001", "rk_added", "bm90LWEtc2VjcmV0LWF0LWFsbA==", KeyState.ACTIVE)),
+        (
             time(12, 10),
-            "RS001",
-            {"require_api_key_for_topup": False, "ip_allowlist": ("127.0.0.1",)},
-            CallbackConfig("inbox:other", "GET"),
-            Decimal("10.00"),
+            ChangeSettings("RS001", {"require_api_key_for_topup": False, "ip_allowlist": ("127.0.0.1",)}),
+            SetCallback("RS001", "inbox:other", "GET"),
+            SetThreshold("RS001", Decimal("10.00")),
         ),
-        ScheduledNetwork(60 * second, "BILL", NetworkStatus.HEALTHY),
-        ScheduledRule(70 * second, "payments", {"name": "added", "then": [{"status": "Failed"}]}),
-        ScheduledRemoval(80 * second, "added"),
-        ScheduledRule(90 * second, "voids", {"then": {"status": "Success"}}),
-        ScheduledRule(90 * second, "disputes", {"then": {"status": "Success"}}),
-        ScheduledRule(90 * second, "bills", {"then": {"error": "invalid_account"}}),
-        ScheduledRule(90 * second, "faults", {"then": {"status": 500}}),
-        ScheduledWebhook(time(12, 10, 30), "RS001", "inbox:events", "0" * 64, enabled=False),
-    )
+        (60 * second, SetNetwork("BILL", NetworkStatus.HEALTHY)),
+        (70 * second, AddRule("payments", {"name": "added", "then": [{"status": "Failed"}]})),
+        (80 * second, RemoveRule("added")),
+        (90 * second, AddRule("voids", {"then": {"status": "Success"}})),
+        (90 * second, AddRule("disputes", {"then": {"status": "Success"}})),
+        (90 * second, AddRule("bills", {"then": {"error": "invalid_account"}})),
+        (90 * second, AddRule("faults", {"then": {"status": 500}})),
+        (time(12, 10, 30), PutWebhook("RS001", "inbox:events", "0" * 64, enabled=False)),
+    ]
     assert scenario.limits == Limits(
         requests_per_interval=12,
         rate_limit_interval=13 * second,

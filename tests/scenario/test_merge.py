@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from simulator.domain.commands import Credit
 from simulator.domain.model.scenario import Scenario
-from simulator.domain.model.schedule import ScheduledDeposit
 from simulator.scenario.library import load_scenario, scenario_from_object
 from simulator.scenario.reading.load import load_text
 from simulator.scenario.reading.merge import merge
@@ -94,7 +94,7 @@ payments: [{ then: slow }, { then: lost }]
 
 def test_schedules_are_added(tmp_path: Path) -> None:
     scenario = laid_over(tmp_path, "schedule: [{ at: 2s, deposit: { reseller: B, amount: 2 } }]\n")
-    deposits = [one for one in scenario.schedule if isinstance(one, ScheduledDeposit)]
+    deposits = [one for planned in scenario.schedule for one in planned.commands if isinstance(one, Credit)]
     assert [deposit.reseller for deposit in deposits] == ["A", "B"]
 
 

@@ -14,7 +14,7 @@ from simulator.domain import commands as c
 from simulator.domain.model.cases import CaseKind
 from simulator.domain.model.catalog import Adjustment, Discount, Overlay, TreeKind
 from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult
-from simulator.domain.model.resellers import User
+from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.scenario import KeyStart, ResellerStart
 from simulator.domain.model.schedule import NetworkStatus
 from simulator.domain.model.wallet import EntryType
@@ -97,7 +97,9 @@ CASES: list[tuple[list[c.Command], Callable[[Sandbox], c.Command]]] = [
     ([], lambda box: c.AddApiKey("RS001")),
     ([], lambda box: c.RevokeApiKey("RS001", box.state.resellers["RS001"].keys[0].key)),
     ([], lambda box: c.ChangeSettings("RS001", {"require_api_key_for_topup": True, "ip_allowlist": ("10.0.0.1",)})),
+    ([], lambda box: c.PutApiKey("RS001", "rk_new", "bmV3LXNlY3JldA==", KeyState.REVOKED)),
     ([], lambda box: c.SetWebhook("RS001", "inbox:webhooks")),
+    ([], lambda box: c.PutWebhook("RS001", "inbox:webhooks", "ab" * 32, enabled=False)),
     ([c.SetWebhook("RS001", "inbox:webhooks")], lambda box: c.EnableWebhook("RS001", enabled=False)),
     ([c.SetWebhook("RS001", "inbox:webhooks")], lambda box: c.RotateWebhookSecret("RS001")),
     ([c.SetWebhook("RS001", "inbox:webhooks")], lambda box: c.RemoveWebhook("RS001")),

@@ -127,7 +127,7 @@ CONTROL: list[Row] = [
         *("revokeApiKey", 404, "unknown_api_key: reseller '.*' has no API key '.*'"),
         *("Resellers", "api-keys/{key}", "no such key"),
     ),
-    ("removeRule", 404, "unknown_rule: there is no rule with the id '.*'", "Rules", "rules/{rule}", "no such rule"),
+    ("removeRule", 404, "unknown_rule: there is no rule '.*'", "Rules", "rules/{rule}", "no such rule"),
     (
         *("changeProduct|setNetwork", 404, "unknown_product: this sandbox has no product '.*'.*"),
         *("Catalog", "catalog/products/{code}", "not in the catalog"),

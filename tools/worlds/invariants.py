@@ -7,7 +7,7 @@ from collections import Counter
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from simulator.domain.agenda import CallbackDue, CaseDue, DeliveryDue, StepDue
+from simulator.domain.agenda import CaseDue, StepDue
 from simulator.domain.model.callbacks import Callback, CallbackState, is_retried
 from simulator.domain.model.cases import CaseState
 from simulator.domain.model.delivery_attempts import AttemptEnd, is_accepted
@@ -208,10 +208,8 @@ class Invariants:
         waiting: Counter[str] = Counter()
         for _, _, item in state.agenda.waiting():
             match item:
-                case CallbackDue(callback):
-                    waiting[callback.id] += 1
-                case DeliveryDue(delivery):
-                    waiting[delivery.id] += 1
+                case Callback() | Delivery() as job:
+                    waiting[job.id] += 1
                 case CaseDue(case):
                     waiting[case.id] += 1
                 case StepDue(number):

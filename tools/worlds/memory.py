@@ -8,8 +8,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from simulator.domain.agenda import CallbackDue, DeliveryDue
+from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.webhooks import Delivery
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.journal import Journal
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -92,22 +93,13 @@ class Life:
         found.statuses = {
             one.trxid: [result.status.value for result in one.results] for one in state.transactions.values()
         }
-        waiting = [_job(item) for _, _, item in state.agenda.waiting()]
+        waiting = [item for _, _, item in state.agenda.waiting() if isinstance(item, Callback | Delivery)]
         in_air: list[Any] = [send.job for send in state.in_flight.values()]
-        for job in (*state.callbacks, *state.deliveries, *filter(None, waiting), *in_air):
+        for job in (*state.callbacks, *state.deliveries, *waiting, *in_air):
             ended = [attempt.at for attempt in job.attempts if attempt.result is not None]
             known = self.ended_at.get(job.id, [])[: len(ended)]
             found.ended_at[job.id] = [*known, *ended[len(known) :]]
         return found
-
-
-def _job(item: object) -> Any:
-    match item:
-        case CallbackDue(job):
-            return job
-        case DeliveryDue(job):
-            return job
-    return None
 
 
 @dataclass

@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from simulator.domain.agenda import CallbackDue
 from simulator.domain.commands import SendCallback
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model import draw
@@ -56,7 +55,7 @@ def send_now(state: State, command: SendCallback, now: datetime) -> Callback:
     result = transaction.result
     copies = [one.copy for one in state.callbacks.of(transaction.trxid) if one.result.status is result.status]
     repeat = _add(state, transaction, result, max(copies, default=-1) + 1, is_repeat=True)
-    state.agenda.add(now, CallbackDue(repeat))
+    state.agenda.add(now, repeat)
     return repeat
 
 
@@ -69,12 +68,12 @@ def _add_copies(state: State, transaction: Transaction, result: PaymentResult, n
             state.callback_counts[transaction.reseller].begun -= 1
             state.noted[DomainOutcome.CALLBACK_DROPPED] += 1
         else:
-            state.agenda.add(now + _delay(state, callback, distortion), CallbackDue(callback))
+            state.agenda.add(now + _delay(state, callback, distortion), callback)
             if copy:
                 state.noted[DomainOutcome.CALLBACK_DUPLICATED] += 1
     if distortion.again_after is not None and not distortion.drop:
         repeat = _add(state, transaction, result, distortion.duplicates + 1, is_repeat=True)
-        state.agenda.add(now + _delay(state, repeat, distortion) + distortion.again_after, CallbackDue(repeat))
+        state.agenda.add(now + _delay(state, repeat, distortion) + distortion.again_after, repeat)
 
 
 def _delay(state: State, callback: Callback, distortion: Distortion) -> timedelta:
@@ -148,7 +147,7 @@ def attempt_ended(state: State, callback: Callback, attempt: Attempt, result: At
         if attempt.number > 1:
             state.noted[DomainOutcome.CALLBACK_DELIVERED_LATE] += 1
     elif is_interrupted or (retried and counted(callback.attempts) <= policy.retries):
-        state.agenda.add(next_at, CallbackDue(callback))
+        state.agenda.add(next_at, callback)
         state.noted[DomainOutcome.CALLBACK_RETRIED] += 1
     else:
         callback.state = CallbackState.FAILED

@@ -1,26 +1,14 @@
 """Processing of the agenda in order of time, then of insertion. Each item happens at its due time or at the latest time
 that the sandbox has seen, whichever is later."""
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from typing import Any
 
-from simulator.domain.agenda import AgendaItem, AgendaResult, CallbackDue, CaseDue, DeliveryDue, ScheduleDue, StepDue
-from simulator.domain.commands import (
-    AddRule,
-    ChangeProduct,
-    ChangeSettings,
-    ChangeTree,
-    Credit,
-    EnableWebhook,
-    EndAttempt,
-    PassTime,
-    RecordTime,
-    RemoveRule,
-    SetCallback,
-    SetNetwork,
-    SetThreshold,
-    SetWebhook,
-)
-from simulator.domain.errors import DomainError, Unknown
+from simulator.domain import commands
+from simulator.domain.agenda import AgendaItem, AgendaResult, CaseDue, StepDue
+from simulator.domain.commands import Command, EndAttempt, PassTime, RecordTime
+from simulator.domain.errors import DomainError
 from simulator.domain.handlers import (
     callback_jobs,
     case_requests,
@@ -32,89 +20,39 @@ from simulator.domain.handlers import (
 )
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.delivery_attempts import Send
-from simulator.domain.model.schedule import (
-    Scheduled,
-    ScheduledChange,
-    ScheduledDeposit,
-    ScheduledKey,
-    ScheduledNetwork,
-    ScheduledRemoval,
-    ScheduledRule,
-    ScheduledSettings,
-    ScheduledTreeChange,
-    ScheduledWebhook,
-)
+from simulator.domain.model.schedule import Scheduled
 from simulator.domain.model.wallet import Entry
 from simulator.domain.model.webhooks import Delivery
-from simulator.domain.queries import reseller_of
 from simulator.domain.state import State
 
+SCHEDULABLE: Mapping[type[Command], Callable[[State, Any, datetime], Any]] = {
+    commands.Credit: reseller_changes.credit,
+    commands.ChangeProduct: catalog_changes.change_product,
+    commands.ChangeTree: catalog_changes.change_tree,
+    commands.PutApiKey: reseller_changes.put_api_key,
+    commands.ChangeSettings: reseller_changes.change_settings,
+    commands.SetCallback: reseller_changes.set_callback,
+    commands.SetThreshold: webhook_jobs.set_threshold,
+    commands.SetNetwork: catalog_changes.set_network,
+    commands.AddRule: rule_changes.add_rule,
+    commands.RemoveRule: rule_changes.remove_rule,
+    commands.PutWebhook: webhook_jobs.put_webhook,
+}
+"""The commands that a scenario may schedule, with their functions."""
 
-def carry_out(state: State, due: ScheduleDue, now: datetime) -> AgendaResult:
-    """Carry out an item that is due. If the sandbox refuses it, skip it with the reason, and change nothing.
+
+def carry_out(state: State, due: Scheduled, now: datetime) -> AgendaResult:
+    """Carry out a scheduled change. If the sandbox refuses it, skip it with the reason.
 
     A rule's document compiles, because it did so with the scenario, and products and resellers are never removed.
     """
+    answer = None
     try:
-        return AgendaResult(now, due, entry=_carry_out(state, due.planned, now))
+        for command in due.commands:
+            answer = SCHEDULABLE[type(command)](state, command, now)
     except DomainError as refusal:
         return AgendaResult(now, due, skipped=str(refusal))
-
-
-def _carry_out(state: State, planned: Scheduled, now: datetime) -> Entry | None:
-    match planned:
-        case ScheduledDeposit():
-            command = Credit(planned.reseller, planned.amount, planned.description, planned.type)
-            return reseller_changes.credit(state, command, now)
-        case ScheduledChange():
-            wanted = ChangeProduct(planned.code, planned.changes, planned.options, planned.reseller)
-            catalog_changes.change_product(state, wanted, now)
-        case ScheduledTreeChange():
-            catalog_changes.change_tree(state, ChangeTree(planned.kind, planned.id, planned.changes), now)
-        case ScheduledKey():
-            reseller = reseller_of(state, planned.reseller)
-            reseller_changes.put_key(state, reseller, planned.key, planned.secret, planned.state)
-        case ScheduledSettings():
-            _change_settings(state, planned, now)
-        case ScheduledNetwork():
-            catalog_changes.set_network(state, SetNetwork(planned.product, planned.status), now)
-        case ScheduledRule():
-            rule_changes.add_rule(state, AddRule(planned.section, planned.document), now)
-        case ScheduledRemoval():
-            rule_changes.remove_rule(state, RemoveRule(_rule_id(state, planned.rule)), now)
-        case ScheduledWebhook():
-            _change_webhook(state, planned, now)
-    return None
-
-
-def _change_settings(state: State, planned: ScheduledSettings, now: datetime) -> None:
-    code = planned.reseller
-    reseller_changes.change_settings(state, ChangeSettings(code, planned.changes), now)
-    if planned.callback is not None:
-        reseller_changes.set_callback(state, SetCallback(code, planned.callback.url, planned.callback.method), now)
-    if planned.low_balance_threshold is not None:
-        webhook_jobs.set_threshold(state, SetThreshold(code, planned.low_balance_threshold), now)
-
-
-def _rule_id(state: State, label: str) -> str:
-    """Return the id of the rule with this name or id. Raise `Unknown`."""
-    listed = (rule for book in state.books.values() for rule, _ in book.counted_rules())
-    found = next((rule.id for rule in listed if label in (rule.name, rule.id)), None)
-    if found is None:
-        raise Unknown("unknown_rule", f"there is no rule {label!r}")
-    return found
-
-
-def _change_webhook(state: State, planned: ScheduledWebhook, now: datetime) -> None:
-    webhook = reseller_of(state, planned.reseller).webhook
-    if not (planned.url or webhook.url):
-        raise Unknown("no_webhook", f"reseller {planned.reseller!r} has no balance webhook")
-    if planned.url:
-        webhook_jobs.set_webhook(state, SetWebhook(planned.reseller, planned.url), now)
-    if planned.secret:
-        webhook_jobs.put_secret(state, webhook, planned.secret, now)
-    if planned.enabled is not None:
-        webhook_jobs.enable_webhook(state, EnableWebhook(planned.reseller, planned.enabled), now)
+    return AgendaResult(now, due, entry=answer if isinstance(answer, Entry) else None)
 
 
 def pass_time(state: State, command: PassTime, now: datetime) -> list[AgendaResult]:
@@ -156,18 +94,18 @@ def _process(state: State, item: AgendaItem, now: datetime) -> AgendaResult | No
         case StepDue():
             taken = timeline.step_due(state, item, now)
             return None if taken is None else AgendaResult(now, taken)
-        case CallbackDue(callback):
-            return _sent(state, now, item, callback_jobs.attempt_due(state, callback, now))
-        case DeliveryDue(delivery):
-            return _sent(state, now, item, webhook_jobs.attempt_due(state, delivery, now))
+        case Callback():
+            return _sent(state, now, item, callback_jobs.attempt_due(state, item, now))
+        case Delivery():
+            return _sent(state, now, item, webhook_jobs.attempt_due(state, item, now))
         case CaseDue():
             case_requests.case_due(state, item, now)
             return AgendaResult(now, item)
-        case ScheduleDue():
+        case Scheduled():
             return carry_out(state, item, now)
 
 
-def _sent(state: State, now: datetime, item: CallbackDue | DeliveryDue, send: Send | None) -> AgendaResult:
+def _sent(state: State, now: datetime, item: Callback | Delivery, send: Send | None) -> AgendaResult:
     if send is not None:
         state.in_flight[send.job.id] = send
     return AgendaResult(now, item, send)

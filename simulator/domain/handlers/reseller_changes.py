@@ -5,7 +5,15 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey, SetCallback
+from simulator.domain.commands import (
+    AddApiKey,
+    AddReseller,
+    ChangeSettings,
+    Credit,
+    PutApiKey,
+    RevokeApiKey,
+    SetCallback,
+)
 from simulator.domain.errors import Conflict, Unacceptable, Unknown, refuse_more
 from simulator.domain.handlers import webhook_jobs
 from simulator.domain.model.callbacks import CallbackConfig
@@ -136,12 +144,13 @@ def change_settings(state: State, command: ChangeSettings, now: datetime) -> Set
     return reseller.settings
 
 
-def put_key(state: State, reseller: Reseller, key: str, secret: str, key_state: KeyState | None) -> None:
-    """Add a key to a reseller, or change the existing key: its secret unless empty, its state unless None.
+def put_api_key(state: State, command: PutApiKey, now: datetime) -> None:
+    """Add a key to a reseller, or change the existing key.
 
     Raise `Conflict` for a key of another reseller and above the scenario's limit on keys, `Unknown` for a new key
     without its required secret.
     """
+    reseller, key, secret = reseller_of(state, command.reseller), command.key, command.secret
     owner, found = state.keys.get(key, (reseller, None))
     if owner is not reseller:
         raise Conflict("api_key_exists", f"the API key {key!r} belongs to another reseller", "api_keys")
@@ -149,12 +158,12 @@ def put_key(state: State, reseller: Reseller, key: str, secret: str, key_state: 
         if not secret:
             raise Unknown("unknown_api_key", f"reseller {reseller.code!r} has no API key {key!r}")
         refuse_more("api_keys", len(state.keys) + 1, state.scenario.limits.api_keys)
-        add_key(state, reseller, KeyStart(key, secret, key_state or KeyState.ACTIVE))
+        add_key(state, reseller, KeyStart(key, secret, command.state or KeyState.ACTIVE))
         return
     if secret:
         state.secrets.add(secret, replaced=found.secret)
         found.secret, found.secret_bytes = secret, b64decode(secret)
-    found.state = key_state or found.state
+    found.state = command.state or found.state
 
 
 def add_key(state: State, reseller: Reseller, start: KeyStart) -> ApiKey:

@@ -35,11 +35,13 @@ def add_rule(state: State, command: AddRule, now: datetime) -> Rule[Any]:
 
 def remove_rule(state: State, command: RemoveRule, now: datetime) -> None:
     """Remove a rule. Raise `Unknown`."""
-    leaving = [pair for book in state.books.values() for pair in book.counted_rules() if pair[0].id == command.rule]
-    for rule, count in leaving:
-        state.retire_rule(rule, count)
-    if not any(book.remove(command.rule) for book in state.books.values()):
-        raise Unknown("unknown_rule", f"there is no rule with the id {command.rule!r}")
+    for book in state.books.values():
+        for rule, count in book.counted_rules():
+            if command.rule in (rule.id, rule.name):
+                state.retire_rule(rule, count)
+                book.remove(rule.id)
+                return
+    raise Unknown("unknown_rule", f"there is no rule {command.rule!r}")
 
 
 def count_fault(state: State, command: CountFault, now: datetime) -> None:

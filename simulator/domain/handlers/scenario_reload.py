@@ -12,7 +12,6 @@ from datetime import datetime
 
 import msgspec
 
-from simulator.domain.agenda import ScheduleDue
 from simulator.domain.commands import ChangeSettings, LoadScenario
 from simulator.domain.errors import refuse_more
 from simulator.domain.handlers import catalog_changes, catalog_events, webhook_jobs
@@ -28,7 +27,7 @@ from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.scenario import Limits, ResellerStart, Scenario
-from simulator.domain.model.schedule import due, written
+from simulator.domain.model.schedule import Scheduled, due_at, written
 from simulator.domain.model.webhooks import WebhookStart
 from simulator.domain.queries import time_of_change
 from simulator.domain.state import (
@@ -111,11 +110,11 @@ def _catalog(state: State, old: Scenario, new: Scenario, now: datetime) -> None:
 def _schedule(state: State, old: Scenario, new: Scenario, now: datetime) -> Iterator[str]:
     if old.schedule == new.schedule:
         return
-    waiting = [item.planned for item in state.agenda.cancel_all((ScheduleDue,))]
+    waiting = state.agenda.cancel_all(Scheduled)
     for one in new.schedule:
-        at = due(one, state.started)
+        at = due_at(one.at, state.started)
         if at > now or one in waiting:
-            state.agenda.add(at, ScheduleDue(one))
+            state.agenda.add(at, one)
         elif one not in old.schedule:
             yield f"schedule: what comes {written(one.at)} is past, and does not happen"
 

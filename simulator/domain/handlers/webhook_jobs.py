@@ -7,16 +7,16 @@ from weakref import ref
 
 import msgspec
 
-from simulator.domain.agenda import DeliveryDue
 from simulator.domain.commands import (
     EnableWebhook,
+    PutWebhook,
     RemoveWebhook,
     ReplayDelivery,
     RotateWebhookSecret,
     SetThreshold,
     SetWebhook,
 )
-from simulator.domain.errors import Unacceptable
+from simulator.domain.errors import Unacceptable, Unknown
 from simulator.domain.model import draw
 from simulator.domain.model.delivery_attempts import (
     Attempt,
@@ -44,6 +44,7 @@ from simulator.domain.model.webhooks import (
     Webhook,
     WebhookStart,
 )
+from simulator.domain.queries import reseller_of
 from simulator.domain.state import State
 
 
@@ -92,10 +93,18 @@ def rotate_secret(state: State, command: RotateWebhookSecret, now: datetime) -> 
     return True
 
 
-def put_secret(state: State, webhook: Webhook, secret: str, now: datetime) -> None:
-    """Sign with this secret from now on, 64 hexadecimal digits."""
-    state.secrets.add(secret, replaced=webhook.secret)
-    webhook.secret, webhook.updated = secret, now
+def put_webhook(state: State, command: PutWebhook, now: datetime) -> None:
+    """Create or change the webhook. Raise `Unknown` for a change of a webhook that does not exist."""
+    webhook = reseller_of(state, command.reseller).webhook
+    if not (command.url or webhook.url):
+        raise Unknown("no_webhook", f"reseller {command.reseller!r} has no balance webhook")
+    if command.url:
+        set_webhook(state, SetWebhook(command.reseller, command.url), now)
+    if command.secret:
+        state.secrets.add(command.secret, replaced=webhook.secret)
+        webhook.secret, webhook.updated = command.secret, now
+    if command.enabled is not None:
+        enable_webhook(state, EnableWebhook(command.reseller, command.enabled), now)
 
 
 def remove_webhook(state: State, command: RemoveWebhook, now: datetime) -> None:
@@ -207,7 +216,7 @@ def _begin(
     )
     state.deliveries.add(delivery)
     state.webhook_counts[reseller].begun += 1
-    state.agenda.add(now, DeliveryDue(delivery))
+    state.agenda.add(now, delivery)
     return delivery
 
 
@@ -235,7 +244,7 @@ def attempt_ended(state: State, delivery: Delivery, attempt: Attempt, result: At
         state.deliveries.end(delivery, DeliveryState.SUCCEEDED, "", now)
         state.noted[DomainOutcome.WEBHOOK_DELIVERED] += 1
     elif is_interrupted or count <= delivery.retry_limit:
-        state.agenda.add(next_at, DeliveryDue(delivery))
+        state.agenda.add(next_at, delivery)
         state.noted[DomainOutcome.WEBHOOK_RETRIED] += 1
     else:
         text = result.error or f"the receiver answered {result.status}"

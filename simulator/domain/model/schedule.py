@@ -2,19 +2,12 @@
 3.4)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
-from decimal import Decimal
 from enum import StrEnum
-from typing import Any
 
 import msgspec
 
-from simulator.domain.model.callbacks import CallbackConfig
-from simulator.domain.model.catalog import TreeKind
 from simulator.domain.model.instants import next_time_of_day
-from simulator.domain.model.resellers import KeyState
-from simulator.domain.model.wallet import EntryType
 
 
 class NetworkStatus(StrEnum):
@@ -32,113 +25,15 @@ At = timedelta | time
 """A time since the start of the sandbox, or the first such time of day after the start in the service's zone."""
 
 
-class ScheduledDeposit(msgspec.Struct, frozen=True):
-    """A credit."""
+class Command(msgspec.Struct, frozen=True, gc=False, tag=True, tag_field="command"):
+    """The base of all commands. Deserialization identifies a command by its class name."""
+
+
+class Scheduled(msgspec.Struct, frozen=True):
+    """A change that the scenario schedules, as the commands that carry it out, in order."""
 
     at: At
-    reseller: str
-    amount: Decimal
-    description: str
-    type: EntryType = EntryType.DEPOSIT
-
-
-class ScheduledChange(msgspec.Struct, frozen=True):
-    """A product change; the other fields are as in `ChangeProduct`."""
-
-    at: At
-    code: str
-    changes: Mapping[str, Any]
-    options: Mapping[str, bool]
-    reseller: str | None = None
-
-
-class ScheduledTreeChange(msgspec.Struct, frozen=True):
-    """A change of a category or group; the other fields are as in `ChangeTree`."""
-
-    at: At
-    kind: TreeKind
-    id: str
-    changes: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ScheduledKey:
-    """An API key that is added, or changed if it exists. `secret` is Base64, empty to keep it; `state` None keeps the
-    state of an existing key, and activates a new key."""
-
-    at: At
-    reseller: str
-    key: str
-    secret: str = field(default="", repr=False)
-    state: KeyState | None = None
-
-
-class ScheduledSettings(msgspec.Struct, frozen=True):
-    """Changes of a reseller: `changes` are as in `ChangeSettings`; None keeps a value."""
-
-    at: At
-    reseller: str
-    changes: Mapping[str, bool | tuple[str, ...]]
-    callback: CallbackConfig | None = None
-    low_balance_threshold: Decimal | None = None
-
-
-class ScheduledNetwork(msgspec.Struct, frozen=True):
-    """A product's network status from then on."""
-
-    at: At
-    product: str
-    status: NetworkStatus
-
-
-class ScheduledRule(msgspec.Struct, frozen=True):
-    """A rule that is added; the other fields are as in `AddRule`."""
-
-    at: At
-    section: str
-    document: Mapping[str, Any]
-
-    @property
-    def label(self) -> str:
-        """Return the name, else the id; empty without either."""
-        return str(self.document.get("name") or self.document.get("id") or "")
-
-
-class ScheduledRemoval(msgspec.Struct, frozen=True):
-    """A rule that is removed, by its name or id."""
-
-    at: At
-    rule: str
-
-
-@dataclass(frozen=True, slots=True)
-class ScheduledWebhook:
-    """A reseller's balance webhook that is created or changed. An empty `url` or `secret` and `enabled` None keep the
-    value; a new webhook is enabled and draws its secret."""
-
-    at: At
-    reseller: str
-    url: str = ""
-    secret: str = field(default="", repr=False)
-    enabled: bool | None = None
-
-
-Scheduled = (
-    ScheduledDeposit
-    | ScheduledChange
-    | ScheduledTreeChange
-    | ScheduledKey
-    | ScheduledSettings
-    | ScheduledNetwork
-    | ScheduledRule
-    | ScheduledRemoval
-    | ScheduledWebhook
-)
-
-
-def due(item: Scheduled, started: datetime) -> datetime:
-    """Return when an item is due in a sandbox that started at `started`."""
-    return due_at(item.at, started)
+    commands: tuple[Command, ...]
 
 
 def due_at(at: At, started: datetime) -> datetime:

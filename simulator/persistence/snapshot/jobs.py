@@ -5,16 +5,16 @@ from datetime import datetime
 from operator import attrgetter, itemgetter
 from typing import Any, Final
 
-from simulator.domain.agenda import AgendaItem, CallbackDue, CaseDue, DeliveryDue, Due, ScheduleDue, StepDue
+from simulator.domain.agenda import AgendaItem, CaseDue, Due, StepDue
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
 from simulator.domain.model.catalog import Category, Group, Option, Product
+from simulator.domain.model.schedule import Scheduled
 from simulator.domain.model.webhooks import BalanceAdded, CatalogEntry, Delivery, Event, EventData, Webhook
 from simulator.domain.state import State
 from simulator.persistence.snapshot.document import Rows, Typed, by_name, typed, untyped
 from simulator.runtime.live_sandbox import LiveSandbox
 
-JOBS_DUE = CallbackDue | DeliveryDue
 OF_RESELLER, OF_CATALOG = "reseller/", "catalog"
 """The prefixes of the keys of webhooks that belong to a reseller or to the catalog."""
 
@@ -65,7 +65,7 @@ def _jobs_without_log(live: LiveSandbox) -> list[Any]:
     state = live.core.state
     due = (one.item for one in state.agenda.items.values())
     jobs = [
-        *(one.callback if isinstance(one, CallbackDue) else one.delivery for one in due if isinstance(one, JOBS_DUE)),
+        *(one for one in due if isinstance(one, Callback | Delivery)),
         *(send.job for send in state.in_flight.values()),
     ]
     logs = state.callbacks, state.deliveries
@@ -92,11 +92,11 @@ def is_step(due: tuple[int, Due[AgendaItem]]) -> bool:
 def due_row(state: State, ticket: int, due: Due[AgendaItem]) -> DueRow:
     """Return the row of any other due item."""
     match due.item:
-        case CallbackDue(job) | DeliveryDue(job):
+        case Callback() | Delivery() as job:
             return ticket, due.at, "job", job.id, False
         case CaseDue(case, is_refund):
             return ticket, due.at, "case", case.id, is_refund
-        case ScheduleDue(planned):
+        case Scheduled() as planned:
             return ticket, due.at, "schedule", state.scenario.schedule.index(planned), False
     raise AssertionError("steps are in a log of their own")
 
@@ -148,12 +148,12 @@ class JobReader(dict[str, Any]):
     def _due(self, row: DueRow, cases: Mapping[str, Case]) -> AgendaItem:
         match row:
             case _, _, "job", str() as id_, _:
-                job = self[id_]
-                return CallbackDue(job) if isinstance(job, Callback) else DeliveryDue(job)
+                job: Callback | Delivery = self[id_]
+                return job
             case _, _, "case", str() as id_, is_refund:
                 return CaseDue(cases[id_], is_refund)
             case _, _, "schedule", int() as place, _:
-                return ScheduleDue(self._state.scenario.schedule[place])
+                return self._state.scenario.schedule[place]
         raise ValueError(f"nothing is due that is called {row[2]!r}")
 
 

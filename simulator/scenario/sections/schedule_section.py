@@ -5,22 +5,23 @@ from datetime import time
 
 import msgspec
 
+from simulator.domain.commands import (
+    AddRule,
+    ChangeProduct,
+    ChangeSettings,
+    ChangeTree,
+    Credit,
+    PutApiKey,
+    PutWebhook,
+    RemoveRule,
+    SetCallback,
+    SetNetwork,
+    SetThreshold,
+)
 from simulator.domain.model.catalog import Catalog, TreeKind
 from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.scenario import ResellerStart
-from simulator.domain.model.schedule import (
-    At,
-    Scheduled,
-    ScheduledChange,
-    ScheduledDeposit,
-    ScheduledKey,
-    ScheduledNetwork,
-    ScheduledRemoval,
-    ScheduledRule,
-    ScheduledSettings,
-    ScheduledTreeChange,
-    ScheduledWebhook,
-)
+from simulator.domain.model.schedule import At, Command, Scheduled
 from simulator.domain.model.wallet import EntryType
 from simulator.scenario.reading.value_reader import ValueReader, secret_bytes, target
 from simulator.scenario.sections.catalog_section import changes, tree_changes
@@ -73,26 +74,31 @@ def _planned(item: ValueReader, items: list[ValueReader], start: Start) -> Sched
     if len(given) != 1:
         _refuse_kinds(item, given)
         return None
-    at, kind = moment(item["at"]), given[0]
+    at, commands = moment(item["at"]), _commands(given[0], item, items, start)
+    return Scheduled(at, commands) if commands else None
+
+
+def _commands(kind: str, item: ValueReader, items: list[ValueReader], start: Start) -> tuple[Command, ...]:
+    """Return the commands of an item of this kind; none for an invalid rule."""
     wanted = item[kind]
     match kind:
         case "deposit":
-            return _deposit(at, wanted, start)
+            return (_deposit(wanted, start),)
         case "product":
-            return _product(at, wanted, start)
+            return (_product(wanted, start),)
         case "api_key":
-            return _api_key(at, wanted, items, start)
+            return (_api_key(wanted, items, start),)
         case "settings":
-            return _settings(at, wanted, start)
+            return _settings(wanted, start)
         case "network":
             check_codes(wanted["product"], start.known.products, "product")
-            return ScheduledNetwork(at, wanted["product"].text(), network_status(wanted["status"]))
+            return (SetNetwork(wanted["product"].text(), network_status(wanted["status"])),)
         case "rule":
-            return _rule(at, item, start)
+            return _rule(item, start)
         case "webhook":
-            return _webhook(at, wanted, start)
+            return (_webhook(wanted, start),)
         case _:
-            return _tree(at, wanted, TreeKind(kind), start)
+            return (_tree(wanted, TreeKind(kind), start),)
 
 
 def _refuse_kinds(item: ValueReader, given: list[str]) -> None:
@@ -102,33 +108,33 @@ def _refuse_kinds(item: ValueReader, given: list[str]) -> None:
     item.problem("missing_key", f"a scheduled item needs exactly one of {listed}")
 
 
-def _deposit(at: At, deposit: ValueReader, start: Start) -> ScheduledDeposit:
+def _deposit(deposit: ValueReader, start: Start) -> Credit:
     amount = deposit["amount"].amount()
     if deposit["amount"].is_given and (amount <= 0 or not is_whole_cents(amount)):
         deposit["amount"].problem("bad_amount", f"a deposit is above 0 and in whole sen, not {amount}")
     type_ = EntryType.COMMISSION if deposit["type"].text() == "COMMISSION" else EntryType.DEPOSIT
-    return ScheduledDeposit(at, _reseller(deposit, start), amount, deposit["description"].text(), type_)
+    return Credit(_reseller(deposit, start), amount, deposit["description"].text(), type_)
 
 
-def _product(at: At, wanted: ValueReader, start: Start) -> ScheduledChange:
+def _product(wanted: ValueReader, start: Start) -> ChangeProduct:
     """Parse `{code, reseller?, set: {...}}`."""
     code, products = wanted["code"].text(), start.catalog.products
     if wanted["code"].is_given and code not in products:
         wanted["code"].unknown("product", code, "in the catalog", products)
     reseller = _reseller(wanted, start) or None
     result = changes(wanted["set"], products.get(code), is_overlay=reseller is not None)
-    return ScheduledChange(at, code, result.properties, result.options, reseller)
+    return ChangeProduct(code, result.properties, result.options, reseller)
 
 
-def _tree(at: At, wanted: ValueReader, kind: TreeKind, start: Start) -> ScheduledTreeChange:
+def _tree(wanted: ValueReader, kind: TreeKind, start: Start) -> ChangeTree:
     """Parse `{id, set: {...}}` of a category or group."""
     id_, ids = wanted["id"].text(), [one.id for one in start.catalog.parts(kind)]
     if wanted["id"].is_given and id_ not in ids:
         wanted["id"].unknown(kind.value, id_, "in the catalog", ids)
-    return ScheduledTreeChange(at, kind, id_, tree_changes(wanted["set"], kind, start.catalog.products))
+    return ChangeTree(kind, id_, tree_changes(wanted["set"], kind, start.catalog.products))
 
 
-def _api_key(at: At, wanted: ValueReader, items: list[ValueReader], start: Start) -> ScheduledKey:
+def _api_key(wanted: ValueReader, items: list[ValueReader], start: Start) -> PutApiKey:
     """Return the change of an existing key, or a new key with its secret."""
     code, key, secret = _reseller(wanted, start), wanted["key"].text(), wanted["secret"]
     secret.parsed(secret_bytes, "bad_secret")
@@ -144,10 +150,10 @@ def _api_key(at: At, wanted: ValueReader, items: list[ValueReader], start: Start
         if key and key not in keys:
             wanted["key"].unknown("api_key", key, f"of reseller {code!r}", keys)
     state = key_state(wanted["state"].text()) if wanted["state"].is_given else None
-    return ScheduledKey(at, code, key, secret.text(), state)
+    return PutApiKey(code, key, secret.text(), state)
 
 
-def _settings(at: At, wanted: ValueReader, start: Start) -> ScheduledSettings:
+def _settings(wanted: ValueReader, start: Start) -> tuple[Command, ...]:
     found: dict[str, bool | tuple[str, ...]] = {}
     if wanted["require_api_key_for_topup"].is_given:
         found["require_api_key_for_topup"] = wanted["require_api_key_for_topup"].boolean()
@@ -157,30 +163,32 @@ def _settings(at: At, wanted: ValueReader, start: Start) -> ScheduledSettings:
     low = threshold(wanted["low_balance_threshold"])
     if not found and to is None and low is None:
         wanted.problem("missing_key", "scheduled settings need a key besides 'reseller'")
-    return ScheduledSettings(at, _reseller(wanted, start), found, to, low)
+    code = _reseller(wanted, start)
+    others = [SetCallback(code, to.url, to.method)] if to is not None else []
+    return (ChangeSettings(code, found), *others, *([SetThreshold(code, low)] if low is not None else []))
 
 
-def _rule(at: At, item: ValueReader, start: Start) -> ScheduledRule | ScheduledRemoval | None:
+def _rule(item: ValueReader, start: Start) -> tuple[Command, ...]:
     """Parse `{add: {payments: {...}}}`, with any section of rules, or `{remove: NAME}`."""
     rule = item["rule"]
     if rule["add"].is_given == rule["remove"].is_given:
         rule.problem("missing_key", "a scheduled rule needs exactly one of 'add' and 'remove'")
-        return None
+        return ()
     if rule["remove"].is_given:
-        return ScheduledRemoval(at, rule["remove"].text())
+        return (RemoveRule(rule["remove"].text()),)
     for section, entry in added_rules(item):
         rule_of(section, entry, "added", start.known)
         if entry.is_mapping:
-            return ScheduledRule(at, section, entry.plain)
-    return None
+            return (AddRule(section, entry.plain),)
+    return ()
 
 
-def _webhook(at: At, wanted: ValueReader, start: Start) -> ScheduledWebhook:
+def _webhook(wanted: ValueReader, start: Start) -> PutWebhook:
     if not any(wanted[key].is_given for key in ("url", "secret", "enabled")):
         wanted.problem("missing_key", "a scheduled webhook has 'url', 'secret' or 'enabled'")
     url = wanted["url"].parsed(target, "bad_url") or ""
     enabled = wanted["enabled"].boolean() if wanted["enabled"].is_given else None
-    return ScheduledWebhook(at, _reseller(wanted, start), url, wanted["secret"].text().lower(), enabled)
+    return PutWebhook(_reseller(wanted, start), url, wanted["secret"].text().lower(), enabled)
 
 
 def _reseller(wanted: ValueReader, start: Start) -> str:

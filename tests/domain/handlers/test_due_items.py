@@ -7,25 +7,25 @@ from typing import Any
 
 import pytest
 
-from simulator.domain.agenda import ScheduleDue
+from simulator.domain.commands import (
+    AddRule,
+    ChangeProduct,
+    ChangeSettings,
+    ChangeTree,
+    Command,
+    Credit,
+    PutApiKey,
+    PutWebhook,
+    RemoveRule,
+    SetCallback,
+    SetNetwork,
+    SetThreshold,
+)
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import Catalog, Category, Group, TreeKind
 from simulator.domain.model.resellers import KeyState
 from simulator.domain.model.scenario import Limits
-from simulator.domain.model.schedule import (
-    NetworkStatus,
-    ScheduledChange,
-    ScheduledDeposit,
-    ScheduledKey,
-    ScheduledNetwork,
-    ScheduledRemoval,
-    ScheduledRule,
-    ScheduledSettings,
-    ScheduledTreeChange,
-    ScheduledWebhook,
-    due_at,
-    written,
-)
+from simulator.domain.model.schedule import NetworkStatus, Scheduled, due_at, written
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.sandbox import Sandbox
 from tests.support.fixed_compiler import FixedCompiler
@@ -36,24 +36,26 @@ SECRET = b64encode(b"32 bytes that only a test can see").decode()
 TREE = (Group("g", "Group", "https://img.example/g.png", (Category("c", "Category", ("BILL", "CARD")),)),)
 
 
-def planned(*changes: Any, **more: Any) -> Sandbox:
+def planned(*changes: Command | Scheduled, **more: Any) -> Sandbox:
+    """Return a sandbox with these changes in its schedule; commands alone are due after ten seconds."""
+    schedule = tuple(one if isinstance(one, Scheduled) else Scheduled(IN_10, (one,)) for one in changes)
     made: dict[str, Any] = {"catalog": Catalog(TREE, CATALOG.products)}
-    return Sandbox(scenario(schedule=changes, **(made | more)), 7, START, compiler=FixedCompiler())
+    return Sandbox(scenario(schedule=schedule, **(made | more)), 7, START, compiler=FixedCompiler())
 
 
-def happened(*changes: Any, **more: Any) -> Sandbox:
+def happened(*changes: Command | Scheduled, **more: Any) -> Sandbox:
     """A sandbox after these changes, due after ten seconds, have happened."""
     box = planned(*changes, **more)
     assert fire_due(box, seconds(9.999)) == []
     fired = fire_due(box, seconds(10))
     assert [(one.at, one.item, one.skipped) for one in fired] == [
-        (seconds(10), ScheduleDue(one), "") for one in changes
+        (seconds(10), one, "") for one in box.state.scenario.schedule
     ]
     return box
 
 
 def test_a_deposit_posts_an_entry_of_its_type() -> None:
-    box = planned(ScheduledDeposit(IN_10, "R1", Decimal("5.50"), "bonus", EntryType.COMMISSION))
+    box = planned(Credit("R1", Decimal("5.50"), "bonus", EntryType.COMMISSION))
     (fired,) = fire_due(box, seconds(10))
     assert fired.entry is not None
     assert (fired.entry.type, fired.entry.amount, fired.entry.balance, fired.entry.remarks) == (
@@ -66,8 +68,8 @@ def test_a_deposit_posts_an_entry_of_its_type() -> None:
 
 def test_a_product_changes_for_all_or_for_a_single_reseller() -> None:
     box = happened(
-        ScheduledChange(IN_10, "CARD", {"name": "New"}, {"CARD-5": False}),
-        ScheduledChange(IN_10, "PIN", {"is_active": False}, {}, "R2"),
+        ChangeProduct("CARD", {"name": "New"}, {"CARD-5": False}),
+        ChangeProduct("PIN", {"is_active": False}, {}, "R2"),
     )
     card = box.state.catalog.products["CARD"]
     assert (card.name, [option.is_active for option in card.options["amount"]]) == ("New", [False, True])
@@ -76,14 +78,12 @@ def test_a_product_changes_for_all_or_for_a_single_reseller() -> None:
 
 
 def test_a_category_changes() -> None:
-    box = happened(ScheduledTreeChange(IN_10, TreeKind.CATEGORY, "c", {"name": "Renamed"}))
+    box = happened(ChangeTree(TreeKind.CATEGORY, "c", {"name": "Renamed"}))
     assert box.state.catalog.part(TreeKind.CATEGORY, "c").name == "Renamed"
 
 
 def test_a_key_is_added_and_later_changed() -> None:
-    box = happened(
-        ScheduledKey(IN_10, "R1", "key-1", SECRET), ScheduledKey(IN_10, "R1", "key-2", SECRET, KeyState.REVOKED)
-    )
+    box = happened(PutApiKey("R1", "key-1", SECRET), PutApiKey("R1", "key-2", SECRET, KeyState.REVOKED))
     owner, key = box.state.keys["key-1"]
     assert (owner.code, key.secret, key.state, key.created) == ("R1", SECRET, KeyState.ACTIVE, seconds(10))
     assert box.state.keys["key-2"][1].state is KeyState.REVOKED
@@ -92,8 +92,15 @@ def test_a_key_is_added_and_later_changed() -> None:
 def test_settings_callback_and_threshold_change() -> None:
     changes: dict[str, bool | tuple[str, ...]] = {"require_api_key_for_topup": True, "ip_allowlist": ("10.0.0.1",)}
     box = happened(
-        ScheduledSettings(IN_10, "R1", changes, CallbackConfig("https://new.example", "GET"), Decimal(50)),
-        ScheduledSettings(IN_10, "R2", {}),
+        Scheduled(
+            IN_10,
+            (
+                ChangeSettings("R1", changes),
+                SetCallback("R1", "https://new.example", "GET"),
+                SetThreshold("R1", Decimal(50)),
+            ),
+        ),
+        ChangeSettings("R2", {}),
     )
     one, other = box.state.resellers["R1"], box.state.resellers["R2"]
     assert (one.settings.require_api_key_for_topup, one.settings.ip_allowlist) == (True, ("10.0.0.1",))
@@ -105,7 +112,7 @@ def test_settings_callback_and_threshold_change() -> None:
 
 
 def test_a_network_status_changes() -> None:
-    box = happened(ScheduledNetwork(IN_10, "BILL", NetworkStatus.INTERRUPTION))
+    box = happened(SetNetwork("BILL", NetworkStatus.INTERRUPTION))
     assert box.state.network.status("BILL", seconds(10)) is NetworkStatus.INTERRUPTION
 
 
@@ -113,8 +120,8 @@ def test_a_network_status_changes() -> None:
 def test_a_rule_is_added_and_removed_by_its_name_or_id(label: str) -> None:
     later = timedelta(seconds=20)
     box = planned(
-        ScheduledRule(IN_10, "payments", {"name": "new", "then": "t"}),
-        ScheduledRemoval(later, label),
+        AddRule("payments", {"name": "new", "then": "t"}),
+        Scheduled(later, (RemoveRule(label),)),
         timelines={"t": (ACCEPTED,)},
         payments=(rule(ACCEPTED, name="old"),),
     )
@@ -127,9 +134,9 @@ def test_a_rule_is_added_and_removed_by_its_name_or_id(label: str) -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (ScheduledWebhook(IN_10, "R1", "https://hook.example"), ("https://hook.example", True, None)),
-        (ScheduledWebhook(IN_10, "R1", "https://hook.example", "ab" * 32), ("https://hook.example", True, "ab" * 32)),
-        (ScheduledWebhook(IN_10, "R1", "https://hook.example", enabled=False), ("https://hook.example", False, None)),
+        (PutWebhook("R1", "https://hook.example"), ("https://hook.example", True, None)),
+        (PutWebhook("R1", "https://hook.example", "ab" * 32), ("https://hook.example", True, "ab" * 32)),
+        (PutWebhook("R1", "https://hook.example", enabled=False), ("https://hook.example", False, None)),
     ],
 )
 def test_a_webhook_is_created_with_what_the_scenario_says(change: Any, expected: tuple[str, bool, str | None]) -> None:
@@ -141,7 +148,7 @@ def test_a_webhook_is_created_with_what_the_scenario_says(change: Any, expected:
 
 def test_a_webhook_keeps_what_a_change_leaves_out() -> None:
     later = timedelta(seconds=20)
-    box = planned(ScheduledWebhook(IN_10, "R1", "https://hook.example"), ScheduledWebhook(later, "R1", enabled=False))
+    box = planned(PutWebhook("R1", "https://hook.example"), Scheduled(later, (PutWebhook("R1", enabled=False),)))
     fire_due(box, seconds(10))
     secret = box.state.resellers["R1"].webhook.secret
     fire_due(box, seconds(20))
@@ -152,25 +159,25 @@ def test_a_webhook_keeps_what_a_change_leaves_out() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (ScheduledDeposit(IN_10, "NOBODY", Decimal(5), ""), "this sandbox has no reseller 'NOBODY'"),
-        (ScheduledDeposit(IN_10, "R1", Decimal(-5), ""), "amount must be positive, with at most two decimals"),
-        (ScheduledChange(IN_10, "CARDS", {}, {}), "this sandbox has no product 'CARDS'; did you mean 'CARD'?"),
-        (ScheduledTreeChange(IN_10, TreeKind.GROUP, "x", {}), "this sandbox has no group 'x'"),
-        (ScheduledKey(IN_10, "R1", "key-1"), "reseller 'R1' has no API key 'key-1'"),
-        (ScheduledRemoval(IN_10, "gone"), "there is no rule 'gone'"),
-        (ScheduledWebhook(IN_10, "R1", enabled=True), "reseller 'R1' has no balance webhook"),
-        (ScheduledWebhook(IN_10, "NOBODY", "https://x"), "this sandbox has no reseller 'NOBODY'"),
+        (Credit("NOBODY", Decimal(5), ""), "this sandbox has no reseller 'NOBODY'"),
+        (Credit("R1", Decimal(-5), ""), "amount must be positive, with at most two decimals"),
+        (ChangeProduct("CARDS", {}, {}), "this sandbox has no product 'CARDS'; did you mean 'CARD'?"),
+        (ChangeTree(TreeKind.GROUP, "x", {}), "this sandbox has no group 'x'"),
+        (PutApiKey("R1", "key-1"), "reseller 'R1' has no API key 'key-1'"),
+        (RemoveRule("gone"), "there is no rule 'gone'"),
+        (PutWebhook("R1", enabled=True), "reseller 'R1' has no balance webhook"),
+        (PutWebhook("NOBODY", "https://x"), "this sandbox has no reseller 'NOBODY'"),
     ],
 )
 def test_a_change_that_the_sandbox_refuses_is_skipped_with_the_reason(change: Any, reason: str) -> None:
-    box = planned(change, ScheduledDeposit(IN_10, "R1", Decimal(1), "next"))
+    box = planned(change, Credit("R1", Decimal(1), "next"))
     first, second = fire_due(box, seconds(10))
     assert (first.skipped, first.entry) == (reason, None)
     assert second.entry is not None, "the next one happens all the same"
 
 
 def test_a_key_beyond_the_limit_and_one_of_another_reseller_are_skipped() -> None:
-    changes = [ScheduledKey(IN_10, code, key, SECRET) for code, key in (("R1", "a"), ("R2", "a"), ("R2", "b"))]
+    changes = [PutApiKey(code, key, SECRET) for code, key in (("R1", "a"), ("R2", "a"), ("R2", "b"))]
     skipped = [one.skipped for one in fire_due(planned(*changes, limits=Limits(api_keys=1)), seconds(10))]
     assert skipped == [
         "",
@@ -181,11 +188,11 @@ def test_a_key_beyond_the_limit_and_one_of_another_reseller_are_skipped() -> Non
 
 def test_a_key_that_exists_keeps_what_a_change_leaves_out() -> None:
     other = b64encode(b"another secret of thirty-two byte").decode()
-    box = planned(ScheduledKey(IN_10, "R1", "a", SECRET), ScheduledKey(IN_10, "R1", "a", "", KeyState.REVOKED))
+    box = planned(PutApiKey("R1", "a", SECRET), PutApiKey("R1", "a", "", KeyState.REVOKED))
     fire_due(box, seconds(10))
     key = box.state.keys["a"][1]
     assert (key.secret, key.state) == (SECRET, KeyState.REVOKED)
-    box = planned(ScheduledKey(IN_10, "R1", "a", SECRET, KeyState.REVOKED), ScheduledKey(IN_10, "R1", "a", other))
+    box = planned(PutApiKey("R1", "a", SECRET, KeyState.REVOKED), PutApiKey("R1", "a", other))
     fire_due(box, seconds(10))
     key = box.state.keys["a"][1]
     assert (key.secret, key.secret_bytes, key.state) == (other, b"another secret of thirty-two byte", KeyState.REVOKED)
@@ -204,11 +211,3 @@ def test_a_key_that_exists_keeps_what_a_change_leaves_out() -> None:
 )
 def test_a_change_is_due_after_a_span_or_at_a_time_of_day(at: Any, due: Any, text: str) -> None:
     assert (due_at(at, START), written(at)) == (due, text)
-
-
-@pytest.mark.parametrize(
-    ("document", "label"),
-    [({"name": "n", "id": "i"}, "n"), ({"id": "i"}, "i"), ({"name": "", "id": "i"}, "i"), ({}, "")],
-)
-def test_a_scheduled_rule_is_known_by_its_name_or_else_its_id(document: dict[str, str], label: str) -> None:
-    assert ScheduledRule(IN_10, "payments", document).label == label

@@ -16,7 +16,7 @@ from simulator.domain.model.domain_events import NotificationKind, NotificationL
 from simulator.domain.model.money import cents, decimal_text, is_bounded, is_whole_cents, parse_amount, parse_number
 from simulator.domain.model.resellers import KeyState
 from simulator.domain.model.scenario import ResellerStart
-from simulator.domain.model.schedule import ScheduledDeposit
+from simulator.domain.model.schedule import Scheduled
 from simulator.domain.model.wallet import ALL_TYPES, EntryType, StatementTotals, Wallet
 from tests.support.worlds import (
     START,
@@ -211,7 +211,7 @@ def test_settings_change_singly() -> None:
 
 
 def test_scheduled_deposits_come_when_they_are_due() -> None:
-    scheduled = ScheduledDeposit(timedelta(seconds=10), "R1", Decimal("500"), "bank")
+    scheduled = Scheduled(timedelta(seconds=10), (Credit("R1", Decimal("500"), "bank"),))
     box = sandbox(schedule=(scheduled,))
     assert box.next_due == seconds(10)
     fire_due(box, seconds(10))
@@ -233,7 +233,7 @@ def test_the_agenda_cancels_all_of_some_types() -> None:
     agenda: Agenda[object] = Agenda()
     for at, item in ((3, "x"), (1, 5), (2, "y")):
         agenda.add(seconds(at), item)
-    assert agenda.cancel_all((str,)) == ["x", "y"]
+    assert agenda.cancel_all(str) == ["x", "y"]
     assert (len(agenda), agenda.next_due) == (1, seconds(1))
 
 
