@@ -18,12 +18,8 @@ from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.request_limits import Nonces, RequestRates
 from simulator.domain.model.resellers import ApiKey, Reseller, SecretLog, User
 from simulator.domain.model.rule_book import RuleBook
-from simulator.domain.model.rules import AddedRule, Rule, RuleCount, ValueBudget
-from simulator.domain.model.scenario import (
-    Compiler,
-    Limits,
-    Scenario,
-)
+from simulator.domain.model.rules import SECTIONS, AddedRule, Rule, RuleCount
+from simulator.domain.model.scenario import Compiler, Limits, Scenario
 from simulator.domain.model.schedule import Network
 from simulator.domain.model.transactions import (
     SPELLINGS,
@@ -99,13 +95,7 @@ class State:
     @property
     def books(self) -> dict[str, RuleBook[Any]]:
         """Return the rule books of all sections by name, in the order of a scenario."""
-        return {
-            "payments": self.payments,
-            "voids": self.voids,
-            "disputes": self.disputes,
-            "bills": self.bills,
-            "faults": self.faults,
-        }
+        return {section: getattr(self, section) for section in SECTIONS}
 
     def has_rule(self, name: str) -> bool:
         """Return whether a request may select the rule `name`."""
@@ -146,12 +136,9 @@ def spelling_of(scenario: Scenario) -> Spelling | None:
 
 def rule_books(state: State, scenario: Scenario) -> None:
     """Install the rules of a scenario with fresh counts."""
-    seed, magic, budget = state.seed, scenario.magic, ValueBudget(spelling=spelling_of(scenario))
-    state.payments = RuleBook(seed, scenario.payments, magic.of("payments"), budget)
-    state.voids = RuleBook(seed, scenario.voids, magic.of("voids"), budget)
-    state.disputes = RuleBook(seed, scenario.disputes, magic.of("disputes"), budget)
-    state.bills = RuleBook(seed, scenario.bills, magic.of("bills"), budget)
-    state.faults = RuleBook(seed, scenario.faults, magic.of("faults"), budget)
+    spelling = spelling_of(scenario)
+    for section, rules in scenario.rules.items():
+        setattr(state, section, RuleBook(state.seed, rules, scenario.magic.of(section), spelling))
 
 
 def request_rates(limits: Limits) -> RequestRates | None:

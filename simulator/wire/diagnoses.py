@@ -25,21 +25,11 @@ SENTENCES: Mapping[DetailKind, tuple[str, ...]] = {
     DetailKind.INACTIVE_PRODUCT: ("product {product} is inactive",),
     DetailKind.NO_ACCOUNT: ("account is empty", "; it must match {pattern}", " ({message})"),
     DetailKind.ACCOUNT_PATTERN: ("account must match {pattern}", " ({message})"),
-    DetailKind.ACCOUNT_OF_ANOTHER: (
-        "account {account} is option {found} of {whose}, not option {code}",
-        "; send {name} {found}",
-        ", or account {accounts}",
-    ),
-    DetailKind.ACCOUNT_OF_INACTIVE: (
-        "account {account} is option {found} of {whose}, which is inactive",
-        "; of option {code} it has account {accounts}",
-        "; it has account {all_accounts}",
-    ),
-    DetailKind.ACCOUNT_OF_NONE: (
-        "account {account} does not belong to {whose}",
-        " but to {owner}",
-        "; of option {code} it has account {accounts}",
-        "; it has account {all_accounts}",
+    DetailKind.FOREIGN_ACCOUNT: (
+        "account {account} does not belong to",
+        " option {code} of",
+        " {whose}",
+        "; it has account {accounts}",
     ),
     DetailKind.MISSING: ("{name} is missing", ", biller {biller} requires it", ", {product} requires it"),
     DetailKind.EXTRA_NO_TEXT: ("{name} must be a string",),
@@ -47,13 +37,11 @@ SENTENCES: Mapping[DetailKind, tuple[str, ...]] = {
     DetailKind.EXTRA_TOO_LARGE: ("{name} has more than {most} characters and items, its name included",),
     DetailKind.NO_OPTION: (
         "{name}: {product} has no option {code}",
+        " for {whom}",
         "; did you mean {nearest}?",
         "; it has {known}",
-        "; offered to {whom}: {offered}",
     ),
     DetailKind.INACTIVE_OPTION: ("{name}: option {code} is inactive",),
-    DetailKind.OPTION_NOT_OFFERED: ("{name}: option {code} is not offered to {whom}", "; offered to it: {offered}"),
-    DetailKind.NOTHING_OFFERED: ("{name}: {product} offers nothing to {whom}",),
     DetailKind.UNSUPPORTED_EXTRAS: ("{product} has no {names}", " and {left_out} more", "; it has {known}"),
     DetailKind.IGNORED_EXTRAS: (
         "{product} has no {names}",

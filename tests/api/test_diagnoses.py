@@ -63,7 +63,7 @@ REFUSED: list[tuple[int, dict[str, Any], str]] = [
     (
         42,
         LOAN | {"account": "9999999999"},
-        f"account 9999999999 does not belong to extras.ic_number {IC}; of option K it",
+        f"account 9999999999 does not belong to option K of extras.ic_number {IC}; it",
     ),
     (43, INTERBANK | extras(ic_number=...), "extras.ic_number is missing, INTERBANK requires it"),
     (43, INTERBANK | {"extras": None}, "extras.biller_code is missing, INTERBANK requires it"),
@@ -171,7 +171,7 @@ def test_no_product_is_suggested_that_is_inactive_for_this_reseller() -> None:
 def test_a_plan_that_is_not_offered_to_the_account_is_named(client: Client) -> None:
     answers = [topup(client, DATA | code("D20L") | {"account": f"01{n:08}", "amount": "21"}) for n in range(1000, 1008)]
     said = {answer.headers["x-sim-diagnosis"] for answer in answers}
-    assert any(one.startswith("extras.subproduct_code: option D20L is not offered to account 01") for one in said)
+    assert any(one.startswith("extras.subproduct_code: DATA has no option D20L for account 01") for one in said)
     assert "amount of D20L is 20, not 21" in said
 
 

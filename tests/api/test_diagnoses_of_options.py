@@ -80,17 +80,9 @@ def pay(client: Client, product_code: str, account: str, **extras: str) -> tuple
 
 NAME, IC = r"extras\.subproduct_code: ", r"extras\.ic_number (?P<ic>\w+)"
 SENTENCES = [
-    NAME + rf"option (?P<other>\w+) is not offered to {IC}; offered to it: (?P<offered>.+)",
-    NAME + rf"LOANS offers nothing to {IC}",
-    NAME + rf"LOANS has no option (?P<unknown>\w+); offered to {IC}: (?P<offered>.+)",
+    NAME + rf"LOANS has no option (?P<other>\w+) for {IC}(; it has (?P<offered>.+))?",
     NAME + r"option (?P<inactive>\w+) is inactive",
-    rf"account (?P<account>\d+) is option (?P<found>\w+) of {IC}, not option (?P<sent>\w+); "
-    r"send extras\.subproduct_code (?P<right>\w+), or account (?P<accounts>[\d, ]+)",
-    rf"account (?P<account>\d+) is option (?P<inactive>\w+) of {IC}, which is inactive; "
-    r"of option (?P<sent>\w+) it has account (?P<accounts>[\d, ]+)",
-    rf"account (?P<foreign>\d+) does not belong to {IC}; of option (?P<sent>\w+) it has account (?P<accounts>[\d, ]+)",
-    rf"account (?P<foreign>\d+) does not belong to {IC} but to extras\.ic_number (?P<owner>\w+); "
-    r"of option (?P<sent>\w+) it has account (?P<accounts>[\d, ]+)",
+    rf"account (?P<foreign>\d+) does not belong to option (?P<sent>\w+) of {IC}; it has account (?P<accounts>[\d, ]+)",
     r"amount must be at most 100; 200 is more",
 ]
 
@@ -105,27 +97,17 @@ def active_codes(ic: str) -> set[str]:
 
 def lies(said: dict[str, str], ic: str, plan: str, account: str) -> Iterator[str]:
     """The claims of a sentence that the data contradict."""
-    owned = {(other, number) for one, other, number, _ in WRITTEN if one == ic}
+    offered = set((said.get("offered") or "").split(", ")) - {""}
     claims = {
         "ic": said.get("ic", ic) == ic,
-        "other": said.get("other", plan) == plan and (plan in CODES or "other" not in said),
-        "not offered": "other" not in said or plan not in active_codes(ic),
-        "offered": "offered" not in said or set(said["offered"].split(", ")) == active_codes(ic),
-        "unknown": "unknown" not in said or (said["unknown"] == plan and plan not in CODES),
+        "other": said.get("other", plan) == plan and ("other" not in said or plan not in active_codes(ic)),
+        "offered": "other" not in said or offered == active_codes(ic),
         "inactive": "inactive" not in said or (ic, said["inactive"], False) in {(a, b, d) for a, b, _, d in WRITTEN},
-        "account": said.get("account", account) == account and ("account" not in said or account in dict_of(owned)),
-        "found": "found" not in said or (said["found"], account) in owned,
         "sent": said.get("sent", plan) == plan,
-        "right": "right" not in said or account in accounts_of(ic, said["right"]),
         "accounts": "accounts" not in said or set(said["accounts"].split(", ")) == accounts_of(ic, plan),
-        "foreign": "foreign" not in said or (said["foreign"] == account and account not in dict_of(owned)),
-        "owner": "owner" not in said or (said["owner"], account) in {(a, c) for a, _, c, _ in WRITTEN},
+        "foreign": "foreign" not in said or (said["foreign"] == account and account not in accounts_of(ic, plan)),
     }
     return (claim for claim, holds in claims.items() if not holds)
-
-
-def dict_of(owned: set[tuple[str, str]]) -> set[str]:
-    return {number for _, number in owned}
 
 
 IDENTITIES = (FIRST, SECOND, CLOSED, DRAWN)
@@ -139,7 +121,7 @@ def test_every_sentence_about_a_loan_is_true(client: Client, ic: str, plan: str,
         said, _, likely = said.rstrip("?").partition("; did you mean ")
         assert plan not in CODES
         assert likely in active_codes(ic)
-        assert said == f"extras.subproduct_code: LOANS has no option {plan}"
+        assert said == f"extras.subproduct_code: LOANS has no option {plan} for extras.ic_number {ic}"
         return
     found = [match for one in SENTENCES if (match := re.fullmatch(one, said))]
     assert len(found) == 1, said
@@ -151,38 +133,21 @@ def test_every_sentence_about_a_loan_is_true(client: Client, ic: str, plan: str,
 
 CASES = [
     # identity, code, account, and what is said
-    (FIRST, "U", "1029384756", "option U is not offered to extras.ic_number 900101145678; offered to it: K, SP"),
-    (DRAWN, "K", "1029384756", "LOANS offers nothing to extras.ic_number 660404049999"),
-    (FIRST, "X", "1029384756", "LOANS has no option X; offered to extras.ic_number 900101145678: K, SP"),
-    (FIRST, "k", "1029384756", "LOANS has no option k; did you mean K?"),
+    (FIRST, "U", "1029384756", "LOANS has no option U for extras.ic_number 900101145678; it has K, SP"),
+    (DRAWN, "K", "1029384756", "LOANS has no option K for extras.ic_number 660404049999"),
+    (FIRST, "X", "1029384756", "LOANS has no option X for extras.ic_number 900101145678; it has K, SP"),
+    (FIRST, "k", "1029384756", "LOANS has no option k for extras.ic_number 900101145678; did you mean K?"),
     (FIRST, "W", "55500055", "option W is inactive"),
-    (
-        FIRST,
-        "K",
-        "837465920",
-        "account 837465920 is option SP of extras.ic_number 900101145678, not option K; "
-        "send extras.subproduct_code SP, or account 1029384756",
-    ),
-    (
-        FIRST,
-        "SP",
-        "7777777771",
-        "account 7777777771 does not belong to extras.ic_number 900101145678 but to extras.ic_number 880202025432; "
-        "of option SP it has account 837465920",
-    ),
-    (
-        FIRST,
-        "SP",
-        "99999999",
-        "account 99999999 does not belong to extras.ic_number 900101145678; of option SP it has account 837465920",
-    ),
-    (
-        FIRST,
-        "SP",
-        "55500055",
-        "account 55500055 is option W of extras.ic_number 900101145678, which is inactive; "
-        "of option SP it has account 837465920",
-    ),
+    *[
+        (
+            FIRST,
+            "SP",
+            account,
+            f"account {account} does not belong to option SP of extras.ic_number 900101145678; "
+            "it has account 837465920",
+        )
+        for account in ("1029384756", "7777777771", "99999999", "55500055")
+    ],
 ]
 
 
@@ -213,15 +178,15 @@ def test_without_an_optional_code_any_account_of_the_identity_is_good(client: Cl
 def test_the_options_of_a_list_that_is_the_same_for_all_are_named_without_an_identity(client: Client) -> None:
     assert pay(client, "FIXED", "11111111", subproduct_code="C")[1].endswith("FIXED has no option C; it has A, B")
     _, said = pay(client, "FIXED", "22222222", subproduct_code="A")
-    assert said == "account 22222222 does not belong to FIXED; of option A it has account 11111111"
+    assert said == "account 22222222 does not belong to option A of FIXED; it has account 11111111"
     _, said = pay(client, "FIXED", "11111111", subproduct_code="B")
-    assert said == "account 11111111 is option A of FIXED, not option B; send extras.subproduct_code A"
+    assert said == "account 11111111 does not belong to option B of FIXED"
 
 
 def test_an_option_of_the_default_loan_that_an_identity_does_not_have_is_not_called_unknown(client: Client) -> None:
     _, said = pay(client, "STUDENTLOAN", "1029384756", ic_number=FIRST, subproduct_code="U")
     assert said == (
-        "extras.subproduct_code: option U is not offered to extras.ic_number 900101145678; offered to it: K, SP"
+        "extras.subproduct_code: STUDENTLOAN has no option U for extras.ic_number 900101145678; it has K, SP"
     )
 
 
@@ -235,8 +200,8 @@ def test_a_plan_that_is_not_offered_to_an_account_is_listed_beside_the_offered_p
         if "D20L" in mine:
             assert said == "amount of D20L is 20, not 21"
         else:
-            listed = said.removeprefix(f"extras.subproduct_code: option D20L is not offered to account {account}; ")
-            assert listed == f"offered to it: {', '.join(mine)}"
+            listed = said.removeprefix(f"extras.subproduct_code: DATA has no option D20L for account {account}; ")
+            assert listed == f"it has {', '.join(mine)}"
 
 
 def test_the_amounts_of_plans_are_the_amounts_offered_to_this_account(client: Client) -> None:

@@ -77,8 +77,7 @@ def test_a_rule_that_was_removed_stays_away_until_the_file_changes_it() -> None:
             assert [client.pay(f"r{place}-{sum_}", amount=sum_).data["status"] for sum_ in (10, 20, 30)] == [
                 "Accepted", "Accepted", "Processing",
             ]  # fmt: skip
-        [line] = load(client, payments=[unnamed, fails | {"when": {"amount": 10}}])
-        assert line == "rule 'fails': was removed while it ran, and is back since the file changed it"
+        assert load(client, payments=[unnamed, fails | {"when": {"amount": 10}}]) == ()
         assert [client.pay(f"s{sum_}", amount=sum_).data["status"] for sum_ in (10, 20)] == ["Failed", "Accepted"]
         client.sim("POST", "/sandboxes/default/reset")
         assert client.pay("after a reset", amount=20).data["status"] == "Failed"

@@ -122,12 +122,12 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
     "CallbackLog": (
         "_by_id left_out",
         {
-            "_count_max": SCENARIO, "_bytes_max": SCENARIO, "_bytes": DERIVED, "_by_trxid": DERIVED,
+            "_count_max": SCENARIO, "_bytes_max": SCENARIO, "size": DERIVED, "_by_trxid": DERIVED,
         },
     ),
     "DeliveryLog": (
         "_by_id _last_serial _last_n left_out",
-        {"_count_max": SCENARIO, "_bytes_max": SCENARIO, "_bytes": DERIVED, "_by_n": DERIVED},
+        {"_count_max": SCENARIO, "_bytes_max": SCENARIO, "size": DERIVED, "_by_n": DERIVED},
     ),
     "Nonces": (
         "_order _replaced _oldest_until",
@@ -141,16 +141,13 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
     "NotificationLog": ("_kept _count", {}),
     "SecretLog": ("_holders _former version replacements", {}),
     "RuleBook": (
-        "_budget magic_chosen rules _fallbacks counts",
+        "magic_chosen rules _fallbacks counts",
         {
-            "_seed": BEGINNING, "_magic": SCENARIO, "_has_magic": SCENARIO, "_has_rules": DERIVED, "_always": DERIVED,
+            "_seed": BEGINNING, "_spelling": SCENARIO, "_values_max": DERIVED,
+            "_magic": SCENARIO, "_has_magic": SCENARIO, "_has_rules": DERIVED, "_always": DERIVED,
             "_index": DERIVED, "_fallback_index": DERIVED, "_by_label": DERIVED,
             "__orig_class__": "of typing",
         },
-    ),
-    "ValueBudget": (
-        "_counts",
-        {"_values_max": "a constant", "spelling": SCENARIO, "_total": DERIVED},
     ),
 }  # fmt: skip
 
@@ -168,7 +165,7 @@ def objects(client: Client) -> list[Any]:
         state.rates,
         state.network,
     )
-    of_rules = state.notifications, state.secrets, state.payments, state.payments.budget
+    of_rules = state.notifications, state.secrets, state.payments
     boxes = live.inboxes, live.inboxes.peek("callbacks"), live.inboxes.budget
     around = live.journal, live.tape, live.events, live.courier, live.courier.sent, live.clock, live.counters
     traces = live.courier.traces

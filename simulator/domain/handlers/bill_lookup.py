@@ -27,15 +27,15 @@ from simulator.domain.model.transactions import Transaction
 from simulator.domain.queries import not_on_sale, on_sale
 from simulator.domain.state import State
 
+NO_CHANGES: Mapping[str, object] = {}
+
 
 class Inquiry(msgspec.Struct, frozen=True, kw_only=True):
-    """A bill look-up under validation. `profile` is None for a product without bills, `biller` for a product without
-    billers."""
+    """A bill look-up under validation. `biller` is None without an active biller of the requested code."""
 
     state: State
     asked: LookUpBill
     product: Product
-    profile: BillProfile | None
     biller: Option | None
 
 
@@ -51,22 +51,15 @@ def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillR
     if product is None:
         return BillRefused(BillError.PRODUCT, detail=not_on_sale(state, None, asked.product, reseller))
     rule = state.bills.choose(lambda: _facts(state, asked, product, now), asked.rule, asked.account)
-    inquiry = Inquiry(
-        state=state,
-        asked=asked,
-        product=product,
-        profile=product.bill,
-        biller=_biller(state, product, asked.biller_code),
-    )
+    inquiry = _inquiry(state, asked, product)
     if rule is None:
         for check in CHECKS:
             if refused := check(inquiry):
                 return refused
-        return BillFound(_minus_payments(state, inquiry, _generate(state, inquiry, now)), "", _ignored(inquiry))
+        return BillFound(_bill(inquiry, now), "", _ignored(inquiry))
     if rule.then.refused is not None:
         return replace(rule.then.refused, rule=rule.label)
-    bill = msgspec.structs.replace(_generate(state, inquiry, now), **rule.then.changes)
-    return BillFound(_minus_payments(state, inquiry, bill), rule.label)
+    return BillFound(_bill(inquiry, now, rule.then.changes), rule.label)
 
 
 def outstanding(state: State, product: Product, payment: CreatePayment, now: datetime) -> Decimal | None:
@@ -76,26 +69,14 @@ def outstanding(state: State, product: Product, payment: CreatePayment, now: dat
     }
     asked = LookUpBill(payment.reseller, product.code, payment.account, sender=payment.sender, key=payment.key, **codes)
     rule = state.bills.find(lambda: _facts(state, asked, product, now), account=asked.account).rule
-    if rule is not None and rule.then.refused is not None:
+    if product.bill is None or (rule is not None and rule.then.refused is not None):
         return None
-    return _left(state, asked, product, {} if rule is None else rule.then.changes, now)
-
-
-def _left(
-    state: State, asked: LookUpBill, product: Product, changes: Mapping[str, object], now: datetime
-) -> Decimal | None:
-    """Return the outstanding amount of a bill with changes, minus its payments; None for a product without bills."""
-    if product.bill is None:
-        return None
-    biller = _biller(state, product, asked.biller_code)
-    inquiry = Inquiry(state=state, asked=asked, product=product, profile=product.bill, biller=biller)
-    bill = msgspec.structs.replace(_generate(state, inquiry, now), **changes)
-    return _minus_payments(state, inquiry, bill).outstanding
+    return _bill(_inquiry(state, asked, product), now, rule.then.changes if rule else NO_CHANGES).outstanding
 
 
 def _facts(state: State, asked: LookUpBill, product: Product, now: datetime) -> dict[str, object]:
     return {
-        "outstanding": lambda: _left(state, asked, product, {}, now),
+        "outstanding": lambda: _bill(_inquiry(state, asked, product), now).outstanding,
         "now": now,
         "start": state.started,
         "reseller": asked.reseller,
@@ -114,20 +95,25 @@ def _key(product: Product, account: str, biller_code: object) -> BillKey:
     return product.code, account, str(biller_code) if counts else ""
 
 
-def _biller(state: State, product: Product, code: str) -> Option | None:
+def _inquiry(state: State, asked: LookUpBill, product: Product) -> Inquiry:
     field_id = biller_field(product)
-    found = offered(state.seed, product, field_id).by_code.get(code) if field_id else None
-    return found if found and found.is_active else None
+    found = offered(state.seed, product, field_id).by_code.get(asked.biller_code) if field_id else None
+    return Inquiry(state=state, asked=asked, product=product, biller=found if found and found.is_active else None)
 
 
-def _generate(state: State, inquiry: Inquiry, now: datetime) -> Bill:
-    asked, profile = inquiry.asked, inquiry.profile
-    if profile is None:
-        return Bill(inquiry.product.name)
-    key = _key(inquiry.product, asked.account, asked.biller_code)
-    name = inquiry.biller.label if inquiry.biller else profile.biller_name or inquiry.product.name
-    profile = _within_limits(profile, *amount_range(inquiry.product, inquiry.biller))
-    return draw_bill(profile, name, key, state.seed, now)
+def _bill(inquiry: Inquiry, now: datetime, changes: Mapping[str, object] = NO_CHANGES) -> Bill:
+    """Return the drawn bill with these changes, minus its successful payments by any reseller; failed and voided
+    payments do not count."""
+    state, asked, product, biller = inquiry.state, inquiry.asked, inquiry.product, inquiry.biller
+    key = _key(product, asked.account, asked.biller_code)
+    bill = Bill(product.name)
+    if (profile := product.bill) is not None:
+        name = biller.label if biller else profile.biller_name or product.name
+        bill = draw_bill(_within_limits(profile, *amount_range(product, biller)), name, key, state.seed, now)
+    bill = msgspec.structs.replace(bill, **changes)
+    if bill.outstanding is None:
+        return bill
+    return msgspec.structs.replace(bill, outstanding=max(ZERO, bill.outstanding - state.bills_paid.get(key, ZERO)))
 
 
 def _within_limits(profile: BillProfile, low: Decimal | None, high: Decimal | None) -> BillProfile:
@@ -135,14 +121,6 @@ def _within_limits(profile: BillProfile, low: Decimal | None, high: Decimal | No
     lowest = profile.lowest if low is None else max(profile.lowest, low)
     highest = profile.highest if high is None else min(profile.highest, high)
     return msgspec.structs.replace(profile, lowest=lowest, highest=max(lowest, highest))
-
-
-def _minus_payments(state: State, inquiry: Inquiry, bill: Bill) -> Bill:
-    """Return the bill minus its successful payments by any reseller; failed and voided payments do not count."""
-    if bill.outstanding is None:
-        return bill
-    key = _key(inquiry.product, inquiry.asked.account, inquiry.asked.biller_code)
-    return msgspec.structs.replace(bill, outstanding=max(ZERO, bill.outstanding - state.bills_paid.get(key, ZERO)))
 
 
 def _ignored(inquiry: Inquiry) -> Detail | None:
@@ -157,7 +135,7 @@ def _ignored(inquiry: Inquiry) -> Detail | None:
 
 def _check_product(inquiry: Inquiry) -> BillRefused | None:
     product = inquiry.product
-    if inquiry.profile is not None and product.is_active:
+    if product.bill is not None and product.is_active:
         return None
     if not product.is_active:
         return BillRefused(BillError.UNAVAILABLE, detail=detail(DetailKind.INACTIVE_PRODUCT, product=product.code))

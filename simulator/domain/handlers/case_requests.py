@@ -24,7 +24,7 @@ from simulator.domain.model.cases import (
     NoSuchTransaction,
 )
 from simulator.domain.model.details import Detail, DetailKind, detail
-from simulator.domain.model.domain_events import LedgerPosting, NotificationKind
+from simulator.domain.model.domain_events import EmailNotification, LedgerPosting, NotificationKind
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.outcomes import DomainOutcome
@@ -254,7 +254,7 @@ def _notify(state: State, case: Case, now: datetime, text: str) -> None:
     transaction = case.transaction
     to = dict.fromkeys((*case.user_email, state.resellers[transaction.reseller].email))
     subject = f"{case.kind.value.capitalize()} of {transaction.product_name}, reference {transaction.refid}"
-    notification = state.notifications.add(
+    notification = EmailNotification(
         at=now,
         kind=NotificationKind(case.kind.value),
         reseller=transaction.reseller,
@@ -264,4 +264,4 @@ def _notify(state: State, case: Case, now: datetime, text: str) -> None:
         trxid=transaction.trxid,
         refid=transaction.refid,
     )
-    state.publish(notification)
+    state.publish(state.notifications.add(notification))

@@ -6,6 +6,7 @@ their own, and a product whose options alone changed has an event only when its 
 changed.
 """
 
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -81,11 +82,10 @@ def _comparison(state: State, now: datetime) -> Same[Product]:
     """Return the comparison of products in the current default shape."""
     if _is_newer(state, now):
         return _is_same_product
-    return lambda one, other: _is_same_product(one, other) and _is_same_before(state, one, other)
-
-
-def _is_same_before(state: State, one: Product, other: Product) -> bool:
-    return one is other or older(state, one).fulfillment == older(state, other).fulfillment
+    return lambda one, other: (
+        _is_same_product(one, other)
+        and (one is other or older(state, one).fulfillment == older(state, other).fulfillment)
+    )
 
 
 def _is_newer(state: State, now: datetime) -> bool:
@@ -107,7 +107,7 @@ def changes(
         entry = CatalogEntry(_without_options(product), has_loss_risk=pricing.has_loss_risk(product))
         yield Change(f"product.{change}", (code,), entry, product)
     for code, product in after.products.items():
-        if (was := before.products.get(code)) is not None and _offer_differs(was, product):
+        if (was := before.products.get(code)) is not None and was is not product:
             yield from _option_changes(was, product)
 
 
@@ -174,16 +174,6 @@ def _without_options(product: Product) -> Product:
     return replace(product, options={}, options_for={})
 
 
-def _offer_differs(one: Product, other: Product) -> bool:
-    """Return False only when options and prices are certainly the same."""
-    return one is not other and _offered_by(one) != _offered_by(other)
-
-
-def _offered_by(product: Product) -> tuple[object, ...]:
-    prices = product.discount, product.price_adjustment, product.denomination_unit_price, product.currency
-    return product.options, product.options_for, product.pricing and product.pricing.id, *prices
-
-
 def _option_changes(before: Product, after: Product) -> Iterator[Change]:
     shown = {DELETED: _without_options(before)}
     now = _without_options(after)
@@ -207,12 +197,8 @@ def _offer(product: Product, field_id: str, option: Option) -> ProductOffer:
     return ProductOffer(option, pricing.price(product, value), pricing.cost(product, value))
 
 
-def _is_same(one: object, other: object) -> bool:
-    return one == other
-
-
 def _differences(
-    old: Mapping[Key, Resource], new: Mapping[Key, Resource], is_same: Same[Resource] = _is_same
+    old: Mapping[Key, Resource], new: Mapping[Key, Resource], is_same: Same[Resource] = operator.eq
 ) -> Iterator[tuple[str, Key, Resource]]:
     for key, resource in new.items():
         if key not in old:

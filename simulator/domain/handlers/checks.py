@@ -214,41 +214,21 @@ def bad_option(
     if code in offered.by_code:
         return detail(DetailKind.INACTIVE_OPTION, name=name, code=code)
     known = tuple(option.code for option in offered.active)
-    if whom and not known:
-        return detail(DetailKind.NOTHING_OFFERED, name=name, product=product.code, whom=whom)
-    if whom and any(code in every.by_code for every in _lists(product, field_id)):
-        return detail(DetailKind.OPTION_NOT_OFFERED, name=name, code=code, whom=whom, offered=known)
     likely = nearest(code, known)
-    listed = {} if likely else {"offered" if whom else "known": known}
-    return detail(DetailKind.NO_OPTION, name=name, product=product.code, code=code, nearest=likely, whom=whom, **listed)
+    return detail(
+        DetailKind.NO_OPTION,
+        name=name,
+        product=product.code,
+        code=code,
+        whom=whom,
+        nearest=likely,
+        known=() if likely else known,
+    )
 
 
-def bad_account_of_option(draft: Draft, field_id: str, sent: Mapping[str, str], suitable: list[Option]) -> Detail:
-    """Explain why the account belongs to none of the `suitable` options, which are on sale and have the code that the
-    payment `sent`, by the names of its extras. `field_id` is the field of these options."""
-    product, whom = draft.product, offered_whom(draft, field_id)
-    code = next(iter(sent.values()), "")
+def bad_account_of_option(draft: Draft, field_id: str, code: str, suitable: list[Option]) -> Detail:
+    """Explain why the account belongs to none of the `suitable` options of a field, which are on sale and have the code
+    that the payment sent, if any."""
     accounts = tuple(option.account_number for option in suitable if option.account_number)
-    facts: dict[str, object] = {"account": draft.account, "whose": whom or product.code}
-    facts |= {"code": code, "accounts": accounts} if code else {"all_accounts": accounts}
-    same = [option for option in offered_to(draft, field_id) if option.account_number == draft.account]
-    if found := next((option.code for option in same if option.is_active), ""):
-        return detail(DetailKind.ACCOUNT_OF_ANOTHER, found=found, name=next(iter(sent)), **facts)
-    if same:
-        return detail(DetailKind.ACCOUNT_OF_INACTIVE, found=same[0].code, **facts)
-    owner = _owner(product, field_id, draft.account)
-    return detail(DetailKind.ACCOUNT_OF_NONE, owner={next(iter(whom)): owner} if whom and owner else None, **facts)
-
-
-def _lists(product: Product, field_id: str) -> list[OptionList]:
-    """Return all option lists of a field: its own, and the lists written for single account numbers."""
-    written = [options for (field, _), options in product.options_for.items() if field == field_id]
-    return [product.options[field_id], *written]
-
-
-def _owner(product: Product, field_id: str, account: str) -> str:
-    """Return the account number whose written options have this account; empty without a match."""
-    for (field, number), options in product.options_for.items():
-        if field == field_id and any(option.account_number == account for option in options):
-            return number
-    return ""
+    whose = offered_whom(draft, field_id) or draft.product.code
+    return detail(DetailKind.FOREIGN_ACCOUNT, account=draft.account, code=code, whose=whose, accounts=accounts)

@@ -191,13 +191,13 @@ def _check_account_of_option(draft: Draft) -> Refusal | None:
     if source is None or source.path != "account_number" or draft.state.is_magic(draft.account):
         return None
     named = [name for name, extra in product.fulfillment.extras.items() if extra.from_field == source.from_field]
-    sent = {_path(name): code for name in named if isinstance(code := draft.extras.get(name), str)}
+    sent = [code for name in named if isinstance(code := draft.extras.get(name), str)]
     options = offered_to(draft, source.from_field).active
-    suitable = [option for option in options if all(code == option.code for code in sent.values())]
+    suitable = [option for option in options if all(code == option.code for code in sent)]
     if any(option.account_number == draft.account for option in suitable):
         return None
     reason = Reason.EXTRAS if draft.state.assumes("option-account", "Invalid_Extras") else Reason.ACCOUNT
-    return Refusal(reason, detail=bad_account_of_option(draft, source.from_field, sent, suitable))
+    return Refusal(reason, detail=bad_account_of_option(draft, source.from_field, "".join(sent[:1]), suitable))
 
 
 def check_plan_code(draft: Draft) -> Refusal | None:

@@ -1,18 +1,15 @@
 """Run-time changes of rules, with counts of faults."""
 
-from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 from simulator.domain.commands import AddRule, CountFault, RemoveRule
 from simulator.domain.errors import Conflict, Unknown, refuse_more
+from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rules import AddedRule, Rule
 from simulator.domain.model.scenario import Scenario
-from simulator.domain.state import (
-    State,
-    rule_books,
-)
+from simulator.domain.state import State, rule_books
 
 
 def add_rule(state: State, command: AddRule, now: datetime) -> Rule[Any]:
@@ -49,27 +46,22 @@ def count_fault(state: State, command: CountFault, now: datetime) -> None:
     state.faults.count(command.matched, command.chosen, command.values, is_selected=command.is_selected)
 
 
-Written = dict[str, Any]
-
-
 def replace_rules(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
-    """Install the rules of `new`; yield a line for each rule whose new version conflicts with a run-time change.
+    """Install the rules of `new`, without those that were removed at run time and that the file has not changed. Yield
+    a line for each run-time rule that gives way to a rule of the file.
 
     Counts of `times`, `nth` and `every` restart; counts of magic accounts serve coverage alone and continue.
     """
     before = state.books
-    from_file = {id(rule) for section in _sections(old).values() for rule in section}
     rule_books(state, new)
-    present = {id(rule) for book in before.values() for rule, _ in book.counted_rules()}
-    yield from _remove_deleted_rules(state, old, new, present)
-    labels = {
-        label for book in state.books.values() for rule, _ in book.counted_rules() for label in (rule.id, rule.name)
-    }
-    labels = (labels | new.magic.names()) - {""}
+    for section, book in before.items():
+        _remove_again(old, new, section, {id(rule) for rule, _ in book.counted_rules()}, state.books[section])
+    listed = (rule for book in state.books.values() for rule, _ in book.counted_rules())
+    labels = ({label for rule in listed for label in (rule.id, rule.name)} | new.magic.names()) - {""}
     for section, book in before.items():
         state.books[section].magic_chosen = book.magic_chosen
         for rule, count in reversed(list(book.counted_rules())):
-            if id(rule) in from_file:
+            if rule.id not in state.added:
                 state.retire_rule(rule, count)
             elif {rule.id, rule.name} & labels:
                 state.retire_rule(rule, count)
@@ -78,43 +70,14 @@ def replace_rules(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
                 state.books[section].put_first(rule, count)
 
 
-def _remove_deleted_rules(state: State, old: Scenario, new: Scenario, present: set[int]) -> Iterator[str]:
-    """Remove from the new books the rules that were removed at run time, except rules that the file has changed.
-
-    Yield a line for each of these. `present` has the identities of the rules that were not removed.
-    """
-    for section, rules in _sections(old).items():
-        if all(id(rule) in present for rule in rules):
-            continue
-        were, are = _written(old, section), _written(new, section)
-        removed = [one for rule, one in zip(rules, were, strict=True) if id(rule) not in present]
-        left_out = Counter(map(repr, removed))
-        for rule, one in zip(_sections(new)[section], are, strict=True):
-            if left_out[repr(one)]:
-                left_out[repr(one)] -= 1
-                state.books[section].remove(rule.id)
-        unchanged = set(map(repr, were))
-        changed = {_label(one) for one in are if repr(one) not in unchanged}
-        for label in filter(None, map(_label, removed)):
-            if label in changed:
-                yield f"rule {label!r}: was removed while it ran, and is back since the file changed it"
-
-
-def _label(written: Written) -> str:
-    """Return the identity of a rule that its file changed: its name, else its assigned id."""
-    return str(written.get("name") or written.get("id") or "")
-
-
-def _written(scenario: Scenario, section: str) -> list[Written]:
-    """Return the rules of a section as the file has them."""
-    return list(scenario.document.get(section) or ())
-
-
-def _sections(scenario: Scenario) -> dict[str, tuple[Rule[Any], ...]]:
-    return {
-        "payments": scenario.payments,
-        "voids": scenario.voids,
-        "disputes": scenario.disputes,
-        "bills": scenario.bills,
-        "faults": scenario.faults,
-    }
+def _remove_again(old: Scenario, new: Scenario, section: str, present: set[int], book: RuleBook[Any]) -> None:
+    """Remove from `book` the rules of `new` that are written as removed rules of `old` are. `present` has the
+    identities of the rules that were not removed."""
+    if all(id(rule) in present for rule in old.rules[section]):
+        return
+    were, are = (list(one.document.get(section) or ()) for one in (old, new))
+    removed = [written for rule, written in zip(old.rules[section], were, strict=True) if id(rule) not in present]
+    for rule, written in zip(new.rules[section], are, strict=True):
+        if written in removed:
+            removed.remove(written)
+            book.remove(rule.id)

@@ -30,11 +30,7 @@ from simulator.domain.model.scenario import Limits, ResellerStart, Scenario
 from simulator.domain.model.schedule import Scheduled, due_at, written
 from simulator.domain.model.webhooks import WebhookStart
 from simulator.domain.queries import time_of_change
-from simulator.domain.state import (
-    State,
-    request_rates,
-    status_codes,
-)
+from simulator.domain.state import State, request_rates, status_codes
 
 # Limits on memory that is allocated when a sandbox starts.
 FIXED_SIZES = frozenset(

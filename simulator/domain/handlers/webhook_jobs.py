@@ -26,7 +26,7 @@ from simulator.domain.model.delivery_attempts import (
     counted,
     is_accepted,
 )
-from simulator.domain.model.domain_events import AttemptOutcome, NotificationKind
+from simulator.domain.model.domain_events import AttemptOutcome, EmailNotification, NotificationKind
 from simulator.domain.model.money import CENT, is_bounded, is_whole_cents
 from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.resellers import Reseller
@@ -160,15 +160,15 @@ def _alert(state: State, reseller: Reseller, now: datetime) -> None:
     wallet = reseller.wallet
     balance, threshold = f"RM {wallet.balance:.2f}", f"RM {wallet.threshold:.2f}"
     text = f"The balance of {reseller.code} is {balance}, below the threshold of {threshold}."
-    notification = state.notifications.add(
+    notification = EmailNotification(
         at=now,
         kind=NotificationKind.LOW_BALANCE,
         reseller=reseller.code,
-        to=[reseller.email],
+        to=(reseller.email,),
         subject="Low balance",
         text=text,
     )
-    state.publish(notification)
+    state.publish(state.notifications.add(notification))
 
 
 def publish_credit(state: State, reseller: Reseller, entry: Entry, now: datetime) -> None:

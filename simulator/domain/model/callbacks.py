@@ -1,14 +1,14 @@
 """Transaction callbacks (SPEC 6.1): their contents, retries and attempts."""
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 import msgspec
 from msgspec.structs import replace
 
-from simulator.domain.model.delivery_attempts import Attempt, AttemptEnd, AttemptResult
+from simulator.domain.model.delivery_attempts import Attempt, AttemptEnd, AttemptResult, JobLog
 from simulator.domain.model.transactions import PaymentResult, Transaction
 
 _TEMPORARY = frozenset({408, 429})
@@ -91,52 +91,30 @@ def is_retried(result: AttemptResult, *, redirects: bool = False) -> bool:
     return result.kind is not AttemptEnd.BLOCKED
 
 
-class CallbackLog:
-    """The latest callbacks of a sandbox, by id and by transaction. The oldest are evicted, by count and by bytes.
+class CallbackLog(JobLog[Callback]):
+    """The latest callbacks of a sandbox, also by transaction.
 
     An evicted callback that is pending is still sent and retried, but its results are not stored.
     """
 
     def __init__(self, count_max: int, bytes_max: int) -> None:
-        self._count_max = count_max
-        self._bytes_max = bytes_max
-        self._bytes = 0
-        self._by_id: OrderedDict[str, Callback] = OrderedDict()
+        super().__init__(count_max, bytes_max)
         self._by_trxid: dict[str, list[Callback]] = {}
-        self.left_out = 0
-
-    def __iter__(self) -> Iterator[Callback]:
-        return iter(self._by_id.values())
-
-    def __reversed__(self) -> Iterator[Callback]:
-        return reversed(self._by_id.values())
-
-    def __len__(self) -> int:
-        return len(self._by_id)
-
-    def find(self, id_: str) -> Callback | None:
-        """Return the callback with this id, if it is still in the log."""
-        return self._by_id.get(id_)
-
-    @property
-    def size(self) -> int:
-        """Return the approximate memory of the callbacks, in bytes."""
-        return self._bytes
 
     def add(self, callback: Callback) -> None:
         """Add a callback, evicting the oldest as needed, never the newest."""
         self._by_id[callback.id] = callback
         self._by_trxid.setdefault(callback.transaction.trxid, []).append(callback)
-        self._bytes += callback.size
+        self.size += callback.size
         self._evict()
 
     def restore(self, callbacks: Iterable[Callback], left_out: int) -> None:
         """Replace all callbacks; `left_out` counts earlier evictions."""
-        self._by_id, self._by_trxid, self._bytes, self.left_out = OrderedDict(), {}, 0, left_out
+        self._by_id, self._by_trxid, self.size, self.left_out = OrderedDict(), {}, 0, left_out
         for one in callbacks:
             self._by_id[one.id] = one
             self._by_trxid.setdefault(one.transaction.trxid, []).append(one)
-            self._bytes += one.size
+            self.size += one.size
 
     def end_attempt(self, callback: Callback, attempt: Attempt, result: AttemptResult) -> None:
         """Store the result of an attempt, without the receiver's headers. May evict callbacks, like `add`."""
@@ -144,7 +122,7 @@ class CallbackLog:
             attempt.result = replace(result, body="", headers=())
             return
         attempt.result = replace(result, headers=()) if result.headers else result
-        self._bytes += _size(result)
+        self.size += _size(result)
         self._evict()
 
     def of(self, trxid: str) -> list[Callback]:
@@ -152,7 +130,7 @@ class CallbackLog:
         return list(self._by_trxid.get(trxid, ()))
 
     def _evict(self) -> None:
-        while len(self._by_id) > self._count_max or (self._bytes > self._bytes_max and len(self._by_id) > 1):
+        while len(self._by_id) > self._count_max or (self.size > self._bytes_max and len(self._by_id) > 1):
             self._drop_oldest()
 
     def _drop_oldest(self) -> None:
@@ -161,7 +139,7 @@ class CallbackLog:
         siblings.remove(oldest)
         if not siblings:
             del self._by_trxid[oldest.transaction.trxid]
-        self._bytes -= oldest.size
+        self.size -= oldest.size
         self.left_out += 1
         for attempt in oldest.attempts:
             if attempt.result is not None:

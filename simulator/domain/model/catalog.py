@@ -54,9 +54,6 @@ class TreeKind(StrEnum):
     GROUP = "group"
 
 
-PARTS_MAX = 64
-
-
 class Money(msgspec.Struct, frozen=True):
     """An amount with its currency."""
 
@@ -166,26 +163,6 @@ class OptionList(tuple[Option, ...]):
     def inactive(self) -> "OptionList":
         """Return the options not on sale."""
         return OptionList(option for option in self if not option.is_active)
-
-    @cached_property
-    def personal(self) -> tuple[Option, ...]:
-        """Return the options that are offered to only some account numbers."""
-        return tuple(option for option in self if option.share < 1)
-
-    def without(self, left_out: tuple[str, ...]) -> "OptionList":
-        """Return the list without these codes; cached, to share its indexes among account numbers."""
-        if not left_out:
-            return self
-        found = self._parts.get(left_out)
-        if found is None:
-            found = OptionList(option for option in self if option.code not in left_out)
-            if len(self._parts) < PARTS_MAX:
-                self._parts[left_out] = found
-        return found
-
-    @cached_property
-    def _parts(self) -> dict[tuple[str, ...], "OptionList"]:
-        return {}
 
     @cached_property
     def by_denomination(self) -> Mapping[Decimal, tuple[Option, ...]]:

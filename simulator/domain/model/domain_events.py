@@ -1,7 +1,7 @@
 """Events of a sandbox, as values for observers, and the log of notifications. The domain does not depend on them."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from enum import StrEnum
 
@@ -21,7 +21,7 @@ class NotificationKind(StrEnum):
 class EmailNotification(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """An e-mail. `n` counts from 1 within the sandbox; `trxid` and `refid` are empty without a transaction."""
 
-    n: int
+    n: int = 0
     at: datetime
     kind: NotificationKind
     reseller: str
@@ -58,31 +58,10 @@ class NotificationLog:
         self._kept = deque(kept, maxlen=self._kept.maxlen)
         self._count = left_out + len(self._kept)
 
-    def add(
-        self,
-        *,
-        at: datetime,
-        kind: NotificationKind,
-        reseller: str,
-        to: Sequence[str],
-        subject: str,
-        text: str,
-        trxid: str = "",
-        refid: str = "",
-    ) -> EmailNotification:
-        """Record an e-mail to all of `to`."""
+    def add(self, notification: EmailNotification) -> EmailNotification:
+        """Record an e-mail, and return it with its number."""
         self._count += 1
-        notification = EmailNotification(
-            n=self._count,
-            at=at,
-            kind=kind,
-            reseller=reseller,
-            to=tuple(to),
-            subject=subject,
-            text=text,
-            trxid=trxid,
-            refid=refid,
-        )
+        notification = msgspec.structs.replace(notification, n=self._count)
         self._kept.append(notification)
         return notification
 

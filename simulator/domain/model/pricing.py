@@ -33,10 +33,8 @@ def offered(seed: int, product: Product, field_id: str, account_number: str = ""
     if field_id not in product.fields_by_account:
         return options
     identity = (product.code, field_id, account_number)
-    mine = options.without(tuple(option.code for option in options.personal if not _is_for(seed, option, identity)))
-    if any(option.account_digits for option in mine):
-        return OptionList(_for_account(seed, option, identity) for option in mine)
-    return mine
+    mine = (option for option in options if option.share >= 1 or _is_for(seed, option, identity))
+    return OptionList(_for_account(seed, option, identity) for option in mine)
 
 
 def account_source(product: Product, field_id: str) -> str | None:

@@ -17,7 +17,18 @@ from typing import Any, Generic
 import msgspec
 
 from simulator.domain.model import draw
-from simulator.domain.model.rules import Fields, Rule, RuleCount, RuleIndex, Then, ValueBudget, by_label, counted_value
+from simulator.domain.model.rules import (
+    SANDBOX_VALUES_MAX,
+    SECTIONS,
+    VALUES_MAX,
+    Fields,
+    Rule,
+    RuleCount,
+    RuleIndex,
+    Then,
+    by_label,
+    counted_value,
+)
 
 Rules = tuple[Rule[Then], ...]
 
@@ -61,14 +72,18 @@ WAITING: Choice[Any] = Choice(rule=None, waits=True)
 
 
 class RuleBook(Generic[Then]):
-    """The rules of a section in a sandbox, in evaluation order, with their counts. The books of a sandbox share a
-    `budget`."""
+    """The rules of a section in a sandbox, in evaluation order, with their counts. Refids with the same `spelling` are
+    one value."""
 
     def __init__(
-        self, seed: int, rules: Rules[Then], magic: MagicRules[Then] | None = None, budget: ValueBudget | None = None
+        self,
+        seed: int,
+        rules: Rules[Then],
+        magic: MagicRules[Then] | None = None,
+        spelling: Callable[[str], str] | None = None,
     ) -> None:
         self._seed = seed
-        self._budget = budget or ValueBudget()
+        self._spelling = spelling
         self.magic_chosen: Counter[str] = Counter()  # counts of magic rules, by id
         self.rules = [rule for rule in rules if not rule.fallback]
         self._fallbacks = [rule for rule in rules if rule.fallback]
@@ -83,7 +98,7 @@ class RuleBook(Generic[Then]):
             yield rule, self.counts[rule.id]
 
     def restore(self, rules: Iterable[tuple[Rule[Then], RuleCount]], magic_chosen: Mapping[str, int]) -> None:
-        """Replace all rules and counts by `rules`, in evaluation order. The shared budget is restored separately."""
+        """Replace all rules and counts by `rules`, in evaluation order."""
         pairs = list(rules)
         self.rules = [rule for rule, _ in pairs if not rule.fallback]
         self._fallbacks = [rule for rule, _ in pairs if rule.fallback]
@@ -91,30 +106,26 @@ class RuleBook(Generic[Then]):
         self.magic_chosen = Counter(magic_chosen)
         self._update_cache()
 
-    @property
-    def budget(self) -> ValueBudget:
-        """Return the limit on the values that the rules count."""
-        return self._budget
-
     def put_first(self, rule: Rule[Then], count: RuleCount | None = None) -> None:
         """Insert a rule before all others of its kind; `count` continues an earlier count."""
         (self._fallbacks if rule.fallback else self.rules).insert(0, rule)
         self.counts[rule.id] = count or RuleCount()
-        self._budget.add(rule.id, self.counts[rule.id])
         self._update_cache()
 
     def remove(self, rule_id: str) -> bool:
         """Remove a rule; return False when the id is unknown."""
         count = self.counts.pop(rule_id, None)
         if count is not None:
-            self._budget.release(rule_id, count)
             self.rules = [rule for rule in self.rules if rule.id != rule_id]
             self._fallbacks = [rule for rule in self._fallbacks if rule.id != rule_id]
             self._update_cache()
         return count is not None
 
     def _update_cache(self) -> None:
-        """Index the rules, and cache the rule that decides every ordinary request, if one does."""
+        """Index the rules, share the limit on values among those that count per value, and cache the rule that decides
+        every ordinary request, if one does."""
+        sharing = sum(bool(rule.per) for rule in (*self.rules, *self._fallbacks))
+        self._values_max = min(VALUES_MAX, SANDBOX_VALUES_MAX // len(SECTIONS) // max(1, sharing))
         self._has_rules = bool(self.rules or self._fallbacks)
         self._index, self._fallback_index = RuleIndex(self.rules), RuleIndex(self._fallbacks)
         self._by_label = by_label((*self.rules, *self._fallbacks))
@@ -181,7 +192,7 @@ class RuleBook(Generic[Then]):
                 if chosen is None and rule.before_body(facts):
                     return Choice(rule=None, matched=tuple(matched), values=tuple(values), waits=True)
             elif rule.when(facts):
-                value = counted_value(rule.per, facts, self._budget.spelling) if rule.per else ""
+                value = counted_value(rule.per, facts, self._spelling) if rule.per else ""
                 if rule.per:
                     if not value:
                         continue
@@ -214,7 +225,7 @@ class RuleBook(Generic[Then]):
         ids = frozenset(matched)
         for rule_id, value in values:
             if rule_id in counts and (rule_id in ids or rule_id == chosen):
-                count = self._budget.count_of(rule_id, counts[rule_id], value)
+                count = self._count_of(counts[rule_id], value)
                 count.matched += rule_id in ids
                 count.chosen += rule_id == chosen
         if chosen in counts:
@@ -222,6 +233,15 @@ class RuleBook(Generic[Then]):
             counts[chosen].selected += is_selected
         elif chosen:
             self.magic_chosen[chosen] += 1
+
+    def _count_of(self, count: RuleCount, value: str) -> RuleCount:
+        """Return the count of a value, to be incremented. A new value may evict the oldest."""
+        found = count.by_value.get(value)
+        if found is None:
+            while len(count.by_value) >= self._values_max:
+                del count.by_value[next(iter(count.by_value))]
+            found = count.by_value[value] = RuleCount()
+        return found
 
     def times_chosen(self, rule: Rule[Then]) -> int:
         """Return how often a rule was chosen so far; magic rules are not counted."""

@@ -4,7 +4,7 @@ Matchers are compiled to plain callables. Rules are shared and immutable; a `Rul
 in total and for each value of a fact.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import chain
@@ -116,6 +116,9 @@ class Rule(Generic[Then]):
         return next(variant for end, variant in self.variants if point < end)
 
 
+SECTIONS = ("payments", "voids", "disputes", "bills", "faults")
+"""The sections of a scenario that have rules, in its order."""
+
 INDEXED = ("refid", "account", "product", "reseller")
 """The indexed facts of rules, most selective first. A rule that tests several is indexed by the first."""
 
@@ -165,7 +168,7 @@ def by_label(rules: Sequence[Rule[Then]]) -> Mapping[str, Rule[Then]]:
 
 
 VALUES_MAX = 10_000  # of a single rule or expectation
-SANDBOX_VALUES_MAX = 100_000  # of all rules of a sandbox together, about 30 MB, or of all its expectations
+SANDBOX_VALUES_MAX = 100_000  # of all rules of a sandbox, about 30 MB, or of all its expectations
 VALUE_CHARS_MAX = 200  # longer values are compared by their beginning alone
 
 
@@ -181,66 +184,6 @@ class RuleCount(msgspec.Struct):
     def of(self, value: str) -> "RuleCount":
         """Return the count of a value, read-only; the total of the rule for the value ""."""
         return self.by_value.get(value, _NO_COUNT) if value else self
-
-
-class ValueBudget:
-    """A limit on the values that the rules of a sandbox count, per rule and in total. At the total limit, a new value
-    evicts the oldest value of the rule with the most values; on a tie, of the rule that has had so many for longest.
-    Refids with the same `spelling` are one value.
-
-    `owner` is a key that is unique to the rule within the sandbox.
-    """
-
-    def __init__(self, values_max: int = SANDBOX_VALUES_MAX, spelling: Callable[[str], str] | None = None) -> None:
-        self.spelling = spelling
-        self._values_max = values_max
-        self._total = 0
-        self._counts: dict[str, RuleCount] = {}  # of rules with values, the rule that changed last at the end
-
-    def count_of(self, owner: str, count: RuleCount, value: str) -> RuleCount:
-        """Return the count of a value of `owner`, to be incremented; `count` is the rule's count."""
-        found = count.by_value.get(value)
-        if found is None:
-            if len(count.by_value) >= VALUES_MAX:
-                self._drop_oldest(owner, count)
-            elif self._total >= self._values_max:
-                self._drop_oldest(*self._with_most())
-            self.release(owner, count)
-            found = count.by_value[value] = RuleCount()
-            self.add(owner, count)
-        return found
-
-    @property
-    def owners(self) -> list[str]:
-        """Return the rules that count values, the rule that changed last at the end."""
-        return list(self._counts)
-
-    def restore(self, counts: Iterable[tuple[str, RuleCount]]) -> None:
-        """Replace all counted rules by `counts`, in the order of `owners`."""
-        self._total, self._counts = 0, {}
-        for owner, count in counts:
-            self.add(owner, count)
-
-    def add(self, owner: str, count: RuleCount) -> None:
-        """Add a rule with its existing values."""
-        if count.by_value:
-            self._counts[owner] = count
-            self._total += len(count.by_value)
-        while self._total > self._values_max:
-            self._drop_oldest(*self._with_most())
-
-    def release(self, owner: str, count: RuleCount) -> None:
-        """Remove a rule that is deleted or about to change."""
-        if self._counts.pop(owner, None) is not None:
-            self._total -= len(count.by_value)
-
-    def _with_most(self) -> tuple[str, RuleCount]:
-        return max(self._counts.items(), key=lambda counted: len(counted[1].by_value))
-
-    def _drop_oldest(self, owner: str, count: RuleCount) -> None:
-        self.release(owner, count)
-        del count.by_value[next(iter(count.by_value))]
-        self.add(owner, count)
 
 
 _NO_COUNT = RuleCount()

@@ -19,7 +19,7 @@ from simulator.domain.model.fault_kinds import FaultThen
 from simulator.domain.model.inbox_programs import InboxProgram
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.rule_book import NO_MAGIC, Magic
-from simulator.domain.model.rules import Rule, ScenarioOrigin
+from simulator.domain.model.rules import SECTIONS, Rule, ScenarioOrigin
 from simulator.domain.model.schedule import NetworkTimeline, Scheduled
 from simulator.domain.model.transactions import PaymentThen, Step
 from simulator.domain.model.webhooks import WebhookPolicy, WebhookStart
@@ -131,6 +131,11 @@ class Scenario:
     expect: tuple[Expectation, ...] = ()
     written: Callable[[], Mapping[str, Any]] = field(default=dict, compare=False, repr=False)
     origin: ScenarioOrigin | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def rules(self) -> Mapping[str, tuple[Rule[Any], ...]]:
+        """Return the rules of all sections, by section."""
+        return {section: getattr(self, section) for section in SECTIONS}
 
     @property
     def document(self) -> Mapping[str, Any]:

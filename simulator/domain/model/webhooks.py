@@ -4,6 +4,7 @@ their log.
 An event may have several jobs: the first, and a job for each manual replay. They share the event and its replay count.
 """
 
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -14,7 +15,7 @@ from itertools import takewhile
 import msgspec
 
 from simulator.domain.model.catalog import Category, Group, Option, Product
-from simulator.domain.model.delivery_attempts import Attempt
+from simulator.domain.model.delivery_attempts import Attempt, JobLog
 
 BALANCE_ADDED = "balance.added"
 REPLAYS_MAX = 3
@@ -157,37 +158,14 @@ class Delivery(msgspec.Struct):
         return 2000 + 500 * len(self.attempts) + 4 * (bodies + length)
 
 
-class DeliveryLog:
-    """Jobs by id and by number; the oldest ended jobs are evicted."""
+class DeliveryLog(JobLog[Delivery]):
+    """Jobs by id and by number; the oldest ended jobs are evicted, and only ended jobs count for the limits."""
 
     def __init__(self, count_max: int, bytes_max: int) -> None:
-        self._count_max = count_max
-        self._bytes_max = bytes_max
-        self._bytes = 0
-        self._by_id: dict[str, Delivery] = {}
+        super().__init__(count_max, bytes_max)
         self._by_n: dict[int, Delivery] = {}
         self._last_serial = 0
         self._last_n = 0
-        self.left_out = 0
-
-    def __len__(self) -> int:
-        return len(self._by_id)
-
-    def __iter__(self) -> Iterator[Delivery]:
-        """Yield all jobs in order of creation."""
-        return iter(self._by_id.values())
-
-    def __reversed__(self) -> Iterator[Delivery]:
-        return reversed(self._by_id.values())
-
-    @property
-    def size(self) -> int:
-        """Return the approximate memory of the ended jobs, in bytes."""
-        return self._bytes
-
-    def find(self, id_: str) -> Delivery | None:
-        """Return the job with this id, if it is still in the log."""
-        return self._by_id.get(id_)
 
     def numbered(self, n: int) -> Delivery | None:
         """Return the ended job with this number, if it is still in the log."""
@@ -217,10 +195,10 @@ class DeliveryLog:
 
     def restore(self, deliveries: Iterable[Delivery], last: tuple[int, int], left_out: int) -> None:
         """Replace all jobs, in order of creation; `left_out` counts earlier evictions."""
-        self._by_id = {one.id: one for one in deliveries}
+        self._by_id = OrderedDict((one.id, one) for one in deliveries)
         ended = sorted((one for one in self._by_id.values() if one.n), key=lambda one: one.n)
         self._by_n = {one.n: one for one in ended}
-        self._bytes = sum(one.size for one in ended)
+        self.size = sum(one.size for one in ended)
         (self._last_serial, self._last_n), self.left_out = last, left_out
 
     def end(self, delivery: Delivery, state: DeliveryState, error: str, now: datetime) -> None:
@@ -229,9 +207,9 @@ class DeliveryLog:
         self._last_n += 1
         delivery.n, delivery.state, delivery.error, delivery.completed = self._last_n, state, error, now
         self._by_n[delivery.n] = delivery
-        self._bytes += delivery.size
-        while len(self._by_n) > self._count_max or (self._bytes > self._bytes_max and len(self._by_n) > 1):
+        self.size += delivery.size
+        while len(self._by_n) > self._count_max or (self.size > self._bytes_max and len(self._by_n) > 1):
             oldest = self._by_n.pop(self._last_n - len(self._by_n) + 1)
             del self._by_id[oldest.id]
-            self._bytes -= oldest.size
+            self.size -= oldest.size
             self.left_out += 1

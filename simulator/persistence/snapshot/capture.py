@@ -119,7 +119,6 @@ class _Capture:
             secrets=_secrets(state.secrets),
             catalog=_catalog(state),
             books={section: _book(state, section, book) for section, book in state.books.items()},
-            rule_owners=state.payments.budget.owners,
             chosen_before=state.chosen_before,
             shared=self._payments.shared.values,
             timelines=self._payments.timelines.values,

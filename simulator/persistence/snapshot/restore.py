@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -159,8 +158,6 @@ class _Restore:
         for section, book in rest.books.items():
             rules = [self._rule(section, row) for row in book.rules]
             state.books[section].restore(zip(rules, book.counts, strict=True), book.magic)
-        by_owner = dict(chain.from_iterable(book.counts.items() for book in state.books.values()))
-        state.payments.budget.restore([(owner, by_owner[owner]) for owner in rest.rule_owners])
         state.chosen_before.update(rest.chosen_before)
 
     def _rule(self, section: str, row: int | AddedRow) -> Rule[Any]:

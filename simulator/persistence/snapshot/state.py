@@ -97,7 +97,6 @@ class Rest(msgspec.Struct, frozen=True, kw_only=True):
     secrets: tuple[dict[str, int], list[str], int, int]
     catalog: CatalogRow
     books: dict[str, BookRow]
-    rule_owners: list[str]
     chosen_before: dict[str, int]
     shared: list[SHARED.type]  # type: ignore[name-defined]
     timelines: list[tuple[Step, ...]]

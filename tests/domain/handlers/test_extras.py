@@ -93,15 +93,14 @@ def test_an_extra_is_required_when_needed_and_fits_its_field(extras: dict[str, o
 
 @pytest.mark.parametrize(
     ("code", "nearest", "known"),
-    [("b1", "B1", None), ("unlike", "", ("B1", "B2", "B4"))],
+    [("b1", "B1", ()), ("unlike", "", ("B1", "B2", "B4"))],
 )
 def test_an_unknown_option_is_answered_with_the_likely_one_or_with_all(
-    code: str, nearest: str, known: tuple[str, ...] | None
+    code: str, nearest: str, known: tuple[str, ...]
 ) -> None:
     _, found = outcome(box_of(INTERBANK), "INTERBANK", biller_code=code)
-    listed = {} if known is None else {"known": known}
-    facts = {"name": "extras.biller_code", "product": "INTERBANK", "code": code, "nearest": nearest, "whom": {}}
-    assert found == detail(DetailKind.NO_OPTION, **facts, **listed)
+    facts = {"name": "extras.biller_code", "product": "INTERBANK", "code": code, "whom": {}}
+    assert found == detail(DetailKind.NO_OPTION, nearest=nearest, known=known, **facts)
 
 
 def test_the_limits_of_the_chosen_biller_apply() -> None:
@@ -339,7 +338,9 @@ def loan(account: str, code: object = None, number: object = MINE, **more: Any) 
     return (answer.reason, answer.detail) if hasattr(answer, "reason") else None
 
 
-WHOM = {"extras.ic_number": MINE}
+IC = "extras.ic_number"
+WHOM = {IC: MINE}
+LOAN = {"name": "extras.subproduct_code", "product": "LOAN"}
 
 
 @pytest.mark.parametrize(
@@ -347,41 +348,10 @@ WHOM = {"extras.ic_number": MINE}
     [
         ("111", "K", None),
         ("222", "S", None),
-        (
-            "222",
-            "K",
-            detail(
-                DetailKind.ACCOUNT_OF_ANOTHER,
-                account="222",
-                whose=WHOM,
-                code="K",
-                accounts=("111",),
-                found="S",
-                name="extras.subproduct_code",
-            ),
-        ),
-        (
-            "333",
-            "K",
-            detail(DetailKind.ACCOUNT_OF_INACTIVE, account="333", whose=WHOM, code="K", accounts=("111",), found="T"),
-        ),
-        (
-            "444",
-            "K",
-            detail(
-                DetailKind.ACCOUNT_OF_NONE,
-                account="444",
-                whose=WHOM,
-                code="K",
-                accounts=("111",),
-                owner={"extras.ic_number": THEIRS},
-            ),
-        ),
-        (
-            "555",
-            "K",
-            detail(DetailKind.ACCOUNT_OF_NONE, account="555", whose=WHOM, code="K", accounts=("111",), owner=None),
-        ),
+        *[
+            (account, "K", detail(DetailKind.FOREIGN_ACCOUNT, account=account, code="K", whose=WHOM, accounts=("111",)))
+            for account in ("222", "333", "444", "555")
+        ],
     ],
 )
 def test_the_account_comes_from_the_selected_option(account: str, code: str, wrong: Detail | None) -> None:
@@ -392,35 +362,14 @@ def test_the_account_comes_from_the_selected_option(account: str, code: str, wro
     ("code", "number", "wrong"),
     [
         ("T", MINE, detail(DetailKind.INACTIVE_OPTION, name="extras.subproduct_code", code="T")),
-        (
-            "U",
-            MINE,
-            detail(
-                DetailKind.OPTION_NOT_OFFERED, name="extras.subproduct_code", code="U", whom=WHOM, offered=("K", "S")
-            ),
-        ),
-        (
-            "Z",
-            MINE,
-            detail(
-                DetailKind.NO_OPTION,
-                name="extras.subproduct_code",
-                product="LOAN",
-                code="Z",
-                nearest="",
-                whom=WHOM,
-                offered=("K", "S"),
-            ),
-        ),
+        *[
+            (code, MINE, detail(DetailKind.NO_OPTION, code=code, whom=WHOM, nearest="", known=("K", "S"), **LOAN))
+            for code in ("U", "Z")
+        ],
         (
             "K",
             NOBODY,
-            detail(
-                DetailKind.NOTHING_OFFERED,
-                name="extras.subproduct_code",
-                product="LOAN",
-                whom={"extras.ic_number": NOBODY},
-            ),
+            detail(DetailKind.NO_OPTION, code="K", whom={IC: NOBODY}, nearest="", known=(), **LOAN),
         ),
         ("K", "short", detail(DetailKind.EXTRA_PATTERN, name="extras.ic_number", pattern="12 digits", message=None)),
         ("K", 5, detail(DetailKind.EXTRA_NO_TEXT, name="extras.ic_number")),
@@ -442,7 +391,7 @@ def test_a_code_may_be_left_out_where_the_account_is_enough() -> None:
     extras = {"ic_number": Source("ic"), "subproduct_code": Source("loan", "code", omit_if_empty=True)}
     product = replace(STUDENTLOAN, fulfillment=Fulfillment(Source("loan", "account_number"), Source("amount"), extras))
     assert loan("222", product=product) is None
-    wrong = detail(DetailKind.ACCOUNT_OF_NONE, account="5", whose=WHOM, all_accounts=("111", "222"), owner=None)
+    wrong = detail(DetailKind.FOREIGN_ACCOUNT, account="5", code="", whose=WHOM, accounts=("111", "222"))
     assert loan("5", product=product) == (Reason.ACCOUNT, wrong)
 
 

@@ -3,18 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulator.domain.model import rule_book
 from simulator.domain.model.rule_book import RuleBook
-from simulator.domain.model.rules import (
-    SANDBOX_VALUES_MAX,
-    VALUES_MAX,
-    Rule,
-    RuleCount,
-    ValueBudget,
-    counted_value,
-)
+from simulator.domain.model.rules import SANDBOX_VALUES_MAX, VALUES_MAX, Rule, counted_value
 
 REQUESTS = st.lists(
     st.fixed_dictionaries({"account": st.sampled_from(["a", "b", "c", "", None]), "amount": st.integers(1, 3)}),
@@ -87,70 +82,35 @@ def test_a_request_that_selects_a_rule_by_name_moves_the_count_of_no_value() -> 
     ]  # fmt: skip
 
 
-def test_the_counts_of_so_many_values_are_kept_and_the_oldest_goes_first() -> None:
-    count, budget = RuleCount(), ValueBudget()
+def test_a_rule_keeps_the_counts_of_10000_values_and_the_oldest_goes_first() -> None:
+    book = RuleBook(1, (Rule("a", lambda facts: True, "a", nth=2, per="account"),))
     for place in range(VALUES_MAX + 1):
-        budget.count_of("a", count, f"value {place}").matched += 1
-    assert len(count.by_value) == VALUES_MAX
+        book.count(("a",), "", [("a", f"value {place}")])
+    [(_, count)] = book.counted_rules()
+    assert len(count.by_value) == VALUES_MAX == 10_000
     assert [count.of(f"value {place}").matched for place in (0, 1, VALUES_MAX)] == [0, 1, 1]
     assert count.of("") is count, "without a value it is about the whole rule"
 
 
-def test_the_rules_of_a_sandbox_share_a_budget_and_the_largest_rule_loses_its_oldest_value() -> None:
-    budget, counts = ValueBudget(6), {owner: RuleCount() for owner in "abcd"}
+def test_the_rules_of_a_section_share_the_limit_on_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rule_book, "SANDBOX_VALUES_MAX", 60)
+    rules = tuple(Rule(str(place), lambda facts: True, place, nth=9, per="account") for place in range(3))
+    book = RuleBook(1, rules[1:])
 
-    def kept_after(*values: str) -> list[str]:
-        """All values that are kept, each with its rule, after these were counted."""
-        for value in values:
-            budget.count_of(value[0], counts[value[0]], value)
-        return [value for count in counts.values() for value in count.by_value]
+    def kept_after(*accounts: str) -> list[list[str]]:
+        for account in accounts:
+            book.choose(lambda account=account: {"account": account})  # type: ignore[misc]
+        return [list(count.by_value) for _, count in book.counted_rules()]
 
-    assert kept_after("a1", "a2", "a3", "a4", "b1", "b2") == ["a1", "a2", "a3", "a4", "b1", "b2"]
-    assert kept_after("b3", "c1") == ["a3", "a4", "b1", "b2", "b3", "c1"]
-    assert kept_after("a3", "c2") == ["a3", "a4", "b2", "b3", "c1", "c2"], "one that is known takes no place"
-    assert kept_after("d1") == ["a4", "b2", "b3", "c1", "c2", "d1"], "the first that had so many"
-    budget.release("b", counts.pop("b"))
-    assert kept_after("c3", "d2") == ["a4", "c1", "c2", "c3", "d1", "d2"]
-    counts["e"] = RuleCount(by_value={f"e{place}": RuleCount() for place in range(4)})
-    budget.add("e", counts["e"])
-    assert kept_after() == ["a4", "c2", "c3", "d2", "e2", "e3"], "a rule with its values may be taken up"
+    assert kept_after(*"abcdefgh") == [list("cdefgh")] * 2, "12 of 60 values for a section, 6 for each rule"
+    book.put_first(rules[0])
+    assert kept_after("i") == [["i"], *[list("fghi")] * 2], "4 for each of three"
+    book.remove("1")
+    assert kept_after("h", "j", "k") == [list("ihjk"), list("fghijk")], "one that is known takes no place"
 
 
-@given(st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 9))), st.integers(1, 12))
-def test_no_requests_exceed_the_budget_of_a_sandbox(requests: list[tuple[str, int]], values_max: int) -> None:
-    budget, counts = ValueBudget(values_max), {owner: RuleCount() for owner in "abcd"}
-    for owner, value in requests:
-        before = {one: len(count.by_value) for one, count in counts.items()}
-        is_known = str(value) in counts[owner].by_value
-        budget.count_of(owner, counts[owner], str(value)).matched += 1
-        after = {one: len(count.by_value) for one, count in counts.items()}
-        assert counts[owner].of(str(value)).matched >= 1
-        assert sum(after.values()) == (sum(before.values()) if is_known else min(sum(before.values()) + 1, values_max))
-        for one in before:
-            assert after[one] >= before[one] or before[one] == max(before.values()), "only of the rule with most values"
-
-
-def test_the_books_of_a_sandbox_share_one_budget() -> None:
-    rules = tuple(Rule(str(place), lambda facts: True, place, nth=2, per="refid") for place in range(20))
-    one, other = RuleBook(1, rules[:10], budget=(shared := ValueBudget(30))), RuleBook(1, rules[10:], budget=shared)
-
-    def kept() -> int:
-        return sum(len(count.by_value) for book in (one, other) for _, count in book.counted_rules())
-
-    for refid in range(5):
-        for book in (one, other):
-            book.choose(lambda refid=refid: {"reseller": "RS001", "refid": str(refid)})  # type: ignore[misc]
-    assert kept() == 30
-    for rule in rules[:10]:
-        one.remove(rule.id)
-    assert kept() < 30
-    for refid in range(5, 10):
-        other.choose(lambda refid=refid: {"reseller": "RS001", "refid": str(refid)})  # type: ignore[misc]
-    assert kept() == 30, "what the removed ones had is free"
-
-
-def test_a_rule_keeps_the_counts_of_10000_values_and_a_sandbox_of_100000() -> None:
-    assert (VALUES_MAX, SANDBOX_VALUES_MAX) == (10_000, 100_000)
+def test_a_sandbox_keeps_the_counts_of_100000_values() -> None:
+    assert SANDBOX_VALUES_MAX == 100_000
 
 
 class Ids(tuple[str, ...]):

@@ -12,7 +12,7 @@ from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Cr
 from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model import draw, pricing
 from simulator.domain.model.catalog import Adjustment, Discount, Product
-from simulator.domain.model.domain_events import NotificationKind, NotificationLog
+from simulator.domain.model.domain_events import EmailNotification, NotificationKind, NotificationLog
 from simulator.domain.model.money import cents, decimal_text, is_bounded, is_whole_cents, parse_amount, parse_number
 from simulator.domain.model.resellers import KeyState
 from simulator.domain.model.scenario import ResellerStart
@@ -316,11 +316,15 @@ def test_the_day_of_a_transaction_id_does_not_depend_on_the_one_before() -> None
 
 def test_the_latest_notifications_are_kept_and_the_others_counted() -> None:
     log = NotificationLog(2)
-    for number in range(3):
-        log.add(at=START, kind=NotificationKind.VOID, reseller="R1", to=["a"], subject=f"{number}", text="")
+    emails = [
+        EmailNotification(at=START, kind=NotificationKind.VOID, reseller="R1", to=("a",), subject=f"{number}", text="")
+        for number in range(4)
+    ]
+    for one in emails[:3]:
+        log.add(one)
     assert ([one.subject for one in log], [one.n for one in reversed(log)]) == (["1", "2"], [3, 2])
     assert (len(log), log.left_out) == (2, 1)
     other = NotificationLog(2)
     other.restore(log, log.left_out)
-    added = other.add(at=START, kind=NotificationKind.VOID, reseller="R1", to=["a"], subject="3", text="")
+    added = other.add(emails[3])
     assert (added.n, other.left_out, [one.subject for one in other]) == (4, 2, ["2", "3"])
