@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from simulator.domain.model.callbacks import CallbackConfig
-from simulator.domain.model.wallet import Entry, EntryType, StatementTotals
+from simulator.domain.model.history import Total
+from simulator.domain.model.wallet import Entry, EntryType
 from simulator.wire.money import number
 from simulator.wire.options import link
 from simulator.wire.timestamps import day_first, year_first, year_first_ms
@@ -64,16 +65,16 @@ class StatementPage(msgspec.Struct, frozen=True, kw_only=True):
 def statement(
     entries: list[Entry],
     sheet: StatementPage,
-    totals: Mapping[EntryType, StatementTotals],
+    totals: Mapping[EntryType, Total],
     *,
     unsigned: bool = False,
     commissions: bool = False,
 ) -> dict[str, Any]:
-    """Return the body of a 200. StatementTotals cover the whole search; `unsigned` omits their sign, and `commissions`
+    """Return the body of a 200. `totals` cover the whole search; `unsigned` omits their sign, and `commissions`
     counts commissions as deposits."""
     if commissions:
         deposits, others = totals[EntryType.DEPOSIT], totals[EntryType.COMMISSION]
-        both = StatementTotals(deposits.entries + others.entries, deposits.amount + others.amount)
+        both = Total(deposits.count + others.count, deposits.amount + others.amount)
         totals = {**totals, EntryType.DEPOSIT: both}
     return {
         "data": [_entry(one) for one in entries],
@@ -121,5 +122,5 @@ def _meta(sheet: StatementPage, count: int) -> dict[str, Any]:
     }
 
 
-def _total(totals: StatementTotals, unsigned: bool) -> dict[str, Any]:
-    return {"amount": number(abs(totals.amount) if unsigned else totals.amount), "count": totals.entries}
+def _total(total: Total, unsigned: bool) -> dict[str, Any]:
+    return {"amount": number(abs(total.amount) if unsigned else total.amount), "count": total.count}

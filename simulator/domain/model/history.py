@@ -5,12 +5,12 @@ thousand payments.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import IntEnum, auto
 from itertools import islice
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -18,41 +18,64 @@ from simulator.domain.model.money import SERVICE_ZONE, ZERO
 from simulator.domain.model.transactions import PROCESSING, Status, Transaction
 
 Record = TypeVar("Record")
+Kind = TypeVar("Kind")
 
 DAY = timedelta(days=1)
 
 
-class Days:
-    """The service's days (GMT+8) that have records, as ordinals in order, and the place of the first record of each."""
+class Total(msgspec.Struct, gc=False):
+    """The number of records, and the sums of their amounts and prices."""
 
-    __slots__ = ("_end", "_ordinals", "_starts")
+    count: int = 0
+    amount: Decimal = ZERO
+    price: Decimal = ZERO
+
+    def add(self, count: int, amount: Decimal = ZERO, price: Decimal = ZERO) -> None:
+        """Add records, or with numbers below zero remove records."""
+        self.count += count
+        self.amount += amount
+        self.price += price
+
+
+class DatedRecords(Generic[Record, Kind]):
+    """Records in order of time, with totals by kind for each of the service's days (GMT+8) that has records."""
+
+    __slots__ = ("_end", "_ordinals", "_starts", "_totals", "records")
 
     def __init__(self) -> None:
-        self._ordinals: list[int] = []
-        self._starts: list[int] = []
+        self.records: list[Record] = []
+        self._ordinals: list[int] = []  # of the days, in order
+        self._starts: list[int] = []  # the place of the first record of each day
+        self._totals: list[dict[Kind, Total]] = []  # of each day
         self._end = datetime.min.replace(tzinfo=UTC)  # of the latest day
 
-    def add(self, at: datetime, place: int) -> int:
-        """Record the time of the next record and return the index of its day. Times never decrease."""
+    def append(self, record: Record, at: datetime) -> None:
+        """Append a record. Times never decrease."""
         if at >= self._end:
             local = at.astimezone(SERVICE_ZONE)
             self._end = local.replace(hour=0, minute=0, second=0, microsecond=0) + DAY
             self._ordinals.append(local.toordinal())
-            self._starts.append(place)
-        return len(self._starts) - 1
+            self._starts.append(len(self.records))
+            self._totals.append({})
+        self.records.append(record)
 
-    def index_of(self, place: int) -> int:
-        """Return the index of the day of a record."""
-        return bisect_right(self._starts, place) - 1
+    def total(self, kind: Kind, place: int = -1) -> Total:
+        """Return the total of a kind for the day of the record at `place`, to be changed."""
+        totals = self._totals[-1 if place < 0 else bisect_right(self._starts, place) - 1]
+        found = totals.get(kind)
+        if found is None:
+            found = totals[kind] = Total()
+        return found
 
-    def between(self, first: date, last: date) -> slice:
-        """Return the indexes of the days from `first` to `last`, inclusive."""
-        return slice(bisect_left(self._ordinals, first.toordinal()), bisect_right(self._ordinals, last.toordinal()))
+    def between(self, first: date, last: date) -> tuple[range, list[dict[Kind, Total]]]:
+        """Return the places of the records from the day `first` to `last`, inclusive, and the totals of each day."""
+        begin, end = bisect_left(self._ordinals, first.toordinal()), bisect_right(self._ordinals, last.toordinal())
+        starts = (*self._starts, len(self.records))
+        return range(starts[begin], starts[max(begin, end)]), self._totals[begin:end]
 
-    def places(self, days: slice, count: int) -> range:
-        """Return the places of the records of these days, among `count` records."""
-        starts = self._starts
-        return range(*(starts[day] if day < len(starts) else count for day in (days.start, days.stop)))
+    def kinds(self) -> Iterator[Kind]:
+        """Yield the kinds of the records of each day."""
+        return (kind for totals in self._totals for kind in totals)
 
 
 def page_of(
@@ -126,41 +149,30 @@ class Figures(msgspec.Struct, frozen=True):
     price: Decimal
 
 
-class Total(msgspec.Struct, gc=False):
-    """The number of transactions by day, product and status, with the sums of successful amounts and prices."""
-
-    count: int = 0
-    amount: Decimal = ZERO
-    price: Decimal = ZERO
-
-
-Totals = dict[tuple[str, HistoryStatus], Total]
+ProductStatus = tuple[str, HistoryStatus]
 
 
 class History:
-    """All transactions of a reseller in creation order. `processing` counts those with that status, which queries treat
-    like `Accepted`."""
+    """All transactions of a reseller in creation order, with totals by product and status. `processing` counts those
+    with that status, which queries treat like `Accepted`."""
 
-    __slots__ = ("_days", "_totals", "processing", "transactions")
+    __slots__ = ("_by_day", "processing", "transactions")
 
     def __init__(self) -> None:
-        self.transactions: list[Transaction] = []
+        self._by_day: DatedRecords[Transaction, ProductStatus] = DatedRecords()
+        self.transactions = self._by_day.records
         self.processing = 0
-        self._days = Days()
-        self._totals: list[Totals] = []  # for each day
 
     def __len__(self) -> int:
         return len(self.transactions)
 
     def add(self, transaction: Transaction) -> None:
         """Add a new transaction."""
-        transaction.place = place = len(self.transactions)
-        self.transactions.append(transaction)
-        if self._days.add(transaction.created, place) == len(self._totals):
-            self._totals.append({})
+        transaction.place = len(self.transactions)
+        self._by_day.append(transaction, transaction.created)
         status = transaction.results[-1].status
         self.processing += status is PROCESSING
-        _count(self._totals[-1], transaction, HISTORY_STATUSES[status], 1)
+        self._count(transaction, HISTORY_STATUSES[status], 1)
 
     def change_status(self, transaction: Transaction) -> None:
         """Count a transaction by its latest status instead of the previous status."""
@@ -168,27 +180,33 @@ class History:
         self.processing += (after is PROCESSING) - (before is PROCESSING)
         old, new = HISTORY_STATUSES[before], HISTORY_STATUSES[after]
         if old is not new:
-            totals = self._totals[self._days.index_of(transaction.place)]
-            _count(totals, transaction, old, -1)
-            _count(totals, transaction, new, 1)
+            self._count(transaction, old, -1)
+            self._count(transaction, new, 1)
+
+    def _count(self, transaction: Transaction, status: HistoryStatus, sign: int) -> None:
+        _add(self._by_day.total((transaction.product, status), transaction.place), transaction, status, sign)
 
     def products(self) -> list[str]:
         """Return the codes of all products ever paid, in the order of their first payment."""
-        return list(dict.fromkeys(product for totals in self._totals for product, _ in totals))
+        return list(dict.fromkeys(product for product, _ in self._by_day.kinds()))
 
     def find(
         self, wanted: HistoryQuery, offset: int, limit: int, *, newest_first: bool = True
     ) -> tuple[list[Transaction], Figures]:
         """Return `limit` transactions after the first `offset`, and the totals of the whole search."""
-        days = self._days.between(wanted.first, wanted.last)
-        places = self._days.places(days, len(self.transactions))
+        places, days = self._by_day.between(wanted.first, wanted.last)
         if wanted.account:
             of_days = self.transactions[places.start : places.stop]
             found = [one for one in of_days if one.account == wanted.account and wanted.matches(one)]
             figures = figures_of(found)
             page = page_of(found, range(len(found)), None, offset, limit, newest_first=newest_first)
             return page, figures
-        figures = _figures(wanted, self._totals[days])
+        figures = _summed(
+            (status, total)
+            for of_day in days
+            for (product, status), total in of_day.items()
+            if wanted.product in ("", product) and status in wanted.statuses
+        )
         if offset >= sum(figures.counts.values()):
             return [], figures
         matches = None if wanted.is_by_day_alone else wanted.matches
@@ -197,37 +215,26 @@ class History:
 
 def figures_of(transactions: Iterable[Transaction]) -> Figures:
     """Return the totals of these transactions."""
-    totals: Totals = {}
+    totals = {status: Total() for status in HistoryStatus}
     for transaction in transactions:
-        _count(totals, transaction, HISTORY_STATUSES[transaction.results[-1].status], 1)
+        status = HISTORY_STATUSES[transaction.results[-1].status]
+        _add(totals[status], transaction, status, 1)
     return _summed(totals.items())
 
 
-def _figures(wanted: HistoryQuery, days: Iterable[Totals]) -> Figures:
-    return _summed(
-        (key, total)
-        for totals in days
-        for key, total in totals.items()
-        if wanted.product in ("", key[0]) and key[1] in wanted.statuses
-    )
-
-
-def _summed(totals: Iterable[tuple[tuple[str, HistoryStatus], Total]]) -> Figures:
+def _summed(totals: Iterable[tuple[HistoryStatus, Total]]) -> Figures:
     counts = dict.fromkeys(HistoryStatus, 0)
     amount = price = ZERO
-    for (_, status), total in totals:
+    for status, total in totals:
         counts[status] += total.count
         amount += total.amount
         price += total.price
     return Figures(counts, amount, price)
 
 
-def _count(totals: Totals, transaction: Transaction, status: HistoryStatus, sign: int) -> None:
-    key = transaction.product, status
-    total = totals.get(key)
-    if total is None:
-        total = totals[key] = Total()
-    total.count += sign
+def _add(total: Total, transaction: Transaction, status: HistoryStatus, sign: int) -> None:
+    """Count a transaction; only a successful one adds to the sums."""
     if status is SUCCESSFUL:
-        total.amount += sign * transaction.face
-        total.price += sign * transaction.cost
+        total.add(sign, sign * transaction.face, sign * transaction.cost)
+    else:
+        total.count += sign

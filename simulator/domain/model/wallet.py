@@ -9,7 +9,7 @@ from operator import attrgetter
 
 import msgspec
 
-from simulator.domain.model.history import Days, page_of
+from simulator.domain.model.history import DatedRecords, Total, page_of
 from simulator.domain.model.money import ZERO
 
 
@@ -41,32 +41,19 @@ class Entry(msgspec.Struct, frozen=True, gc=False, array_like=True):
     trxid: str = ""
 
 
-class StatementTotals(msgspec.Struct, gc=False):
-    """The number and the sum of the entries of a type, for a day or a search."""
-
-    entries: int = 0
-    amount: Decimal = ZERO
-
-    def add(self, entries: int, amount: Decimal) -> None:
-        """Add entries."""
-        self.entries += entries
-        self.amount += amount
-
-
 class Wallet:
     """A balance that changes only through entries and that no payment takes below zero.
 
     `on_low` is called with the entry that takes the balance below `threshold`; a threshold of 0 disables it.
     """
 
-    __slots__ = ("_days", "_totals", "balance", "entries", "on_low", "opening", "threshold")
+    __slots__ = ("_by_day", "balance", "entries", "on_low", "opening", "threshold")
 
     def __init__(self, opening: Decimal) -> None:
         self.opening = opening
         self.balance = opening
-        self.entries: list[Entry] = []
-        self._days = Days()
-        self._totals: list[dict[EntryType, StatementTotals]] = []  # for each day
+        self._by_day: DatedRecords[Entry, EntryType] = DatedRecords()
+        self.entries = self._by_day.records
         self.threshold = ZERO
         self.on_low: Callable[[Entry], None] | None = None
 
@@ -105,17 +92,16 @@ class Wallet:
         limit: int,
         *,
         newest_first: bool = True,
-    ) -> tuple[list[Entry], Mapping[EntryType, StatementTotals]]:
+    ) -> tuple[list[Entry], Mapping[EntryType, Total]]:
         """Return `limit` entries of these days and types after the first `offset`, and the totals of the whole search
         by type."""
-        days = self._days.between(first, last)
-        totals = {type_: StatementTotals() for type_ in EntryType}
-        for of_day in self._totals[days]:
+        places, days = self._by_day.between(first, last)
+        totals = {type_: Total() for type_ in EntryType}
+        for of_day in days:
             for type_ in types & of_day.keys():
-                totals[type_].add(of_day[type_].entries, of_day[type_].amount)
-        if offset >= sum(each.entries for each in totals.values()):
+                totals[type_].add(of_day[type_].count, of_day[type_].amount)
+        if offset >= sum(each.count for each in totals.values()):
             return [], totals
-        places = self._days.places(days, len(self.entries))
         matches = None if types == ALL_TYPES else lambda entry: entry.type in types
         return page_of(self.entries, places, matches, offset, limit, newest_first=newest_first), totals
 
@@ -125,14 +111,8 @@ class Wallet:
         return in_order if type_ is None else (entry for entry in in_order if entry.type is type_)
 
     def _append(self, entry: Entry) -> None:
-        if self._days.add(entry.at, len(self.entries)) == len(self._totals):
-            self._totals.append({})
-        self.entries.append(entry)
-        totals = self._totals[-1].get(entry.type)
-        if totals is None:
-            totals = self._totals[-1][entry.type] = StatementTotals()
-        totals.entries += 1
-        totals.amount += entry.amount
+        self._by_day.append(entry, entry.at)
+        self._by_day.total(entry.type).add(1, entry.amount)
 
 
 POINTS_MAX = 300

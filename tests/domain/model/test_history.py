@@ -6,10 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from simulator.domain.model.history import HistoryQuery, HistoryStatus
+from simulator.domain.model.history import HistoryQuery, HistoryStatus, Total
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.transactions import TRANSITIONS, Status
-from simulator.domain.model.wallet import Entry, EntryType, StatementTotals
+from simulator.domain.model.wallet import Entry, EntryType
 from tests.support.record_books import FIRST, LAST, PRICE, START, Books, assert_same
 
 SUCCESSFUL, PENDING = HistoryStatus.SUCCESSFUL, HistoryStatus.PENDING
@@ -106,7 +106,7 @@ def test_the_statement_finds_what_a_scan_of_the_entries_finds() -> None:
             assert books.wallet.find(first, last, types, 3, 9, newest_first=False)[0] == entries[3:12]
             for type_ in EntryType:
                 amounts = [one.amount for one in entries if one.type is type_]
-                assert totals[type_] == StatementTotals(len(amounts), sum(amounts, ZERO))
+                assert totals[type_] == Total(len(amounts), sum(amounts, ZERO))
 
 
 def day_of(entry: Entry) -> date:

@@ -13,11 +13,12 @@ from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model import draw, pricing
 from simulator.domain.model.catalog import Adjustment, Discount, Product
 from simulator.domain.model.domain_events import EmailNotification, NotificationKind, NotificationLog
+from simulator.domain.model.history import Total
 from simulator.domain.model.money import cents, decimal_text, is_bounded, is_whole_cents, parse_amount, parse_number
 from simulator.domain.model.resellers import KeyState
 from simulator.domain.model.scenario import ResellerStart
 from simulator.domain.model.schedule import Scheduled
-from simulator.domain.model.wallet import ALL_TYPES, EntryType, StatementTotals, Wallet
+from simulator.domain.model.wallet import ALL_TYPES, EntryType, Wallet
 from tests.support.worlds import (
     START,
     fire_due,
@@ -27,7 +28,7 @@ from tests.support.worlds import (
     seconds,
 )
 
-NO_ENTRIES = {type_: StatementTotals() for type_ in EntryType}
+NO_ENTRIES = {type_: Total() for type_ in EntryType}
 
 
 def test_the_agenda_is_ordered_by_time_then_by_insertion() -> None:
@@ -288,7 +289,7 @@ def test_a_wallet_is_restored_with_its_threshold_and_the_last_balance() -> None:
     assert (
         restored.find(*days)
         == wallet.find(*days)
-        == ([second, first], {**NO_ENTRIES, EntryType.DEPOSIT: StatementTotals(2, Decimal(3))})
+        == ([second, first], {**NO_ENTRIES, EntryType.DEPOSIT: Total(2, Decimal(3))})
     )
 
 
