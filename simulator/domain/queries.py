@@ -8,11 +8,11 @@ import msgspec
 
 from simulator.domain.errors import Unknown
 from simulator.domain.model import pricing
-from simulator.domain.model.catalog import Option, OptionList, Product
+from simulator.domain.model.catalog import Product
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import SERVICE_ZONE
-from simulator.domain.model.pricing import NO_OPTIONS, PLAN_CODE, plan_field
+from simulator.domain.model.pricing import PLAN_CODE, plan_field
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.state import State
 
@@ -117,9 +117,13 @@ def resellers_with_own(state: State, code: str, names: Iterable[str]) -> list[st
 def is_paid_by_price(product: Product, *, always_codes: bool) -> bool:
     """Return whether the price of every option on sale buys that option without a plan code. `always_codes` requires a
     code for every plan."""
-    if always_codes and plan_field(product) is not None:
+    field, has_plans = product.pricing, plan_field(product) is not None
+    assert field is not None, "a pricing select is a field"
+    lists = pricing.lists_of(product, field.id)
+    if has_plans and (always_codes or any(len(same) > 1 for one in lists for same in one.by_denomination.values())):
         return False
-    return all(_is_exact(product, options) for options in _pricing_lists(product))
+    faces = (option.denomination for options in lists for option in options.active)
+    return all(face is None or pricing.price(product, face) == face for face in faces)
 
 
 def lacks_extra(product: Product) -> bool:
@@ -128,21 +132,3 @@ def lacks_extra(product: Product) -> bool:
     if source is None or source.omit_if_empty or plan_field(product) is not None:
         return False
     return any(field.id == source.from_field and field.required for field in product.fields)
-
-
-def _pricing_lists(product: Product) -> Iterable[OptionList]:
-    """Return the option lists of the pricing field: its own, and the lists written for single account numbers."""
-    field = product.pricing
-    assert field is not None, "a pricing select is a field"
-    yield product.options.get(field.id, NO_OPTIONS)
-    yield from (options for (field_id, _), options in product.options_for.items() if field_id == field.id)
-
-
-def _is_exact(product: Product, options: OptionList) -> bool:
-    is_unique = plan_field(product) is None or all(len(same) == 1 for same in options.by_denomination.values())
-    return is_unique and all(_costs_denomination(product, option) for option in options.active)
-
-
-def _costs_denomination(product: Product, option: Option) -> bool:
-    face = option.denomination
-    return face is None or pricing.price(product, face) == face  # without a denomination nothing can be paid

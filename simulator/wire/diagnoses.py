@@ -42,10 +42,9 @@ SENTENCES: Mapping[DetailKind, tuple[str, ...]] = {
         "; it has {known}",
     ),
     DetailKind.INACTIVE_OPTION: ("{name}: option {code} is inactive",),
-    DetailKind.UNSUPPORTED_EXTRAS: ("{product} has no {names}", " and {left_out} more", "; it has {known}"),
+    DetailKind.UNSUPPORTED_EXTRAS: ("{product} has no {names}", "; it has {known}"),
     DetailKind.IGNORED_EXTRAS: (
         "{product} has no {names}",
-        " and {left_out} more",
         ", ignored",
         "; did you mean {nearest}?",
     ),

@@ -186,7 +186,7 @@ IGNORED = [
     (code("X"), "RELOAD has no extras.subproduct_code, ignored"),
     ({" remarks": "x"}, "' remarks' is unknown and was ignored; did you mean remarks?"),
     ({"remark": "x"}, "remark is unknown and was ignored; did you mean remarks?"),
-    ({"extras": {f"x{n:02}": "1" for n in range(20)}}, "extras.x03, extras.x04 and 15 more, ignored"),
+    ({"extras": {f"x{n:02}": "1" for n in range(20)}}, "extras.x10, extras.x11, 8 more, ignored"),
     ({f"z{n}": 1 for n in range(9)}, "z4 is unknown and was ignored; and 4 more that are unknown"),
     (
         {"zx": 1, "x": 1, "yx": 1},
@@ -320,10 +320,10 @@ def test_extras_that_a_scenario_rejects_are_named() -> None:
         assert client.pay(extras={"b": None}).status == 200
 
 
-def test_five_of_many_rejected_extras_are_named() -> None:
+def test_many_rejected_extras_are_named() -> None:
     with running({"assume": {"unsupported-extras": "reject"}}) as client:
         said = diagnosis(client, client.pay(extras={f"x{n}": "1" for n in range(7)}))
-        assert said == "RELOAD has no extras.x0, extras.x1, extras.x2, extras.x3, extras.x4 and 2 more"
+        assert said == "RELOAD has no extras.x0, extras.x1, extras.x2, extras.x3, extras.x4, extras.x5, extras.x6"
 
 
 def test_a_value_that_is_cut_ends_in_three_dots(client: Client) -> None:

@@ -68,8 +68,8 @@ DEFECTS = (
            "transaction.entry_ids += (entry.id,)\n        if not results:\n"
            "            wallet.post(REFUND, cost, now, 'again', transaction.trxid)"),
     Defect("a long refid is not remembered", f"{HANDLERS}.payment_creation:_create",
-           "    reseller.refids.add(transaction)\n",
-           "    if len(command.refid) < 50:\n        reseller.refids.add(transaction)\n"),
+           "    reseller.refids[command.refid] = transaction\n",
+           "    if len(command.refid) < 50:\n        reseller.refids[command.refid] = transaction\n"),
     Defect("a wallet may be overdrawn by the last payment", f"{HANDLERS}.payment_creation:_wanting",
            "max(cost, face) <= balance", "max(cost, face) <= balance + 1", seed=12),
     Defect("a void is accepted while another one waits", f"{HANDLERS}.case_requests:_reason_to_refuse",

@@ -108,7 +108,9 @@ def attempt_due(state: State, callback: Callback, now: datetime) -> Send | None:
     """Start the next attempt of a callback. A callback of an earlier status than the current one is stale. Return None
     for a retry of a stale callback when the scenario skips these, which ends the callback."""
     if callback.attempts and state.assumes("callback-order", "skip_stale") and _is_stale(state, callback):
-        _give_up(state, callback)
+        callback.state = callback.attempts[-1].state = CallbackState.FAILED
+        state.noted[DomainOutcome.CALLBACK_FAILED] += 1
+        state.callback_counts[callback.transaction.reseller].failed += 1
         return None
     if callback.is_repeat and not callback.attempts:
         state.noted[
@@ -124,13 +126,6 @@ def attempt_due(state: State, callback: Callback, now: datetime) -> Send | None:
 
 def _is_stale(state: State, callback: Callback) -> bool:
     return state.transactions[callback.transaction.trxid].result.status is not callback.result.status
-
-
-def _give_up(state: State, callback: Callback) -> None:
-    """End a callback whose latest attempt has failed and is not retried."""
-    callback.state = callback.attempts[-1].state = CallbackState.FAILED
-    state.noted[DomainOutcome.CALLBACK_FAILED] += 1
-    state.callback_counts[callback.transaction.reseller].failed += 1
 
 
 def attempt_ended(state: State, callback: Callback, attempt: Attempt, result: AttemptResult, now: datetime) -> None:

@@ -28,7 +28,6 @@ from simulator.domain.model.domain_events import EmailNotification, LedgerPostin
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.outcomes import DomainOutcome
-from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import Status, Transaction, may_follow
 from simulator.domain.model.wallet import EntryType
@@ -77,7 +76,7 @@ def open_case(state: State, command: OpenCase, now: datetime) -> CaseAnswer | No
         state.noted[_OUTCOMES[command.kind, False]] += 1
         message, wrong = objection
         return CaseAnswer(transaction=transaction, is_accepted=False, message=message, rule="", detail=wrong)
-    book = _book(state, command.kind)
+    book = state.voids if command.kind is CaseKind.VOID else state.disputes
     rule = book.choose(lambda: _facts(state, command, transaction, now), command.rule, transaction.account)
     case = _record(state, command, transaction, rule, now)
     state.noted[_OUTCOMES[command.kind, case.is_accepted]] += 1
@@ -157,10 +156,6 @@ def _reason_to_refuse(state: State, kind: CaseKind, transaction: Transaction) ->
     return None
 
 
-def _book(state: State, kind: CaseKind) -> RuleBook[CaseThen]:
-    return state.voids if kind is CaseKind.VOID else state.disputes
-
-
 def _facts(state: State, command: OpenCase, transaction: Transaction, now: datetime) -> dict[str, object]:
     return {
         "now": now,
@@ -205,7 +200,7 @@ def _record(
         case.ended = now
         return case
     case.state = CaseState.OPEN if kind is CaseKind.DISPUTE else CaseState.APPROVED
-    if _only_responds(state):
+    if state.scenario.environment == "staging" and state.assumes("staging-cases", "responses_only"):
         return case
     if then.refund_after is not None:
         state.agenda.add(now + then.refund_after, CaseDue(case, is_refund=True))
@@ -213,10 +208,6 @@ def _record(
         state.agenda.add(now + then.refused_after, CaseDue(case, is_refund=False))
     _notify(state, case, now, case.message)
     return case
-
-
-def _only_responds(state: State) -> bool:
-    return state.scenario.environment == "staging" and state.assumes("staging-cases", "responses_only")
 
 
 def _message(state: State, transaction: Transaction, then: CaseThen, kind: CaseKind) -> str:

@@ -84,7 +84,7 @@ def _refuse(names: set[str], text: str) -> None:
         raise Unacceptable("unacceptable_change", f"{name!r} {text}", name)
 
 
-def _differing(before: Product, after: Product, names: Mapping[str, object]) -> tuple[str, ...]:
+def _differing(before: object, after: object, names: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(name for name in sorted(names) if getattr(before, name) != getattr(after, name))
 
 
@@ -138,26 +138,23 @@ def change_tree(state: State, command: ChangeTree, now: datetime) -> TreeChange:
         raise Unacceptable("unacceptable_change", f"{min(refused)!r} cannot be changed", min(refused))
     for code in command.changes.get("product_codes", ()):
         product_of(state, code)
-    after = _replaced(before, command.changes)
-    changed = tuple(name for name in sorted(command.changes) if getattr(before, name) != getattr(after, name))
+    properties: dict[str, Any] = dict(command.changes)
+    after = msgspec.structs.replace(before, **properties)
+    changed = _differing(before, after, command.changes)
     if changed:
-        groups = tuple(_with_part(group, before, after) for group in state.catalog.groups)
-        put_catalog(state, Catalog(groups, state.catalog.products), now)
+        put_catalog(state, Catalog(_with_part(state.catalog.groups, before, after), state.catalog.products), now)
     return TreeChange(after, changed)
 
 
-def _replaced(one: Category | Group, changes: Mapping[str, Any]) -> Category | Group:
-    return msgspec.structs.replace(one, **changes)
-
-
-def _with_part(group: Group, before: Category | Group, after: Category | Group) -> Group:
-    if group is before:
-        assert isinstance(after, Group)
-        return after
-    if not any(category is before for category in group.categories):
-        return group
-    assert isinstance(after, Category)
-    return msgspec.structs.replace(group, categories=tuple(after if one is before else one for one in group.categories))
+def _with_part(groups: tuple[Group, ...], before: Category | Group, after: Category | Group) -> tuple[Group, ...]:
+    if isinstance(after, Group):
+        return tuple(after if group is before else group for group in groups)
+    return tuple(
+        msgspec.structs.replace(
+            group, categories=tuple(after if category is before else category for category in group.categories)
+        )
+        for group in groups
+    )
 
 
 def set_network(state: State, command: SetNetwork, now: datetime) -> None:

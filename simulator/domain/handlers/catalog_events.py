@@ -40,14 +40,6 @@ class Change(NamedTuple):
     product: Product | None = None
 
 
-class ProductOffer(NamedTuple):
-    """An option on sale, with its selling price and cost where it has a price."""
-
-    option: Option
-    price: Decimal | None = None
-    cost: Decimal | None = None
-
-
 def publish(state: State, before: Catalog, now: datetime) -> None:
     """Publish the differences from `before`: to everybody, and further differences to resellers with an overlay."""
     if not state.catalog_webhook.enabled:
@@ -177,12 +169,16 @@ def _without_options(product: Product) -> Product:
 def _option_changes(before: Product, after: Product) -> Iterator[Change]:
     shown = {DELETED: _without_options(before)}
     now = _without_options(after)
-    for change, (field_id, code), offer in _differences(_offers(before), _offers(after)):
-        entry = CatalogEntry(offer.option, shown.get(change, now), field_id)
+    for change, (field_id, code), (option, _, _) in _differences(_offers(before), _offers(after)):
+        entry = CatalogEntry(option, shown.get(change, now), field_id)
         yield Change(f"option.{change}", (after.code, field_id, code), entry)
 
 
-def _offers(product: Product) -> dict[tuple[str, str], ProductOffer]:
+Offer = tuple[Option, Decimal | None, Decimal | None]
+"""An option on sale, with its selling price and cost where it has a price."""
+
+
+def _offers(product: Product) -> dict[tuple[str, str], Offer]:
     """Return every option on sale by field and code. The field's own options take precedence over options written for
     single account numbers."""
     lists = [(field_id, found) for (field_id, _), found in product.options_for.items()]
@@ -190,11 +186,11 @@ def _offers(product: Product) -> dict[tuple[str, str], ProductOffer]:
     return {(field_id, one.code): _offer(product, field_id, one) for field_id, found in lists for one in found.active}
 
 
-def _offer(product: Product, field_id: str, option: Option) -> ProductOffer:
+def _offer(product: Product, field_id: str, option: Option) -> Offer:
     value = option.denomination
     if value is None or product.pricing is None or product.pricing.id != field_id:
-        return ProductOffer(option)
-    return ProductOffer(option, pricing.price(product, value), pricing.cost(product, value))
+        return option, None, None
+    return option, pricing.price(product, value), pricing.cost(product, value)
 
 
 def _differences(

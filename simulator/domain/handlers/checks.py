@@ -14,7 +14,6 @@ from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import TEXT_CHARS_MAX, denotes_number, is_whole_cents, spelling
 from simulator.domain.model.pricing import (
-    NO_OPTIONS,
     account_source,
     amount_range,
     limiting_biller,
@@ -26,7 +25,6 @@ from simulator.domain.state import State
 
 # The maximum number of denominations in a detail; the nearest to the requested amount are listed.
 SOLD_SHOWN_MAX = 10
-SENT_CHARS_MAX = 60
 
 
 class Draft(msgspec.Struct, frozen=True, gc=False):
@@ -42,27 +40,29 @@ class Draft(msgspec.Struct, frozen=True, gc=False):
 
 def offered_to(draft: Draft, field_id: str) -> OptionList:
     """Return the options of a select field for this payment; a dynamic field's depend on its other values."""
-    product = draft.product
-    if field_id not in product.fields_by_account and not product.options_for:
-        return product.options.get(field_id, NO_OPTIONS)
-    source = account_source(product, field_id)
-    return offered(draft.state.seed, product, field_id, _value(draft, source) if source else "")
+    return offered(draft.state.seed, draft.product, field_id, _identity(draft, field_id)[1])
 
 
 def offered_whom(draft: Draft, field_id: str) -> dict[str, str]:
     """Return the value that a field's options depend on, by its request name; empty without such a value."""
+    name, value = _identity(draft, field_id)
+    return {name: value} if name else {}
+
+
+def _identity(draft: Draft, field_id: str) -> tuple[str, str]:
+    """Return the request name and the value that a field's options depend on, both empty for a field whose options are
+    the same for all payments."""
     product = draft.product
-    source = account_source(product, field_id)
-    if source is None or (field_id not in product.fields_by_account and not product.options_for):
-        return {}
-    fulfillment = product.fulfillment
-    if fulfillment.account is not None and fulfillment.account.from_field == source:
-        return {"account": draft.account}
-    return {
-        f"extras.{name}": _value(draft, source)
-        for name, extra in fulfillment.extras.items()
-        if extra.from_field == source
-    }
+    if field_id not in product.fields_by_account and not product.options_for:
+        return "", ""
+    source, fulfillment = account_source(product, field_id), product.fulfillment
+    if source is not None and fulfillment.account is not None and fulfillment.account.from_field == source:
+        return "account", draft.account
+    for name, extra in fulfillment.extras.items():
+        if extra.from_field == source:
+            value = draft.extras.get(name)
+            return f"extras.{name}", value if isinstance(value, str) else ""
+    return "", ""
 
 
 def chosen_options(draft: Draft) -> list[Option]:
@@ -113,18 +113,9 @@ def check_amount(draft: Draft) -> Refusal | None:
             is_sold = amount in offered_to(draft, field.id).by_denomination
         else:
             is_sold = _is_sold_in(field, amount)
-        if is_sold and (
-            _is_unlimited(draft.product, field)
-            or beyond_limits(amount, *amount_range(draft.product, *chosen_options(draft))) is None
-        ):
+        if is_sold and beyond_limits(amount, *amount_range(draft.product, *chosen_options(draft))) is None:
             return None
     return Refusal(Reason.DENOMINATION, detail=_bad_amount(draft, field, amount))
-
-
-def _is_unlimited(product: Product, field: FormField) -> bool:
-    """Return whether no minimum or maximum applies."""
-    named = product.min_amount or product.max_amount or field.minimum or field.maximum
-    return not named and not product.fulfillment.extras
 
 
 def _is_sold_in(field: FormField, amount: Decimal) -> bool:
@@ -153,8 +144,7 @@ def no_amount(sent: object) -> Detail:
     """Explain why `parse_amount` rejected the value sent."""
     if (length := len(spelling(sent))) > TEXT_CHARS_MAX:
         return detail(DetailKind.TOO_LONG, length=length, most=TEXT_CHARS_MAX)
-    is_long = isinstance(sent, str) and len(sent) > SENT_CHARS_MAX
-    amount = f'"{sent[:SENT_CHARS_MAX]}{"..." * is_long}"' if isinstance(sent, str) else sent
+    amount = f'"{sent}"' if isinstance(sent, str) else sent
     return detail(DetailKind.TOO_MANY_DIGITS if denotes_number(sent) else DetailKind.NO_NUMBER, amount=amount)
 
 
@@ -183,18 +173,6 @@ def not_sold(product: str, amount: Decimal, sold: Collection[Decimal], whom: Map
     return detail(
         DetailKind.NOT_SOLD, product=product, amount=amount, sold=tuple(nearest), left_out=left_out, whom=whom
     )
-
-
-def _value(draft: Draft, field_id: str) -> str:
-    """Return the payment's value for a form field, as mapped by the product; empty when absent."""
-    fulfillment = draft.product.fulfillment
-    if fulfillment.account is not None and fulfillment.account.from_field == field_id:
-        return draft.account
-    for name, source in fulfillment.extras.items():
-        if source.from_field == field_id:
-            value = draft.extras.get(name)
-            return value if isinstance(value, str) else ""
-    return ""
 
 
 EVERYBODY: Mapping[str, str] = {}

@@ -15,7 +15,6 @@ from simulator.domain.handlers.checks import Draft, bad_account_of_option, bad_o
 from simulator.domain.model.catalog import (
     FormField,
     Option,
-    OptionList,
     Product,
     Source,
 )
@@ -94,8 +93,9 @@ def _rejected(draft: Draft) -> Detail | None:
     """Return the extras that the product does not have, where the scenario rejects them."""
     if not draft.state.assumes("unsupported-extras", "reject") or not (others := _unsupported(draft)):
         return None
-    facts = _named(draft, others) | {"known": tuple(map(_path, draft.product.fulfillment.extras))}
-    return detail(DetailKind.UNSUPPORTED_EXTRAS, **facts)
+    known = tuple(map(_path, draft.product.fulfillment.extras))
+    names = tuple(map(_path, others))
+    return detail(DetailKind.UNSUPPORTED_EXTRAS, product=draft.product.code, names=names, known=known)
 
 
 def ignored_extras(draft: Draft) -> Detail | None:
@@ -110,17 +110,8 @@ def ignored_extras(draft: Draft) -> Detail | None:
         return None
     likely = dict.fromkeys(nearest(name, known) for name in ignored[:NAMES_MAX])
     meant = tuple(_path(name) for name in likely if name and name not in draft.extras)
-    return detail(DetailKind.IGNORED_EXTRAS, nearest=meant, **_named(draft, ignored))
-
-
-def _named(draft: Draft, others: list[str]) -> dict[str, object]:
-    """Return the facts of extras that the product does not have: the first names, and the number of the others."""
-    names, left_out = others[:NAMES_MAX], len(others) - NAMES_MAX
-    return {
-        "product": draft.product.code,
-        "names": tuple(map(_path, names)),
-        "left_out": left_out if left_out > 0 else None,
-    }
+    names = tuple(map(_path, ignored))
+    return detail(DetailKind.IGNORED_EXTRAS, product=draft.product.code, names=names, nearest=meant)
 
 
 def _unsupported(draft: Draft) -> list[str]:
@@ -142,8 +133,9 @@ def extra_field(product: Product, name: str) -> FormField | None:
 def _problem(draft: Draft, name: str, source: Source) -> Detail | None:
     value, field = draft.extras.get(name), _field(draft.product, source)
     if value is None:
-        is_needed = _is_needed(draft, field, source)
-        return detail(DetailKind.MISSING, name=_path(name), product=draft.product.code) if is_needed else None
+        if not field.required or source.omit_if_empty or field is plan_field(draft.product):
+            return None  # `check_plan_needed` checks the plan code
+        return detail(DetailKind.MISSING, name=_path(name), product=draft.product.code)
     if not isinstance(value, str):
         return detail(DetailKind.EXTRA_NO_TEXT, name=_path(name))
     if field.type == "select":
@@ -169,12 +161,6 @@ def _path(name: str) -> str:
 
 def _refusal(wrong: Detail) -> Refusal:
     return Refusal(Reason.EXTRAS, detail=wrong)
-
-
-def _is_needed(draft: Draft, field: FormField, source: Source) -> bool:
-    if field is plan_field(draft.product):
-        return False  # `check_plan_needed` checks this
-    return field.required and not source.omit_if_empty
 
 
 def _field(product: Product, source: Source) -> FormField:
@@ -207,7 +193,14 @@ def check_plan_code(draft: Draft) -> Refusal | None:
         return None
     plan = named_plan(draft)
     if plan is None:
-        return _refuse_plan(Reason.PLAN_UNKNOWN, draft, _unknown_plan(draft, code))
+        name, field = _path(PLAN_CODE), draft.product.pricing
+        assert field is not None, "a product with plan codes has a pricing field"
+        wrong = (
+            bad_option_of(draft, field.id, code, name)
+            if isinstance(code, str)
+            else detail(DetailKind.EXTRA_NO_TEXT, name=name)
+        )
+        return _refuse_plan(Reason.PLAN_UNKNOWN, draft, wrong)
     if plan.denomination == draft.amount:
         return None
     wrong = detail(DetailKind.PLAN_MISMATCH, code=plan.code, denomination=plan.denomination, amount=draft.amount)
@@ -232,8 +225,9 @@ def check_plan_needed(draft: Draft) -> Refusal | None:
 
 def named_plan(draft: Draft) -> Option | None:
     """Return the option on sale with the payment's plan code, or None."""
-    code = draft.extras.get(PLAN_CODE)
-    return _plans(draft).active.by_code.get(code) if isinstance(code, str) else None
+    code, field = draft.extras.get(PLAN_CODE), draft.product.pricing
+    assert field is not None, "a product with plan codes has a pricing field"
+    return offered_to(draft, field.id).active.by_code.get(code) if isinstance(code, str) else None
 
 
 def _is_checked_anyway(draft: Draft) -> bool:
@@ -259,21 +253,6 @@ def plan_remarks(reason: Reason, extras: Mapping[str, object], amount: Decimal) 
         case Reason.PLAN_MISMATCH:
             return f"option code does not match the amount: code {code}, amount {decimal_text(amount)}"
     return ""
-
-
-def _plans(draft: Draft) -> OptionList:
-    field = draft.product.pricing
-    assert field is not None, "a product with plan codes has a pricing field"
-    return offered_to(draft, field.id)
-
-
-def _unknown_plan(draft: Draft, code: object) -> Detail:
-    """Explain why no plan with this code can be bought."""
-    name, field = f"extras.{PLAN_CODE}", draft.product.pricing
-    if not isinstance(code, str):
-        return detail(DetailKind.EXTRA_NO_TEXT, name=name)
-    assert field is not None, "a product with plan codes has a pricing field"
-    return bad_option_of(draft, field.id, code, name)
 
 
 def _refuse_plan(reason: Reason, draft: Draft, wrong: Detail) -> Refusal:

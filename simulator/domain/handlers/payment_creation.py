@@ -264,7 +264,7 @@ def _create(
         steps=drawn_steps(_steps(state, product, rule), state.seed, command.reseller, command.refid),
     )
     state.transactions.add(transaction)
-    reseller.refids.add(transaction)
+    reseller.refids[command.refid] = transaction
     if product.bill is not None:
         transaction.bill = bill_of(product, transaction)
     begin(state, transaction, now)

@@ -156,7 +156,9 @@ def _enter_status(state: State, transaction: Transaction, step: Step, now: datet
         at=now, status=status, code=code, cost=cost, balance=balance, cause=cause, remarks=transaction.remarks
     )
     if step.texts or step.expiry or status is SUCCESSFUL:
-        result = _with_details(state, transaction, step, result)
+        expiry = step.expiry or _expiry(state, transaction, step, now)
+        texts: dict[str, Any] = _texts(state, transaction, step)
+        result = msgspec.structs.replace(result, expiry=expiry, **texts)
     transaction.results = (*results, result)
     state.publish_status(transaction)
     if status in SETTLED:
@@ -181,13 +183,6 @@ def _settle(state: State, transaction: Transaction) -> None:
         state.agenda.cancel(transaction.ticket)
     transaction.steps = ()
     transaction.ticket = None
-
-
-def _with_details(state: State, transaction: Transaction, step: Step, result: PaymentResult) -> PaymentResult:
-    """Return the result with the fields that the step and the product add."""
-    expiry = step.expiry or _expiry(state, transaction, step, result.at)
-    texts: dict[str, Any] = _texts(state, transaction, step)
-    return msgspec.structs.replace(result, expiry=expiry, **texts)
 
 
 def _texts(state: State, transaction: Transaction, step: Step) -> dict[str, str]:

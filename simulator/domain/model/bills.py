@@ -141,7 +141,9 @@ def draw_bill(profile: BillProfile, biller_name: str, key: BillKey, seed: int, n
     return Bill(
         biller_name=biller_name,
         customer_name=people().name(seed, *identity) if BillField.CUSTOMER in returned else None,
-        outstanding=_outstanding(profile, seed, identity) if BillField.OUTSTANDING in returned else None,
+        outstanding=_amount(profile.lowest, profile.highest, seed, identity, "outstanding")
+        if BillField.OUTSTANDING in returned
+        else None,
         balance=str(_amount(Decimal(0), Decimal(50), seed, identity, "balance"))
         if BillField.BALANCE in returned
         else None,
@@ -151,10 +153,6 @@ def draw_bill(profile: BillProfile, biller_name: str, key: BillKey, seed: int, n
         custom_field=_filled(profile.custom_field, lambda: people().ic_number(seed, *identity)),
         due_date=_due_date(seed, identity, now) if BillField.DUE_DATE in returned else None,
     )
-
-
-def _outstanding(profile: BillProfile, seed: int, identity: tuple[str, ...]) -> Decimal:
-    return _amount(profile.lowest, profile.highest, seed, identity, "outstanding")
 
 
 def _filled(value: object, holder: Callable[[], str]) -> object:

@@ -73,18 +73,14 @@ class Expectation(msgspec.Struct, frozen=True):
         """Return whether calls are grouped by a value or compared by time, instead of only counted."""
         return bool(self.per) or self.apart is not None
 
-    def counts_like(self, other: "Expectation") -> bool:
-        """Return whether the other expectation counts the same calls, so that its count can continue."""
-        return (self.name, self.kind, self.written) == (other.name, other.kind, other.written)
-
 
 def continued(old: Mapping[int, Expectation], new: Mapping[int, Expectation]) -> dict[int, int]:
     """Map each new expectation to the old expectation whose count it continues, by their keys. Each old count continues
     at most once, since equal statements count separately."""
     found: dict[int, int] = {}
-    left = dict(old)
+    left = {place: (one.name, one.kind, one.written) for place, one in old.items()}
     for place, one in new.items():
-        before = next((at for at, other in left.items() if other.counts_like(one)), None)
+        before = next((at for at, other in left.items() if other == (one.name, one.kind, one.written)), None)
         if before is not None:
             found[place] = before
             del left[before]

@@ -33,8 +33,17 @@ def offered(seed: int, product: Product, field_id: str, account_number: str = ""
     if field_id not in product.fields_by_account:
         return options
     identity = (product.code, field_id, account_number)
-    mine = (option for option in options if option.share >= 1 or _is_for(seed, option, identity))
-    return OptionList(_for_account(seed, option, identity) for option in mine)
+    return OptionList(
+        _for_account(seed, option, identity)
+        for option in options
+        if option.share >= 1 or draw.fraction(seed, "option", *identity, option.code) < option.share
+    )
+
+
+def lists_of(product: Product, field_id: str) -> list[OptionList]:
+    """Return all option lists of a field: its own, and the lists written for single account numbers."""
+    written = (found for (field, _), found in product.options_for.items() if field == field_id)
+    return [product.options.get(field_id, NO_OPTIONS), *written]
 
 
 def account_source(product: Product, field_id: str) -> str | None:
@@ -102,10 +111,6 @@ def limiting_biller(*options: Option | None) -> str:
     return next((option.code for option in options if option and (option.min_amount or option.max_amount)), "")
 
 
-def _is_for(seed: int, option: Option, identity: tuple[str, str, str]) -> bool:
-    return draw.fraction(seed, "option", *identity, option.code) < option.share
-
-
 def _for_account(seed: int, option: Option, identity: tuple[str, str, str]) -> Option:
     if not option.account_digits:
         return option
@@ -169,16 +174,14 @@ def _sample(product: Product) -> list[Decimal]:
         return []
     low, high = amount_range(product)
     if field.type == "select":
-        written = (found for (field_id, _), found in product.options_for.items() if field_id == field.id)
-        lists = (product.options.get(field.id, ()), *written)
-        amounts = (option.denomination for found in lists for option in found if option.is_active)
-        return [each for each in amounts if each is not None and _is_within(each, low, high)]
+        amounts = (option.denomination for found in lists_of(product, field.id) for option in found.active)
+        return [
+            each
+            for each in amounts
+            if each is not None and (low is None or low <= each) and (high is None or each <= high)
+        ]
     ends = [LEAST if low is None else low, GREATEST if high is None else high]
     billers = [option for found in product.options.values() for option in found if option.is_active]
     lows = [option.min_amount.amount for option in billers if option.min_amount]
     highs = [option.max_amount.amount for option in billers if option.max_amount]
     return [min(ends + lows), max(ends + highs)]
-
-
-def _is_within(amount: Decimal, low: Decimal | None, high: Decimal | None) -> bool:
-    return (low is None or low <= amount) and (high is None or amount <= high)

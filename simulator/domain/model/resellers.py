@@ -12,7 +12,7 @@ import msgspec
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import Catalog, Overlay, Product
 from simulator.domain.model.history import History
-from simulator.domain.model.transactions import Refids
+from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.wallet import Wallet
 from simulator.domain.model.webhooks import Webhook
 
@@ -88,7 +88,7 @@ class Reseller:
     overlay: Mapping[str, Overlay] = field(default_factory=dict)
     created: datetime | None = None
     overlay_updated: datetime | None = None
-    refids: Refids = field(default_factory=Refids)
+    refids: dict[str, Transaction] = field(default_factory=dict)
     history: History = field(default_factory=History)
 
     def catalog_updated(self, shared: datetime) -> datetime:

@@ -234,34 +234,6 @@ SPELLINGS: Mapping[object, Spelling] = {"case_insensitive": str.casefold, "trimm
 """The spellings for each choice of `refid-comparison` other than exact comparison."""
 
 
-class Refids(dict[str, Transaction]):
-    """The transactions of a reseller by refid, in creation order. A refid is never released."""
-
-    __slots__ = ("_by_spelling", "_spelling")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._spelling: Spelling | None = None
-        self._by_spelling: dict[str, Transaction] = {}
-
-    def add(self, transaction: Transaction) -> None:
-        """Add a new transaction of this reseller."""
-        self[transaction.refid] = transaction
-        if self._spelling is not None:
-            self._by_spelling.setdefault(self._spelling(transaction.refid), transaction)
-
-    def find_alike(self, refid: str, spelling: Spelling) -> Transaction | None:
-        """Return the transaction with this refid, else the first transaction whose refid has the same spelling."""
-        found = self.get(refid)
-        if found is not None:
-            return found
-        if spelling is not self._spelling:
-            self._spelling, self._by_spelling = spelling, {}
-            for known, transaction in self.items():
-                self._by_spelling.setdefault(spelling(known), transaction)
-        return self._by_spelling.get(spelling(refid))
-
-
 class PaymentAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """The current transaction. `created` is False for a re-query; `rule` is the rule that decided it; `detail` names
     adjustments to the request, `ignored` its ignored extras."""

@@ -74,5 +74,5 @@ def restore_payments(state: State, rows: Iterable[Any], shared: Sequence[Any], t
         )
         transaction.sender = senders.setdefault(transaction.sender, transaction.sender)
         state.transactions.add(transaction)
-        reseller.refids.add(transaction)
+        reseller.refids[transaction.refid] = transaction
         reseller.history.add(transaction)

@@ -194,8 +194,7 @@ def test_an_amount_is_positive_of_the_fields_kind_and_within_the_limits(
     ("amount", "kind", "shown"),
     [
         ("ten", DetailKind.NO_NUMBER, '"ten"'),
-        ("x" * 60, DetailKind.NO_NUMBER, '"' + "x" * 60 + '"'),
-        ("x" * 61, DetailKind.NO_NUMBER, '"' + "x" * 60 + '..."'),
+        ("x" * 100, DetailKind.NO_NUMBER, '"' + "x" * 100 + '"'),
         (None, DetailKind.NO_NUMBER, None),
         (True, DetailKind.NO_NUMBER, True),
         ("1e30", DetailKind.TOO_MANY_DIGITS, '"1e30"'),
