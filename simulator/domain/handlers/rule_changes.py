@@ -34,7 +34,7 @@ def remove_rule(state: State, command: RemoveRule, now: datetime) -> None:
     """Remove a rule. Raise `Unknown`."""
     for book in state.books.values():
         for rule, count in book.counted_rules():
-            if command.rule in (rule.id, rule.name):
+            if command.rule in filter(None, (rule.id, rule.name)):
                 state.retire_rule(rule, count)
                 book.remove(rule.id)
                 return

@@ -75,6 +75,16 @@ def test_a_removed_rule_never_decides_and_its_count_stays_in_the_coverage() -> N
         box.apply(RemoveRule("r1"), START)
 
 
+@pytest.mark.parametrize("label", ["slow", "r1"])
+def test_a_rule_is_removed_by_its_name_or_id_and_never_by_an_empty_name(label: str) -> None:
+    box = running(rule(ACCEPTED, name="slow"), rule(ACCEPTED, id_="other", name=""))
+    for absent in ("", "fast"):
+        with pytest.raises(Unknown):
+            box.apply(RemoveRule(absent), START)
+    box.apply(RemoveRule(label), START)
+    assert [one.id for one, _ in box.state.payments.counted_rules()] == ["other"]
+
+
 def test_a_removed_rule_makes_room_and_its_name_is_free() -> None:
     box = running(limits=Limits(rules=1))
     add(box, {"name": "one", "then": "at-once"})
