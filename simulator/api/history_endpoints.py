@@ -103,14 +103,14 @@ def balance_statement(call: ApiCall) -> Reply:
     shown = account.StatementPage(
         page=page,
         limit=limit,
-        total=sum(each.entries for each in totals.values()),
+        total=sum(each.count for each in totals.values()),
         address=_address(call),
         query=asked,
     )
     note_empty(call, days, shown.total, (page - 1) * limit, "entries")
     if not shown.total:
         _, every = call.owner.wallet.find(*days, frozenset(EntryType), 0, 1)
-        note_filters(call, ("type",), sum(each.entries for each in every.values()), "entry")
+        note_filters(call, ("type",), sum(each.count for each in every.values()), "entry")
     body = account.statement(
         entries,
         shown,

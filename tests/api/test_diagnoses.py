@@ -108,7 +108,11 @@ REFUSED: list[tuple[int, dict[str, Any], str]] = [
     (58, RELOAD | {"product": "GAME", "amount": 4.5}, "4.50 is GAME-100's price.amount; send its denomination 100"),
     (44, DATA | {"amount": "30.20"} | code("D30"), "30.20 is D30's price.amount; send its denomination 30"),
     (44, DATA | {"amount": "7"} | code("D30"), "amount of D30 is 30, not 7"),
-    (44, DATA | code("D10X"), "extras.subproduct_code: DATA has no option D10X; did you mean D10"),
+    (
+        44,
+        DATA | code("D10X"),
+        "extras.subproduct_code: DATA has no option D10X for account 0123456789; did you mean D10",
+    ),
     (44, DATA | code("D15"), "extras.subproduct_code: option D15 is inactive"),
     (
         44,
@@ -328,7 +332,7 @@ def test_many_rejected_extras_are_named() -> None:
 
 def test_a_value_that_is_cut_ends_in_three_dots(client: Client) -> None:
     long = diagnosis(client, topup(client, RELOAD | {"refid": "long", "amount": "x" * 100}))
-    assert long == f'amount "{"x" * 60}..." is not a decimal number such as 10.50'
+    assert long == f'amount "{"x" * 99}... is not a decimal number such as 10.50'
     unknown = diagnosis(client, topup(client, RELOAD | {"refid": "cut", "y" * 200: 1}))
     assert f"{'y' * 100}... is unknown" in unknown
     answer = client.call("GET", "/v2/balance", headers={"X-API-Version": "v" * 200})

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from simulator.domain.model.domain_events import NotificationKind, NotificationLog
+from simulator.domain.model.domain_events import EmailNotification, NotificationKind, NotificationLog
 from tests.support.client import Client, running
 
 PATH = "/sandboxes/default/notifications"
@@ -22,17 +23,11 @@ def log(client: Client) -> NotificationLog:
 
 
 def note(
-    client: Client, kind: NotificationKind = NotificationKind.DISPUTE, reseller: str = "RS001", **refs: str
+    client: Client, kind: NotificationKind = NotificationKind.DISPUTE, reseller: str = "RS001", **refs: Any
 ) -> None:
-    log(client).add(
-        at=client.live.clock.now(),
-        kind=kind,
-        reseller=reseller,
-        to=["a@example.com", "b@example.com"],
-        subject="about",
-        text="text",
-        **refs,
-    )
+    to = ("a@example.com", "b@example.com")
+    at = client.live.clock.now()
+    log(client).add(EmailNotification(at=at, kind=kind, reseller=reseller, to=to, subject="about", text="text", **refs))
 
 
 def test_a_notification_has_its_recipient_and_text(client: Client) -> None:

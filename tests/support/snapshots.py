@@ -42,10 +42,10 @@ def insides(live: LiveSandbox) -> Any:
     clock = live.clock.mode, live.clock.rate, live.clock.latest, live.clock.at(live.clock.latest)
     budget = live.inboxes.budget.bytes, [one.name for one in live.inboxes.budget.by_use]
     counts = [(rule.id, count) for book in state.books.values() for rule, count in book.counted_rules()]
-    owners, waiting = state.payments.budget.owners, sorted((at, ticket) for at, ticket, _ in state.agenda.waiting())
+    waiting = sorted((at, ticket) for at, ticket, _ in state.agenda.waiting())
     of_payments = [(trxid, [one.id for one in state.callbacks.of(trxid)]) for trxid in state.transactions]
     of_same_names = repr(state.catalog.groups), [one.serial for one in state.deliveries], state.agenda.added
-    around += [of_same_names, counts, owners, waiting, sorted(state.added.items()), of_payments]
+    around += [of_same_names, counts, waiting, sorted(state.added.items()), of_payments]
     around += [_about(live)]
     everything = [state, *around, counters, values, logs, clock, budget, live.tape.bytes, len(live.tape)]
     return anatomy(everything, left_out, told=(SourceLine, ScenarioOrigin), values_apart=True)

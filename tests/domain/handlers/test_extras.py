@@ -336,9 +336,9 @@ def loan(account: str, code: object = None, number: object = MINE, **more: Any) 
     return (answer.reason, answer.detail) if hasattr(answer, "reason") else None
 
 
-IC = "extras.ic_number"
-WHOM = {IC: MINE}
-LOAN = {"name": "extras.subproduct_code", "product": "LOAN"}
+NUMBER = "extras.ic_number"
+WHOM = {NUMBER: MINE}
+CODE: dict[str, Any] = {"name": "extras.subproduct_code", "product": "LOAN"}
 
 
 @pytest.mark.parametrize(
@@ -361,13 +361,13 @@ def test_the_account_comes_from_the_selected_option(account: str, code: str, wro
     [
         ("T", MINE, detail(DetailKind.INACTIVE_OPTION, name="extras.subproduct_code", code="T")),
         *[
-            (code, MINE, detail(DetailKind.NO_OPTION, code=code, whom=WHOM, nearest="", known=("K", "S"), **LOAN))
+            (code, MINE, detail(DetailKind.NO_OPTION, code=code, whom=WHOM, nearest="", known=("K", "S"), **CODE))
             for code in ("U", "Z")
         ],
         (
             "K",
             NOBODY,
-            detail(DetailKind.NO_OPTION, code="K", whom={IC: NOBODY}, nearest="", known=(), **LOAN),
+            detail(DetailKind.NO_OPTION, code="K", whom={NUMBER: NOBODY}, nearest="", known=(), **CODE),
         ),
         ("K", "short", detail(DetailKind.EXTRA_PATTERN, name="extras.ic_number", pattern="12 digits", message=None)),
         ("K", 5, detail(DetailKind.EXTRA_NO_TEXT, name="extras.ic_number")),

@@ -77,20 +77,6 @@ def test_a_list_that_is_written_for_an_account_number_counts_alone() -> None:
     assert codes(offered(1, drawn, "pick", "8")) == ["all"]
 
 
-def test_account_numbers_that_are_offered_the_same_share_one_list() -> None:
-    data = CATALOG.products["DATA"]
-    lists = {id(offered(1, data, "plan", f"01{number:08}")) for number in range(200)}
-    assert len(lists) == 2
-
-
-def test_so_many_combinations_are_not_all_kept() -> None:
-    drawn = product(*(Option(f"o{place}", "O", share=Decimal("0.5")) for place in range(16)))
-    lists = [offered(1, drawn, "pick", identity) for identity in IDENTITIES]
-    assert len({id(each) for each in lists}) > 64
-    assert [codes(each) for each in lists] == [codes(offered(1, drawn, "pick", identity)) for identity in IDENTITIES]
-    assert len(vars(drawn.options["pick"])["_parts"]) == 64
-
-
 def test_indexes_know_codes_and_denominations() -> None:
     plans = CATALOG.products["DATA"].options["plan"]
     assert plans.by_code["D10M"].denomination == 10
