@@ -75,23 +75,19 @@ class AnswerReader:
 
     def feed(self, data: bytes) -> bool:
         """Parse more bytes. Return True when reading is over; surplus bytes make the connection unusable."""
-        if len(data) <= _SLICE_BYTES:
-            self._feed(data)
-        else:
+        if len(data) > _SLICE_BYTES:
             for at in range(0, len(data), _SLICE_BYTES):
-                self._feed(data[at : at + _SLICE_BYTES])
-        return self.is_over
-
-    def _feed(self, data: bytes) -> None:
+                self.feed(data[at : at + _SLICE_BYTES])
+            return self.is_over
         if self.is_over or self._parser is None:
             self.may_stay_open = False
-            return
+            return self.is_over
         self.has_begun = True
         self._unpaid_bytes += len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            return  # by a status 101, which has ended the answer
+            return self.is_over  # by a status 101, which has ended the answer
         except httptools.HttpParserCallbackError:
             raise
         except httptools.HttpParserError as error:
@@ -101,6 +97,7 @@ class AnswerReader:
                 "a head over {} bytes" if self.head is None else "over {} bytes of trailers or of a chunk's extensions"
             )
             self._refuse("has " + part.format(self._head_bytes_max))
+        return self.is_over
 
     def _stop(self, error: Exception, *, is_tls: bool) -> None:
         """Stop parsing. The parser's message is quoted up to the colon, since the rest could repeat the response."""
@@ -139,10 +136,15 @@ class AnswerReader:
 
     def _has_length(self) -> bool:
         """Return whether the head defines where the body ends, by the parser's rules."""
-        named = {name.rstrip(b" \t").lower(): value for name, value in self._fields}
-        codings = named.get(b"transfer-encoding")
+        codings, has_length = None, False
+        for name, value in self._fields:
+            match name.rstrip(b" \t").lower():
+                case b"transfer-encoding":
+                    codings = value
+                case b"content-length":
+                    has_length = True
         if codings is None:
-            return b"content-length" in named
+            return has_length
         return codings.rpartition(b",")[2].lstrip(b" \t").rstrip(b" ").lower() == b"chunked"
 
     # The callbacks of httptools
@@ -205,16 +207,13 @@ class AnswerReader:
         if self.is_complete:
             self.has_extra = self.has_extra or (self._is_head and self._has_line)
         elif self.head is not None and not self.problem:
-            self._add(piece)
-
-    def _add(self, piece: bytes) -> None:
-        self._unpaid_bytes = 0
-        most = self._body_bytes_max
-        if most is not None and self.waiting + len(piece) >= most:
-            piece = piece[: most - self.waiting]
-            self.is_complete, self.is_over, self.may_stay_open = True, True, False
-        self.pieces.append(piece)
-        self.waiting += len(piece)
+            self._unpaid_bytes = 0
+            most = self._body_bytes_max
+            if most is not None and self.waiting + len(piece) >= most:
+                piece = piece[: most - self.waiting]
+                self.is_complete, self.is_over, self.may_stay_open = True, True, False
+            self.pieces.append(piece)
+            self.waiting += len(piece)
 
     def on_message_complete(self) -> None:
         if self.is_complete:

@@ -4,6 +4,7 @@ Only Host, Content-Length and the delivery header are added to the given request
 """
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -12,7 +13,7 @@ from simulator.domain.model.fault_kinds import WITHOUT_BODY
 from simulator.http_client.answers import AnswerBounds, AnswerReader
 from simulator.http_client.client import Client
 from simulator.http_client.dialer import NotConnectedError, Origin
-from simulator.http_client.targets import DEFAULT_PORTS, HttpTarget
+from simulator.http_client.targets import DEFAULT_PORTS, MAX_TARGET_CHARS, BadTarget, HttpTarget, parse_target
 
 DELIVERY_HEADER = "X-Sim-Delivery"
 """The header of every callback and webhook. The control API of every simulator refuses requests that have it."""
@@ -21,6 +22,10 @@ _is_token = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+").fullmatch
 _forbidden = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]").search
 _OURS = frozenset({"host", "content-length", "transfer-encoding", DELIVERY_HEADER.lower()})
 _BODYLESS_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+
+MAX_URL_CHARS: Final = 256 * 1024
+"""The longest URL that is sent. A GET callback carries the whole transaction in its query (SPEC 6.1), and ten thousand
+characters of remarks are up to 120,000 when percent-encoded."""
 
 BODY_BYTES: Final = 16 * 1024
 """The maximum of a response body that is read. A longer body closes the connection."""
@@ -37,6 +42,7 @@ _TRUST: Final = (
 
 _PERHAPS_TLS: Final = "; if the receiver speaks TLS, use https:// in its URL"
 
+_BAD_VALUE: Final = "the method or the value of a header is not allowed in HTTP"
 _HIDDEN_HEADERS: Final = frozenset({"set-cookie", "set-cookie2"})
 
 
@@ -63,65 +69,75 @@ def route(target: HttpTarget) -> Route:
     return Route(Origin(parts.scheme == "https", target.host, target.port), host, path)
 
 
+def _route_of(url: str) -> Route:
+    """Return the route to an outgoing URL. Raises BadTarget."""
+    target = parse_target(url, MAX_URL_CHARS)
+    if not isinstance(target, HttpTarget):
+        raise BadTarget("an inbox has no address of its own in HTTP")
+    return route(target)
+
+
+_recurring_route = lru_cache(maxsize=512)(_route_of)
+
+
 def request_bytes(outgoing: OutgoingRequest, way: Route, *, is_delivery: bool = True) -> bytes:
     """Return the bytes of `outgoing`. Its own `Host` is kept; its framing headers are replaced.
 
     Raises NotAllowedError.
     """
-    if not all(_is_token(name) for name, _ in outgoing.headers):
-        raise NotAllowedError("the name of a header is not allowed in HTTP")
-    if not _is_token(outgoing.method) or any(_forbidden(value) for _, value in outgoing.headers):
-        raise NotAllowedError("the method or the value of a header is not allowed in HTTP")
     method, body = outgoing.method.upper(), outgoing.body
-    host, lines = f"Host: {way.host}", []
-    for name, value in outgoing.headers:
+    try:
+        headers = _header_lines(outgoing.headers, way.host, is_delivery)
+        line = f"{method} {way.path} HTTP/1.1\r\n".encode()
+    except UnicodeEncodeError:
+        raise NotAllowedError(_BAD_VALUE) from None
+    if not _is_token(outgoing.method):
+        raise NotAllowedError(_BAD_VALUE)
+    if body is not None or method not in _BODYLESS_METHODS:
+        headers += b"Content-Length: %d\r\n" % len(body or b"")
+    return b"%b%b\r\n%b" % (line, headers, body or b"")
+
+
+@lru_cache(maxsize=512)  # a receiver gets the same in all callbacks
+def _header_lines(headers: tuple[tuple[str, str], ...], host: str, is_delivery: bool) -> bytes:
+    """Return the headers but for the length. Raises NotAllowedError and UnicodeEncodeError."""
+    host, lines = f"Host: {host}", [f"{DELIVERY_HEADER}: 1\r\n" * is_delivery]
+    for name, value in headers:
+        if not _is_token(name):
+            raise NotAllowedError("the name of a header is not allowed in HTTP")
         if name.lower() not in _OURS:
             lines.append(f"{name}: {value}\r\n")
         elif name.lower() == "host":
             host = f"{name}: {value}"
-    if body is not None or method not in _BODYLESS_METHODS:
-        lines.append(f"Content-Length: {len(body or b'')}\r\n")
-    mark = f"{DELIVERY_HEADER}: 1\r\n" if is_delivery else ""
-    head = f"{method} {way.path} HTTP/1.1\r\n{host}\r\n{mark}{''.join(lines)}\r\n"
-    try:
-        return head.encode() + (body or b"")
-    except UnicodeEncodeError:
-        raise NotAllowedError("the method or the value of a header is not allowed in HTTP") from None
+    if any(map(_forbidden, (value for _, value in headers))):
+        raise NotAllowedError(_BAD_VALUE)
+    return f"{host}\r\n{''.join(lines)}".encode()
 
 
-async def attempt(
-    client: Client, outgoing: OutgoingRequest, target: HttpTarget, timeout_s: float, owner: str
-) -> AttemptResult:
-    """Send `outgoing` of the sandbox `owner` to `target`, within `timeout_s`."""
-    way = route(target)
-    origin = way.origin if outgoing.verifies else way.origin._replace(verifies=False)
+async def attempt(client: Client, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
+    """Send `outgoing` of the sandbox `owner`, within `timeout_s`."""
     reader = AnswerReader(outgoing.method, BOUNDS)
     try:
+        way = (_recurring_route if len(outgoing.url) <= MAX_TARGET_CHARS else _route_of)(outgoing.url)
         request = request_bytes(outgoing, way)
+        origin = way.origin if outgoing.verifies else way.origin._replace(verifies=False)
         is_over = await client.exchange(origin, request, reader, timeout_s, owner)
-    except NotAllowedError as error:
+    except (BadTarget, NotAllowedError) as error:
         return AttemptResult(AttemptEnd.BLOCKED, error=str(error))
     except NotConnectedError as error:
         return AttemptResult(error.end, error=error.reason + _TRUST * error.is_untrusted)
     finally:
         reader.release()
-    why = _complaint(reader, is_tls=way.origin.is_tls) if is_over else _lateness(reader, timeout_s)
-    return _result(reader, why, is_over=is_over)
-
-
-def _result(reader: AnswerReader, error: str, *, is_over: bool) -> AttemptResult:
-    """Return the result. The status line decides: the rest may be truncated or malformed."""
-    if reader.status is None:
-        return AttemptResult(AttemptEnd.CONNECTION if is_over else AttemptEnd.TIMEOUT, error=error)
+    if is_over:
+        why = _complaint(reader, is_tls=origin.is_tls)
+    elif reader.status is None:
+        why = f"connected, but no answer within {timeout_s:g} s"
+    else:
+        why = f"status {reader.status} came, but not its whole answer within {timeout_s:g} s"
+    if reader.status is None:  # else the status line decides: the rest may be truncated or malformed
+        return AttemptResult(AttemptEnd.CONNECTION if is_over else AttemptEnd.TIMEOUT, error=why)
     headers = _stored(reader.head.fields) if reader.head else ()
-    return AttemptResult(AttemptEnd.ANSWERED, reader.status, reader.take().decode("utf-8", "replace"), error, headers)
-
-
-def _lateness(reader: AnswerReader, timeout_s: float) -> str:
-    """Return which part had not arrived in time."""
-    if reader.status is None:
-        return f"connected, but no answer within {timeout_s:g} s"
-    return f"status {reader.status} came, but not its whole answer within {timeout_s:g} s"
+    return AttemptResult(AttemptEnd.ANSWERED, reader.status, reader.take().decode("utf-8", "replace"), why, headers)
 
 
 def _complaint(reader: AnswerReader, *, is_tls: bool) -> str:

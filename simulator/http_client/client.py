@@ -24,8 +24,11 @@ IDLE_MAX: Final = 1024
 _CLOSING_S: Final = 1.0
 
 
-class Pool:
-    """The open connections of an event loop: in use, idle or being closed."""
+class Client:
+    """A client on the running loop. It follows no redirects, stores no cookies, and uses no proxy.
+
+    It has the open connections: in use, idle or being closed.
+    """
 
     def __init__(self, dialer: Dialer) -> None:
         self._loop = asyncio.get_running_loop()
@@ -36,22 +39,70 @@ class Pool:
         self._sweeping: asyncio.TimerHandle | None = None
         self._is_closed = False
 
+    async def exchange(
+        self, origin: Origin, request: bytes, reader: AnswerReader, timeout_s: float, owner: str = ""
+    ) -> bool:
+        """Send `request` to `origin` and feed the response to `reader`. Return False when connecting, sending and
+        reading together exceed `timeout_s`.
+
+        Raises NotConnectedError. DNS lookups count against the sandbox `owner`.
+        """
+        connection, left_s = self.take(origin), timeout_s
+        if connection is None:
+            began = self._loop.time()
+            connection = await self._open(origin, owner, timeout_s)
+            left_s = timeout_s - (self._loop.time() - began)
+        try:
+            return await connection.exchange(request, reader, left_s)
+        finally:
+            connection.end()
+            self.give_back(origin, connection)
+
+    @asynccontextmanager
+    async def connection(self, origin: Origin, timeout_s: float) -> AsyncIterator[Connection]:
+        """Open a connection for an exchange, piece by piece, within `timeout_s`. Raises NotConnectedError."""
+        connection = self.take(origin) or await self._open(origin, "", timeout_s)
+        try:
+            yield connection
+        finally:
+            connection.end()
+            self.give_back(origin, connection)
+
+    async def close(self) -> None:
+        """Close all connections, including active ones."""
+        self._is_closed = True
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+        for connection in tuple(self._opened):
+            connection.abort()
+        ends = self._loop.time() + _CLOSING_S
+        while self._opened and self._loop.time() < ends:  # noqa: ASYNC110 - each is closed within a few turns
+            await asyncio.sleep(0)
+
+    async def _open(self, origin: Origin, owner: str, timeout_s: float) -> Connection:
+        """Open a connection to `origin` for the sandbox `owner`. Raises NotConnectedError."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                connection = await self._dialer.connect(origin, owner, self._discard)
+        except TimeoutError:
+            raise NotConnectedError(AttemptEnd.TIMEOUT, f"no connection within {timeout_s:g} s") from None
+        if self._is_closed:
+            connection.abort()
+        elif connection.is_open:
+            self._opened.add(connection)
+        return connection
+
     def take(self, origin: Origin) -> Connection | None:
         """Return the most recently used idle connection to `origin` that is still usable, or None."""
         while idle := self._idle.get(origin):
-            connection = next(reversed(idle))
-            self._forget(connection)
+            connection, _ = idle.popitem()
+            del self._unused[connection]
+            if not idle:
+                del self._idle[origin]
             if self._loop.time() - connection.idle_since <= KEEP_ALIVE_S and connection.is_quiet:
                 return connection
             connection.abort()
         return None
-
-    async def open(self, origin: Origin, owner: str) -> Connection:
-        """Open a connection to `origin` for the sandbox `owner`. Raises NotConnectedError."""
-        connection = await self._dialer.connect(origin, owner, self)
-        if self._is_closed:
-            connection.abort()
-        return connection
 
     def give_back(self, origin: Origin, connection: Connection) -> None:
         """Keep `connection` for the next request to `origin` if it is open, or else until it is closed."""
@@ -68,19 +119,8 @@ class Pool:
         if self._sweeping is None:
             self._sweeping = self._loop.call_later(KEEP_ALIVE_S, self._sweep)
 
-    async def close(self) -> None:
-        """Close all connections, including active ones."""
-        self._is_closed = True
-        if self._sweeping is not None:
-            self._sweeping.cancel()
-        for connection in tuple(self._opened):
-            connection.abort()
-        ends = self._loop.time() + _CLOSING_S
-        while self._opened and self._loop.time() < ends:  # noqa: ASYNC110 - each is closed within a few turns
-            await asyncio.sleep(0)
-
     def _forget(self, connection: Connection) -> None:
-        """Remove a connection that is taken for an attempt, or about to be closed."""
+        """Remove a connection that is closed, or about to be."""
         origin = self._unused.pop(connection, None)
         if origin is not None and (idle := self._idle.get(origin)) is not None:
             idle.pop(connection, None)
@@ -98,60 +138,7 @@ class Pool:
             self._forget(connection)
             connection.close()
 
-    def add(self, connection: Connection) -> None:
-        """Register an open connection."""
-        self._opened.add(connection)
-
-    def discard(self, connection: Connection) -> None:
+    def _discard(self, connection: Connection) -> None:
         """Remove a closed connection."""
         self._opened.discard(connection)
         self._forget(connection)
-
-
-class Client:
-    """A client on the running loop. It follows no redirects, stores no cookies, and uses no proxy."""
-
-    def __init__(self, dialer: Dialer) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._pool = Pool(dialer)
-
-    async def exchange(
-        self, origin: Origin, request: bytes, reader: AnswerReader, timeout_s: float, owner: str = ""
-    ) -> bool:
-        """Send `request` to `origin` and feed the response to `reader`. Return False when connecting, sending and
-        reading together exceed `timeout_s`.
-
-        Raises NotConnectedError. DNS lookups count against the sandbox `owner`.
-        """
-        connection, left_s = self._pool.take(origin), timeout_s
-        if connection is None:
-            began = self._loop.time()
-            connection = await self._open_connection(origin, owner, timeout_s)
-            left_s = timeout_s - (self._loop.time() - began)
-        connection.begin(reader)
-        try:
-            return await connection.exchange(request, left_s)
-        finally:
-            connection.end()
-            self._pool.give_back(origin, connection)
-
-    @asynccontextmanager
-    async def connection(self, origin: Origin, timeout_s: float) -> AsyncIterator[Connection]:
-        """Open a connection for an exchange, piece by piece, within `timeout_s`. Raises NotConnectedError."""
-        connection = self._pool.take(origin) or await self._open_connection(origin, "", timeout_s)
-        try:
-            yield connection
-        finally:
-            connection.end()
-            self._pool.give_back(origin, connection)
-
-    async def _open_connection(self, origin: Origin, owner: str, timeout_s: float) -> Connection:
-        try:
-            async with asyncio.timeout(timeout_s):
-                return await self._pool.open(origin, owner)
-        except TimeoutError:
-            raise NotConnectedError(AttemptEnd.TIMEOUT, f"no connection within {timeout_s:g} s") from None
-
-    async def close(self) -> None:
-        """Close all connections, including active ones."""
-        await self._pool.close()

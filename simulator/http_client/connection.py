@@ -3,12 +3,16 @@
 import asyncio
 import select
 import ssl
-from typing import Final, Protocol, cast
+from collections.abc import Callable, Sequence
+from typing import Final, cast
 
 from simulator.http_client.answers import AnswerHead, AnswerReader
 
 HIGH_WATER_BYTES: Final = 256 * 1024
 """The size of the unread part of a streamed body at which the connection pauses reading."""
+
+Poll = Callable[[int], Sequence[object]]
+"""Returns something when bytes or an end are ready to read, within so many milliseconds."""
 
 _HAS_POLL = hasattr(select, "poll")  # takes any descriptor, select none above 1023; Windows has select alone
 
@@ -17,25 +21,15 @@ class NoAnswerError(Exception):
     """A missing or incomplete response. The reader has the reason."""
 
 
-class Register(Protocol):
-    """The set of all open connections."""
-
-    def add(self, connection: "Connection", /) -> None:
-        """Register an open connection."""
-
-    def discard(self, connection: "Connection", /) -> None:
-        """Remove a closed connection."""
-
-
 class Connection(asyncio.Protocol):
-    """A connection on `loop`. It is registered in `opened` while it is open."""
+    """A connection on `loop`, which calls `on_lost` once it is closed."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, opened: "Register") -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, on_lost: "Callable[[Connection], object]") -> None:
         self.idle_since = 0.0
         self._loop = loop
-        self._opened = opened
+        self._on_lost = on_lost
         self._transport: asyncio.Transport | None = None
-        self._descriptor = -1
+        self._ready: Poll | None = None
         self._early = b""
         self._is_fresh = True
         self._has_pause = False  # in reading
@@ -54,9 +48,9 @@ class Connection(asyncio.Protocol):
 
         Unrequested bytes (some servers send a 408 before they close) would be parsed as the response.
         """
-        return self.is_open and not _is_readable(self._descriptor)
+        return self.is_open and self._ready is not None and not self._ready(0)
 
-    # One exchange: `begin`, then `send` and the reading of its response, then `end`.
+    # One exchange: `exchange`, or `begin`, `send` and the reading of its response; then `end`.
 
     def begin(self, reader: AnswerReader) -> None:
         """Feed the response to the next request to `reader`."""
@@ -64,18 +58,23 @@ class Connection(asyncio.Protocol):
         if not self.is_open:
             reader.end(was_reset=False)
 
-    async def exchange(self, request: bytes, timeout_s: float) -> bool:
-        """Send `request` and wait until the reader is over. Return False when that takes longer than `timeout_s`."""
-        reader = self._expected()
-        if self._transport is not None and self.is_open:
-            self._transport.write(request)
+    async def exchange(self, request: bytes, reader: AnswerReader, timeout_s: float) -> bool:
+        """Send `request` and feed its whole response to `reader`. Return False when that takes longer than
+        `timeout_s`."""
+        self._reader, transport = reader, self._transport
+        if transport is None or transport.is_closing():
+            reader.end(was_reset=False)
+        else:
+            transport.write(request)
         if self._is_fresh:
             self._read_early()
         if not reader.is_over:
+            self._waiter = self._loop.create_future()
             timer = self._loop.call_later(timeout_s, self._wake)
             try:
-                await self._wait_for_bytes()
+                await self._waiter
             finally:
+                self._waiter = None
                 timer.cancel()
         return reader.is_over
 
@@ -108,13 +107,14 @@ class Connection(asyncio.Protocol):
 
     def end(self) -> None:
         """End the exchange: close the connection unless another request may follow."""
-        reader, self._reader = self._expected(), None
+        reader, self._reader = self._reader, None
+        assert reader is not None, "an exchange was begun"
         reader.release()
         if not reader.is_complete or reader.problem or reader.has_extra:
             self.abort()
         elif not reader.may_stay_open or not self._is_all_sent():
             self.close()
-        else:
+        elif self._has_pause:
             self._resume_reading()
 
     def close(self) -> None:
@@ -141,9 +141,6 @@ class Connection(asyncio.Protocol):
     async def _wait_for_more(self, reader: AnswerReader) -> None:
         if reader.is_over:
             raise NoAnswerError
-        await self._wait_for_bytes()
-
-    async def _wait_for_bytes(self) -> None:
         self._waiter = self._loop.create_future()
         try:
             await self._waiter
@@ -175,10 +172,9 @@ class Connection(asyncio.Protocol):
     # The callbacks of asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Register the connection. With TLS, the server's certificate is already verified."""
+        """Begin to use the transport. With TLS, the server's certificate is already verified."""
         self._transport = cast(asyncio.Transport, transport)
-        self._descriptor = transport.get_extra_info("socket").fileno()
-        self._opened.add(self)
+        self._ready = _poll_of(transport.get_extra_info("socket").fileno())
 
     def data_received(self, data: bytes) -> None:
         """Parse bytes of the response, also before the first request. Later unrequested bytes close the connection."""
@@ -200,7 +196,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
-        self._opened.discard(self)
+        self._on_lost(self)
         self.resume_writing()
         self._end_response(was_reset=isinstance(error, OSError), tls_failure=tls_reason(error))
 
@@ -220,13 +216,13 @@ class Connection(asyncio.Protocol):
             writable.set_result(None)
 
 
-def _is_readable(descriptor: int) -> bool:
-    """Return whether bytes or an end are ready to read. The selectors module takes four times as long."""
+def _poll_of(descriptor: int) -> Poll:
+    """Return the poll of a descriptor. The selectors module takes four times as long."""
     if not _HAS_POLL:
-        return bool(select.select([descriptor], (), (), 0)[0])
+        return lambda timeout_ms: select.select([descriptor], (), (), timeout_ms / 1000)[0]
     poller = select.poll()
     poller.register(descriptor, select.POLLIN)
-    return bool(poller.poll(0))
+    return poller.poll
 
 
 _WITHOUT_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "PACKET_LENGTH_TOO_LONG", "RECORD_LAYER_FAILURE"})

@@ -3,14 +3,14 @@
 import asyncio
 import os
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from simulator.domain.model.delivery_attempts import AttemptEnd
 from simulator.http_client.addresses import AddressPolicy
-from simulator.http_client.connection import Connection, Register, tls_reason
+from simulator.http_client.connection import Connection, tls_reason
 from simulator.http_client.lookup import NameResolver
 
 ADDRESS_TIMEOUT_S: Final = 1.0
@@ -22,7 +22,7 @@ ADDRESSES_MAX: Final = 16
 CLOSE_NOTIFY_S: Final = 2.0
 """The time that a receiver has to answer our TLS close_notify."""
 
-
+OnLost = Callable[[Connection], object]
 _OF_OTHER_HOST: Final = (62, 64)
 """OpenSSL's error codes for a certificate of another host name or address."""
 
@@ -64,8 +64,8 @@ class Dialer:
         self._ca_file = ca_file
         self._tls: dict[bool, ssl.SSLContext] = {}  # by whether it verifies certificates
 
-    async def connect(self, origin: Origin, owner: str, opened: Register) -> Connection:
-        """Open a connection to `origin` for the sandbox `owner`, registered in `opened` until it is closed.
+    async def connect(self, origin: Origin, owner: str, on_lost: OnLost) -> Connection:
+        """Open a connection to `origin` for the sandbox `owner`, which calls `on_lost` once it is closed.
 
         Raises NotConnectedError. Cancellation leaves nothing open.
         """
@@ -75,7 +75,7 @@ class Dialer:
         for address in addresses:
             try:
                 async with asyncio.timeout(None if address == addresses[-1] else ADDRESS_TIMEOUT_S):
-                    return await _dial(origin, tls, opened, address)
+                    return await _dial(origin, tls, on_lost, address)
             except OSError as error:  # ssl.SSLError and TimeoutError are subclasses
                 reasons = _failure_reasons(origin, error)
         raise NotConnectedError(AttemptEnd.CONNECTION, *reasons)
@@ -122,10 +122,10 @@ def tls_context(ca_file: Path | None) -> ssl.SSLContext:
     return context
 
 
-async def _dial(origin: Origin, tls: ssl.SSLContext | None, opened: Register, address: str) -> Connection:
+async def _dial(origin: Origin, tls: ssl.SSLContext | None, on_lost: OnLost, address: str) -> Connection:
     """Connect to a single address, without a lookup. Raises OSError."""
     loop = asyncio.get_running_loop()
-    connection = Connection(loop, opened)
+    connection = Connection(loop, on_lost)
     name = origin.host.rstrip(".") if tls else None  # certificates name hosts without the trailing dot
     shutdown_s = CLOSE_NOTIFY_S if tls else None
     try:

@@ -1,38 +1,21 @@
 """Sends callbacks and webhooks over HTTP: single attempts, limited in time and size, with the result as a value."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, nullcontext
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
+from simulator.domain.model.delivery_attempts import AttemptResult, OutgoingRequest
 from simulator.http_client.addresses import AddressPolicy
 from simulator.http_client.lookup import Lookup, NameResolver, system_lookup
-from simulator.http_client.slots import Slots
-from simulator.http_client.targets import (
-    MAX_TARGET_CHARS,
-    BadTarget,
-    HttpTarget,
-    InboxTarget,
-    parse_target,
-)
+from simulator.http_client.slots import Slot, Slots
+from simulator.http_client.targets import BadTarget, HttpTarget, configured_target
 
 if TYPE_CHECKING:
     from simulator.http_client.client import Client
 
-MAX_URL_CHARS = 256 * 1024
-"""The longest URL that is sent. A GET callback carries the whole transaction in its query (SPEC 6.1), and ten thousand
-characters of remarks are up to 120,000 when percent-encoded."""
-
-Attempt = Callable[[OutgoingRequest, HttpTarget, float, str], Awaitable[AttemptResult]]
-
-_configured_target = lru_cache(maxsize=512)(parse_target)
-
-
-def _target(url: str) -> InboxTarget | HttpTarget:
-    """Parse a target. Results for URLs of configurable length are cached, since most recur."""
-    return _configured_target(url) if len(url) <= MAX_TARGET_CHARS else parse_target(url, MAX_URL_CHARS)
+Attempt = Callable[[OutgoingRequest, float, str], Coroutine[Any, Any, AttemptResult]]
 
 
 class HttpSender:
@@ -62,26 +45,19 @@ class HttpSender:
     def turn(self, url: str, owner: str = "") -> AbstractAsyncContextManager[None]:
         """Hold a slot of `owner` at the receiver of this URL; wait until a slot is free."""
         try:
-            target = _target(url)
+            target = configured_target(url)
         except BadTarget:
             return nullcontext()
-        return self._slots.hold(owner, (target.host, target.port)) if isinstance(target, HttpTarget) else nullcontext()
+        return Slot(self._slots, owner, (target.host, target.port)) if isinstance(target, HttpTarget) else nullcontext()
 
-    async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str = "") -> AttemptResult:
+    def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str = "") -> Coroutine[Any, Any, AttemptResult]:
         """Make one attempt of at most `timeout_s` seconds. Call this within `turn`.
 
         Network failures are returned as `AttemptResult`. Raises RuntimeError after `close`.
         """
-        try:
-            target = _target(outgoing.url)
-        except BadTarget as bad:
-            return AttemptResult(AttemptEnd.BLOCKED, error=bad.reason)
-        if not isinstance(target, HttpTarget):
-            return AttemptResult(AttemptEnd.BLOCKED, error="an inbox has no address of its own in HTTP")
-        attempt = self._attempt or self._open()
-        return await attempt(outgoing, target, timeout_s, owner)
+        return (self._attempt or self._open())(outgoing, timeout_s, owner)
 
-    def _open(self) -> "Attempt":
+    def _open(self) -> Attempt:
         if self._closed:
             raise RuntimeError("the sender is closed")
         from simulator.http_client.attempts import attempt  # a few milliseconds, which most servers never need

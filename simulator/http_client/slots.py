@@ -2,8 +2,6 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import msgspec
 
@@ -46,19 +44,10 @@ class Slots:
         self._owners: dict[str, _Owner] = {}
         self._in_turn: OrderedDict[str, None] = OrderedDict()  # the owners with a ready lane
 
-    @asynccontextmanager
-    async def hold(self, owner: str, receiver: Receiver) -> AsyncIterator[None]:
-        """Hold a slot of `owner` at `receiver` within an `async with`; wait until a slot is free."""
-        await self.take(owner, receiver)
-        try:
-            yield
-        finally:
-            self.give_back(owner, receiver)
-
     async def take(self, name: str, receiver: Receiver) -> None:
         """Wait for a slot of the owner `name`, and hold it until `give_back`."""
-        owner = self._owners.setdefault(name, _Owner())
-        lane = owner.lanes.setdefault(receiver, _Lane())
+        owner = self._owners.get(name) or self._owners.setdefault(name, _Owner())
+        lane = owner.lanes.get(receiver) or owner.lanes.setdefault(receiver, _Lane())
         if not lane.waiting and lane.held < self._per_receiver and owner.held < self._free:
             self._grant(owner, lane)
             return
@@ -88,7 +77,8 @@ class Slots:
         owner.held -= 1
         lane.held -= 1
         self._refresh(name, owner, receiver, lane)
-        self._hand_out()
+        if self._in_turn:
+            self._hand_out()
 
     def _hand_out(self) -> None:
         passed_over = 0
@@ -122,3 +112,18 @@ class Slots:
             del owner.lanes[receiver]
             if not owner.lanes:
                 del self._owners[name]
+
+
+class Slot:
+    """A slot of `owner` at `receiver`, which an `async with` waits for and holds."""
+
+    __slots__ = ("_owner", "_receiver", "_slots")
+
+    def __init__(self, slots: Slots, owner: str, receiver: Receiver) -> None:
+        self._slots, self._owner, self._receiver = slots, owner, receiver
+
+    async def __aenter__(self) -> None:
+        await self._slots.take(self._owner, self._receiver)
+
+    async def __aexit__(self, *_: object) -> None:
+        self._slots.give_back(self._owner, self._receiver)

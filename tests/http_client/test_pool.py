@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from simulator.http_client import client as client_module
-from simulator.http_client.client import Pool
+from simulator.http_client.client import Client
 from simulator.http_client.connection import Connection
 from simulator.http_client.dialer import Dialer, Origin
 from tests.support.broken_receivers import OK, RUNNERS, Exchange, Receiver, Run, post, says, sender, until
@@ -16,28 +16,28 @@ HERE, THERE = Origin(False, "here.test", 80), Origin(False, "there.test", 80)
 
 
 class Kept:
-    """A connection as a pool sees it. Within TLS a receiver may be slow to say farewell: it is no longer open then, and
-    not closed yet."""
+    """A connection as its client sees it. Within TLS a receiver may be slow to say farewell: it is no longer open then,
+    and not closed yet."""
 
-    def __init__(self, its: Pool, *, is_open: bool = True) -> None:
+    def __init__(self, its: Client, *, is_open: bool = True) -> None:
         self.idle_since = 0.0
         self.is_open = self.is_quiet = is_open
         self.is_closed = False
         self._its = its
-        its.add(cast(Connection, self))
+        its._opened.add(cast(Connection, self))
 
     def abort(self) -> None:
         self.is_open, self.is_closed = False, True
-        self._its.discard(cast(Connection, self))
+        self._its._discard(cast(Connection, self))
 
     close = abort
 
 
-def with_pool(test: Callable[[Pool, Callable[..., Any]], None]) -> None:
-    """Let `test` have a pool for three connections, and what makes connections in it."""
+def with_client(test: Callable[[Client, Callable[..., Any]], None]) -> None:
+    """Let `test` have a client that keeps three connections, and what makes connections in it."""
 
     async def main() -> None:
-        made = Pool(cast(Dialer, None))
+        made = Client(cast(Dialer, None))
         test(made, lambda **given: Kept(made, **given))
         await made.close()
 
@@ -47,7 +47,7 @@ def with_pool(test: Callable[[Pool, Callable[..., Any]], None]) -> None:
 
 
 def test_the_oldest_idle_connection_is_closed_when_there_are_too_many() -> None:
-    def check(made: Pool, new: Callable[..., Any]) -> None:
+    def check(made: Client, new: Callable[..., Any]) -> None:
         kept = [new() for _ in range(5)]
         for connection, origin in zip(kept, (HERE, THERE, HERE, THERE, HERE), strict=True):
             made.give_back(origin, connection)
@@ -55,11 +55,11 @@ def test_the_oldest_idle_connection_is_closed_when_there_are_too_many() -> None:
         assert [made.take(HERE), made.take(HERE), made.take(HERE)] == [kept[4], kept[2], None]
         assert [made.take(THERE), made.take(THERE)] == [kept[3], None]
 
-    with_pool(check)
+    with_client(check)
 
 
 def test_a_connection_in_use_or_closed_by_its_receiver_takes_the_place_of_no_other() -> None:
-    def check(made: Pool, new: Callable[..., Any]) -> None:
+    def check(made: Client, new: Callable[..., Any]) -> None:
         first = new()
         made.give_back(HERE, first)
         for _ in range(5):
@@ -72,22 +72,22 @@ def test_a_connection_in_use_or_closed_by_its_receiver_takes_the_place_of_no_oth
             assert made.take(THERE) is connection
         assert made.take(HERE) is first
 
-    with_pool(check)
+    with_client(check)
 
 
 def test_connections_that_are_being_closed_count_and_are_not_used() -> None:
-    def check(made: Pool, new: Callable[..., Any]) -> None:
+    def check(made: Client, new: Callable[..., Any]) -> None:
         parting = [new(is_open=False) for _ in range(4)]
         for connection in parting:
             made.give_back(HERE, connection)
         assert [connection.is_closed for connection in parting] == [True, False, False, False]
         assert made.take(HERE) is None
 
-    with_pool(check)
+    with_client(check)
 
 
 def test_a_connection_that_is_closed_already_is_not_kept() -> None:
-    def check(made: Pool, new: Callable[..., Any]) -> None:
+    def check(made: Client, new: Callable[..., Any]) -> None:
         first = new()
         made.give_back(HERE, first)
         for _ in range(3):
@@ -96,12 +96,12 @@ def test_a_connection_that_is_closed_already_is_not_kept() -> None:
             made.give_back(HERE, closed)
         assert [made.take(HERE), made.take(HERE)] == [first, None]
 
-    with_pool(check)
+    with_client(check)
 
 
-def test_a_closed_pool_keeps_no_connections() -> None:
+def test_a_closed_client_keeps_no_connections() -> None:
     async def main() -> None:
-        made = Pool(cast(Dialer, None))
+        made = Client(cast(Dialer, None))
         await made.close()
         late = Kept(made)
         made.give_back(HERE, cast(Connection, late))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.http_client.slots import Receiver, Slots
+from simulator.http_client.slots import Receiver, Slot, Slots
 
 HERE: Receiver = ("127.0.0.1", 80)
 
@@ -29,7 +29,7 @@ class Attempts:
         return task
 
     async def _attempt(self, owner: str, receiver: Receiver) -> None:
-        async with self.slots.hold(owner, receiver):
+        async with Slot(self.slots, owner, receiver):
             running = (owner, receiver, asyncio.Event())
             self.running.append(running)
             try:
@@ -124,7 +124,7 @@ def test_attempts_to_one_receiver_keep_their_order() -> None:
         slots = Slots(total=10, per_receiver=1)
 
         async def attempt(number: int) -> None:
-            async with slots.hold("a", HERE):
+            async with Slot(slots, "a", HERE):
                 order.append(number)
                 await asyncio.sleep(0)
 
@@ -201,7 +201,7 @@ def test_idle_slots_take_no_memory() -> None:
         slots = Slots(total=4, per_receiver=1)
 
         async def attempt(number: int) -> None:
-            async with slots.hold(f"sandbox-{number % 7}", ("127.0.0.1", number % 5)):
+            async with Slot(slots, f"sandbox-{number % 7}", ("127.0.0.1", number % 5)):
                 await asyncio.sleep(0)
 
         await asyncio.gather(*map(attempt, range(200)))
