@@ -1,4 +1,4 @@
-"""Who may send how much: quotas of a sandbox, the request rate of an address, the allowlist of a reseller.
+"""Who may send how much: quotas of a sandbox, and the request rate of an address.
 
 Refusals have the service's own shape, and the journal has the reason.
 """
@@ -8,12 +8,6 @@ from datetime import datetime
 from weakref import WeakKeyDictionary
 
 from simulator.api.call import ApiCall, Reply
-from simulator.api.clients import is_listed_address
-from simulator.api.refusals import address_blocked, address_not_allowed
-from simulator.auth import headers as names
-from simulator.domain.commands import CountRequest
-from simulator.domain.model.details import NAMES_MAX
-from simulator.domain.model.resellers import Reseller
 from simulator.domain.state import payment_with
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import Quotas
@@ -84,45 +78,13 @@ def _refuse(call: ApiCall, code: str, shown: str, text: str) -> Reply:
     return Reply(403, error_bodies.coded(code, f"This sandbox has a quota of {shown}. {text}"))
 
 
-def refuse_blocked(call: ApiCall) -> Reply | None:
-    """Return 403 for an address that exceeded the request rate; counts this request (SPEC 8)."""
-    client = call.exchange.client
-    if not call.sandbox.apply(CountRequest(client), call.now):
-        return None
-    limits = call.sandbox.scenario.limits
+def refuse_blocked(call: ApiCall) -> Reply:
+    """Return 403: the address exceeded the request rate and is blocked for a while (SPEC 7.2, 8)."""
+    client, limits = call.exchange.client, call.sandbox.scenario.limits
     call.exchange.error = "ip_blocked"
     call.exchange.diagnosis = (
         f"more than {limits.requests_per_interval} requests came from {client} within "
         f"{limits.rate_limit_interval.total_seconds():g} s of the sandbox's time, which blocks it for "
         f"{limits.rate_limit_block.total_seconds():g} s; limits.requests_per_interval: null in the scenario lifts it"
     )
-    return address_blocked(client)
-
-
-def refuse_address(call: ApiCall) -> Reply | None:
-    """Return 403 when the API key's reseller has an allowlist that excludes this client.
-
-    A revoked key is rejected as revoked, from any address (SPEC 5.2).
-    """
-    key = call.headers.get(names.API_KEY)
-    if key is None:
-        return None
-    call.named = named = call.sandbox.core.state.keys.get(key.decode("latin-1"))
-    if named is None or not named[0].settings.ip_allowlist or named[1].state == "revoked":
-        return None
-    return refuse_address_of(call, named[0])
-
-
-def refuse_address_of(call: ApiCall, reseller: Reseller) -> Reply | None:
-    """Return 403 when the reseller's allowlist excludes this client.
-
-    The answer names neither the reseller nor the list: a key alone proves nothing.
-    """
-    allowlist = reseller.settings.ip_allowlist
-    if not allowlist or is_listed_address(call.exchange.client, allowlist):
-        return None
-    shown = ", ".join(allowlist[:NAMES_MAX]) + (", ..." if len(allowlist) > NAMES_MAX else "")
-    call.exchange.error = "ip_not_allowed"
-    call.exchange.diagnosis = f"{call.exchange.client} is not in the ip_allowlist of {reseller.code}: {shown}"
-    call.exchange.told = f"{call.exchange.client} is not on the list of addresses that may use these credentials"
-    return address_not_allowed(call.exchange.client)
+    return Reply(403, error_bodies.coded("ip_blocked", f"Requests from {client} are blocked: it has sent too many."))

@@ -4,13 +4,8 @@ nonce, which is checked and spent atomically (SPEC 5, 8)."""
 from functools import cache
 from itertools import chain
 
-from simulator.api.admission import refuse_address_of
 from simulator.api.call import Access, ApiCall, ApiEndpoint, Bearer, Reply
-from simulator.api.refusals import (
-    deny,
-    key_required_for_topup,
-    nonce_service_down,
-)
+from simulator.api.refusals import deny, refuse_address_of
 from simulator.api.token_credentials import closed_to_token, holder_of
 from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules
@@ -21,6 +16,7 @@ from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.wire import error_bodies
 
 DEFAULT_RULES = QueryRules()
 LOST = (ConnectionEnd.ABORTED, ConnectionEnd.CUT, ConnectionEnd.GONE)
@@ -35,6 +31,7 @@ UNANSWERED = (
 SENT_TWICE = "these very bytes were sent before; make a nonce, a timestamp and a signature for each attempt"
 
 
+NONCE_RETRY = ((b"retry-after", b"5"),)
 ANONYMOUS = Bearer()
 
 
@@ -49,6 +46,20 @@ def query_rules(sandbox: LiveSandbox) -> QueryRules:
 @cache
 def _query_rules(repeated_keys: str, empty_values: str) -> QueryRules:
     return QueryRules(repeated_keys, empty_values)
+
+
+def refuse_address(call: ApiCall) -> Reply | None:
+    """Return 403 when the API key's reseller has an allowlist that excludes this client.
+
+    A revoked key is rejected as revoked, from any address (SPEC 5.2).
+    """
+    key = call.headers.get(names.API_KEY)
+    if key is None:
+        return None
+    call.named = named = call.sandbox.core.state.keys.get(key.decode("latin-1"))
+    if named is None or not named[0].settings.ip_allowlist or named[1].state == "revoked":
+        return None
+    return refuse_address_of(call, named[0])
 
 
 def identify(call: ApiCall) -> Reply | None:
@@ -87,7 +98,8 @@ def _identify_bearer(call: ApiCall, endpoint: ApiEndpoint) -> Reply | None:
         return refusal
     if closed := closed_to_token(endpoint, reseller, call.now):
         call.exchange.error, call.exchange.diagnosis = closed.code, closed.diagnosis
-        return key_required_for_topup()
+        text = "This reseller requires API-key authentication for topup; JWT is not allowed."
+        return Reply(403, error_bodies.coded("api_key_required", text))
     call.claim = Bearer(reseller=reseller)
     return None
 
@@ -98,7 +110,7 @@ def authenticate(call: ApiCall, endpoint: ApiEndpoint, claim: Claim | Bearer, fa
         return _accept_bearer(call, endpoint, claim, fault)
     assert isinstance(claim, Claim)
     exchange = call.exchange
-    refusal = _judged(call, claim) if call.verdict is None else call.verdict.refusal
+    refusal = _judged(call, claim) if call.request.verdict is None else call.request.verdict.refusal
     if refusal is not None:
         return deny(call, endpoint, refusal)
     assert call.named is not None, "who claims something names a key that is known"
@@ -131,7 +143,7 @@ def _judged(call: ApiCall, claim: Claim) -> Denied | None:
     from simulator.auth.diagnose import diagnose  # imported lazily: the search takes as long as all of `auth`
 
     reason = diagnose(
-        claim, exchange.method, exchange.path, exchange.query, exchange.body, rules, call.prefix, call.headers
+        claim, exchange.method, exchange.path, exchange.query, exchange.body, rules, exchange.prefix, call.headers
     )
     return Denied(refusal.code, reason)
 
@@ -184,7 +196,8 @@ def refused_by(fault: FaultThen, call: ApiCall, endpoint: ApiEndpoint) -> Reply 
         case NonceServiceDown() if not call.is_unsigned:
             call.exchange.error = "nonce_service_unavailable"
             call.exchange.diagnosis = "a fault of the scenario: nonces cannot be looked up; this nonce is not spent"
-            return nonce_service_down()
+            text = "The nonce cannot be validated now; retry with backoff."
+            return Reply(503, error_bodies.coded("nonce_service_unavailable", text), NONCE_RETRY)
         case InternalError():
             return deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))
     return None

@@ -137,13 +137,13 @@ class Bearer(msgspec.Struct, frozen=True, gc=False):
 
 
 class ApiCall(msgspec.Struct, kw_only=True, gc=False):
-    """One request in the pipeline. `now` is the sandbox's time, derived from `wall`, which is read once; `named` is the
+    """A request in the pipeline. `now` is the sandbox's time, derived from `wall`, which is read once; `named` is the
     API key in the headers and its owner, `reseller` is set by authentication; `fields` are the decoded and validated
     body or query; `is_exact` unless a part of the body may be ignored; `is_unsigned` when no API key authenticated it;
     `is_deprecated` when the answer must have the header (SPEC 9); `has_body` once its body was read or was too large;
-    `prefix` is the part of the path that names the sandbox, such as `/s/mine`; `tape` is the tape where the call began,
-    if it has waited."""
+    `tape` is the tape where the call began, if it has waited."""
 
+    request: ApiRequest
     sandbox: LiveSandbox
     now: datetime
     wall: datetime
@@ -163,10 +163,7 @@ class ApiCall(msgspec.Struct, kw_only=True, gc=False):
     is_unsigned: bool = False
     is_deprecated: bool = False
     has_body: bool = False
-    prefix: str = ""
     tape: Tape | None = None
-    verdict: SignatureVerdict | None = None
-    source: ClientConnection | None = None
 
     @property
     def is_lost(self) -> bool:

@@ -4,7 +4,7 @@ The list is evaluated as soon as the endpoint is known. Where a rule needs the b
 requests, and no earlier rule matches, the evaluation resumes just before the call is executed.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -81,49 +81,29 @@ async def with_failures(call: ApiCall, reply: Reply) -> Reply:
         return refusals.lost_sandbox(call)
     if not met.timed_out:
         for failure in met.rule.then.failures:
-            reply = _FAILURES[type(failure)](call, reply, failure)
+            reply = _with_failure(call, reply, failure)
     return reply
 
 
-def _scripted(call: ApiCall, reply: Reply, failure: ScriptedAnswer) -> Reply:
-    return _answer(failure)
-
-
-def _with_headers(call: ApiCall, reply: Reply, failure: ExtraHeaders) -> Reply:
-    added = {name.lower() for name, _ in failure.headers}
-    kept = tuple(header for header in reply.headers if header[0].lower() not in added)
-    return msgspec.structs.replace(reply, headers=kept + failure.headers)
-
-
-def _closed(call: ApiCall, reply: Reply, failure: NoAnswer) -> Reply:
-    return Reply(0, b"", ending=ABORT)
-
-
-def _cut(call: ApiCall, reply: Reply, failure: CutAnswer) -> Reply:
-    if not reply.body or reply.status in WITHOUT_BODY:
-        return Reply(0, b"", ending=ABORT)  # a body without a middle is not sent at all
-    return msgspec.structs.replace(reply, ending=CUT)
-
-
-def _malformed(call: ApiCall, reply: Reply, failure: MalformedAnswer) -> Reply:
-    body = reply.body if isinstance(reply.body, bytes) else encode(reply.body)
-    return msgspec.structs.replace(reply, body=_broken(body), journaled=reply.journaled and _broken(reply.journaled))
-
-
-def _dripping(call: ApiCall, reply: Reply, failure: DrippingAnswer) -> Reply:
-    """Return a slow answer, whose pace is divided by the rate of a faster clock, like any wait."""
-    pace = failure.bytes_per_second / call.sandbox.clock.wall_seconds(ONE_SECOND)
-    return msgspec.structs.replace(reply, ending=Ending(ConnectionEnd.WHOLE, pace))
-
-
-_FAILURES: Mapping[type[Failure], Callable[[ApiCall, Reply, Any], Reply]] = {
-    ScriptedAnswer: _scripted,
-    ExtraHeaders: _with_headers,
-    NoAnswer: _closed,
-    CutAnswer: _cut,
-    MalformedAnswer: _malformed,
-    DrippingAnswer: _dripping,
-}
+def _with_failure(call: ApiCall, reply: Reply, failure: Failure) -> Reply:
+    match failure:
+        case ScriptedAnswer():
+            return _answer(failure)
+        case ExtraHeaders(headers):
+            added = {name.lower() for name, _ in headers}
+            kept = tuple(header for header in reply.headers if header[0].lower() not in added)
+            return msgspec.structs.replace(reply, headers=kept + headers)
+        case CutAnswer() if reply.body and reply.status not in WITHOUT_BODY:
+            return msgspec.structs.replace(reply, ending=CUT)
+        case NoAnswer() | CutAnswer():  # a body without a middle is not sent at all
+            return Reply(0, b"", ending=ABORT)
+        case MalformedAnswer():
+            body = reply.body if isinstance(reply.body, bytes) else encode(reply.body)
+            journaled = reply.journaled and _broken(reply.journaled)
+            return msgspec.structs.replace(reply, body=_broken(body), journaled=journaled)
+        case DrippingAnswer(bytes_per_second):  # divided by the rate of a faster clock, like any wait
+            pace = bytes_per_second / call.sandbox.clock.wall_seconds(ONE_SECOND)
+            return msgspec.structs.replace(reply, ending=Ending(ConnectionEnd.WHOLE, pace))
 
 
 def _answer(scripted: ScriptedAnswer) -> Reply:

@@ -127,6 +127,6 @@ def _address(call: ApiCall) -> str:
     if state.assumes("statement-links", "unprefixed"):
         return STATEMENT
     if not state.assumes("statement-links", "absolute"):
-        return call.prefix + STATEMENT
+        return call.exchange.prefix + STATEMENT
     host = call.headers.get(b"host", b"").decode("latin-1")
-    return f"{call.exchange.scheme or 'http'}://{host}{call.prefix}{STATEMENT}"
+    return f"{call.exchange.scheme or 'http'}://{host}{call.exchange.prefix}{STATEMENT}"

@@ -171,7 +171,7 @@ class BillersEndpoint:
             return invalid_parameters(call, {"page": ["must be used with limit"]})
         if "product_code" in fields and state.assumes("billers-product-code", "reject"):
             return invalid_parameters(call, {"product_code": ["must not be sent"]})
-        prefix = "" if state.assumes("biller-links", "unprefixed") else call.prefix
+        prefix = "" if state.assumes("biller-links", "unprefixed") else call.exchange.prefix
         any_case = state.assumes("suggested-category", "any_case")
         filters = {name: fields[name] for name in BILLER_FILTERS if name in fields}
         product, found = _billers(call)

@@ -17,13 +17,8 @@ from time import perf_counter
 import msgspec
 
 from simulator.api import refusals
-from simulator.api.admission import refusal_by_quota, refuse_address, refuse_blocked
-from simulator.api.authentication import (
-    authenticate,
-    identify,
-    note_token,
-    refuse_late,
-)
+from simulator.api.admission import refusal_by_quota, refuse_blocked
+from simulator.api.authentication import authenticate, identify, note_token, refuse_address, refuse_late
 from simulator.api.call import GONE, ApiCall, ApiRequest, EncodedReply, Reply
 from simulator.api.clients import DIRECT, ClientResolver
 from simulator.api.fault_effects import NO_REPLY, choose_fault, with_failures
@@ -31,6 +26,7 @@ from simulator.api.notes import diagnosis_for_client, hide_secrets
 from simulator.api.routes import PathTable, Routes
 from simulator.api.suspension import ClientGone, read, store_unread_body, wait
 from simulator.api.validation import check_fields, note_ignored_members
+from simulator.domain.commands import CountRequest
 from simulator.domain.model.domain_events import StatusChange
 from simulator.domain.model.fault_kinds import FaultThen
 from simulator.persistence.tape.entries import RequestShown
@@ -73,7 +69,7 @@ class Pipeline:
         if sandbox.spec.quotas is not NO_QUOTAS and not request.is_replay:
             refusal = refusal_by_quota(sandbox, sandbox.spec.quotas, wall) or refusal
         needs_body = counters.needs_bodies or (anonymous is not None and anonymous.counters.needs_bodies)
-        reply, content = await self._reply(call, request, refusal, needs_body)
+        reply, content = await self._reply(call, refusal, needs_body)
         recorder, is_same_life = sandbox, counters is sandbox.counters
         if anonymous is not None and call.reseller is None:
             call.exchange.owner = sandbox.id
@@ -112,25 +108,17 @@ class Pipeline:
             scheme=request.scheme or scheme,
         )
         return ApiCall(
-            sandbox=sandbox,
-            now=now,
-            wall=wall,
-            exchange=exchange,
-            headers=headers,
-            core=sandbox.core,
-            prefix=prefix,
-            verdict=request.verdict,
-            source=request.source,
+            request=request, sandbox=sandbox, now=now, wall=wall, exchange=exchange, headers=headers, core=sandbox.core
         )
 
     async def _reply(
-        self, call: ApiCall, request: ApiRequest, refusal: Callable[[ApiCall], Reply] | None, needs_body: bool
+        self, call: ApiCall, refusal: Callable[[ApiCall], Reply] | None, needs_body: bool
     ) -> tuple[Reply, bytes]:
         """Return the reply and its encoded body. An exception of ours becomes a reply as well."""
         try:
-            reply = await self._run_steps(call, request) if refusal is None else refusal(call)
+            reply = await self._run_steps(call) if refusal is None else refusal(call)
             if needs_body and not call.has_body:
-                await store_unread_body(call, request)
+                await store_unread_body(call)
             content = reply.body if type(reply.body) is bytes else encode(reply.body)
         except ClientGone:
             reply, content = Reply(0, b"", ending=GONE), b""
@@ -139,7 +127,7 @@ class Pipeline:
             content = encode(reply.body)
         return with_deprecation(call, reply) if call.is_deprecated else reply, content
 
-    async def _run_steps(self, call: ApiCall, request: ApiRequest) -> Reply:
+    async def _run_steps(self, call: ApiCall) -> Reply:
         """Run the steps of every call, in order. Each returns the reply that ends the call, or None to continue.
 
         Only a fault, or a body that is still arriving, makes a call wait.
@@ -147,25 +135,26 @@ class Pipeline:
         reply = self._admit(call) or self._find_endpoint(call) or claim(call)
         if reply is None:
             reply = (
-                (await read(call, request) if call.fault or request.body is None else None)
-                or check(call, request)
+                (await read(call) if call.fault or call.request.body is None else None)
+                or check(call)
                 or (await execute_late(call) if call.fault else execute(call))
             )
         elif call.fault is not None:
-            await store_unread_body(call, request)
+            await store_unread_body(call)
         if not call.is_exact:
             note_ignored_members(call)
         return reply if call.fault is None else await with_failures(call, reply)
 
     def _admit(self, call: ApiCall) -> Reply | None:
         """Refuse a request to a closed sandbox, or above the rate limit of its address, which counts it (SPEC 8)."""
-        refusal = None
-        if call.sandbox.is_closed:
+        sandbox = call.sandbox
+        if sandbox.is_closed:
             refusal = refusals.lost_sandbox(call)
-        elif call.sandbox.core.state.rates is not None:
+        elif sandbox.core.state.rates is not None and sandbox.apply(CountRequest(call.exchange.client), call.now):
             refusal = refuse_blocked(call)
-        if refusal is not None:
-            self._note_deprecation(call)
+        else:
+            return None
+        self._note_deprecation(call)
         return refusal
 
     def _find_endpoint(self, call: ApiCall) -> Reply | None:
@@ -220,11 +209,11 @@ def _check_selected_rule(call: ApiCall) -> Reply | None:
     return None
 
 
-def check(call: ApiCall, request: ApiRequest) -> Reply | None:
+def check(call: ApiCall) -> Reply | None:
     """Verify the signature, spend the nonce, and validate the input against the contract. Then choose the fault, unless
     `claim` has chosen it."""
-    if request.body is not None:
-        call.exchange.body, call.has_body = request.body, True
+    if call.request.body is not None:
+        call.exchange.body, call.has_body = call.request.body, True
     endpoint = call.endpoint
     effects = None if call.fault is None else call.fault.rule.then
     if refusal := authenticate(call, endpoint, call.claim, effects) or check_fields(call, endpoint):

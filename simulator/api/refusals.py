@@ -2,21 +2,18 @@
 
 import re
 
-from simulator.api.call import (
-    ApiCall,
-    ApiEndpoint,
-    Problems,
-    Reply,
-)
+from simulator.api.call import ApiCall, ApiEndpoint, Problems, Reply
+from simulator.api.clients import is_listed_address
 from simulator.api.notes import hint, note, note_problems, suggestion
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
+from simulator.domain.model.details import NAMES_MAX
 from simulator.domain.model.likeness import nearest
+from simulator.domain.model.resellers import Reseller
 from simulator.runtime.operations import report
 from simulator.shortened import shortened
 from simulator.wire import error_bodies
 from simulator.wire.diagnoses import shown
 
-RETRY_AFTER_S = 5
 BODY_BOUND = f"at most {BODY_BYTES_MAX} bytes are read"
 NAME_CHARS_MAX = 100
 _VERSION = re.compile(r"^/v[0-9]+(?=/)")
@@ -61,28 +58,19 @@ def refuse_parameters(problems: Problems) -> Reply:
     return Reply(400, error_bodies.parameters("Some parameters are invalid.", problems))
 
 
-def nonce_service_down() -> Reply:
-    """Return 503: the nonce could not be checked; nothing was done (SPEC 5.2)."""
-    body = error_bodies.coded("nonce_service_unavailable", "The nonce cannot be validated now; retry with backoff.")
-    return Reply(503, body, ((b"retry-after", str(RETRY_AFTER_S).encode()),))
+def refuse_address_of(call: ApiCall, reseller: Reseller) -> Reply | None:
+    """Return 403 when the reseller's allowlist excludes this client (SPEC 8).
 
-
-def address_blocked(address: str) -> Reply:
-    """Return 403: the address exceeded the request rate and is blocked for a while (SPEC 7.2, 8)."""
-    return Reply(403, error_bodies.coded("ip_blocked", f"Requests from {address} are blocked: it has sent too many."))
-
-
-def key_required_for_topup() -> Reply:
-    """Return 403: the account owner closed topup to bearer tokens (SPEC 5.3)."""
-    text = "This reseller requires API-key authentication for topup; JWT is not allowed."
-    return Reply(403, error_bodies.coded("api_key_required", text))
-
-
-def address_not_allowed(address: str) -> Reply:
-    """Return 403: the reseller's allowlist does not include the caller (SPEC 8)."""
-    return Reply(
-        403, error_bodies.coded("ip_not_allowed", f"Requests from {address} are not allowed for this account.")
-    )
+    The answer names neither the reseller nor the list: a key alone proves nothing.
+    """
+    allowlist, client = reseller.settings.ip_allowlist, call.exchange.client
+    if not allowlist or is_listed_address(client, allowlist):
+        return None
+    shown = ", ".join(allowlist[:NAMES_MAX]) + (", ..." if len(allowlist) > NAMES_MAX else "")
+    call.exchange.error = "ip_not_allowed"
+    call.exchange.diagnosis = f"{client} is not in the ip_allowlist of {reseller.code}: {shown}"
+    call.exchange.told = f"{client} is not on the list of addresses that may use these credentials"
+    return Reply(403, error_bodies.coded("ip_not_allowed", f"Requests from {client} are not allowed for this account."))
 
 
 def unknown_path(call: ApiCall, known: list[str]) -> Reply:
@@ -103,9 +91,10 @@ def unknown_path(call: ApiCall, known: list[str]) -> Reply:
 def _repeated_prefix(call: ApiCall) -> str:
     """Return the error of a path that repeats a sandbox's prefix; empty for any other path."""
     found = _PREFIX.match(call.exchange.path)
-    if not call.prefix or found is None:
+    prefix = call.exchange.prefix
+    if not prefix or found is None:
         return ""
-    own = call.prefix[call.prefix.rindex("/s/") :]
+    own = prefix[prefix.rindex("/s/") :]
     again, rest = found[0].rstrip("/"), "/" + call.exchange.path[found.end() :]
     is_own = again.lower() == own.lower()
     begins = f"{_shown(own)} twice" if again == own else f"{_shown(own)} and then {_shown(again)}"

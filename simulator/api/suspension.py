@@ -10,9 +10,8 @@ from datetime import timedelta
 from typing import Any
 
 from simulator.api import refusals
-from simulator.api.admission import refuse_address
-from simulator.api.authentication import identify
-from simulator.api.call import ApiCall, ApiRequest, ChosenFault, Receive, Reply
+from simulator.api.authentication import identify, refuse_address
+from simulator.api.call import ApiCall, ChosenFault, Receive, Reply
 from simulator.api.notes import note
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
 from simulator.contract.body import FORM_BYTES_MAX, FORM_TOO_LONG
@@ -87,8 +86,9 @@ async def read_body(headers: Mapping[bytes, bytes], receive: Receive, bytes_max:
         chunks.append(chunk)
 
 
-async def read(call: ApiCall, request: ApiRequest) -> Reply | None:
+async def read(call: ApiCall) -> Reply | None:
     """Wait for a fault's delay and for the rest of the body, then check again what may have changed meanwhile."""
+    request = call.request
     if request.body is not None:  # before the wait, so that records have the body
         call.exchange.body, call.has_body = request.body, True
     then = None if call.fault is None else call.fault.rule.then
@@ -172,7 +172,7 @@ async def _delayed(call: ApiCall, met: ChosenFault, delay: tuple[timedelta, time
 
 async def _held(call: ApiCall, met: ChosenFault) -> None:
     """Wait in a hold. A client that leaves meanwhile frees its place."""
-    exchange, source = call.exchange, call.source
+    exchange, source = call.exchange, call.request.source
     refid, what = call.fields.get("refid", ""), f"{exchange.method} {exchange.path}"
     name = met.rule.then.hold
     kind: Kind = "answer" if met.rule.then.after_commit else "request"
@@ -197,13 +197,14 @@ def _note_lost(call: ApiCall, wait: str) -> None:
     note(call, f"the sandbox was {ending} during the {wait} of a fault")
 
 
-async def store_unread_body(call: ApiCall, request: ApiRequest, waits: bool = True) -> None:
-    """Store the body of a request that was answered without reading it. A body that has not arrived yet is awaited only
-    if `waits`: an expectation depends on its contents, or a fault hides the result from the client, which a judge of
-    the client needs to know. Bodies that are too large are not stored."""
+async def store_unread_body(call: ApiCall) -> None:
+    """Store the body of a request that was answered without reading it, and wait for it: an expectation depends on its
+    contents, or a fault hides the result from the client, which a judge of the client needs to know. Bodies that are
+    too large are not stored."""
+    request = call.request
     if request.body is not None:
         call.exchange.body, call.has_body = request.body, True
-    elif waits and request.receive is not None:
+    elif request.receive is not None:
         call.has_body = True
         with suppress(BodyTooLarge):
             call.exchange.body = await receive_body(call, request.receive)

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from simulator.api.admission import refuse_address_of
 from simulator.api.call import Access, ApiCall, ApiEndpoint, ApiRequest, Receive, Reply
 from simulator.api.notes import note
+from simulator.api.refusals import refuse_address_of
 from simulator.auth import headers as names
 from simulator.auth.signature import Denied
 from simulator.auth.tokens import REFUSED, Realm, TokenHolder, Use, claimed, issue, verify
@@ -150,7 +150,7 @@ async def owner_at_root(
         return _by_credentials(sandboxes, default, path, fields) or default, request
     if key := headers.get(names.API_KEY, b"").decode("latin-1"):
         known = key in default.core.state.keys
-        return default if known else sandboxes.with_unique_key(key) or default, request
+        return default if known else sandboxes.unique_keys.get(key) or default, request
     token = bearer_of(headers.get(names.AUTHORIZATION))
     return _by_token(sandboxes, token) or default, request
 
@@ -168,7 +168,7 @@ def _by_credentials(
     username = fields.get("username")
     if not isinstance(username, str) or username in default.core.state.users:
         return None
-    return sandboxes.with_unique_user(username)
+    return sandboxes.unique_users.get(username)
 
 
 def _by_token(sandboxes: Sandboxes, token: object) -> LiveSandbox | None:
