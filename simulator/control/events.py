@@ -112,7 +112,7 @@ class EventSource:
         return is_always or ((not kinds or kind in kinds) and about in (None, refid))
 
     def _row(self, taken: NumberedEvent) -> Event:
-        return self._rows.row(taken.life or self._sandboxes.get(taken.sandbox), taken)
+        return self._rows.row(self._sandboxes.get(taken.sandbox), taken)
 
     def _shown(self, taken: NumberedEvent) -> Event | None:
         row = self._row(taken)

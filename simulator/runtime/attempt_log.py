@@ -12,8 +12,6 @@ from simulator.runtime.events import EVENTS_MAX
 
 SENT_MAX = 1_000
 
-_OVERHEAD_BYTES = 500
-
 
 class SentRequests:
     """Requests by job and attempt; the oldest are evicted. It also tracks all jobs with an
@@ -21,24 +19,17 @@ class SentRequests:
 
     def __init__(self) -> None:
         self._by_attempt: OrderedDict[tuple[str, int], OutgoingRequest] = OrderedDict()
-        self._bytes = 0
         self._begun: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._by_attempt)
 
-    @property
-    def size(self) -> int:
-        """Return the approximate memory of the requests, in bytes."""
-        return self._bytes
-
     def add(self, send: Send, request: OutgoingRequest) -> None:
         """Store the request of an attempt, which begins with that."""
         self._begun.add(send.job.id)
         self._by_attempt[send.job.id, send.attempt.number] = request
-        self._bytes += _size(request)
-        while len(self._by_attempt) > SENT_MAX:
-            self._bytes -= _size(self._by_attempt.popitem(last=False)[1])
+        if len(self._by_attempt) > SENT_MAX:
+            self._by_attempt.popitem(last=False)
 
     def __iter__(self) -> Iterator[tuple[str, int, OutgoingRequest]]:
         """Yield each request with its job and attempt, oldest first."""
@@ -64,7 +55,6 @@ class SentRequests:
     def restore(self, sent: Iterable[tuple[str, int, OutgoingRequest]]) -> None:
         """Replace all requests with these."""
         self._by_attempt = OrderedDict(((job, attempt), request) for job, attempt, request in sent)
-        self._bytes = sum(map(_size, self._by_attempt.values()))
 
     def restore_begun(self, jobs: Iterable[str]) -> None:
         """Mark the attempts of these jobs as sent."""
@@ -73,10 +63,6 @@ class SentRequests:
     def find(self, job: str, attempt: int) -> OutgoingRequest | None:
         """Return the request of an attempt, or None if it was evicted."""
         return self._by_attempt.get((job, attempt))
-
-
-def _size(request: OutgoingRequest) -> int:
-    return _OVERHEAD_BYTES + len(request.url) + len(request.body or b"")
 
 
 LATEST = 1_000

@@ -18,9 +18,7 @@ from simulator.domain.commands import (
     ChangeTree,
     Command,
     Credit,
-    EndAttempt,
     LoadScenario,
-    PassTime,
     RemoveRule,
     ReplayDelivery,
     RevokeApiKey,
@@ -97,20 +95,8 @@ def apply_noted(
     deliveries: DeliveryLog,
     trace: Trace,
 ) -> Any:
-    """Return the answer to a command and record both in the same turn: the end of an attempt before it is applied,
-    every other command afterwards with its answer, even if refused. The passing of time is recorded with the attempts
-    that it makes due: a replay with other due attempts repeats nothing. The callback or the deliveries that a command
-    begins belong to its trace."""
-    if type(command) is PassTime:
-        fired: list[AgendaResult] = apply(command, now)
-        due = due_of(fired)
-        tape.add(CommandApplied(now, command, due), ENTRY_BYTES + DUE_BYTES * len(due))
-        return fired
-    if type(command) is EndAttempt:
-        tape.add(CommandApplied(now, command))
-        apply(command, now)
-        courier.sent.end(command.job)
-        return None
+    """Return the answer to a command and record both in the same turn, even if refused. The callback or the deliveries
+    that a command begins belong to its trace."""
     headers = () if trace is None else passed_on(trace, trace.parent_id)
     text = refusal_text("error")
     try:

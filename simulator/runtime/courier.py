@@ -1,7 +1,7 @@
 """Delivers one attempt of a callback or webhook: over HTTP, or into an inbox of the same sandbox."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from time import perf_counter
@@ -49,12 +49,6 @@ class Sender(Protocol):
     async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
         """Make one attempt for the sandbox `owner`; network failures are `AttemptResult`s."""
         ...
-
-
-def _reseller(job: Job) -> str:
-    if isinstance(job, Callback):
-        return job.transaction.reseller
-    return job.reseller if isinstance(job, Delivery) else ""
 
 
 class Courier:
@@ -120,21 +114,24 @@ class Courier:
             return await self._attempted(send, clock)
 
     async def _attempted(self, send: Send, clock: Clock) -> AttemptResult:
-        wall = clock.wall()
-        now = clock.at(wall)
+        job, number, wall = send.job, send.attempt.number, clock.wall()
+        now, timeout_s = clock.at(wall), self.timeout_s(job, clock)
         request = self.attempt(send, wall)
         self.sent.add(send, request)
-        self._note(AttemptSent(now, wall, send.job.id, send.attempt.number, request))
+        self._note(AttemptSent(now, wall, job.id, number, request))
         began = perf_counter()
-        timeout_s = self.timeout_s(send.job, clock)
-        if send.job.url.startswith(INBOX_SCHEME):
-            result = await _replied(self.into_inbox(send.job.url, request, now, wall), clock, timeout_s)
+        if job.url.startswith(INBOX_SCHEME):
+            result = await _replied(self.into_inbox(job.url, request, now, wall), clock, timeout_s)
         else:
             result = await self._send(request, timeout_s)
         duration_us = int((perf_counter() - began) * 1e6)
-        self.served.attempted(CALLBACK if isinstance(send.job, Callback) else WEBHOOK, result, duration_us)
-        timed = AttemptTime(_reseller(send.job), send.job.url, result.status is not None, duration_us)
-        self.times.add(send.job.id, send.attempt.number, timed)
+        if isinstance(job, Callback):
+            kind, reseller = CALLBACK, job.transaction.reseller
+        else:
+            assert isinstance(job, Delivery)
+            kind, reseller = WEBHOOK, job.reseller
+        self.served.attempted(kind, result, duration_us)
+        self.times.add(job.id, number, AttemptTime(reseller, job.url, result.status is not None, duration_us))
         return result
 
     def attempt(self, send: Send, wall: datetime) -> OutgoingRequest:
@@ -194,10 +191,10 @@ class Courier:
             self._note(message)
         return await _replied(self._take(message), clock, timeout_s)
 
-    async def _send(self, request: OutgoingRequest, timeout_s: float) -> AttemptResult:
+    def _send(self, request: OutgoingRequest, timeout_s: float) -> Awaitable[AttemptResult]:
         if not self._verifies:
             request = msgspec.structs.replace(request, verifies=False)
-        return await self._sender.send(request, timeout_s, self._owner)
+        return self._sender.send(request, timeout_s, self._owner)
 
     def into_inbox(
         self, url: str, request: OutgoingRequest, now: datetime, wall: datetime

@@ -22,7 +22,7 @@ from simulator.domain.model.delivery_attempts import Send
 from simulator.persistence.tape.entries import ClockSet, Entry
 from simulator.runtime.clock import Clock
 from simulator.runtime.courier import Courier
-from simulator.runtime.lanes import STOPPED, Advance, JobEnd, JobEndLog, Lanes, reason_to_stop, results_in_order
+from simulator.runtime.lanes import STOPPED, Advance, JobEndLog, Lanes, reason_to_stop, results_in_order
 
 # The share per turn of the event loop, which all sandboxes have in common.
 ITEMS_PER_TURN_MAX = 200
@@ -257,7 +257,7 @@ class Driver:
         now = self.clock.now()
         for send, result in zip(sends, results, strict=True):
             self._enter(EndAttempt(send.job.id, send.attempt.number, result), now)
-            self.ended.add(JobEnd(send.job))
+            self.ended.end(send.job)
 
     def _collect(self, fired: list[AgendaResult]) -> None:
         """Collect the deliveries that a running clock made due."""
@@ -272,7 +272,7 @@ class Driver:
         if not self.catch_up(now):
             await self.settle(now)
         self._submit(EndAttempt(send.job.id, send.attempt.number, result), now)
-        self.ended.add(JobEnd(send.job))
+        self.ended.end(send.job)
 
     def _arm(self, due: datetime, now: datetime) -> None:
         self._disarm()

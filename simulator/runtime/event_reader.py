@@ -1,15 +1,19 @@
 """Reads events in order and at its own pace, from the log of a sandbox or from all logs."""
 
 import asyncio
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from heapq import merge
 from itertools import islice
 from typing import Generic, TypeVar
 
-from simulator.runtime.events import EventHub, EventLog, EventPosition, EvictedEvent, NumberedEvent
+from simulator.runtime.events import EVENTS_MAX, EventHub, EventLog, EventPosition, EvictedEvent, NumberedEvent
 
 TAKEN_MAX = 32
 """The number of events that a reader takes per turn."""
+
+UNREAD_MAX = 256
+"""The number of latest events before a reset that a reader keeps, rendered, until they are taken."""
 
 Shown = TypeVar("Shown")
 
@@ -48,7 +52,6 @@ class EventReader(Generic[Shown]):
 
     def __exit__(self, *_: object) -> None:
         self._hub.readers.remove(self)
-        self._hub.release()
 
     def reads(self, log: EventLog) -> bool:
         """Return whether the reader reads this log."""
@@ -86,7 +89,12 @@ class EventReader(Generic[Shown]):
     def take(self, count_max: int = TAKEN_MAX) -> list[Shown]:
         """Return the next events, rendered, with a notice in place where events are missing."""
         first, self.first = self.first, []
-        return first or self._take(count_max)
+        return first or self._rendered(islice(self._unread(count_max), count_max))
+
+    def keep_unread(self) -> None:
+        """Render the latest unread events, unless the reader has taken none since the last reset."""
+        if len(self.first) < UNREAD_MAX:
+            self.first += self._rendered(deque(self._unread(EVENTS_MAX), UNREAD_MAX))
 
     def skip(self) -> None:
         """Skip to the end without rendering anything."""
@@ -94,19 +102,24 @@ class EventReader(Generic[Shown]):
         self.first = []
         self._drop_read()
 
-    def _take(self, count_max: int) -> list[Shown]:
-        shown: list[Shown] = []
+    def _unread(self, count_max: int) -> Iterator[NumberedEvent]:
+        """Yield the unread events in order, at most `count_max` of a log."""
         serial = self.place.serial
-        ordered = merge(*(log.after(serial, count_max) for log in self.logs), key=lambda taken: taken.serial)
-        for taken in islice(ordered, count_max):
+        return merge(*(log.after(serial, count_max) for log in self.logs), key=lambda taken: taken.serial)
+
+    def _rendered(self, events: Iterable[NumberedEvent]) -> list[Shown]:
+        shown: list[Shown] = []
+        for taken in events:
             self._missing += self._count_missing(taken)
             try:
                 piece = self._render(taken)
             except EvictedEvent:
                 self._missing += 1
             else:
-                shown += self._gap_notice(EventPosition(taken.serial - 1, taken.number - 1))
-                shown += [] if piece is None else [piece]
+                if self._missing:
+                    shown += self._gap_notice(EventPosition(taken.serial - 1, taken.number - 1))
+                if piece is not None:
+                    shown.append(piece)
             self.place = EventPosition(taken.serial, taken.number)
         shown += self._gap_notice(self.place)
         self._drop_read()
@@ -117,8 +130,6 @@ class EventReader(Generic[Shown]):
         for log in [log for log in self.logs if not log.has_after(self.place.serial)]:
             if log is not self.only:
                 del self.logs[log]
-        if self._hub.ended:
-            self._hub.release()
 
     def _gap_notice(self, place: EventPosition) -> list[Shown]:
         """Return the notice that events are missing before this place, if any."""

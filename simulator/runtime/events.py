@@ -1,9 +1,9 @@
 """The events of a server's sandboxes, in order, for readers that watch them.
 
 Events are rendered lazily and never copied: the log of a sandbox holds references to its latest events, and a reader
-holds a position. A slow reader misses evicted events and holds no memory, except for the logs of lives that have ended:
-a few are kept, up to a size limit, until all readers have read them. Readers are woken once per turn of the event loop,
-and at most every `WAKE_EVERY_S`. Without readers, publishing an event costs one append.
+holds a position. A slow reader misses evicted events and holds no memory, except for the last events before a reset.
+Readers are woken once per turn of the event loop, and at most every `WAKE_EVERY_S`. Without readers, publishing an
+event costs one append.
 """
 
 import asyncio
@@ -13,23 +13,13 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from datetime import datetime
 from itertools import islice
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
 from simulator.domain.errors import Busy
 from simulator.domain.model.domain_events import DomainEvent
 from simulator.runtime.clock import Clock
-
-EVENT_BYTES: Final = 1000
-"""The estimated memory of an event with its share of the payment that it is about."""
-
-
-class SizedLog(Protocol):
-    """A log that events refer to, with its approximate memory in bytes."""
-
-    @property
-    def size(self) -> int: ...
 
 
 class EvictedEvent(Exception):
@@ -52,15 +42,14 @@ Item = int | DomainEvent | Action
 
 
 class NumberedEvent(NamedTuple):
-    """An event as a reader takes it. `serial` is its number in the server, `number` its number in the sandbox, from 1.
-    `life` is the sandbox life that it belongs to, None for the present life."""
+    """An event as a reader takes it. `serial` is its number in the server, `number` its number in the sandbox, from
+    1."""
 
     serial: int
     number: int
     sandbox: str
     item: Item
     wall: datetime
-    life: Any = None
 
 
 class EventPosition(NamedTuple):
@@ -85,9 +74,6 @@ RENDERED_BYTES_MAX = 1024 * 1024
 WAKE_EVERY_S = 0.02
 """Under load, readers take the events of so many seconds together: waking a reader costs more than ten events."""
 
-ENDED_BYTES_MAX = 64 * 1024 * 1024
-"""The memory limit for ended lives that a server keeps until all readers have read them."""
-
 
 class LogReader(Protocol):
     """A reader of events: its position, the logs that it reads, and `only`, the log of a single sandbox, if any.
@@ -106,32 +92,27 @@ class LogReader(Protocol):
     def wake(self) -> None:
         """Wake the reader, since there may be new events."""
 
+    def keep_unread(self) -> None:
+        """Render the events that it has not taken, since a log is about to be cleared."""
+
 
 class EventLog:
-    """The latest events of a sandbox. `clock` has the wall time that was read last; `size` is the memory that an ended
-    life holds, in bytes."""
+    """The latest events of a sandbox. `clock` has the wall time that was read last."""
 
     def __init__(self, sandbox: str) -> None:
         self.sandbox = sandbox
         self.hub = EventHub()
         self.clock: Clock
-        self._holds: tuple[SizedLog, ...] = ()
         self._items: deque[Item] = deque(maxlen=EVENTS_MAX)
         self._walls: deque[datetime] = deque(maxlen=EVENTS_MAX)
         self._serials: deque[int] = deque(maxlen=EVENTS_MAX)
         self.count = 0
         self.began = 0
-        self.life: Any = None
-        self.size = 0
 
     @property
     def held(self) -> int:
         """Return the number of events that readers can still get."""
         return len(self._items)
-
-    def begin(self, clock: Clock, *holds: SizedLog) -> None:
-        """Begin a life with this clock. Its events refer to the logs in `holds`."""
-        self.clock, self._holds = clock, holds
 
     def join(self, hub: "EventHub") -> None:
         """Join the logs of a server, which also numbers the earlier events of this log."""
@@ -171,7 +152,7 @@ class EventLog:
         numbers = range(self.count - held + 1 + start, self.count - held + 1 + stop)
         parts = (_slice(each, start, stop) for each in (self._serials, self._items, self._walls))
         for found, item, wall, number in zip(*parts, numbers, strict=True):
-            yield NumberedEvent(found, number, self.sandbox, item, wall, self.life)
+            yield NumberedEvent(found, number, self.sandbox, item, wall)
 
     def has_after(self, serial: int) -> bool:
         """Return whether the log has events after a serial number."""
@@ -196,33 +177,21 @@ class EventLog:
             return self.oldest()
         return EventPosition(self._serials[-last] - 1, self.count - last)
 
-    def end(self, life: object) -> None:
+    def end(self) -> None:
         """End the life as `end_life` does, and end the streams of this sandbox alone."""
-        self.end_life(life)
+        self.end_life()
         for reader in self.hub.readers:
             if reader.only is self:
                 reader.is_last = True
                 reader.wake()
 
-    def end_life(self, life: object) -> None:
-        """Begin a new life. Readers that are behind continue with the old events, which belong to `life`."""
-        hub = self.hub
-        hub.wake()
-        ended = EventLog(self.sandbox)
-        ended.life, ended.count = life, self.count
-        ended._items, ended._walls, ended._serials = self._items, self._walls, self._serials
-        behind = [reader for reader in hub.readers_of(self) if ended.has_after(reader.place.serial)]
+    def end_life(self) -> None:
+        """Clear the log, since what its events refer to is about to go. Readers that are behind keep the latest."""
+        self.hub.wake()
+        for reader in self.hub.readers:
+            if reader.reads(self):
+                reader.keep_unread()
         self._clear()
-        for reader in behind:
-            reader.logs[ended] = None
-        if behind:
-            ended.size = EVENT_BYTES * len(ended._items) + sum(each.size for each in self._holds)
-            hub.keep(ended)
-
-    def forget(self) -> None:
-        """Delete all events; readers learn how many they missed."""
-        self._clear()
-        self.life = None
 
     def reset(self) -> None:
         """Reset."""
@@ -279,7 +248,6 @@ class EventHub:
         self.rendered = RenderedEvents()
         self._touched: set[EventLog] = set()
         self._woken_s = 0.0
-        self.ended: list[EventLog] = []
 
     def refuse_when_full(self, holder: str = "") -> None:
         """Raise `Busy` when there are too many readers, or too many of this token holder."""
@@ -299,20 +267,6 @@ class EventHub:
         """Wake all readers, whether there is something new or not."""
         for reader in self.readers:
             reader.wake()
-
-    def keep(self, ended: EventLog) -> None:
-        """Keep the log of an ended life until it is read, unless newer or larger ones exceed the limits."""
-        self.ended.append(ended)
-        while sum(log.size for log in self.ended) > ENDED_BYTES_MAX:
-            self.ended.pop(0).forget()
-
-    def release(self) -> None:
-        """Release the ended lives that all readers have read."""
-        self.ended = [log for log in self.ended if any(log in reader.logs for reader in self.readers)]
-
-    def readers_of(self, log: EventLog) -> "list[LogReader]":
-        """Return the readers of this log."""
-        return [reader for reader in self.readers if reader.reads(log)]
 
     def touch(self, log: EventLog) -> None:
         """Wake the readers of a log at the end of this turn, or later if they were woken just now."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import chain, islice
 from sys import getsizeof
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol
 
 import msgspec
 
@@ -60,88 +60,6 @@ def _reply_size(reply: InboxReply) -> int:
     return REPLY_BYTES * (1 + len(reply.headers)) + sum(map(getsizeof, texts))
 
 
-class BudgetHolder(Protocol):
-    """An inbox as its budgets see it."""
-
-    waiters: int
-
-
-Box = TypeVar("Box", bound=BudgetHolder)
-
-
-class InboxBudget(Generic[Box]):
-    """The messages of several inboxes by age, and their names by last use. It only counts; its owner evicts.
-
-    Only the names of inboxes without programmed replies count, since anyone can create such inboxes.
-    """
-
-    def __init__(self, bytes_max: int, names_max: int) -> None:
-        self.bytes_max = bytes_max
-        self.names_max = names_max
-        self._message_bytes = 0
-        self._messages: OrderedDict[int, Box] = OrderedDict()
-        self._names: OrderedDict[Box, None] = OrderedDict()
-
-    @property
-    def bytes(self) -> int:
-        """Return the bytes of all messages."""
-        return self._message_bytes + NAME_BYTES * len(self._names)
-
-    @property
-    def by_use(self) -> list[Box]:
-        """Return the inboxes whose names count, least recently used first."""
-        return list(self._names)
-
-    @property
-    def by_age(self) -> Iterable[Box]:
-        """Yield the inbox of each message, oldest message first."""
-        return self._messages.values()
-
-    @property
-    def names(self) -> int:
-        """Return how many names count."""
-        return len(self._names)
-
-    def add(self, message: InboxMessage, box: Box) -> None:
-        """Count the newest message."""
-        self._messages[message.serial] = box
-        self._message_bytes += message.size
-
-    def remove(self, message: InboxMessage) -> None:
-        """Stop counting a message."""
-        del self._messages[message.serial]
-        self._message_bytes -= message.size
-
-    def take_in(self, other: "InboxBudget[Box]") -> None:
-        """Add everything that another budget counts, as the newest."""
-        self._messages |= other._messages
-        self._message_bytes += other._message_bytes
-        self._names |= other._names
-
-    def use(self, box: Box) -> None:
-        """Count the name of this inbox as the most recently used."""
-        self._names[box] = None
-        self._names.move_to_end(box)
-
-    def release(self, box: Box) -> None:
-        """Stop counting this name."""
-        self._names.pop(box, None)
-
-    def too_old(self) -> Box | None:
-        """Return the inbox with the oldest message of all, which must be evicted, while there are too many bytes."""
-        return next(iter(self._messages.values()), None) if self.bytes > self.bytes_max else None
-
-    def too_idle(self) -> Box | None:
-        """Return the least recently used inbox without waiters while there are too many names: it must be evicted."""
-        names = self._names
-        for _ in range(len(names) if len(names) > self.names_max else 0):
-            box = next(iter(names))
-            if not box.waiters:
-                return box
-            names.move_to_end(box)
-        return None
-
-
 class Home(Protocol):
     """The inboxes of a sandbox, as an inbox sees them."""
 
@@ -155,7 +73,8 @@ class Home(Protocol):
 class Inbox:
     """The requests received under a name, and the program of the replies.
 
-    The numbers of the requests have no gaps. `waiters` is the number of tasks that wait for more of them.
+    The numbers of the requests have no gaps. `waiters` is the number of tasks that wait for more of them. `replied` is
+    the number of used replies of the program since it was set, without replies that depend on the time.
     """
 
     def __init__(self, home: Home, name: str, last_n: int = 0, left_out_before: int = 0) -> None:
@@ -179,13 +98,7 @@ class Inbox:
         """Reply by this program; `replied` counts its used replies."""
         self.program = program
         self.program_bytes = program_size(program)
-        self._replied = replied
-
-    @property
-    def replied(self) -> int:
-        """Return the number of used replies of the program since it was set, without replies that depend on the
-        time."""
-        return self._replied
+        self.replied = replied
 
     @property
     def is_programmed(self) -> bool:
@@ -197,8 +110,8 @@ class Inbox:
         timed = self.program.timed(now, start)
         if timed is not None:
             return timed
-        self._replied += 1
-        return self.program.reply(self._replied - 1)
+        self.replied += 1
+        return self.program.reply(self.replied - 1)
 
     def count_after(self, n: int) -> int:
         """Return how many stored requests have a number above `n`."""
@@ -207,3 +120,76 @@ class Inbox:
     def after(self, n: int) -> Iterator[InboxMessage]:
         """Yield the stored requests with a number above `n`, oldest first."""
         return islice(self.received, len(self.received) - self.count_after(n), None)
+
+
+class InboxBudget:
+    """The messages of several inboxes by age, and their names by last use. It only counts; its owner evicts.
+
+    Only the names of inboxes without programmed replies count, since anyone can create such inboxes.
+    """
+
+    def __init__(self, bytes_max: int, names_max: int) -> None:
+        self.bytes_max = bytes_max
+        self.names_max = names_max
+        self._message_bytes = 0
+        self._messages: OrderedDict[int, Inbox] = OrderedDict()
+        self._names: OrderedDict[Inbox, None] = OrderedDict()
+
+    @property
+    def bytes(self) -> int:
+        """Return the bytes of all messages."""
+        return self._message_bytes + NAME_BYTES * len(self._names)
+
+    @property
+    def by_use(self) -> list[Inbox]:
+        """Return the inboxes whose names count, least recently used first."""
+        return list(self._names)
+
+    @property
+    def by_age(self) -> Iterable[Inbox]:
+        """Yield the inbox of each message, oldest message first."""
+        return self._messages.values()
+
+    @property
+    def names(self) -> int:
+        """Return how many names count."""
+        return len(self._names)
+
+    def add(self, message: InboxMessage, inbox: Inbox) -> None:
+        """Count the newest message."""
+        self._messages[message.serial] = inbox
+        self._message_bytes += message.size
+
+    def remove(self, message: InboxMessage) -> None:
+        """Stop counting a message."""
+        del self._messages[message.serial]
+        self._message_bytes -= message.size
+
+    def take_in(self, other: "InboxBudget") -> None:
+        """Add everything that another budget counts, as the newest."""
+        self._messages |= other._messages
+        self._message_bytes += other._message_bytes
+        self._names |= other._names
+
+    def use(self, inbox: Inbox) -> None:
+        """Count the name of this inbox as the most recently used."""
+        self._names[inbox] = None
+        self._names.move_to_end(inbox)
+
+    def release(self, inbox: Inbox) -> None:
+        """Stop counting this name."""
+        self._names.pop(inbox, None)
+
+    def too_old(self) -> Inbox | None:
+        """Return the inbox with the oldest message of all, which must be evicted, while there are too many bytes."""
+        return next(iter(self._messages.values()), None) if self.bytes > self.bytes_max else None
+
+    def too_idle(self) -> Inbox | None:
+        """Return the least recently used inbox without waiters while there are too many names: it must be evicted."""
+        names = self._names
+        for _ in range(len(names) if len(names) > self.names_max else 0):
+            inbox = next(iter(names))
+            if not inbox.waiters:
+                return inbox
+            names.move_to_end(inbox)
+        return None

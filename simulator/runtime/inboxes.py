@@ -38,7 +38,7 @@ NO_PROGRAMS: Mapping[str, InboxProgram] = MappingProxyType({})
 _serials = count(1)
 
 
-def server_budget() -> "InboxBudget[Inbox]":
+def server_budget() -> InboxBudget:
     """Return a budget for the inboxes of all sandboxes."""
     return InboxBudget(SERVER_BYTES_MAX, SERVER_NAMES_MAX)
 
@@ -48,13 +48,13 @@ class Inboxes:
     sandbox started, `secrets` are its own."""
 
     def __init__(
-        self, limits: Limits, server: InboxBudget[Inbox], started: datetime, secrets: SecretLog, seed: int = 0
+        self, limits: Limits, server: InboxBudget, started: datetime, secrets: SecretLog, seed: int = 0
     ) -> None:
         self.started, self._seed = started, seed
         self._secrets = secrets
         self._count_max = limits.inbox
         self._bytes_max = limits.inbox_bytes
-        self.budget: InboxBudget[Inbox] = InboxBudget(limits.inboxes_bytes, limits.inboxes)
+        self.budget: InboxBudget = InboxBudget(limits.inboxes_bytes, limits.inboxes)
         self._budgets = (self.budget, server)
         self._by_name: dict[str, Inbox] = {}
         # Numbers and losses of deleted inboxes: a later inbox of the same name continues its numbers and reports its
@@ -99,7 +99,7 @@ class Inboxes:
                 budget.add(message, inbox)
         self._last_n, self._left_out = gone
 
-    def join(self, server: InboxBudget[Inbox]) -> None:
+    def join(self, server: InboxBudget) -> None:
         """Share the budget of a server, which then counts everything in these inboxes."""
         server.take_in(self.budget)
         self._budgets = (self.budget, server)

@@ -76,7 +76,7 @@ class Lanes:
 
     def _begin(self, lanes: list[list[Send]]) -> None:
         for lane in lanes:
-            self._add(self._work_through(lane))
+            self._add(self._deliver(lane[0]) if len(lane) == 1 else self._work_through(lane))
 
     async def _begin_in_turns(self, lanes: list[list[Send]]) -> None:
         left = iter(lanes)
@@ -156,8 +156,15 @@ class JobEndLog(BoundedLog[JobEnd]):
     def __init__(self) -> None:
         super().__init__(KEPT_MAX, bytes_max=0)
 
+    def end(self, job: Job) -> None:
+        """Add a job, if a task waits for the ends of jobs."""
+        if self.notifier.waiting:
+            self.add(JobEnd(job))
+
     def notice(self, fired: Iterable[AgendaResult]) -> None:
         """Notify waiters of these events; a delivery without an attempt ends with its event."""
+        if not self.notifier.waiting:
+            return
         for one in fired:
             if isinstance(one.item, Delivery) and one.send is None:
                 self.add(JobEnd(one.item))

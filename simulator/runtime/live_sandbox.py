@@ -8,18 +8,18 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from simulator.domain.commands import Command
+from simulator.domain.commands import Command, EndAttempt, PassTime
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.domain_events import DomainEvent
 from simulator.domain.model.inbox_programs import InboxProgram, InboxReply
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.reports.coverage import Coverage, coverage
-from simulator.persistence.tape.entries import Entry, InboxCleared, InboxProgrammed, InboxReceived
+from simulator.persistence.tape.entries import CommandApplied, Entry, InboxCleared, InboxProgrammed, InboxReceived
 from simulator.persistence.tape.tape import ENTRY_BYTES, Tape
 from simulator.redaction import Secrets
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
-from simulator.runtime.command_log import apply_noted, note_command
+from simulator.runtime.command_log import DUE_BYTES, apply_noted, due_of, note_command
 from simulator.runtime.counters import Counters
 from simulator.runtime.courier import Courier, Sender
 from simulator.runtime.driver import Driver
@@ -104,10 +104,10 @@ class LiveSandbox:
         self.evicted_before = self.journal.left_out
         self.sleep: Callable[[float], Awaitable[None]] = self.delays.sleep
         self.holds = self.courier.holds = Holds(self.events, clock)
-        self._agenda, logs = state.agenda, (state.callbacks, state.deliveries)
+        self._agenda = state.agenda
         self.driver = Driver(self.enter, self._agenda, clock, self.courier, self.tape.add)
         self.driver.lanes.collect(state.in_flight.values())
-        self.events.begin(clock, self.journal, self.courier.sent, self.courier.traces, *logs)
+        self.events.clock = clock
 
     def start(self) -> None:
         """Start the clock; needs a running event loop. With a manual clock, unfinished work waits for an advance."""
@@ -135,22 +135,35 @@ class LiveSandbox:
 
     def enter(self, command: Command, now: datetime | None = None, trace: Trace = None) -> Any:
         """Apply a command that is not part of a request of the reseller API, and record it on the tape. Raises the same
-        as `apply`."""
+        as `apply`.
+
+        The end of an attempt is recorded before it is applied, every other command afterwards. The passing of time is
+        recorded with the attempts that it makes due: a replay with other due attempts repeats nothing.
+        """
         if self.is_closed:
             return self.apply(command, now)
-        now = now or self.clock.now()
-        self.driver.finish(now)
-        deliveries = self.core.state.deliveries
-        answer = apply_noted(self.apply, command, now, self.tape, self.courier, deliveries, trace)
-        self.publish()
+        now, driver = now or self.clock.now(), self.driver
+        if now is not driver.caught_up_at:
+            driver.finish(now)
+        if isinstance(command, PassTime):
+            answer = self.apply(command, now)
+            due = due_of(answer)
+            self.tape.add(CommandApplied(now, command, due), ENTRY_BYTES + DUE_BYTES * len(due))
+        elif isinstance(command, EndAttempt):
+            self.tape.add(CommandApplied(now, command))
+            answer = self.apply(command, now)
+            self.courier.sent.end(command.job)
+        else:
+            answer = apply_noted(self.apply, command, now, self.tape, self.courier, self.core.state.deliveries, trace)
+        if self.new_events:
+            self.publish()
         return answer
 
     def publish(self) -> None:
         """Publish the events of the commands that were applied; the journal publishes their request before that."""
-        if self.new_events:
-            for event in self.new_events:
-                self.events.note(event)
-            self.new_events.clear()
+        for event in self.new_events:
+            self.events.note(event)
+        self.new_events.clear()
 
     async def submit(self, command: Command) -> Any:
         """Apply a command once all items due by now have been processed, which may take several turns of the event
@@ -221,7 +234,7 @@ class LiveSandbox:
         self.driver.refuse_while_advancing()
         ended, self.last_ending = self.driver, "reset"
         self.stop()
-        self.events.end_life(self.frozen_copy())
+        self.events.end_life()
         self._begin_journal()
         await ended.close()
         first = await in_background(first_state, self.id, self.spec, self._wall)
@@ -245,7 +258,7 @@ class LiveSandbox:
         self.keeper.rewound(self, place, rebuilt.tape, marks)
         ended, self.last_ending = self.driver, "rewound"
         self.stop()
-        self.events.end_life(self.frozen_copy())
+        self.events.end_life()
         self.on_ending(self, self.last_ending)
         self.rewinds += 1
         self.retire_secrets(next_life=rebuilt.core.state.secrets)

@@ -15,7 +15,7 @@ from simulator.domain.sandbox import Sandbox
 from simulator.domain.state import State
 from simulator.persistence.tape.tape import Tape, TapeBudget
 from simulator.runtime.clock import Clock, Wall
-from simulator.runtime.inbox_messages import Inbox, InboxBudget
+from simulator.runtime.inbox_messages import InboxBudget
 from simulator.runtime.inboxes import server_budget
 from simulator.scenario.build import COMPILER
 
@@ -54,7 +54,7 @@ def quotas(transactions: int | None = None, bytes_: int | None = None, rate: flo
 class ServerBudgets(NamedTuple):
     """The budgets of a server: for inboxes, and for tapes."""
 
-    inboxes: InboxBudget[Inbox]
+    inboxes: InboxBudget
     tapes: TapeBudget
 
 

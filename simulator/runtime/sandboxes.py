@@ -66,7 +66,7 @@ class Sandboxes:
         self._by_id: dict[str, LiveSandbox] = {}
         self._stand_in: LiveSandbox | None = None
         self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
-        self._unique_users: dict[str, LiveSandbox] = {}
+        self.unique_users: dict[str, LiveSandbox] = {}
         self.server_secrets = ServerSecrets()
         self.quotas = NO_QUOTAS  # the bounds of each new sandbox that is given none of its own
         self.former_secrets = FormerSecrets()
@@ -96,6 +96,8 @@ class Sandboxes:
         """Return the mask for a sandbox, or for all sandboxes if it does not exist; `others` are sandboxes whose
         secrets it received."""
         shown = [each for each in (live, *others) if each is not None]
+        if len(shown) == 1:
+            return shown[0].own_secrets.mask(shown[0].core.state.keys, shown[0].secrets)
         known = dict.fromkeys(chain.from_iterable(each.secrets for each in shown))  # they share the former secrets
         return Mask((), ChainMap(*(each.core.state.keys for each in shown)), known if shown else self.secrets)
 
@@ -117,14 +119,6 @@ class Sandboxes:
         """Return the default sandbox; while another server owns it, a sandbox that stands in for it and does not
         run."""
         return self._by_id.get(DEFAULT) or self._stand_in or self.get(DEFAULT)
-
-    def with_unique_key(self, api_key: str) -> LiveSandbox | None:
-        """Return the sandbox of a key that `credentials: unique` created, if any."""
-        return self.unique_keys.get(api_key)
-
-    def with_unique_user(self, username: str) -> LiveSandbox | None:
-        """Return the sandbox of a user that `credentials: unique` created, if any."""
-        return self._unique_users.get(username)
 
     def create(self, spec: SandboxSpec) -> LiveSandbox:
         """Create a sandbox. Raises `Conflict` for an id in use or when the server stops, and `Unacceptable` for an
@@ -215,7 +209,7 @@ class Sandboxes:
         sandbox.keeper = NO_KEEPER
         sandbox.tape.recorder = None
         sandbox.is_deleted = True
-        sandbox.events.end(sandbox)
+        sandbox.events.end()
         sandbox.stop()
         self._remove(sandbox)
         await sandbox.close()
@@ -226,7 +220,7 @@ class Sandboxes:
             for key in sandbox.core.state.keys:
                 self.unique_keys.setdefault(key, sandbox)
             for username in sandbox.core.state.users:
-                self._unique_users.setdefault(username, sandbox)
+                self.unique_users.setdefault(username, sandbox)
 
     async def delete(self, sandbox_id: str) -> None:
         """Delete a sandbox; raises `Unknown`, and `Conflict` for the default one, which always exists."""
@@ -242,7 +236,7 @@ class Sandboxes:
         sandbox.retire_secrets()
         sandbox.is_deleted = True
         sandbox.events.note(Action("deleted", sandbox.clock.now()))
-        sandbox.events.end(sandbox)
+        sandbox.events.end()
         sandbox.stop()
         self._remove(sandbox)
         dispose(sandbox.core.state, sandbox.life_tape)
@@ -250,7 +244,7 @@ class Sandboxes:
     def _remove(self, sandbox: LiveSandbox) -> None:
         del self._by_id[sandbox.id]
         self.unique_keys = {key: owner for key, owner in self.unique_keys.items() if owner is not sandbox}
-        self._unique_users = {name: owner for name, owner in self._unique_users.items() if owner is not sandbox}
+        self.unique_users = {name: owner for name, owner in self.unique_users.items() if owner is not sandbox}
 
     def _remember(self, sandbox: LiveSandbox, ending: Ending) -> None:
         self.served.evicted += sandbox.life_journal.left_out - sandbox.evicted_before

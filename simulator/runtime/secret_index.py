@@ -1,10 +1,10 @@
 """Indexes of secrets that grow with their sources, and evict the oldest."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Container, Iterable
 from math import inf
 
 from simulator.domain.model.resellers import FORMER_MAX, SecretLog
-from simulator.redaction import Secrets
+from simulator.redaction import Mask, Secrets
 
 
 class FormerSecrets:
@@ -16,11 +16,7 @@ class FormerSecrets:
         self._older = Secrets()
         self._newer = Secrets()
         self._chars, self._chars_max = 0, chars_max
-
-    @property
-    def generations(self) -> tuple[Secrets, ...]:
-        """Return the indexes to search, without empty ones."""
-        return tuple(each for each in (self._older, self._newer) if len(each))
+        self.generations: tuple[Secrets, ...] = ()  # the indexes to search, without empty ones
 
     def add(self, secrets: Iterable[str]) -> None:
         """Add secrets to redact."""
@@ -30,6 +26,7 @@ class FormerSecrets:
             self._chars += len(secret) if len(self._newer) > before else 0
         if len(self._newer) >= FORMER_MAX or self._chars >= self._chars_max:
             self._older, self._newer, self._chars = self._newer, Secrets(), 0
+        self.generations = tuple(each for each in (self._older, self._newer) if len(each))
 
 
 def followed(index: Secrets, secrets: Collection[str]) -> Secrets:
@@ -61,6 +58,14 @@ class OwnSecrets:
         self._index = Secrets()
         self._version = 0
         self._others: Collection[str] = ()
+        self._mask: tuple[tuple[Secrets, ...], Mask] | None = None
+
+    def mask(self, keys: Container[str], secrets: tuple[Secrets, ...]) -> Mask:
+        """Return the mask of a sandbox with these keys and secrets. It is cached until the secrets change: each event
+        that is shown needs it."""
+        if self._mask is None or self._mask[0] != secrets:
+            self._mask = secrets, Mask((), keys, secrets)
+        return self._mask[1]
 
     def index(self, others: Collection[str]) -> Secrets:
         """Return the index of the secrets and of `others`; pass the same collection until it changes."""

@@ -91,7 +91,6 @@ class Traces:
 
     def __init__(self) -> None:
         self._by_key: OrderedDict[Key, TraceContext] = OrderedDict()
-        self._bytes = 0
 
     def __len__(self) -> int:
         return len(self._by_key)
@@ -103,17 +102,14 @@ class Traces:
     @property
     def size(self) -> int:
         """Return their approximate memory, in bytes."""
-        return self._bytes
+        return sum(_OVERHEAD_BYTES + len(trace.state) for trace in self._by_key.values())
 
     def note(self, key: Key, trace: TraceContext) -> None:
         """Assign an item to a trace, replacing its earlier trace."""
-        before = self._by_key.pop(key, None)
-        if before is not None:
-            self._bytes -= _size(before)
         self._by_key[key] = trace
-        self._bytes += _size(trace)
-        while len(self._by_key) > EVENTS_MAX:
-            self._bytes -= _size(self._by_key.popitem(last=False)[1])
+        self._by_key.move_to_end(key)
+        if len(self._by_key) > EVENTS_MAX:
+            self._by_key.popitem(last=False)
 
     def find(self, key: Key) -> TraceContext | None:
         """Return the trace of an item."""
@@ -122,11 +118,6 @@ class Traces:
     def restore(self, rows: Iterable[Traced]) -> None:
         """Replace all traces with these."""
         self._by_key = OrderedDict(rows)
-        self._bytes = sum(map(_size, self._by_key.values()))
-
-
-def _size(trace: TraceContext) -> int:
-    return _OVERHEAD_BYTES + len(trace.state)
 
 
 def trace_from(headers: Iterable[tuple[str, str]]) -> Trace:

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -387,16 +387,7 @@ def test_under_load_a_reader_is_woken_for_many_events_at_once(client: Client, mo
     assert client.run(woken()) == (True, False)
 
 
-def test_idle_readers_do_not_delay_a_reset_and_miss_no_events(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    rendered: list[int] = []
-    row = EventRows.row
-
-    def counted(rows: EventRows, live: LiveSandbox, taken: NumberedEvent) -> dict[str, Any]:
-        rendered.append(taken.number)
-        return row(rows, live, taken)
-
-    monkeypatch.setattr(EventRows, "row", counted)
-
+def test_readers_that_are_behind_a_reset_miss_no_events(client: Client) -> None:
     async def follow() -> list[list[Any]]:
         async with AsyncExitStack() as stack:
             stalled = [Following(client, "/events", "only=request") for _ in range(10)]
@@ -405,10 +396,7 @@ def test_idle_readers_do_not_delay_a_reset_and_miss_no_events(client: Client, mo
                 stream.may_read.clear()
             for _ in range(100):
                 await client.acall("GET", "/v2/balance")
-            before = len(rendered)
             await client.asim("POST", "/sandboxes/default/reset")
-            assert len(rendered) - before <= len(stalled)  # each may take the reset in its next turn
-            assert len(client.app.sandboxes.events.ended) == 1
             for stream in stalled:
                 stream.may_read.set()
                 await stream.until('"reset"')
@@ -416,57 +404,32 @@ def test_idle_readers_do_not_delay_a_reset_and_miss_no_events(client: Client, mo
 
     for found in client.run(follow()):
         assert [event.get("n") or event["action"] for event in found] == [*range(1, 101), "reset"]
-    assert client.app.sandboxes.events.ended == []
 
 
-def test_only_the_latest_lives_that_ended_are_kept_for_a_reader(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("resets", [1, 5])
+def test_a_reader_that_is_far_behind_keeps_a_bounded_number_of_events_over_resets(
+    client: Client, monkeypatch: pytest.MonkeyPatch, resets: int
 ) -> None:
-    monkeypatch.setattr(events, "ENDED_BYTES_MAX", 10_000)
+    monkeypatch.setattr(event_reader, "UNREAD_MAX", 3)
+    kept: list[int] = []
 
     async def happens(stream: Following) -> None:
         stream.may_read.clear()
-        for _ in range(5):
-            await client.acall("GET", "/v2/balance")
+        for _ in range(resets):
+            for _ in range(5):
+                await client.acall("GET", "/v2/balance")
             await client.asim("POST", "/sandboxes/default/reset")
-        ended = client.app.sandboxes.events.ended
-        assert 0 < len(ended) < 5
-        assert sum(life.size for life in ended) <= 10_000
+            kept.extend(len(cast(Any, reader).first) for reader in client.app.sandboxes.events.readers)
         await client.acall("GET", "/v2/transactions")
         stream.may_read.set()
         await stream.until("/v2/transactions")
-        assert client.app.sandboxes.events.ended == []
 
     found = followed(client, PATH, happens, "only=request")
+    assert 0 < max(kept) <= 2 * 3 + 1
     missing = sum(event["missing"] for event in found if event["kind"] == "gap")
     told = [event for event in found if event["kind"] != "gap"]
     assert missing > 0
     assert missing + len(told) == told[-1]["number"] - 1
-
-
-def test_lives_that_ended_are_kept_within_bytes(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "WAKE_EVERY_S", 0.0)
-    hub = client.app.sandboxes.events
-
-    async def happens(stream: Following) -> None:
-        stream.may_read.clear()
-        await client.acall("GET", "/v2/balance")  # which it has taken
-        for n in range(3):
-            await client.acall("POST", "/v2/topup", body=b"x" * 100_000)
-            await client.asim("POST", "/sandboxes/default/reset")
-            assert [log.size > 100_000 for log in hub.ended] == [True] * min(n + 1, 2)
-            monkeypatch.setattr(events, "ENDED_BYTES_MAX", 5 * hub.ended[0].size // 2)
-        monkeypatch.setattr(events, "ENDED_BYTES_MAX", 100_000)
-        await client.acall("POST", "/v2/topup", body=b"x" * 100_000)
-        await client.asim("POST", "/sandboxes/default/reset")
-        assert hub.ended == []  # not even one
-        await client.acall("GET", "/v2/transactions")
-        stream.may_read.set()
-        await stream.until("/v2/transactions")
-
-    found = followed(client, PATH, happens, "only=request")
-    missing = sum(event["missing"] for event in found if event["kind"] == "gap")
-    assert missing + sum(event["kind"] != "gap" for event in found) == found[-1]["number"] - 1
 
 
 def test_the_lines_of_the_server_itself_are_no_stream_of_a_client(

@@ -78,12 +78,12 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     "Inbox": (
-        "name received last_n evicted left_out_before program _replied",
+        "name received last_n evicted left_out_before program replied",
         {"home": DERIVED, "bytes": DERIVED, "waiters": WAITERS, "notifier": WAITERS, "program_bytes": DERIVED},
     ),
     "InboxBudget": (
         "_messages _names",
-        {"bytes_max": SCENARIO, "names_max": SCENARIO, "_message_bytes": DERIVED, "__orig_class__": "of typing"},
+        {"bytes_max": SCENARIO, "names_max": SCENARIO, "_message_bytes": DERIVED},
     ),
     "Counters": (
         "answers calls values notes first _budget",
@@ -95,8 +95,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
     "EventLog": (
         "_items _walls count",
         {
-            "sandbox": BEGINNING, "hub": AROUND, "_holds": DERIVED, "_serials": AROUND, "began": AROUND,
-            "life": WAITERS, "size": WAITERS, "clock": "the sandbox's",
+            "sandbox": BEGINNING, "hub": AROUND, "_serials": AROUND, "began": AROUND, "clock": "the sandbox's",
         },
     ),
     "Courier": (
@@ -109,8 +108,8 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
             "_source_addresses": SCENARIO, "_verifies": SCENARIO,
         },
     ),
-    "Traces": ("_by_key", {"_bytes": DERIVED}),
-    "SentRequests": ("_by_attempt _begun", {"_bytes": DERIVED}),
+    "Traces": ("_by_key", {}),
+    "SentRequests": ("_by_attempt _begun", {}),
     "Clock": (
         "latest mode rate",
         {

@@ -20,15 +20,15 @@ class TapeBudget:
         self.bytes_max = bytes_max
         self.bytes = 0
         self.on_passed: Callable[[], object] = lambda: None
-        self._is_passed = False
+        self.is_passed = False
 
     def has_room(self, size: int) -> bool:
         """Return whether an entry of this size has room."""
         if self.bytes + size <= self.bytes_max:
-            self._is_passed = False
+            self.is_passed = False
             return True
-        if not self._is_passed:
-            self._is_passed = True
+        if not self.is_passed:
+            self.is_passed = True
             self.on_passed()
         return False
 
@@ -99,8 +99,10 @@ class Tape:
         if isinstance(entry, RequestBegan):
             self._began = [one for one in self._began if not one.n]
             self._began.append(entry.exchange)
-        is_full = self.left_out or self.bytes + size > self._bytes_max or len(self) >= self._entries_max
-        if is_full or not self._budget.has_room(size):
+        count, budget = len(self._entries) + (self._unread.count if self._unread else 0), self._budget
+        is_full = self.left_out or self.bytes + size > self._bytes_max or count >= self._entries_max
+        is_tight = budget.is_passed or budget.bytes + size > budget.bytes_max
+        if is_full or (is_tight and not budget.has_room(size)):
             if not self.left_out:
                 self.settle()
                 self.is_short_of_budget = not is_full
@@ -110,7 +112,7 @@ class Tape:
         self._entries.append(entry)
         self.bytes += size
         self._counted += size
-        self._budget.bytes += size
+        budget.bytes += size
 
     def join(self, budget: TapeBudget) -> None:
         """Count in another budget from now on, even above its limit."""
