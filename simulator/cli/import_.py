@@ -85,7 +85,7 @@ def import_command(
       reseller-sim import --base-url https://staging.example.com --account DATA=0123456789 > mine.yaml
     """
     from simulator.staging.conform.findings import NotExercised
-    from simulator.staging.importer.account import AccountRefused, ForeignStateFile, LongPause
+    from simulator.staging.importer.account_answers import AccountRefused, ForeignStateFile, LongPause
     from simulator.staging.importer.importing import ImportRequest, import_account, masking
     from simulator.staging.service import NoAnswer, SessionClock
     from simulator.staging.signing import CannotSign, Credentials

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 from simulator.domain.model.instants import instant
 from simulator.staging.recorder.recorder import TrafficRecorder
-from simulator.staging.recorder.values import callback_result
+from simulator.staging.recorder.traffic_values import callback_result
 from simulator.wire.traffic import Call, Notification
 from tests.support.client import Client, Response, running
 from tests.support.runner import expect_accepted

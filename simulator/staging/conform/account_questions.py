@@ -6,7 +6,7 @@ from typing import Any
 
 from simulator.staging.conform.checks.configuration import WEBHOOK, a_webhook, put
 from simulator.staging.conform.checks.payments import voided
-from simulator.staging.conform.checks.wallet import HISTORY, STATEMENT, recent
+from simulator.staging.conform.checks.statements import HISTORY, STATEMENT, recent
 from simulator.staging.conform.context import Run, question
 from simulator.staging.conform.findings import NotExercised
 from simulator.staging.conform.payments import PENDING, STATUSES

@@ -4,7 +4,15 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 from simulator.staging.conform import account_questions, questions
-from simulator.staging.conform.checks import authentication, catalog, configuration, payments, reads, refusals, wallet
+from simulator.staging.conform.checks import (
+    catalog,
+    configuration,
+    invalid_requests,
+    payments,
+    reads,
+    signatures,
+    statements,
+)
 from simulator.staging.conform.context import CHECKS, FINDINGS_MAX, MISSING, QUESTIONS, Check, Question, Run
 from simulator.staging.conform.findings import ConformReport, Departs, Departure, Learned, NotExercised, Result
 from simulator.staging.service import NoAnswer
@@ -16,7 +24,7 @@ MISHAP = "an answer"
 
 
 # Reads and refusals first; payments before the history and the statement, which need entries.
-ORDER = (reads, catalog, refusals, authentication, payments, wallet, configuration)
+ORDER = (reads, catalog, invalid_requests, signatures, payments, statements, configuration)
 
 
 def all_checks() -> list[Check]:

@@ -11,8 +11,8 @@ from simulator.domain.model.schedule import NetworkStatus
 from simulator.scenario.yaml import block, comment, scalar
 from simulator.shortened import one_line
 from simulator.staging.bodies import as_dict, as_list, as_text, dicts
-from simulator.staging.importer.account import Offer, ProductAnswers
-from simulator.staging.importer.differences import list_differences, product_differences, tree_differences
+from simulator.staging.importer.account_answers import Offer, ProductAnswers
+from simulator.staging.importer.catalog_differences import list_differences, product_differences, tree_differences
 from simulator.staging.importer.fitting import fit_groups, fit_product
 from simulator.wire.options import label_without_validity
 

@@ -12,7 +12,7 @@ from simulator.staging.bodies import short
 from simulator.staging.recorder.courses import ALIKE_S, ALIKE_SHARE, spread
 from simulator.staging.recorder.payments import RecordedPayments, SeenPayment
 from simulator.staging.recorder.rules import ObservedRequest, Outcome, explain, rules_of
-from simulator.staging.recorder.values import DecodedCall, Notes, counted, format_duration, plain_line, template
+from simulator.staging.recorder.traffic_values import DecodedCall, Notes, counted, format_duration, plain_line, template
 
 USUAL_S = 60.0  # the default time from an accepted void to its refund
 ACCEPTED, REFUSED = "Success", "Failed"

@@ -9,8 +9,8 @@ from typing import Any
 from simulator.domain.model.money import cents, parse_amount, parse_number
 from simulator.domain.model.schedule import NetworkStatus
 from simulator.staging.bodies import as_dict, as_list, as_text, dicts, short
-from simulator.staging.importer.account import Offer, ProductAnswers
-from simulator.staging.recorder.values import DecodedCall, format_duration
+from simulator.staging.importer.account_answers import Offer, ProductAnswers
+from simulator.staging.recorder.traffic_values import DecodedCall, format_duration
 
 OPTIONS_MAX = 100_000  # of all products together
 LAST = 10**9

@@ -10,13 +10,13 @@ from simulator.domain.model.bills import BillField
 from simulator.domain.model.money import parse_amount, parse_number
 from simulator.shortened import one_line
 from simulator.staging.bodies import as_dict, as_text, dicts, short
-from simulator.staging.importer.account import Offer, ProductAnswers
+from simulator.staging.importer.account_answers import Offer, ProductAnswers
 from simulator.staging.importer.catalog import FittedCatalog, FittedProduct, fit_catalog
 from simulator.staging.importer.fitting import fit_product
 from simulator.staging.recorder.cases import Cases
 from simulator.staging.recorder.catalogs import Catalogs
 from simulator.staging.recorder.payments import RecordedPayments, SeenPayment
-from simulator.staging.recorder.values import DecodedCall, plain_line
+from simulator.staging.recorder.traffic_values import DecodedCall, plain_line
 
 CENT = Decimal("0.01")
 _HUNDRED = Decimal(100)

@@ -16,7 +16,7 @@ from simulator.staging.recorder.catalogs import Catalogs, network_item
 from simulator.staging.recorder.payments import RecordedPayments
 from simulator.staging.recorder.products import Bills, fitted_products
 from simulator.staging.recorder.rules import payment_rules
-from simulator.staging.recorder.values import DecodedCall, Notes, counted, decode_call, format_duration
+from simulator.staging.recorder.traffic_values import DecodedCall, Notes, counted, decode_call, format_duration
 from simulator.wire.traffic import Call, Notification
 
 MESSAGES_MAX: Final = 50_000

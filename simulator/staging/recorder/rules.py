@@ -13,7 +13,7 @@ from simulator.staging.bodies import short
 from simulator.staging.importer.fitting import Probe
 from simulator.staging.recorder.courses import courses_of, described, timeline
 from simulator.staging.recorder.payments import RecordedPayments, SeenPayment, SeenRefusal
-from simulator.staging.recorder.values import Notes, counted, plain_line
+from simulator.staging.recorder.traffic_values import Notes, counted, plain_line
 
 IN_ORDER_MAX = 40  # exceptions that an account, an amount or `nth` selects
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9+@._-]{0,59}", re.ASCII)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from simulator.staging.conform.findings import NotExercised
-from simulator.staging.importer.account import AnswerFile, Answers, LongPause, retry_after
+from simulator.staging.importer.account_answers import AnswerFile, Answers, LongPause, retry_after
 from simulator.staging.service import Answer, NoAnswer, Request, Session, SessionClock
 from simulator.staging.signing import Credentials
 

@@ -13,7 +13,7 @@ import msgspec
 from simulator.domain.model.catalog import Catalog, OptionList, Product
 from simulator.shortened import one_line
 from simulator.staging.bodies import as_dict, as_text
-from simulator.staging.importer.account import Offer, ProductAnswers, biller_field
+from simulator.staging.importer.account_answers import Offer, ProductAnswers, biller_field
 from simulator.wire import catalog, legacy, options
 from simulator.wire.money import encode
 from simulator.wire.options import Page
