@@ -18,7 +18,6 @@ from simulator.wire import catalog, legacy, options
 from simulator.wire.money import encode
 from simulator.wire.options import Page
 
-KINDS_MAX = 40
 VALUE_CHARS_MAX = 80
 _ABSENT: Any = object()
 _decode = msgspec.json.Decoder(float_hook=Decimal).decode
@@ -108,10 +107,7 @@ def _lines(what: str, found: Iterable[Difference]) -> list[str]:
         kind = _kind(difference[0])
         count, first = kinds.get(kind, (0, difference))
         kinds[kind] = (count + 1, first)
-    lines = [_line(what, count, first) for count, first in list(kinds.values())[:KINDS_MAX]]
-    if len(kinds) > KINDS_MAX:
-        lines.append(f"{what}: {len(kinds) - KINDS_MAX} more kinds of differences")
-    return lines
+    return [_line(what, count, first) for count, first in kinds.values()]
 
 
 def _kind(place: str) -> str:

@@ -167,21 +167,11 @@ def in_pages(
 
 def _compared(field: str, whole: list[Any], paged: list[Any]) -> Iterator[Departure]:
     """Yield a departure unless the pages have the items of the whole list, in its order."""
-    if whole == paged:
-        return
-    missing = [one for one in whole if one not in paged]
-    twice = sorted({str(one) for one in paged if paged.count(one) > 1})
-    words = "; ".join(
-        text
-        for text in (
-            f"without {', '.join(map(str, missing[:5]))}" if missing else "",
-            f"twice {', '.join(twice[:5])}" if twice else "",
-        )
-        if text
-    )
-    yield Departure(
-        field, f"the {len(whole)} of the whole list, in its order", f"{len(paged)} {words or 'in another order'}"
-    )
+    if whole != paged:
+        missing = [one for one in whole if one not in paged][:5]
+        twice = sorted({str(one) for one in paged if paged.count(one) > 1})[:5]
+        actual = {"count": len(paged), "missing": missing, "twice": twice}
+        yield from differ(field, f"the {len(whole)} of the whole list, in its order", actual)
 
 
 @check("4.5", "The pages of options are complete and without duplicates")
