@@ -194,7 +194,7 @@ class App(Starlette):
         deferred = await load(self._default, scenario)
         self.scenario = scenario
         if self._control is not None:
-            self._control.default_scenario = scenario
+            self._control.state.default_scenario = scenario
         return deferred
 
     def use_tokens(self, control_token: str | None, tokens: "tuple[Token, ...]") -> None:

@@ -10,8 +10,8 @@ from simulator.cli.child import pasted
 from simulator.cli.control import DEFAULT_URL
 from simulator.cli.output import printable_json
 from simulator.cli.server import Running
-from simulator.control.api_docs import swagger_ui
 from simulator.control.curl import curl_command
+from simulator.control.pages import swagger_ui
 from simulator.control.render import moment
 from simulator.domain.model.resellers import Reseller
 from simulator.redaction import redact_urls

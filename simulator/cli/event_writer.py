@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, TextIO
 from simulator.cli.control import Event
 from simulator.cli.output import is_coloured, print_to_stderr
 from simulator.cli.watch import EventLines
-from simulator.control.event_rows import KINDS
-from simulator.control.events import EventQuery, EventSource
+from simulator.control.events import KINDS, EventQuery, EventSource
 from simulator.runtime.operations import report
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.money import encode

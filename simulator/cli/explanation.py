@@ -124,7 +124,8 @@ def explain_request(
         made.problems.append(("body_too_large", "the body is over 10 MB"))
     if held is None or not all(headers.get(name) for name in names.SIGNATURE_HEADERS):
         return made
-    found = autopsy(request.facts(held.secret_bytes, body_hash(request.body), _others(known, key)), given)
+    sent = request._replace(secret=held.secret_bytes)
+    found = autopsy(sent.facts(_others(known, key), hashed=body_hash(request.body)), given)
     if not found.is_right and "invalid_signature_format" not in dict(made.problems):
         made.problems.append(("invalid_signature", found.sentence))
     is_sendable = all(code in _OF_SIGNATURE for code, _ in made.problems)

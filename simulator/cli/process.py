@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 _FILES_WANTED: Final = 65_536
 _GC_THRESHOLDS: Final = (10_000, 2, 100)
 LOGGERS = (
+    "simulator.persistence.gate",
+    "simulator.persistence.storage",
+    "simulator.runtime.operations",
+    "simulator.server.foreign",
     "simulator.server.responder",
     "simulator.server.response_batcher",
-    "simulator.control.health",
     "uvicorn.error",
     "asyncio",
 )

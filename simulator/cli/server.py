@@ -16,7 +16,7 @@ from simulator.cli.server_flags import ServerFlags
 from simulator.cli.usage import CannotStart
 from simulator.cli.values import WILDCARDS
 from simulator.control import render
-from simulator.control.health import early_answers
+from simulator.control.metrics import early_answers
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.options import CONTROL_PATH, Options

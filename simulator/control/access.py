@@ -12,21 +12,18 @@ from ipaddress import ip_address
 from typing import Any, Final, Literal, NamedTuple
 
 from starlette.requests import Request
-from starlette.responses import Response
 
-from simulator.control.http import error
+from simulator.control.http import Forbidden, Unauthorized
 from simulator.runtime.sandboxes import is_sandbox_id
 
 Role = Literal["read", "full"]
 
 FILE_BYTES_MAX: Final = 64 * 1024
-TOKENS_MAX: Final = 200
 SECRET_CHARS_MIN: Final = 16
-SECRET_CHARS_MAX: Final = 200
-ROLES: Final = ("read", "full")
 FORM: Final = "NAME read|full TOKEN, then sandbox=ID for a single sandbox"
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_SECRET: Final = re.compile(r"[!-~]+")
+_LINE: Final = re.compile(
+    rf"([A-Za-z0-9][A-Za-z0-9._-]{{0,63}})\s+(read|full)\s+([!-~]{{{SECRET_CHARS_MIN},}})(?:\s+sandbox=(\S+))?"
+)
 
 
 class TokenPermissions(NamedTuple):
@@ -71,11 +68,10 @@ def parsed_tokens(content: bytes) -> tuple[Token, ...]:
     except UnicodeDecodeError:
         raise BadTokens("has characters other than ASCII") from None
     tokens: list[Token] = []
-    for number, line in enumerate(lines, 1):
-        words = [] if line.lstrip().startswith("#") else line.split()
-        if words:
+    for number, line in enumerate(map(str.strip, lines), 1):
+        if line and not line.startswith("#"):
             try:
-                tokens.append(_token(words, tokens))
+                tokens.append(_token(line, tokens))
             except BadTokens as wrong:
                 raise BadTokens(f"line {number}: {wrong}") from None
     if not tokens:
@@ -83,21 +79,16 @@ def parsed_tokens(content: bytes) -> tuple[Token, ...]:
     return tuple(tokens)
 
 
-def _token(words: list[str], before: list[Token]) -> Token:
-    name, role, secret, place = [*words, *[""] * 4][:4]
-    is_named = _NAME.fullmatch(name) is not None and role in ROLES
-    is_secret = SECRET_CHARS_MIN <= len(secret) <= SECRET_CHARS_MAX and _SECRET.fullmatch(secret) is not None
-    key, _, sandbox = place.partition("=")
-    is_place = not place or (key == "sandbox" and is_sandbox_id(sandbox))
-    if not (is_named and is_secret and is_place and len(words) <= 4):
-        raise BadTokens(f"write {FORM}; TOKEN has {SECRET_CHARS_MIN} to {SECRET_CHARS_MAX} visible characters")
-    if len(before) == TOKENS_MAX:
-        raise BadTokens(f"is one more than {TOKENS_MAX} tokens")
+def _token(line: str, before: list[Token]) -> Token:
+    found = _LINE.fullmatch(line)
+    if found is None or not is_sandbox_id(found[4] or "any"):
+        raise BadTokens(f"write {FORM}; TOKEN has at least {SECRET_CHARS_MIN} visible characters")
+    name, role, secret, sandbox = found.groups()
     if any(one.access.name == name for one in before):
         raise BadTokens(f"the name {name} is already used")
     if any(one.secret == secret for one in before):
         raise BadTokens(f"the token of {name} is already used by another name")
-    return Token(secret, TokenPermissions(name, "full" if role == "full" else "read", sandbox or None))
+    return Token(secret, TokenPermissions(name, "full" if role == "full" else "read", sandbox))
 
 
 DELIVERY_HEADER = "x-sim-delivery"
@@ -105,52 +96,34 @@ DELIVERY_HEADER = "x-sim-delivery"
 _HOST = re.compile(r"(\[[^\[\]@]+\]|[^:\[\]@]+)(?::[0-9]{0,5})?")
 
 
-class Forbidden(Exception):
-    """The reason for rejecting a request, which is answered with it."""
-
-    def __init__(self, status: int, code: str, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.code = code
-        self.message = message
-
-
 class Guard:
     """Authenticates requests with `token`, which permits everything, and `tokens`; without any token the API is open.
     `hosts` are names that `Host` may have in addition to loopback."""
 
     def __init__(self, token: str | None, hosts: tuple[str, ...], tokens: Iterable[Token] = ()) -> None:
-        self.changes = 0  # how often the tokens were replaced
         self.use(token, tokens)
         self._hosts = frozenset(name.lower() for name in hosts)
 
     def use(self, token: str | None, tokens: Iterable[Token] = ()) -> None:
-        """Replace the tokens. Long-running answers should check their access again."""
-        self.changes += 1
+        """Replace the tokens. Long-running answers check their access again."""
         own = [] if token is None else [Token(token, EVERYTHING)]
         self._tokens = [(one.secret.encode(), one.access) for one in (*own, *tokens)]
 
-    def check(self, headers: Mapping[str, str]) -> Forbidden | None:
-        """Check the headers of a request (names in lower case); return None to accept it."""
-        found = self.access(headers)
-        return found if isinstance(found, Forbidden) else None
-
-    def access(self, headers: Mapping[str, str]) -> TokenPermissions | Forbidden:
-        """Return the permissions of a request with these headers (names in lower case), or the reason for rejecting
-        it."""
+    def access(self, headers: Mapping[str, str]) -> TokenPermissions:
+        """Return the permissions of a request with these headers (names in lower case). Raises `Forbidden`."""
         if DELIVERY_HEADER in headers:
             text = f"a callback or webhook of a simulator may not use the control API: it carries {DELIVERY_HEADER}"
-            return Forbidden(403, "delivery_refused", f"{text}; send it to /_sim/inbox/SANDBOX/NAME or inbox:NAME")
+            raise Forbidden("delivery_refused", f"{text}; send it to /_sim/inbox/SANDBOX/NAME or inbox:NAME")
         host = headers.get("host", "")
         if not self._is_own_host(_name_of(host)):
             name = _name_of(host) or host
             text = f"the control API does not accept the host name {name!r}; add it with --allow-host"
-            return Forbidden(403, "foreign_host", text)
+            raise Forbidden("foreign_host", text)
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2].lower() != host.lower():
-            return Forbidden(403, "foreign_origin", "the control API is not for pages of another origin")
+            raise Forbidden("foreign_origin", "the control API is not for pages of another origin")
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            return Forbidden(403, "foreign_origin", "the control API is not for pages of another site")
+            raise Forbidden("foreign_origin", "the control API is not for pages of another site")
         if not self._tokens:
             return EVERYTHING
         scheme, _, given = headers.get("authorization", "").partition(" ")
@@ -158,7 +131,7 @@ class Guard:
         if found is None:
             what = "the token of this request is not known" if scheme.lower() == "bearer" else "a token is missing"
             text = f"{what}: send Authorization: Bearer with the control token"
-            return Forbidden(401, "control_token_required", text)
+            raise Unauthorized("control_token_required", text)
         return found
 
     def _find(self, given: bytes) -> TokenPermissions | None:
@@ -187,7 +160,6 @@ def _name_of(host: str) -> str:
 KEY: Final = "reseller_sim.access"
 """The key of the `TokenPermissions` in the scope of a request."""
 
-READING: Final = ("GET", "HEAD")
 LISTS: Final = ("/_sim/sandboxes", "/_sim/events")
 """Lists that a sandbox token may read, limited to its own sandbox; at the first it may also recreate its sandbox."""
 COMMON: Final = ("/_sim/assumptions", "/_sim/scenario.schema.json", "/_sim/scenarios")
@@ -195,16 +167,16 @@ _ONE: Final = "/_sim/sandboxes/"
 _SCENARIO: Final = "/_sim/scenarios/"
 
 
-def refused(access: TokenPermissions, method: str, path: str) -> Forbidden | None:
-    """Return why a token may not send a request with this method and path; None if it may."""
-    if not access.may_change and method not in READING:
+def admit(scope: Any, access: TokenPermissions) -> None:
+    """Store the permissions of a request in its scope. Raises `Forbidden` when they exclude its method or path."""
+    scope[KEY], method, path = access, scope["method"], scope["path"]
+    if not access.may_change and method not in ("GET", "HEAD"):
         text = f"the token {access.name!r} may only read: {method} needs one whose role is full"
-        return Forbidden(403, "read_only_token", text)
-    if access.sandbox is None or path in (*LISTS, *COMMON) or path.startswith(_SCENARIO):
-        return None
-    if path.startswith(_ONE) and path[len(_ONE) :].partition("/")[0] == access.sandbox:
-        return None
-    return Forbidden(403, "other_sandbox", only(access))
+        raise Forbidden("read_only_token", text)
+    is_common = path in (*LISTS, *COMMON) or path.startswith(_SCENARIO)
+    is_own = path.startswith(_ONE) and path[len(_ONE) :].partition("/")[0] == access.sandbox
+    if access.sandbox is not None and not is_common and not is_own:
+        raise Forbidden("other_sandbox", only(access))
 
 
 def only(access: TokenPermissions) -> str:
@@ -222,18 +194,22 @@ def still_allowed(request: Request) -> Callable[[], bool]:
     """Return a function that checks whether the token of a request still permits it. Long-running answers need it,
     since the tokens may be reloaded meanwhile."""
     guard: Guard = request.app.state.guard
-    access, seen = access_of(request), guard.changes
+    access = access_of(request)
 
     def is_allowed() -> bool:
-        nonlocal seen
-        if guard.changes == seen:
-            return True
-        if guard.access(request.headers) != access:
+        try:
+            return guard.access(request.headers) == access
+        except Forbidden:
             return False
-        seen = guard.changes
-        return True
 
     return is_allowed
+
+
+def refuse_revoked(request: Request) -> None:
+    """Raise `Unauthorized` when the token of a request was revoked while the request waited."""
+    if not still_allowed(request)():
+        text = "the token of this request was taken back, or may do something else, while it was waited for"
+        raise Unauthorized("control_token_required", text)
 
 
 def may_touch(request: Request, sandbox: str | None) -> None:
@@ -241,7 +217,7 @@ def may_touch(request: Request, sandbox: str | None) -> None:
     sandbox."""
     access = access_of(request)
     if access.sandbox not in (None, sandbox):
-        raise Forbidden(403, "other_sandbox", only(access))
+        raise Forbidden("other_sandbox", only(access))
 
 
 def may_see_secrets(request: Request, what: str) -> None:
@@ -249,16 +225,4 @@ def may_see_secrets(request: Request, what: str) -> None:
     access = access_of(request)
     if not access.may_change:
         text = f"the token {access.name!r} may only read, and gets no secrets: {what} needs one whose role is full"
-        raise Forbidden(403, "secrets_need_full", text)
-
-
-async def on_forbidden(request: Request, exc: Exception) -> Response:
-    """Return the reason for rejecting a request."""
-    assert isinstance(exc, Forbidden)
-    return error(exc.status, exc.code, exc.message)
-
-
-def admitted(scope: Any, access: TokenPermissions) -> Forbidden | None:
-    """Store the permissions of a request in its scope, or return the reason for rejecting it."""
-    scope[KEY] = access
-    return refused(access, scope["method"], scope["path"])
+        raise Forbidden("secrets_need_full", text)

@@ -1,5 +1,7 @@
-"""The control API as an ASGI application: its route table and its guard."""
+"""The control API as an ASGI application: its route table, its guard, and the redaction of its answers."""
 
+import asyncio
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -7,26 +9,17 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.routing import Route
 
 from simulator.control import (
-    api_docs,
-    callbacks,
     catalog,
     clock,
     deliveries,
-    due,
     events,
     explain,
-    exports,
     figures,
-    health,
-    holds,
     inboxes,
-    ledger,
     metrics,
-    notifications,
     pages,
     requests,
     resellers,
@@ -37,15 +30,23 @@ from simulator.control import (
     transactions,
     verdicts,
 )
-from simulator.control.access import Forbidden, Guard, admitted, on_forbidden, still_allowed
-from simulator.control.http import error, on_domain_error, on_http_error, on_scenario_error, on_unexpected
-from simulator.control.masked_send import MaskedSend
-from simulator.control.servers import Servers
+from simulator.control.access import Guard, admit
+from simulator.control.http import (
+    Forbidden,
+    error,
+    on_domain_error,
+    on_http_error,
+    on_scenario_error,
+    on_unexpected,
+    refusal,
+)
+from simulator.control.sandboxes import Servers
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
-from simulator.http_client.targets import BadTarget
 from simulator.persistence.replay.player import RequestReplay
 from simulator.persistence.rewinding import Rewinder
+from simulator.redaction import redact_urls
+from simulator.runtime.background import in_background
 from simulator.runtime.inboxes import INBOX_PATH
 from simulator.runtime.operations import Operations, report
 from simulator.runtime.sandboxes import Sandboxes
@@ -60,8 +61,6 @@ DOCS_PATH = "/_sim/docs"
 OPEN_PATHS = (HEALTH_PATH, READY_PATH, "/openapi.json", "/_sim/openapi.json", DOCS_PATH, "/", "/_sim", "/_sim/")
 OPEN_PREFIXES = (INBOX_PATH, DOCS_PATH + "/", pages.FILES_PATH + "/", *pages.PAGE_PREFIXES)
 SANDBOXES_PATH = "/_sim/sandboxes/"
-UNAUTHORIZED = 401
-TAKEN_BACK = "the token of this request was taken back, or may do something else, while it was waited for"
 ONE = SANDBOXES_PATH + "{sandbox}"
 
 
@@ -73,44 +72,49 @@ class AnyMethod(Route):
         self.methods = set()
 
 
+class Unmasked(Route):
+    """A route whose answers are not masked: they return credentials to callers that may create them, are the same for
+    all callers, or mask themselves."""
+
+
 ROUTES = [
-    Route(HEALTH_PATH, health.health, methods=["GET"]),
-    Route(READY_PATH, health.ready, methods=["GET"]),
-    Route("/_sim/metrics", metrics.show, methods=["GET"]),
-    Route("/openapi.json", api_docs.reseller_document, methods=["GET"]),
-    Route("/_sim/openapi.json", api_docs.control_document, methods=["GET"]),
-    Route("/_sim/assumptions", api_docs.register, methods=["GET"]),
-    Route("/_sim/scenario.schema.json", scenario.schema, methods=["GET"]),
+    Route(HEALTH_PATH, metrics.health, methods=["GET"]),
+    Route(READY_PATH, metrics.ready, methods=["GET"]),
+    Unmasked("/_sim/metrics", metrics.show_metrics, methods=["GET"]),
+    Route("/openapi.json", pages.reseller_document, methods=["GET"]),
+    Route("/_sim/openapi.json", pages.control_document, methods=["GET"]),
+    Unmasked("/_sim/assumptions", pages.register, methods=["GET"]),
+    Unmasked("/_sim/scenario.schema.json", scenario.schema, methods=["GET"]),
     Route("/_sim/scenarios", scenario.list_all, methods=["GET"]),
     Route("/_sim/scenarios/check", scenario.check, methods=["POST"]),
-    Route("/_sim/scenarios/{name}", scenario.show, methods=["GET"]),
+    Unmasked("/_sim/scenarios/{name}", scenario.show, methods=["GET"]),
     Route("/_sim/scenarios/{name}", scenario.save, methods=["PUT"]),
-    Route("/_sim/sandboxes", sandboxes.list_all, methods=["GET"]),
-    Route("/_sim/sandboxes", sandboxes.create, methods=["POST"]),
-    Route(ONE, sandboxes.show, methods=["GET"]),
+    Unmasked("/_sim/sandboxes", sandboxes.list_all, methods=["GET"]),
+    Unmasked("/_sim/sandboxes", sandboxes.create, methods=["POST"]),
+    Unmasked(ONE, sandboxes.show, methods=["GET"]),
     Route(ONE, sandboxes.delete, methods=["DELETE"]),
-    Route(ONE + "/reset", sandboxes.reset, methods=["POST"]),
+    Unmasked(ONE + "/reset", sandboxes.reset, methods=["POST"]),
     Route(ONE + "/marks", tapes.list_marks, methods=["GET"]),
     Route(ONE + "/marks", tapes.add_mark, methods=["POST"]),
     Route(ONE + "/marks/{mark}", tapes.remove_mark, methods=["DELETE"]),
-    Route(ONE + "/rewind", tapes.rewind, methods=["POST"]),
+    Unmasked(ONE + "/rewind", tapes.rewind, methods=["POST"]),
     Route(ONE + "/clock", clock.show, methods=["GET"]),
     Route(ONE + "/clock", clock.put, methods=["PUT"]),
     Route(ONE + "/clock/advance", clock.advance, methods=["POST"]),
     Route(ONE + "/clock/advance", clock.stop, methods=["DELETE"]),
-    Route(ONE + "/due", due.list_all, methods=["GET"]),
-    Route(ONE + "/holds", holds.list_all, methods=["GET"]),
-    Route(ONE + "/holds/{name}/release", holds.release, methods=["POST"]),
+    Route(ONE + "/due", clock.list_due, methods=["GET"]),
+    Route(ONE + "/holds", rules.list_holds, methods=["GET"]),
+    Route(ONE + "/holds/{name}/release", rules.release, methods=["POST"]),
     Route(ONE + "/rules", rules.list_all, methods=["GET"]),
     Route(ONE + "/rules", rules.add, methods=["POST"]),
     Route(ONE + "/rules/{rule}", rules.remove, methods=["DELETE"]),
     Route(ONE + "/magic", scenario.show_magic, methods=["GET"]),
     Route(ONE + "/network/{product}", catalog.put_network, methods=["PUT"]),
     Route(ONE + "/resellers", resellers.list_all, methods=["GET"]),
-    Route(ONE + "/resellers", resellers.add, methods=["POST"]),
+    Unmasked(ONE + "/resellers", resellers.add, methods=["POST"]),
     Route(ONE + "/resellers/{code}/deposits", resellers.deposit, methods=["POST"]),
     Route(ONE + "/resellers/{code}/settings", resellers.change_settings, methods=["PATCH"]),
-    Route(ONE + "/resellers/{code}/api-keys", resellers.add_api_key, methods=["POST"]),
+    Unmasked(ONE + "/resellers/{code}/api-keys", resellers.add_api_key, methods=["POST"]),
     Route(ONE + "/resellers/{code}/api-keys/{key}", resellers.revoke_api_key, methods=["DELETE"]),
     Route(ONE + "/catalog", catalog.list_products, methods=["GET"]),
     Route(ONE + "/catalog/products/{code}", catalog.change_product, methods=["PATCH"]),
@@ -118,24 +122,24 @@ ROUTES = [
     Route(ONE + "/catalog/groups/{id}", catalog.change_group, methods=["PATCH"]),
     Route(ONE + "/explain", explain.explain, methods=["POST"]),
     Route(ONE + "/requests", requests.list_all, methods=["GET"]),
-    Route(ONE + "/requests.har", exports.as_har, methods=["GET"]),
-    Route(ONE + "/requests/{n}.curl", exports.as_curl, methods=["GET"]),
+    Route(ONE + "/requests.har", requests.as_har, methods=["GET"]),
+    Unmasked(ONE + "/requests/{n}.curl", requests.as_curl, methods=["GET"]),
     Route(ONE + "/requests/{n}", requests.show, methods=["GET"]),
     Route(ONE + "/requests/{n}/replay", requests.replay, methods=["POST"]),
     Route(ONE + "/transactions", transactions.list_all, methods=["GET"]),
     Route(ONE + "/transactions/{trxid}", transactions.show, methods=["GET"]),
-    Route(ONE + "/transactions/{trxid}/callbacks", callbacks.send, methods=["POST"]),
+    Route(ONE + "/transactions/{trxid}/callbacks", deliveries.send_callback, methods=["POST"]),
     Route(ONE + "/figures", figures.show, methods=["GET"]),
-    Route(ONE + "/ledger", ledger.list_all, methods=["GET"]),
-    Route(ONE + "/callbacks", callbacks.list_all, methods=["GET"]),
-    Route(ONE + "/deliveries", deliveries.list_all, methods=["GET"]),
-    Route(ONE + "/deliveries/{job}", deliveries.show, methods=["GET"]),
+    Route(ONE + "/ledger", resellers.list_ledger, methods=["GET"]),
+    Route(ONE + "/callbacks", deliveries.list_callbacks, methods=["GET"]),
+    Route(ONE + "/deliveries", deliveries.list_deliveries, methods=["GET"]),
+    Route(ONE + "/deliveries/{job}", deliveries.show_delivery, methods=["GET"]),
     Route(ONE + "/deliveries/{job}/replay", deliveries.replay, methods=["POST"]),
     Route(ONE + "/probes", deliveries.send_probes, methods=["POST"]),
-    Route(ONE + "/notifications", notifications.list_all, methods=["GET"]),
-    Route("/_sim/events", events.of_all, methods=["GET"]),
-    Route(ONE + "/events", events.of_sandbox, methods=["GET"]),
-    Route(ONE + "/tape", tapes.show, methods=["GET"]),
+    Route(ONE + "/notifications", deliveries.list_notifications, methods=["GET"]),
+    Unmasked("/_sim/events", events.of_all, methods=["GET"]),
+    Unmasked(ONE + "/events", events.of_sandbox, methods=["GET"]),
+    Unmasked(ONE + "/tape", tapes.show, methods=["GET"]),
     Route(ONE + "/invariants", sandboxes.invariants, methods=["GET"]),
     Route(ONE + "/coverage", verdicts.show_coverage, methods=["GET"]),
     Route(ONE + "/audit", verdicts.show_audit, methods=["GET"]),
@@ -149,8 +153,8 @@ ROUTES = [
 
 # Files of web pages, which are not part of the API.
 PAGES = [
-    Route(DOCS_PATH, api_docs.page, methods=["GET"]),
-    Route(DOCS_PATH + "/{name}", api_docs.asset, methods=["GET"]),
+    Route(DOCS_PATH, pages.docs_asset, methods=["GET"]),
+    Route(DOCS_PATH + "/{name}", pages.docs_asset, methods=["GET"]),
     Route("/", pages.at_the_root, methods=["GET"]),
     Route("/_sim", pages.at_the_door, methods=["GET"]),
     Route("/_sim/", pages.page, methods=["GET"]),
@@ -158,6 +162,70 @@ PAGES = [
     *(AnyMethod(f"/_sim/s/{{sandbox}}/{version}/{{rest:path}}", pages.of_the_service) for version in ("v1", "v2")),
     *(Route(prefix + "{view:path}", pages.page, methods=["GET"]) for prefix in pages.PAGE_PREFIXES),
 ]
+
+
+UNMASKED = frozenset(route.endpoint for route in ROUTES if isinstance(route, Unmasked))
+ERRORS_FROM = 400
+SLICE_BYTES = 16 * 1024
+LONG_BYTES = 256 * 1024
+"""A longer row, such as a message of a megabyte, is masked in a thread. Secrets that are added meanwhile may be missed:
+they cannot occur in a text that was rendered before."""
+
+
+class MaskedSend:
+    """ASGI's `send` for a request, with the secrets of its sandbox redacted.
+
+    Each message of a body is masked separately, so a secret must not be split. A long answer is masked in slices, so
+    that the event loop is not blocked. A slice ends at a line end, which is never within a JSON string: lists arrive
+    with a row per line, and are sent as a single line.
+    """
+
+    def __init__(self, scope: Any, send: Any, sandboxes_: Sandboxes) -> None:
+        self._scope = scope
+        self._send = send
+        self._sandboxes = sandboxes_
+        self._start: Any = None
+
+    async def __call__(self, message: Any) -> None:
+        """Send a message; the head of the answer waits for the beginning of its body, which determines its length."""
+        if message["type"] == "http.response.start":
+            self._start = message
+            return
+        body, start = message.get("body", b""), self._start
+        is_error = start is not None and start["status"] >= ERRORS_FROM
+        if body and (is_error or self._scope.get("endpoint") not in UNMASKED):
+            # An error may quote an address with credentials.
+            message["body"] = await self._masked(redact_urls(body.decode()).encode() if is_error else body)
+        if start is not None:
+            self._start = None
+            length = len(message.get("body", b""))
+            if length != len(body):
+                start["headers"] = [
+                    (name, b"%d" % length if name == b"content-length" else value) for name, value in start["headers"]
+                ]
+            await self._send(start)
+        await self._send(message)
+
+    async def _masked(self, body: bytes) -> bytes:
+        live = self._sandboxes.find(self._scope.get("path_params", {}).get("sandbox", ""))
+        mask = self._sandboxes.mask_of(live)
+        masked = []
+        for part in _slices(body):
+            text = mask.answer(part) if len(part) <= LONG_BYTES else await in_background(mask.answer, part)
+            masked.append(text.replace(b"\n", b""))
+            if len(body) > SLICE_BYTES:
+                await asyncio.sleep(0)
+        return b"".join(masked)
+
+
+def _slices(body: bytes) -> Iterator[bytes]:
+    """Yield slices of a JSON text, which end at line ends."""
+    start = 0
+    while start < len(body):
+        end = body.find(b"\n", start + SLICE_BYTES)
+        end = len(body) if end < 0 else end
+        yield body[start:end]
+        start = end
 
 
 class ControlApp:
@@ -187,35 +255,18 @@ class ControlApp:
             exception_handlers={
                 DomainError: on_domain_error,
                 ScenarioError: on_scenario_error,
-                BadTarget: inboxes.on_bad_target,
-                Forbidden: on_forbidden,
                 HTTPException: on_http_error,
                 Exception: on_unexpected,
             },
         )
         self._app.router.redirect_slashes = False
-        self._app.state.guard = guard
-        self._app.state.sandboxes = sandboxes_
-        self._app.state.default_scenario = default_scenario
-        self._app.state.resend = resend
-        self._app.state.judge_unsigned = judge_unsigned
-        self._app.state.replayer = replayer
-        self._app.state.rewinder = rewinder
-        self._app.state.operations = operations
         self._answered = operations.answered
         files = None if scenarios is None else ClientFiles(ScenarioFolder.of_scenarios(scenarios))
-        self._app.state.client_files = files
-        self._app.state.servers = servers
-
-    @property
-    def default_scenario(self) -> Scenario:
-        """Return the scenario of a new sandbox that names none."""
-        scenario: Scenario = self._app.state.default_scenario
-        return scenario
-
-    @default_scenario.setter
-    def default_scenario(self, scenario: Scenario) -> None:
-        self._app.state.default_scenario = scenario
+        self.state = state = self._app.state
+        state.guard, state.operations, state.servers, state.client_files = guard, operations, servers, files
+        state.sandboxes, state.default_scenario = sandboxes_, default_scenario
+        state.resend, state.judge_unsigned = resend, judge_unsigned
+        state.replayer, state.rewinder = replayer, rewinder
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request that the guard accepts, or whose path is open, with a request id of its own."""
@@ -228,14 +279,12 @@ class ControlApp:
             await send(message)
 
         masked: Any = send_with_id
-        if scope["path"] not in OPEN_PATHS and not scope["path"].startswith(OPEN_PREFIXES):
-            access = self.guard.access(Headers(scope=scope))
-            refusal = access if isinstance(access, Forbidden) else admitted(scope, access)
-            if refusal is not None:
-                answer = error(refusal.status, refusal.code, refusal.message)
-                if refusal.status == UNAUTHORIZED:
-                    answer.headers["www-authenticate"] = "Bearer"
-                await answer(scope, receive, send_with_id)
+        path = scope["path"]
+        if path not in OPEN_PATHS and not path.startswith(OPEN_PREFIXES):
+            try:
+                admit(scope, self.guard.access(Headers(scope=scope)))
+            except Forbidden as forbidden:
+                await refusal(forbidden)(scope, receive, send_with_id)
                 return
             # When decoded, it would add a segment to the path and name another resource: DELETE of a sandbox
             # `a/inbox/b`.
@@ -243,11 +292,11 @@ class ControlApp:
                 answer = error(404, "unknown_path", "a name in this path has a slash, which no name can have")
                 await answer(scope, receive, send_with_id)
                 return
-            if scope["method"] in ("GET", "HEAD"):
-                await self._catch_up(scope["path"])
-            masked = MaskedSend(scope, send_with_id, self._app.state.sandboxes)
-            if scope["method"] in ("GET", "HEAD"):
-                masked = self._while_allowed(scope, receive, masked)
+            if scope["method"] in ("GET", "HEAD") and path.startswith(SANDBOXES_PATH):
+                sandbox = self.state.sandboxes.find(path[len(SANDBOXES_PATH) :].partition("/")[0])
+                if sandbox is not None:
+                    await sandbox.catch_up()  # what the running clock has made due happens before a read
+            masked = MaskedSend(scope, send_with_id, self.state.sandboxes)
         token = caller.set(trace_of(scope["headers"]))
         try:
             await self._app(scope, receive, masked)
@@ -255,25 +304,3 @@ class ControlApp:
             report(failure, "a control request")
         finally:
             caller.reset(token)
-
-    def _while_allowed(self, scope: Any, receive: Any, send: Any) -> Any:
-        """Return a `send` that checks the token again, since it may have been revoked while the answer waited."""
-        is_allowed = still_allowed(Request(scope | {"app": self._app}))
-        is_refused = False
-
-        async def send_if_allowed(message: Any) -> None:
-            nonlocal is_refused
-            if message["type"] == "http.response.start" and not is_allowed():
-                is_refused = True
-                await error(UNAUTHORIZED, "control_token_required", TAKEN_BACK)(scope, receive, send)
-            if not is_refused:
-                await send(message)
-
-        return send_if_allowed
-
-    async def _catch_up(self, path: str) -> None:
-        """Process the items that the running clock of the sandbox in this path has made due, before a read."""
-        if path.startswith(SANDBOXES_PATH):
-            sandbox = self._app.state.sandboxes.find(path[len(SANDBOXES_PATH) :].partition("/")[0])
-            if sandbox is not None:
-                await sandbox.catch_up()

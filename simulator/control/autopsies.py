@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from simulator.auth import headers as names
 from simulator.auth.autopsy.report import Autopsy, Compared, autopsy
-from simulator.auth.autopsy.signing_steps import Facts, Other, Parts
+from simulator.auth.autopsy.signing_steps import Facts, Other
 from simulator.auth.canonical import QueryRules, body_hash, canonical_string
 from simulator.auth.headers import joined
 from simulator.control.http import InvalidInput
@@ -51,8 +51,9 @@ class RequestParts(NamedTuple):
     secret: bytes | None = None
     canonical: bytes | None = None
 
-    def facts(self, secret: bytes, hashed: bytes, others: Iterable[Other], rules: QueryRules | None = None) -> Facts:
-        """Return what an autopsy needs; `hashed` is the hash of the body."""
+    def facts(self, others: Iterable[Other], rules: QueryRules | None = None, hashed: bytes = b"") -> Facts:
+        """Return what an autopsy needs; `hashed` is the hash of the body, unless `search` makes it."""
+        assert self.secret is not None
         headers = joined(self.headers)
         return Facts(
             timestamp=headers.get(names.TIMESTAMP, b""),
@@ -62,7 +63,7 @@ class RequestParts(NamedTuple):
             body=self.body,
             hashed=hashed,
             signature=headers.get(names.SIGNATURE, b""),
-            secret=secret,
+            secret=self.secret,
             path=self.path,
             prefix=self.prefix,
             host=self.host or headers.get(b"host", b""),
@@ -101,24 +102,29 @@ async def autopsy_of(
     """Return the autopsy of a request in `live`'s journal that was refused for its signature, or None for other
     requests. `owner` is the sandbox whose credentials the request named, `given` the string that the client says it
     signed. Raises `Busy`."""
-    facts = _facts(live, owner, exchange)
-    if facts is None:
+    named = owner.core.state.keys.get(joined(exchange.headers).get(names.API_KEY, b"").decode("latin-1"))
+    if exchange.error not in _REFUSED or named is None or exchange.unread:
         return None
-    made = await search(facts, given)
-    return rendered(
-        made, lambda text: mask.body(exchange.path, text), _masked_query(mask, exchange, made.expected.query)
-    )
+    path, prefix = exchange.path.encode("utf-8", "surrogateescape"), f"/s/{live.id}".encode()
+    sent = RequestParts(exchange.method, b"", prefix, path, exchange.query, exchange.headers, exchange.body)
+    sent = sent._replace(secret=named[1].secret_bytes, canonical=given)
+    made = await search(owner, sent, named, tuple(_nonces(live, exchange.n)))
+    shown = mask.query(exchange.path, exchange.query)
+    has_secrets = shown != exchange.query.decode("latin-1")
+    query = mask.query(exchange.path, made.expected.query) if has_secrets else None
+    return rendered(made, lambda text: mask.body(exchange.path, text), query)
 
 
-async def search(facts: Facts, given: bytes | None) -> Autopsy:
-    """Return the autopsy, made in the background. Raises `Busy`."""
-    with place(len(facts.body)):
-        return await in_background(_hashed_first, facts, given)
-
-
-def _hashed_first(facts: Facts, given: bytes | None) -> Autopsy:
-    """Hash the body first, which for megabytes takes too long for the event loop."""
-    return autopsy(replace(facts, hashed=body_hash(facts.body)), given)
+async def search(
+    owner: LiveSandbox, sent: RequestParts, named: tuple[Reseller, ApiKey] | None, nonces: tuple[bytes, ...] = ()
+) -> Autopsy:
+    """Return the autopsy of a request with its secret, made in the background; `named` is the sandbox's record of its
+    key. Raises `Busy`."""
+    assume = owner.scenario.assume
+    rules = QueryRules(*(str(assume.get(one, "either")) for one in ("repeated-query-keys", "empty-query-values")))
+    facts = replace(sent.facts(others_of(owner, *named) if named else (), rules), nonces=nonces)
+    with place(len(sent.body)):  # a body may be long, so that it is hashed in the background, too
+        return await in_background(lambda: autopsy(replace(facts, hashed=body_hash(sent.body)), sent.canonical))
 
 
 def rendered(
@@ -129,7 +135,8 @@ def rendered(
     """Return an autopsy as JSON. `shown` redacts texts that may have secrets; `query` replaces a query that has
     secrets."""
     nearest = made.nearest
-    parts = {name: shown(value) for name, value in zip(_PARTS, made.expected, strict=True)}
+    pieces = ("timestamp", "nonce", "method", "query", "body_hash")
+    parts = {name: shown(value) for name, value in zip(pieces, made.expected, strict=True)}
     if query is not None:
         parts["query"] = query
     expected = shown(made.string) if query is None else ":".join(["v1", *parts.values()])
@@ -178,38 +185,8 @@ def _compared(made: Compared, shown: Callable[[bytes], str], *, is_query_hidden:
     }
 
 
-_PARTS: Final = ("timestamp", "nonce", "method", "query", "body_hash")
-assert len(_PARTS) == len(Parts._fields)
-
-
 def _short(text: str) -> str:
     return shortened(text, STRING_CHARS_MAX)
-
-
-def _masked_query(mask: Mask, exchange: Exchange, expected: bytes) -> str | None:
-    """Return the query as it should have been signed, without its secrets; None when the query that was sent has no
-    secrets."""
-    if mask.query(exchange.path, exchange.query) == exchange.query.decode("latin-1"):
-        return None
-    return mask.query(exchange.path, expected)
-
-
-def _facts(live: LiveSandbox, owner: LiveSandbox, exchange: Exchange) -> Facts | None:
-    headers = joined(exchange.headers)
-    named = owner.core.state.keys.get(headers.get(names.API_KEY, b"").decode("latin-1"))
-    if exchange.error not in _REFUSED or named is None or exchange.unread:
-        return None
-    path, prefix = exchange.path.encode("utf-8", "surrogateescape"), f"/s/{live.id}".encode()
-    sent = RequestParts(exchange.method, b"", prefix, path, exchange.query, exchange.headers, exchange.body)
-    # The hash of the body is the first part of the search.
-    facts = sent.facts(named[1].secret_bytes, b"", others_of(owner, *named), query_rules(owner))
-    return replace(facts, nonces=tuple(_nonces(live, exchange.n)))
-
-
-def query_rules(owner: LiveSandbox) -> QueryRules:
-    """Return the sandbox's choices for queries that SPEC 5.1 leaves open."""
-    assume = owner.scenario.assume
-    return QueryRules(str(assume.get("repeated-query-keys", "either")), str(assume.get("empty-query-values", "either")))
 
 
 def others_of(owner: LiveSandbox, reseller: Reseller, key: ApiKey) -> Iterator[Other]:

@@ -1,13 +1,14 @@
 """`/_sim/sandboxes/{id}/catalog` and `…/network`: products as a reseller sees them, their changes, network status."""
 
+from functools import partial
 from itertools import islice
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.control.filters import page_of, query_of, refuse_other_parameters, refuse_unknown_reseller
-from simulator.control.http import body_of, page, reply, sandbox_of
+from simulator.control.filters import query_of, refuse_other_parameters, sandbox_query
+from simulator.control.http import body_of, cursor_of, page, reply, sandbox_of
 from simulator.domain.commands import ChangeProduct, ChangeTree, SetNetwork
 from simulator.domain.model.catalog import Money, Product, ProductChange, TreeChange, TreeKind
 from simulator.domain.model.resellers import Reseller
@@ -37,7 +38,10 @@ async def change_product(request: Request) -> Response:
     return reply(
         {
             "changed": list(done.changed),
-            "values": {name: _before_and_after(done, name) for name in changes.properties},
+            "values": {
+                name: {"before": _value(done.before, name), "after": _value(done.after, name)}
+                for name in changes.properties
+            },
             "kept": kept,
             "overlay": overlay_body(reseller.overlay.get(code)) if reseller else None,
             "options": [change.after.code for change in done.options],
@@ -45,10 +49,6 @@ async def change_product(request: Request) -> Response:
             "product": product_body(done.after),
         }
     )
-
-
-def _before_and_after(done: ProductChange, name: str) -> dict[str, Any]:
-    return {"before": _value(done.before, name), "after": _value(done.after, name)}
 
 
 def _value(product: Product, name: str) -> Any:
@@ -59,17 +59,8 @@ def _value(product: Product, name: str) -> Any:
     return getattr(product, name)
 
 
-async def change_category(request: Request) -> Response:
-    """Change a category for all resellers."""
-    return await _change_tree(request, TreeKind.CATEGORY)
-
-
-async def change_group(request: Request) -> Response:
-    """Change a group for all resellers."""
-    return await _change_tree(request, TreeKind.GROUP)
-
-
-async def _change_tree(request: Request, kind: TreeKind) -> Response:
+async def _change_tree(kind: TreeKind, request: Request) -> Response:
+    """Change a category or a group for all resellers."""
     live = sandbox_of(request)
     refuse_other_parameters(request)
     state, id_ = live.core.state, request.path_params["id"]
@@ -86,17 +77,19 @@ async def _change_tree(request: Request, kind: TreeKind) -> Response:
     )
 
 
+change_category = partial(_change_tree, TreeKind.CATEGORY)
+change_group = partial(_change_tree, TreeKind.GROUP)
+
+
 async def list_products(request: Request) -> Response:
     """Return a page of products in catalog order, including hidden and inactive ones."""
-    live = sandbox_of(request)
-    query = query_of(request, "sandbox-catalog-query")
-    refuse_unknown_reseller(live, query)
-    asked, state = page_of(query), live.core.state
+    live, query = sandbox_query(request, "sandbox-catalog-query")
+    state = live.core.state
     buyer = state.resellers.get(query.get("reseller", ""))
     places = {category.id: group.name for group in state.catalog.groups for category in group.categories}
     # A change replaces the whole catalog, so this list is consistent.
-    found = islice(state.catalog.products.values(), asked.cursor + asked.limit + 1)
-    return reply(await page("products", asked, found, lambda one: _product_row(state, places, one, buyer)))
+    found = islice(state.catalog.products.values(), cursor_of(query) + query["limit"] + 1)
+    return reply(await page("products", query, found, lambda one: _product_row(state, places, one, buyer)))
 
 
 def _product_row(state: State, groups: dict[str, str], shared: Product, buyer: Reseller | None) -> dict[str, Any]:

@@ -1,47 +1,67 @@
-"""`/_sim/sandboxes/{id}/clock`: read it, set it, advance it, stop an advance."""
+"""`/_sim/sandboxes/{id}/clock` and `…/due`: reads, sets and advances time, and lists the items that are due later."""
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.control import render
-from simulator.control.due import fired
-from simulator.control.filters import refuse_other_parameters
-from simulator.control.http import InvalidInput, body_of, parse_times, refuse_lost_sandbox, reply, sandbox_of
+from simulator.control.filters import query_of, refuse_other_parameters
+from simulator.control.http import (
+    InvalidInput,
+    body_of,
+    cursor_of,
+    page,
+    parse_times,
+    refuse_lost_sandbox,
+    reply,
+    sandbox_of,
+)
+from simulator.control.render import members, moment
+from simulator.domain import commands
+from simulator.domain.agenda import AgendaItem, AgendaResult, CaseDue, StepDue, TimelineStep
+from simulator.domain.commands import Command
 from simulator.domain.errors import Conflict
+from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.delivery_attempts import counted
 from simulator.domain.model.instants import LATEST
 from simulator.domain.model.money import SERVICE_ZONE
+from simulator.domain.model.schedule import Scheduled
+from simulator.domain.model.transactions import Status, Transaction, may_follow
+from simulator.domain.model.wallet import Entry
+from simulator.domain.model.webhooks import Delivery
+from simulator.domain.state import State
+from simulator.redaction import redact_urls
 from simulator.runtime.events import Action
 from simulator.runtime.lanes import STOPPED, Advance
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.wire.money import number
+from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 STOP_TIMEOUT_S = 5.0
 """How long to wait for an advance to stop; a receiver may take longer to answer."""
 
 
 def _shown(live: LiveSandbox) -> dict[str, Any]:
-    running = live.driver.advancing
+    running, now = live.driver.advancing, moment(live.clock.now())
     return {
         "mode": live.clock.mode,
-        "now": render.moment(live.clock.now()),
+        "now": now,
         "rate": live.clock.rate,
         "pending": len(live.core.state.agenda),
-        "next_due": render.moment(live.core.next_due),
-        "advancing": None if running is None else _advancing(live, running),
-    }
-
-
-def _advancing(live: LiveSandbox, running: Advance) -> dict[str, Any]:
-    return {
-        "from": render.moment(running.began),
-        "to": render.moment(running.target),
-        "now": render.moment(live.clock.now()),
-        "fired": running.events,
-        "stopping": running.is_stopping,
-        "started_wall": render.moment(running.wall),
+        "next_due": moment(live.core.next_due),
+        "advancing": running
+        and {
+            "from": moment(running.began),
+            "to": moment(running.target),
+            "now": now,
+            "fired": running.events,
+            "stopping": running.is_stopping,
+            "started_wall": moment(running.wall),
+        },
     }
 
 
@@ -111,7 +131,7 @@ async def stop(request: Request) -> Response:
 
 def _report(live: LiveSandbox, done: Advance) -> dict[str, Any]:
     fields: dict[str, Any] = {
-        "now": render.moment(live.clock.now()),
+        "now": moment(live.clock.now()),
         "fired": [fired(one) for one in done.fired],
         "left_out": done.left_out,
         "idle": done.is_idle,
@@ -122,3 +142,146 @@ def _report(live: LiveSandbox, done: Advance) -> dict[str, Any]:
     if done.stopped:
         fields["reason"] = done.stopped
     return fields
+
+
+LISTED_MAX = 2_000
+"""The limit of listed items: finding later ones would block other requests for too long."""
+
+PLACES_MAX = 5_000
+"""The limit of agenda places to scan, including the places of cancelled items."""
+
+
+async def list_due(request: Request) -> Response:
+    """List the due items, earliest first; `left_out` counts the items beyond the end of the list."""
+    live = sandbox_of(request)
+    query = query_of(request, "due-query")
+    if cursor_of(query) > LISTED_MAX:
+        text = f"cursor is after the first {LISTED_MAX}, the most that this lists; later items appear as time passes"
+        raise InvalidInput(text, "cursor")
+    state = live.core.state
+    pending = len(state.agenda)
+    first = islice(state.agenda.in_order(PLACES_MAX), LISTED_MAX)
+    answer = await page("due", query, first, lambda one: _row(state, *one))
+    left_out = 0 if answer["has_more"] else max(0, pending - cursor_of(query) - len(answer["due"]))
+    return reply(answer | {"pending": pending, "left_out": left_out})
+
+
+def _row(state: State, at: datetime, item: AgendaItem) -> dict[str, Any]:
+    nothing = {"refid": "", "trxid": "", "reseller": "", "job": ""}
+    return {"at": moment(at)} | nothing | _about(state, item)
+
+
+def _about(state: State, item: AgendaItem) -> dict[str, Any]:
+    match item:
+        case StepDue(number, place):
+            transaction = state.transactions.by_number[number]
+            return _of(transaction) | {"kind": "status", "about": _step(transaction, transaction.steps[place].status)}
+        case Callback() as callback:
+            which = f"{counted(callback.attempts) + 1} of {state.scenario.limits.callback_retry.retries + 1}"
+            about = f"callback {which} for {callback.transaction.refid}"
+            return _of(callback.transaction) | {"kind": "callback", "about": about, "job": callback.id}
+        case Delivery() as delivery:
+            about = f"webhook {counted(delivery.attempts) + 1} of {delivery.retry_limit + 1}: {delivery.event.type}"
+            about += f" to {delivery.reseller}" if delivery.reseller else ""
+            return {"kind": "webhook", "about": about, "reseller": delivery.reseller, "job": delivery.id}
+        case CaseDue(case, is_refund):
+            refid = case.transaction.refid
+            refunded = f"{refid} becomes {STATUS_NAMES[Status.REFUNDED]}"
+            about = refunded if is_refund else f"{case.kind} of {refid} is refused"
+            return _of(case.transaction) | {"kind": "status" if is_refund else "case", "about": about}
+        case Scheduled(commands=(first, *_)):
+            return {"kind": "schedule", "about": _plan(item), "reseller": getattr(first, "reseller", None) or ""}
+    raise AssertionError("a scheduled change has a command")
+
+
+def _of(one: Transaction) -> dict[str, Any]:
+    return members(one, "refid", "trxid", "reseller")
+
+
+def _step(one: Transaction, status: Status) -> str:
+    now = one.result.status
+    if not may_follow(now, status):
+        return f"{one.refid} stays {STATUS_NAMES[now]}, which {STATUS_NAMES[status]} cannot follow"
+    return f"{one.refid} becomes {STATUS_NAMES[status]}"
+
+
+def _plan(planned: Scheduled) -> str:
+    """Describe a change of the schedule in the same words as the report of an advance."""
+    fields = scheduled(planned, None)
+    return " ".join([str(fields.pop("kind")).replace("_", " "), *filter(None, map(_word, fields.values()))])
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return ", ".join(value) if isinstance(value, list) else str(value or "")
+
+
+def fired(one: AgendaResult) -> dict[str, Any]:
+    """Return an event as the answer to an advance lists it."""
+    fields: dict[str, Any] = {"at": moment(one.at)}
+    match one.item:
+        case TimelineStep(transaction, step):
+            result = next(result for result in transaction.results if result.status is step.status)
+            fields |= {"kind": "status"} | members(transaction, "trxid", "refid")
+            fields |= {"status": STATUS_NAMES[step.status], "status_code": result.code}
+        case Callback() | Delivery() as job:
+            tried = one.send.attempt if one.send is not None else None
+            ended = tried.result if tried is not None else None
+            fields |= _job(job, tried.number if tried else None)
+            fields |= {"state": tried.state if tried else job.state.value, "url": redact_urls(job.url)}
+            fields |= {"ending": ended.kind.value if ended else None, "answered": ended.status if ended else None}
+        case CaseDue(case, is_refund):  # a refund is a status of the transaction; a refusal changes only the case
+            paid = case.transaction
+            fields |= {"kind": "status" if is_refund else "case"} | members(paid, "trxid", "refid")
+            fields |= {"case": case.id, "state": case.state.value}
+            if is_refund:
+                fields |= {"status": STATUS_NAMES[paid.result.status], "status_code": paid.result.code}
+        case Scheduled() as planned:
+            fields |= scheduled(planned, one.entry)
+            fields |= {"skipped": one.skipped} if one.skipped else {}
+    return fields
+
+
+def _job(job: Callback | Delivery, attempt: int | None) -> dict[str, Any]:
+    if isinstance(job, Callback):
+        fields = {"kind": "callback", "callback": job.id, "attempt": attempt}
+        status = {"status": CALLBACK_STATUS_NAMES[job.result.status]}
+        return fields | members(job.transaction, "trxid", "refid") | status
+    fields = {"kind": "webhook", "delivery": job.id, "attempt": attempt, "event": job.event.id}
+    return fields | {"type": job.event.type, "reseller": job.reseller}
+
+
+def scheduled(planned: Scheduled, entry: Entry | None) -> dict[str, Any]:
+    """Return a change of the scenario's schedule: its kind, its object, and the values that a test compares. Values
+    that it does not change are left out."""
+    first, *others = planned.commands
+    fields = _SCHEDULED[type(first)](first)
+    if isinstance(first, commands.ChangeSettings):
+        fields["changed"] += [_OTHER_SETTINGS[type(one)] for one in others]
+    fields |= {"balance": number(entry.balance)} if entry is not None else {}
+    return {name: value for name, value in fields.items() if value is not None or name == "rule"}
+
+
+_OTHER_SETTINGS = {commands.SetCallback: "callback", commands.SetThreshold: "low_balance_threshold"}
+
+_SCHEDULED: Mapping[type[Command], Callable[[Any], dict[str, Any]]] = {
+    commands.Credit: lambda one: {"kind": "deposit"} | members(one, "reseller", "amount"),
+    commands.ChangeProduct: lambda one: {"kind": "product", "product": one.code, "reseller": one.reseller or None},
+    commands.ChangeTree: lambda one: {"kind": one.kind.value, one.kind.value: one.id},
+    commands.PutApiKey: lambda one: (
+        {"kind": "api_key", "reseller": one.reseller, "api_key": one.key} | members(one, "state")
+    ),
+    commands.ChangeSettings: lambda one: {"kind": "settings", "reseller": one.reseller, "changed": [*one.changes]},
+    commands.SetNetwork: lambda one: {"kind": "network"} | members(one, "product", "status"),
+    commands.AddRule: lambda one: {
+        "kind": "rule_added",
+        "section": one.section,
+        "rule": str(one.document.get("name") or one.document.get("id") or "") or None,
+    },
+    commands.RemoveRule: lambda one: {"kind": "rule_removed", "rule": one.rule},
+    commands.PutWebhook: lambda one: (
+        {"kind": "balance_webhook", "reseller": one.reseller}
+        | {"url": redact_urls(one.url) or None, "enabled": one.enabled}
+    ),
+}

@@ -31,7 +31,6 @@ _SHORT: Final = {"X": _METHOD, "H": _HEADER, "d": "--data", "F": "--form", "T": 
 _SWITCHES: Final = {"G": "--get", "I": _HEAD, "n": "--netrc", ":": "--next"}
 
 _BEFORE: Final = re.compile(r"(?:\s*#[^\n]*\n(?=\s*\S))*\s*(?:[$%#>]\s+)?")  # comments, and a prompt
-_PIPED: Final = re.compile(r"printf %b '(?P<body>[^']*)'\s*\|(?![|&])\s*")
 # A piece of a word, the space between words, or the end of the command.
 _PIECE: Final = re.compile(
     r"""(?P<gap>[ \t\r\n]++)
@@ -39,7 +38,6 @@ _PIECE: Final = re.compile(
     |(?P<joined>\\\r?\n)
     |'(?P<single>[^']*)'
     |\$'(?P<escaped>(?:[^'\\]++|\\.)*+)'
-    |"\$\(printf[ ]%b[ ]'(?P<printed>[^']*)'\)"
     |"(?P<double>(?:[^"\\$`]++|\\.)*+)"
     |\\(?P<literal>.)
     |(?P<cmd>\^(?="|\r?\n))
@@ -50,7 +48,6 @@ _PIECE: Final = re.compile(
 _IN_DOUBLE: Final = re.compile(r'\\(\r?\n|["\\$`])')
 _ESCAPE: Final = re.compile(rb"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|u([0-9a-fA-F]{1,4})|(.))", re.DOTALL)
 _LETTERS: Final = dict(zip(b"abeEfnrtv\\'\"?", b"\a\b\x1b\x1b\f\n\r\t\v\\'\"?", strict=True))
-_OCTAL: Final = re.compile(rb"\\0([0-3][0-7]{2})")
 
 
 class NotCurl(Exception):
@@ -72,13 +69,10 @@ def no_file(name: str) -> bytes:
 
 
 def read_command(text: str, read_file: Callable[[str], bytes] = no_file) -> Pasted:
-    """Return the request of a pasted command, which may have comments, a prompt, further lines, and the body that our
-    own commands pipe into it. Raises `NotCurl`."""
+    """Return the request of a pasted command, which may have comments, a prompt, and further lines. Raises
+    `NotCurl`."""
     text = text[_BEFORE.match(text).end() :]  # type: ignore[union-attr]  # it matches every text
-    piped = _PIPED.match(text)
-    if piped is None:
-        return read_words(words_of(text), read_file)
-    return read_words(words_of(text[piped.end() :]), read_file, _printed(piped["body"]))
+    return read_words(words_of(text), read_file)
 
 
 def words_of(text: str) -> list[str]:
@@ -107,11 +101,6 @@ def words_of(text: str) -> list[str]:
     return ["".join(pieces) for pieces in words]
 
 
-def _ansi_c(text: str) -> str:
-    """Return the text of `$'...'`."""
-    return _as_word(_ESCAPE.sub(_unescaped, text.encode("utf-8", "surrogateescape")).replace(b"\0", b""))
-
-
 def _unescaped(found: re.Match[bytes]) -> bytes:
     hexadecimal, octal, code, letter = found.groups()
     if code:
@@ -121,26 +110,14 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
     return bytes([_LETTERS[letter[0]]]) if letter[0] in _LETTERS else found[0]
 
 
-def _printed(text: str) -> bytes:
-    """Return the bytes that `printf %b` writes in our own commands."""
-    return _OCTAL.sub(lambda found: bytes([int(found[1], 8)]), text.encode("utf-8", "surrogateescape"))
-
-
-def _as_word(raw: bytes) -> str:
-    """Return bytes as a word, with surrogates for bytes that are no text."""
-    return raw.decode("utf-8", "surrogateescape")
-
-
 _READ: Final[dict[str, Callable[[str], str]]] = {
-    "escaped": _ansi_c,
-    "printed": lambda piece: _as_word(_printed(piece).translate(None, b"\0").rstrip(b"\n")),
+    "escaped": lambda piece: os.fsdecode(_ESCAPE.sub(_unescaped, os.fsencode(piece)).replace(b"\0", b"")),
     "double": lambda piece: _IN_DOUBLE.sub(lambda found: found[1].strip("\r\n"), piece),
 }
 
 
-def read_words(words: list[str], read_file: Callable[[str], bytes] = no_file, stdin: bytes | None = None) -> Pasted:
-    """Return the request of a curl command; `read_file` reads files of bodies, `stdin` is the command's input. Raises
-    `NotCurl`."""
+def read_words(words: list[str], read_file: Callable[[str], bytes] = no_file) -> Pasted:
+    """Return the request of a curl command; `read_file` reads files of bodies. Raises `NotCurl`."""
     if not words or PurePath(words[0]).name not in ("curl", "curl.exe"):
         shown = repr(words[0][:SHOWN_CHARS]) if words else "nothing"
         raise NotCurl(f"the command does not begin with curl, but with {shown}: give it from curl on")
@@ -159,12 +136,12 @@ def read_words(words: list[str], read_file: Callable[[str], bytes] = no_file, st
     for name, value in options:
         if name in _BODIES:
             parts += [b"&"] if parts and name != "--json" else []  # curl joins --json data without a separator
-            parts.append(_data(name, value, read_file, stdin))
+            parts.append(_data(name, value, read_file))
     method = last.get(_METHOD, "HEAD" if _HEAD in last else "POST" if parts else "GET")
     return Pasted(method, target, headers, b"".join(parts))
 
 
-def _data(name: str, value: str, read_file: Callable[[str], bytes], stdin: bytes | None) -> bytes:
+def _data(name: str, value: str, read_file: Callable[[str], bytes]) -> bytes:
     """Return a part of the body."""
     if name == "--data-urlencode":
         key, equals, content = value.partition("=")
@@ -173,9 +150,9 @@ def _data(name: str, value: str, read_file: Callable[[str], bytes], stdin: bytes
         return os.fsencode(key + "=" * bool(key) + quote(os.fsencode(content), safe="").replace("%20", "+"))
     if name == "--data-raw" or not value.startswith("@"):
         return os.fsencode(value)
-    if value == "@-" and stdin is None:
+    if value == "@-":
         raise NotCurl("the command reads its body from stdin: give it with --data-binary @FILE")
-    raw = stdin if value == "@-" and stdin is not None else read_file(value[1:])
+    raw = read_file(value[1:])
     return raw if name in ("--data-binary", "--json") else raw.translate(None, b"\r\n\0")
 
 
@@ -248,12 +225,8 @@ def exact_curl_command(
 def call_command(method: str, url: bytes, target: bytes, body: bytes) -> str:
     """`reseller-sim call` on one line, which signs the same request again."""
     words = ["reseller-sim", "call", shlex.quote(method), _word(target), "--url", _word(url)]
-    if not body:
-        return " ".join(words)
-    is_plain = body[:1] not in (b"@", b"-") and b"\n" not in body and _as_text(body) is not None
-    if is_plain and len(body) <= ARGUMENT_BYTES_MAX:
-        return " ".join([*words, "-d", _word(body)])
-    return " ".join(["printf %b", f"'{_octal(body)}'", "|", *words, "-d", "-"])
+    is_plain = body[:1] not in (b"@", b"-") and b"\n" not in body
+    return _with_body(words, body, "-d", "-d -", is_plain=is_plain)
 
 
 def _command(
@@ -264,33 +237,33 @@ def _command(
     without: Iterable[bytes] = (),
     target: bytes = b"",
 ) -> str:
-    words = ["curl", *_method(method, body), *(["--request-target", _word(target)] if target else []), *_url(url)]
+    words = ["curl"]
+    if method == "HEAD" and not body:
+        words.append("--head")
+    elif method != "GET" or body:
+        words += ["-X", shlex.quote(method)]
+    if target:
+        words += ["--request-target", _word(target)]
+    if any(character in url for character in b"[]{}"):
+        words.append("--globoff")
+    if b"/." in url or b"/%2e" in url.lower():
+        words.append("--path-as-is")
+    words.append(_word(url))
     for name, value in headers:
         # A name without a value has a semicolon, as curl removes a header that ends in a colon.
         words += ["-H", _word(name + b": " + value if value else name + b";")]
     for name in without:
         words += ["-H", _word(name + b":")]
+    return _with_body(words, body, "--data-raw", "--data-binary @-", is_plain=True)
+
+
+def _with_body(words: list[str], body: bytes, flag: str, of_stdin: str, *, is_plain: bool) -> str:
+    """Return a command with a body, given by `flag` if it `is_plain` text, or else piped into the command."""
     if not body:
         return " ".join(words)
-    if len(body) <= ARGUMENT_BYTES_MAX and (text := _as_text(body)) is not None:
-        return " ".join([*words, "--data-raw", shlex.quote(text)])
-    return " ".join(["printf %b", f"'{_octal(body)}'", "|", *words, "--data-binary", "@-"])
-
-
-def _method(method: str, body: bytes) -> list[str]:
-    if method == "HEAD" and not body:
-        return ["--head"]
-    return [] if method == "GET" and not body else ["-X", shlex.quote(method)]
-
-
-def _url(url: bytes) -> list[str]:
-    """Return the URL, with the options that keep curl from interpreting it."""
-    flags = []
-    if any(character in url for character in b"[]{}"):
-        flags.append("--globoff")
-    if b"/." in url or b"/%2e" in url.lower():
-        flags.append("--path-as-is")
-    return [*flags, _word(url)]
+    if is_plain and len(body) <= ARGUMENT_BYTES_MAX and (text := _as_text(body)) is not None:
+        return " ".join([*words, flag, shlex.quote(text)])
+    return " ".join(["printf %b", f"'{_octal(body)}'", "|", *words, of_stdin])
 
 
 def _word(value: bytes) -> str:

@@ -1,41 +1,129 @@
-"""`/_sim/sandboxes/{id}/deliveries` and `…/probes`: webhook deliveries, their replay, and adversarial deliveries."""
+"""`/_sim/sandboxes/{id}/callbacks`, `…/deliveries`, `…/probes` and `…/notifications`: what a sandbox sends.
 
+These are transaction callbacks and webhook deliveries with their attempts, the replay of a delivery, adversarial
+deliveries, and e-mails that the service would have sent.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.control import render
-from simulator.control.callbacks import attempt
-from simulator.control.filters import page_of, query_of, refuse_unknown_reseller, wait_of
-from simulator.control.http import InvalidInput, body_of, error, page, reply, sandbox_of
-from simulator.domain.commands import ReplayDelivery
-from simulator.domain.model.delivery_attempts import Job
+from simulator.control.filters import query_of, sandbox_query, waited
+from simulator.control.http import InvalidInput, body_of, cursor_of, error, page, reply, sandbox_of
+from simulator.control.render import members
+from simulator.domain.commands import ReplayDelivery, SendCallback
+from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.delivery_attempts import Attempt, Job
+from simulator.domain.model.domain_events import EmailNotification
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.webhooks import Delivery, DeliveryState, ReplayRefused
 from simulator.domain.queries import reseller_of
+from simulator.domain.state import State, payment_with
 from simulator.redaction import redact_urls
 from simulator.runtime.attempt_log import SentRequests
+from simulator.runtime.journal import Tally
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.probes import PROBES, ImpossibleProbe, ProbeResult, ReceiverProbe, send_probe
 from simulator.wire import webhooks
+from simulator.wire.payments import CALLBACK_STATUS_NAMES
+
+ATTEMPTS_MAX = 1_000
+"""More attempts than any callback has, for any `limits.callback_retries`."""
+
+
+def attempt(one: Attempt) -> dict[str, Any]:
+    """Return an attempt as JSON; `ending`, the kind of its result, is null while it is in flight."""
+    result = one.result
+    ending: dict[str, Any] = {"ending": result.kind.value if result else None}
+    ending |= members(result, "status", "error", "body") if result else {"status": None, "error": "", "body": ""}
+    return members(one, "number", "at") | ending
+
+
+def callback(one: Callback, sent: SentRequests) -> dict[str, Any]:
+    """Return a callback as JSON, with the attempts that have begun."""
+    return _fields(one) | {"attempts": [attempt(each) for each in sent.begun_attempts(one)]}
+
+
+def _fields(one: Callback) -> dict[str, Any]:
+    shown = members(one, "id", "state", "url", "method", "copy")
+    return shown | {"url": redact_urls(one.url), "payment_status": CALLBACK_STATUS_NAMES[one.result.status]}
+
+
+def attempt_row(one: Callback, tried: Attempt) -> dict[str, Any]:
+    """Return an attempt in the form of the control API's list."""
+    whole, fields = _fields(one), attempt(tried)
+    ids = {"callback": whole.pop("id"), "attempt": fields.pop("number")}
+    return ids | members(one.transaction, "trxid", "refid", "reseller") | whole | fields
+
+
+def _matching(state: State, refid: str | None, trxid: str | None) -> Iterable[Callback]:
+    """Return the callbacks of the requested transactions, oldest first, using indexes."""
+    if refid is None:
+        return state.callbacks if trxid is None else state.callbacks.of(trxid)
+    paid = (payment_with(state, one, refid) for one in state.resellers.values())
+    found = [one.trxid for one in paid if one is not None]
+    callbacks = [each for one in found if trxid in (None, one) for each in state.callbacks.of(one)]
+    return sorted(callbacks, key=lambda each: each.serial)
+
+
+def _place(one: Callback, tried: Attempt) -> int:
+    """Return the place of an attempt in the list; it is not affected by later attempts and evictions."""
+    return one.serial * ATTEMPTS_MAX + tried.number
+
+
+def _attempts(callbacks: Iterable[Callback], sent: SentRequests, cursor: int) -> Iterator[tuple[Callback, Attempt]]:
+    """Yield the attempts that have begun, after the place `cursor`."""
+    serial = cursor // ATTEMPTS_MAX
+    for one in callbacks:
+        if one.serial >= serial:
+            yield from ((one, tried) for tried in sent.begun_attempts(one) if _place(one, tried) > cursor)
+
+
+async def send_callback(request: Request) -> Response:
+    """Send the callback of a payment's present status again now."""
+    live = sandbox_of(request)
+    repeat: Callback = await live.submit(SendCallback(request.path_params["trxid"]))
+    return reply(callback(repeat, live.courier.sent), 201)
+
+
+async def list_callbacks(request: Request) -> Response:
+    """List the attempts, oldest callback first; with `wait_for`, wait until that many ended or the timeout passes."""
+    live = sandbox_of(request)
+    query = query_of(request, "callbacks-query")
+    refid, trxid = (query.get(name) for name in ("refid", "trxid"))
+
+    def matching() -> Iterable[Callback]:
+        return _matching(live.core.state, refid, trxid)
+
+    def matches(one: Job) -> bool:
+        if not isinstance(one, Callback):
+            return False
+        return trxid in (None, one.transaction.trxid) if refid is None else one in matching()
+
+    def counter() -> Callable[[], int]:
+        counted = sum(1 for one in matching() for tried in one.attempts if tried.result is not None)
+        return live.driver.ended.tally(matches, counted).count
+
+    complete = await waited(request, query, counter, live.driver.notifier)
+    rows = _attempts(matching(), live.courier.sent, cursor_of(query))
+    left_out = live.core.state.callbacks.left_out
+    answer = await page("callbacks", query, rows, lambda each: attempt_row(*each), lambda each: _place(*each))
+    return reply(answer | {"left_out": left_out, "complete": complete})
+
 
 HTTP_STATUSES = {ReplayRefused.UNKNOWN: 404, ReplayRefused.LIMIT: 429}  # of refusals; 409 for all others
 
 
-def row(one: Delivery, sent: SentRequests) -> dict[str, Any]:
+def delivery_row(one: Delivery, sent: SentRequests) -> dict[str, Any]:
     """Return a job with the attempts that have begun; `event` is the body of the delivery."""
     return {
         "id": one.id,
         "event_id": one.event.id,
         "type": one.event.type,
-        "reseller": one.reseller,
-        "state": one.state.value,
-        "error": one.error,
+        **members(one, "reseller", "state", "error", "url", "created", "completed", "original"),
         "url": redact_urls(one.url),
-        "created": render.moment(one.created),
-        "completed": render.moment(one.completed),
-        "original": one.original,
         "replays": one.event.replays,
         "retry_limit": one.retry_limit,
         "event": webhooks.event(one.event),
@@ -43,13 +131,9 @@ def row(one: Delivery, sent: SentRequests) -> dict[str, Any]:
     }
 
 
-async def list_all(request: Request) -> Response:
-    """Deliveries, oldest first; with `wait_for`, once that many ended or the timeout passes."""
-    live = sandbox_of(request)
-    query = query_of(request, "sandbox-deliveries-query")
-    refuse_unknown_reseller(live, query)
-    asked = page_of(query)
-    wait_for, timeout_s = wait_of(query)
+async def list_deliveries(request: Request) -> Response:
+    """List the deliveries, oldest first; with `wait_for`, wait until that many ended or the timeout passes."""
+    live, query = sandbox_query(request, "sandbox-deliveries-query")
     reseller, state, event = (query.get(name) for name in ("reseller", "state", "event"))
     log = live.core.state.deliveries
 
@@ -59,23 +143,21 @@ async def list_all(request: Request) -> Response:
     def has_ended(one: Job) -> bool:
         return isinstance(one, Delivery) and one.state is not DeliveryState.UNDER_WAY and matches(one)
 
-    complete = True
-    if wait_for:
-        ended = live.driver.ended.tally(has_ended, counted=sum(map(has_ended, log)))
-        complete = await live.wait_until(lambda: ended.count() >= wait_for, timeout_s, live.driver.notifier)
-    behind = (one for one in filter(matches, log) if one.serial > asked.cursor)
-    left_out = log.left_out
-    answer = await page("deliveries", asked, behind, lambda one: row(one, live.courier.sent), lambda one: one.serial)
+    def counter() -> Callable[[], int]:
+        return live.driver.ended.tally(has_ended, counted=sum(map(has_ended, log))).count
+
+    complete = await waited(request, query, counter, live.driver.notifier)
+    cursor, left_out, sent = cursor_of(query), log.left_out, live.courier.sent
+    later = (one for one in filter(matches, log) if one.serial > cursor)
+    answer = await page("deliveries", query, later, lambda one: delivery_row(one, sent), lambda one: one.serial)
     return reply(answer | {"left_out": left_out, "complete": complete})
 
 
-async def show(request: Request) -> Response:
+async def show_delivery(request: Request) -> Response:
     """Return a delivery."""
     live = sandbox_of(request)
     found = live.core.state.deliveries.find(request.path_params["job"])
-    if found is None:
-        return _refused(ReplayRefused.UNKNOWN)
-    return reply(row(found, live.courier.sent))
+    return _refused(ReplayRefused.UNKNOWN) if found is None else reply(delivery_row(found, live.courier.sent))
 
 
 async def replay(request: Request) -> Response:
@@ -84,7 +166,7 @@ async def replay(request: Request) -> Response:
     outcome = await live.submit(ReplayDelivery(None, request.path_params["job"]))
     if isinstance(outcome, ReplayRefused):
         return _refused(outcome)
-    return reply(row(outcome, live.courier.sent), 201)
+    return reply(delivery_row(outcome, live.courier.sent), 201)
 
 
 def _refused(reason: ReplayRefused) -> Response:
@@ -139,7 +221,28 @@ def _probe_request(one: ProbeResult) -> dict[str, Any]:
         "should_accept": one.sent.accept,
         "verdict": one.verdict,
         "ending": result.kind.value,
-        "status": result.status,
-        "error": result.error,
-        "body": result.body,
+        **members(result, "status", "error", "body"),
     }
+
+
+def notification_row(one: EmailNotification) -> dict[str, Any]:
+    """Return an e-mail as JSON."""
+    return members(one, "n", "at", "kind", "reseller", "to", "subject", "text", "trxid", "refid")
+
+
+async def list_notifications(request: Request) -> Response:
+    """List the e-mails, oldest first; with `wait_for`, wait until that many match or the timeout passes."""
+    live, query = sandbox_query(request, "notifications-query")
+    kind, reseller = (query.get(name) for name in ("kind", "reseller"))
+    log = live.core.state.notifications
+
+    def matches(one: EmailNotification) -> bool:
+        return kind in (None, one.kind) and reseller in (None, one.reseller)
+
+    # Both requests and the agenda cause notifications.
+    notifiers = live.driver.notifier, live.journal.notifier
+    complete = await waited(request, query, lambda: Tally(log, matches).count, *notifiers)
+    cursor, left_out = cursor_of(query), log.left_out
+    later = (one for one in filter(matches, log) if one.n > cursor)
+    answer = await page("notifications", query, later, notification_row, lambda one: one.n)
+    return reply(answer | {"left_out": left_out, "complete": complete})

@@ -1,4 +1,4 @@
-"""`/_sim/events` and `/_sim/sandboxes/{id}/events`: live events as server-sent events."""
+"""`/_sim/events` and `/_sim/sandboxes/{id}/events`: live events as server-sent events, without secrets."""
 
 import asyncio
 import re
@@ -9,16 +9,100 @@ from typing import Any, NamedTuple, TypeVar
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from simulator.control.access import Forbidden, access_of, still_allowed
-from simulator.control.event_rows import KINDS, EventRows
+from simulator.control import render, requests
+from simulator.control.access import access_of, still_allowed
+from simulator.control.deliveries import attempt, notification_row
 from simulator.control.filters import query_of
-from simulator.control.http import InvalidInput, sandbox_of, sandboxes_of
+from simulator.control.http import Forbidden, InvalidInput, sandbox_of, sandboxes_of
+from simulator.control.render import members
+from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.domain_events import AttemptOutcome, EmailNotification, LedgerPosting, StatusChange
+from simulator.redaction import redact_urls
 from simulator.runtime.event_reader import EventReader
-from simulator.runtime.events import Action, EventLog, EventPosition, Item, NumberedEvent, Rendered
+from simulator.runtime.events import Action, EventLog, EventPosition, EvictedEvent, Item, NumberedEvent, Rendered
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
+from simulator.runtime.traces import sent_trace
+from simulator.wire import webhooks
 from simulator.wire.money import encode
+from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
+
+KINDS = ("request", "status", "entry", "callback", "webhook", "notification", "action")
 
 Event = dict[str, Any]
+
+
+def event_row(sandboxes: Sandboxes, live: LiveSandbox, taken: NumberedEvent, *, with_bodies: bool = False) -> Event:
+    """Return an event as JSON; `with_bodies` adds the sent messages to callbacks and webhooks. Raises
+    `EvictedEvent`."""
+    item, wall = taken.item, render.moment(taken.wall)
+    envelope: Event = {"sandbox": taken.sandbox, "number": taken.number}
+    match item:
+        case int():
+            exchange = live.journal.find(item)
+            if exchange is None:
+                raise EvictedEvent
+            mask = sandboxes.mask_of(live, [sandboxes.find(exchange.owner)])
+            return envelope | {"kind": "request", "wall": wall} | requests.row(exchange, mask)
+        case StatusChange():
+            kind, paid = "status", live.core.state.transactions.by_number[item.number]
+            result = paid.results[item.place]
+            at, fields = result.at, members(paid, "refid", "trxid", "reseller", "product")
+            fields |= {"status": STATUS_NAMES[result.status], "status_code": result.code, "cause": result.cause}
+            fields["rule"] = paid.rule
+        case LedgerPosting():
+            kind, at, entry = "entry", item.entry.at, item.entry
+            debited = live.core.state.transactions.get(entry.trxid)
+            fields = {"refid": debited.refid if debited else "", "trxid": entry.trxid, "reseller": item.reseller}
+            fields["entry"] = render.entry(entry)
+        case EmailNotification():
+            kind, at = "notification", item.at
+            fields = members(item, "reseller", "refid", "trxid") | {"notification": notification_row(item)}
+        case Action():
+            kind, at, fields = "action", item.at, {"action": item.name, "about": item.about}
+            fields |= members(item, "mode", "rate") if item.mode else {}
+        case AttemptOutcome():
+            at, (kind, fields) = item.at, _attempted(live, item)
+            if with_bodies:
+                fields["sent"] = _sent_message(sandboxes, live, item)
+    return envelope | {"kind": kind, "at": render.moment(at), "wall": wall} | fields
+
+
+def _attempted(live: LiveSandbox, item: AttemptOutcome) -> tuple[str, Event]:
+    """Return the kind of an attempt's event, and its fields."""
+    state = live.core.state
+    job = state.callbacks.find(item.job) or state.deliveries.find(item.job)
+    if job is None:
+        raise EvictedEvent
+    if isinstance(job, Callback):
+        kind, retries, method = "callback", live.scenario.limits.callback_retry.retries, job.method
+        fields = members(job.transaction, "refid", "trxid", "reseller") | {"callback": job.id}
+        fields["status"] = CALLBACK_STATUS_NAMES[job.result.status]
+    else:
+        kind, retries, method = "webhook", job.retry_limit, webhooks.METHOD
+        fields = {"delivery": job.id, "event": job.event.id, "type": job.event.type, "reseller": job.reseller}
+    tried = job.attempts[item.number - 1]
+    result = attempt(tried)
+    fields |= {"method": method, "attempts_max": retries + 1}
+    fields |= {"url": redact_urls(job.url), "attempt": item.number, "state": tried.state}
+    fields |= {"ending": result["ending"], "answered": result["status"], "error": result["error"]}
+    fields["next_due"] = render.moment(item.next_due)
+    fields["duration_us"] = live.courier.times.duration_us(item.job, item.number)
+    sent = live.courier.sent.find(item.job, item.number)
+    trace_id, _ = sent_trace(sent.headers) if sent is not None else ("", "")
+    return kind, fields | ({"trace_id": trace_id} if trace_id else {})
+
+
+def _sent_message(sandboxes: Sandboxes, live: LiveSandbox, item: AttemptOutcome) -> Event | None:
+    """Return the request of an attempt, or None if it was evicted."""
+    request = live.courier.sent.find(item.job, item.number)
+    if request is None:
+        return None
+    mask = sandboxes.mask_of(live)
+    headers = [[name, mask.text(value)] for name, value in request.headers]
+    body = (request.body or b"").decode("utf-8", "replace")
+    return {"method": request.method, "url": request.url, "headers": headers, "body": body}
+
 
 LAST_EVENT_ID = "last-event-id"
 MEDIA_TYPE = "text/event-stream"
@@ -49,7 +133,6 @@ class EventSource:
         self._hub = sandboxes.events
         self._only = only
         self._wanted = wanted
-        self._rows = EventRows(sandboxes, with_bodies=wanted.with_bodies)
 
     def reader(self, after: str | None = None, last: int = 0) -> EventReader[Event]:
         """Return a reader that begins after the event with the id `after`; 0 means all stored events. Without `after`
@@ -112,7 +195,8 @@ class EventSource:
         return is_always or ((not kinds or kind in kinds) and about in (None, refid))
 
     def _row(self, taken: NumberedEvent) -> Event:
-        return self._rows.row(self._sandboxes.get(taken.sandbox), taken)
+        live = self._sandboxes.get(taken.sandbox)
+        return event_row(self._sandboxes, live, taken, with_bodies=self._wanted.with_bodies)
 
     def _shown(self, taken: NumberedEvent) -> Event | None:
         row = self._row(taken)
@@ -131,7 +215,7 @@ class EventSource:
     def _rendered(self, taken: NumberedEvent) -> Rendered:
         """Return an event without the opening brace of its JSON, since the id comes first."""
         row = self._row(taken)
-        mask = self._rows.mask(self._sandboxes.find(taken.sandbox))
+        mask = self._sandboxes.mask_of(self._sandboxes.find(taken.sandbox))
         return Rendered(row["kind"], row.get("refid", ""), mask.answer(encode(row))[1:])
 
     def _gap(self, missing: int | None, place: EventPosition) -> Event:
@@ -149,7 +233,7 @@ async def of_all(request: Request) -> Response:
     live = None if only is None else sandboxes_of(request).find(only)
     if only is not None and live is None:
         text = f"this token is for the sandbox {only!r} alone, which is not on this server"
-        raise Forbidden(403, "no_sandbox_yet", f"{text}: ask for /_sim/sandboxes/{only}/events, or create it")
+        raise Forbidden("no_sandbox_yet", f"{text}: ask for /_sim/sandboxes/{only}/events, or create it")
     return _streamed(request, None if live is None else live.events)
 
 
@@ -163,8 +247,8 @@ def _streamed(request: Request, only: EventLog | None) -> Response:
     sandboxes.events.refuse_when_full(reader.holder)
     if request.method == "HEAD":  # it has no body, which would not end
         return Response(media_type=MEDIA_TYPE, headers=HEADERS)
-    stream = _Stream(sandboxes, source, reader, still_allowed(request), query["heartbeat"], query.get("timeout", inf))
-    return StreamingResponse(stream.pieces(), media_type=MEDIA_TYPE, headers=HEADERS)
+    pieces = _pieces(source, reader, still_allowed(request), query["heartbeat"], query.get("timeout", inf))
+    return StreamingResponse(pieces, media_type=MEDIA_TYPE, headers=HEADERS)
 
 
 def _kinds(query: dict[str, Any]) -> frozenset[str]:
@@ -175,41 +259,29 @@ def _kinds(query: dict[str, Any]) -> frozenset[str]:
     return kinds
 
 
-class _Stream:
-    """A stream of events, with comments between them as a heartbeat."""
-
-    def __init__(
-        self,
-        sandboxes: Sandboxes,
-        source: EventSource,
-        reader: EventReader[bytes],
-        is_allowed: Callable[[], bool],
-        heartbeat_s: float,
-        timeout_s: float,
-    ) -> None:
-        self._sandboxes = sandboxes
-        self._source = source
-        self._reader = reader
-        self._is_allowed = is_allowed
-        self._heartbeat_s, self._timeout_s = heartbeat_s, timeout_s
-
-    async def pieces(self) -> AsyncIterator[bytes]:
-        """Yield the body until the sandbox is deleted, the time is over, the client leaves, its token is revoked, or
-        the server stops."""
-        now = asyncio.get_running_loop().time
-        ends_at = now() + self._timeout_s
-        with self._reader as reader:
-            yield _HELLO
-            while not reader.is_over and self._is_allowed():
-                if events := reader.take():
-                    yield b"".join(events)
-                    await asyncio.sleep(0)  # other tasks run in the middle of a long history
-                elif reader.has_more:  # all that was taken was about something else
-                    await asyncio.sleep(0)
-                elif (left_s := ends_at - now()) <= 0:
-                    return
-                elif not await reader.wait(min(self._heartbeat_s, left_s)) and self._is_allowed():
-                    yield b": still here\nid: %b\n\n" % self._source.id_of(reader.place).encode()
+async def _pieces(
+    source: EventSource,
+    reader: EventReader[bytes],
+    is_allowed: Callable[[], bool],
+    heartbeat_s: float,
+    timeout_s: float,
+) -> AsyncIterator[bytes]:
+    """Yield the body of a stream, with comments between events as a heartbeat, until the sandbox is deleted, the time
+    is over, the client leaves, its token is revoked, or the server stops."""
+    now = asyncio.get_running_loop().time
+    ends_at = now() + timeout_s
+    with reader:
+        yield _HELLO
+        while not reader.is_over and is_allowed():
+            if events := reader.take():
+                yield b"".join(events)
+                await asyncio.sleep(0)  # other tasks run in the middle of a long history
+            elif reader.has_more:  # all that was taken was about something else
+                await asyncio.sleep(0)
+            elif (left_s := ends_at - now()) <= 0:
+                return
+            elif not await reader.wait(min(heartbeat_s, left_s)) and is_allowed():
+                yield b": still here\nid: %b\n\n" % source.id_of(reader.place).encode()
 
 
 def _sent(event: Event) -> bytes:

@@ -4,7 +4,7 @@ The request is given as its parts or as a curl command. It is not sent, and chan
 """
 
 from base64 import b64decode
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 from uuid import uuid4
@@ -13,7 +13,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.auth import headers as names
-from simulator.auth.autopsy.signing_steps import Parts
 from simulator.auth.canonical import body_hash, canonical_query, canonical_string, signature
 from simulator.auth.headers import joined
 from simulator.auth.signature import Denied, check_headers
@@ -21,8 +20,6 @@ from simulator.control.autopsies import (
     STRING_CHARS_MAX,
     RequestParts,
     as_bytes,
-    others_of,
-    query_rules,
     rendered,
     request_parts,
     search,
@@ -50,7 +47,15 @@ from simulator.shortened import shortened
 SCHEMA: Final = "explain-request"
 HEADERS_BYTES_MAX: Final = 64 * 1024
 CURL_BODY_BYTES_MAX: Final = 64 * 1024
-_VERSION: Final = "the version of the scheme, always v1"
+_PIECES: Final = {
+    "version": "the version of the scheme, always v1",
+    "timestamp": f"{names.WRITTEN_TIMESTAMP} as it was sent: Unix seconds",
+    "nonce": f"{names.WRITTEN_NONCE} as it was sent: 16 to 128 of a-z A-Z 0-9 - _",
+    "method": "the method in capitals",
+    "query": "what follows the ?, sorted by key, without parameters that have no =",
+    "body_hash": "the Base64 of the SHA-256 of the body as it is sent, or of nothing",
+}
+"""The pieces of the canonical string, each with its origin."""
 _PARTS: Final = ("method", "path", "headers", "body", "body_base64")
 
 JudgeUnsigned = Callable[[LiveSandbox, str, str, Mapping[bytes, bytes]], tuple[str, str] | None]
@@ -133,16 +138,20 @@ async def explain(request: Request) -> Response:
     known = None if named is None else named[1]
     asked = _Asked(given, headers, named, known if given.secret is None else _GivenKey(given.secret))
     shown = _described(live, asked, hashed, sandboxes_of(request).mask_of(live), base_url(request))
-    unsigned: JudgeUnsigned = request.app.state.judge_unsigned
-    return reply(shown | (_judged_unsigned(live, asked, unsigned) or await _judged(live, asked, hashed)))
+    if asked.key:
+        return reply(shown | await _judged(live, asked))
+    judge: JudgeUnsigned = request.app.state.judge_unsigned
+    unsigned = judge(live, given.method, unquote(given.path.decode("utf-8", "replace")), headers)
+    verdict = unsigned and {"verdict": unsigned[0], "message": unsigned[1], "autopsy": None}
+    return reply(shown | (verdict or await _judged(live, asked)))
 
 
 def _described(live: LiveSandbox, asked: _Asked, hashed: bytes, mask: Mask, base: str) -> dict[str, Any]:
-    given, headers = asked.given, asked.headers
-    parts = _parts(asked, hashed)
+    given, headers, held = asked.given, asked.headers, asked.held
+    timestamp, nonce = headers.get(names.TIMESTAMP, b""), headers.get(names.NONCE, b"")
+    parts = (timestamp, nonce, given.method.upper().encode(), canonical_query(given.query), hashed)
     to_sign = canonical_string(*parts)
-    can_sign = bool(asked.held and asked.held.secret_bytes)
-    is_whole = can_sign and bool(parts.timestamp and parts.nonce)
+    secret = held.secret_bytes if held else None
     path = given.path.decode("utf-8", "replace")
     sent = headers.get(names.SIGNATURE)
     pairs = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in given.headers)
@@ -160,79 +169,46 @@ def _described(live: LiveSandbox, asked: _Asked, hashed: bytes, mask: Mask, base
             "known": asked.named is not None,
             "state": asked.named[1].state.value if asked.named else None,
         },
-        "canonical": {"text": _text(to_sign), "parts": list(_pieces(given, parts))},
-        "expected_signature": signature(asked.held.secret_bytes, to_sign) if asked.held and is_whole else None,
+        "canonical": {
+            "text": _text(to_sign),
+            "parts": [
+                {"name": name, "value": _text(value), "why": why}
+                for (name, why), value in zip(_PIECES.items(), (b"v1", *parts), strict=True)
+            ],
+        },
+        "expected_signature": signature(secret, to_sign) if secret and timestamp and nonce else None,
         "given_signature": None if sent is None else _text(sent),
-        "curl": _curl(live, asked, hashed, base) if can_sign and len(given.body) <= CURL_BODY_BYTES_MAX else None,
+        "curl": _curl(live, asked, secret, hashed, base) if secret and len(given.body) <= CURL_BODY_BYTES_MAX else None,
     }
-
-
-def _parts(asked: _Asked, hashed: bytes) -> Parts:
-    headers, method = asked.headers, asked.given.method.upper().encode()
-    query = canonical_query(asked.given.query)
-    return Parts(headers.get(names.TIMESTAMP, b""), headers.get(names.NONCE, b""), method, query, hashed)
-
-
-def _pieces(given: RequestParts, parts: Parts) -> Iterator[dict[str, str]]:
-    """Yield the pieces of the string, each with its origin."""
-    body = f"the {len(given.body)} bytes of the body as they are sent" if given.body else "nothing, as there is no body"
-    whys: Iterable[tuple[str, bytes, str]] = (
-        ("version", b"v1", _VERSION),
-        ("timestamp", parts.timestamp, _of_header(names.WRITTEN_TIMESTAMP, parts.timestamp, "Unix seconds")),
-        ("nonce", parts.nonce, _of_header(names.WRITTEN_NONCE, parts.nonce, "16 to 128 of a-z A-Z 0-9 - _")),
-        ("method", parts.method, "the method in capitals"),
-        ("query", parts.query, _of_query(given.query, parts.query)),
-        ("body_hash", parts.hashed, f"the Base64 of the SHA-256 of {body}"),
-    )
-    yield from ({"name": name, "value": _text(value), "why": why} for name, value, why in whys)
-
-
-def _of_header(name: str, value: bytes, what: str) -> str:
-    return f"{name} as it was sent: {what}" if value else f"{name}, which is missing: {what}"
-
-
-def _of_query(raw: bytes, canonical: bytes) -> str:
-    if not raw:
-        return "empty, as nothing follows a ?"
-    if raw == canonical:
-        return "what follows the ?, which is sorted by key already"
-    return "what follows the ?, sorted by key, without parameters that have no ="
 
 
 def _text(value: bytes) -> str:
     return shortened(value.decode("utf-8", "replace"), STRING_CHARS_MAX)
 
 
-def _curl(live: LiveSandbox, asked: _Asked, hashed: bytes, base: str) -> str:
+def _curl(live: LiveSandbox, asked: _Asked, secret: bytes, hashed: bytes, base: str) -> str:
     """Return the request as a command for this sandbox, with a fresh signature."""
-    assert asked.held is not None
-    given, stamp = asked.given, str(int(live.signing_time().timestamp()))
-    nonce, method = f"explained-{uuid4().hex}", given.method.upper()
-    query = canonical_query(given.query)
-    to_sign = canonical_string(stamp.encode(), nonce.encode(), method.encode(), query, hashed)
+    given = asked.given
     signing = {names.API_KEY, *names.SIGNATURE_HEADERS, b"host", b"content-length"}
     kept = {name.decode("latin-1"): value.decode("latin-1") for name, value in given.headers if name not in signing}
-    made = {
-        names.WRITTEN_API_KEY: asked.key,
-        names.WRITTEN_TIMESTAMP: stamp,
-        names.WRITTEN_NONCE: nonce,
-        names.WRITTEN_SIGNATURE: signature(asked.held.secret_bytes, to_sign),
-    }
+    written = (names.WRITTEN_TIMESTAMP, names.WRITTEN_NONCE, names.WRITTEN_SIGNATURE)
+    made = map(bytes.decode, fresh_signature(live, secret, given.method, given.query, hashed))
+    headers = kept | {names.WRITTEN_API_KEY: asked.key, **dict(zip(written, made, strict=True))}
     prefix = "" if live.id == DEFAULT else f"/s/{live.id}"
     target = given.path + (b"?" + given.query if given.query else b"")
-    return curl_command(method, base + prefix + target.decode("utf-8", "replace"), kept | made, given.body)
+    return curl_command(given.method.upper(), base + prefix + target.decode("utf-8", "replace"), headers, given.body)
 
 
-def _judged_unsigned(live: LiveSandbox, asked: _Asked, judge: JudgeUnsigned) -> dict[str, Any] | None:
-    """Return the verdict on a request without an API key, None for any other request."""
-    if asked.key:
-        return None
-    path = unquote(asked.given.path.decode("utf-8", "replace"))
-    found = judge(live, asked.given.method, path, asked.headers)
-    return found and {"verdict": found[0], "message": found[1], "autopsy": None}
+def fresh_signature(
+    live: LiveSandbox, secret: bytes, method: str, query: bytes, hashed: bytes
+) -> tuple[bytes, bytes, bytes]:
+    """Return the timestamp, the nonce and the signature of a request that is signed again now."""
+    stamp, nonce = str(int(live.signing_time().timestamp())).encode(), f"again-{uuid4().hex}".encode()
+    to_sign = canonical_string(stamp, nonce, method.upper().encode(), canonical_query(query), hashed)
+    return stamp, nonce, signature(secret, to_sign).encode()
 
 
-async def _judged(live: LiveSandbox, asked: _Asked, hashed: bytes) -> dict[str, Any]:
+async def _judged(live: LiveSandbox, asked: _Asked) -> dict[str, Any]:
     """Return the verdict of the service, a code of SPEC 5.2 or `valid`, with the autopsy of the signature if there is
     one."""
     now_s = live.signing_time().timestamp()
@@ -241,19 +217,18 @@ async def _judged(live: LiveSandbox, asked: _Asked, hashed: bytes) -> dict[str, 
     is_signed = all(asked.headers.get(name) for name in names.SIGNATURE_HEADERS)
     found = None
     if asked.held and asked.held.secret_bytes and is_signed:
-        others = others_of(live, *asked.named) if asked.named else ()
-        facts = asked.given.facts(asked.held.secret_bytes, hashed, others, query_rules(live))
-        found = await search(facts, asked.given.canonical)
-    shown = None if found is None else rendered(found)
+        found = await search(live, asked.given._replace(secret=asked.held.secret_bytes), asked.named)
     if isinstance(checked, Denied):
-        return {"verdict": checked.code, "message": checked.diagnosis or checked.message, "autopsy": shown}
-    assert found is not None, "a signature that was checked is one"
-    if not found.is_right:
-        return {"verdict": "invalid_signature", "message": found.sentence, "autopsy": shown}
-    if asked.named is not None and _is_used(live, *asked.named, checked.nonce, checked.timestamp_s):
-        text = "the signature is right, but this nonce was used before: each request needs its own"
-        return {"verdict": "nonce_reused", "message": text, "autopsy": shown}
-    return {"verdict": "valid", "message": "the signature is right", "autopsy": shown}
+        verdict, message = checked.code, checked.diagnosis or checked.message
+    elif found is None or not found.is_right:
+        assert found is not None, "a signature that was checked is one"
+        verdict, message = "invalid_signature", found.sentence
+    elif asked.named is not None and _is_used(live, *asked.named, checked.nonce, checked.timestamp_s):
+        verdict = "nonce_reused"
+        message = "the signature is right, but this nonce was used before: each request needs its own"
+    else:
+        verdict, message = "valid", "the signature is right"
+    return {"verdict": verdict, "message": message, "autopsy": found and rendered(found)}
 
 
 def _is_used(live: LiveSandbox, reseller: Reseller, key: ApiKey, nonce: bytes, timestamp_s: int) -> bool:

@@ -17,8 +17,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.filters import query_of, refuse_unknown_reseller
-from simulator.control.http import lines, reply, sandbox_of
+from simulator.control.filters import sandbox_query
+from simulator.control.http import lines, reply
 from simulator.domain.model.delivery_attempts import JobCounts
 from simulator.domain.model.history import HistoryQuery, HistoryStatus
 from simulator.domain.model.money import ZERO
@@ -27,7 +27,7 @@ from simulator.domain.model.transactions import Status
 from simulator.domain.model.wallet import TRANSACTION, Entry, EntryType, balance_curve
 from simulator.domain.state import State
 from simulator.redaction import redact_urls
-from simulator.runtime.attempt_log import AttemptTime, ReceiverTimes, by_receiver
+from simulator.runtime.attempt_log import by_receiver
 from simulator.runtime.background import in_background
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.money import number
@@ -50,20 +50,20 @@ class ProductFigures(msgspec.Struct):
 
 async def show(request: Request) -> Response:
     """Return the figures of a sandbox since its start or last reset, or of a single reseller."""
-    live = sandbox_of(request)
-    query = query_of(request, "figures-query")
-    refuse_unknown_reseller(live, query)
+    live, query = sandbox_query(request, "figures-query")
     state, code = live.core.state, query.get("reseller")
     resellers = [one for one in state.resellers.values() if code in (None, one.code)]
     products = await _products(resellers)
+    busiest = sorted(products.items(), key=lambda one: (-one[1].counts.total(), one[0]))
+    attempts = [one for one in live.courier.times.latest() if code in (None, one.reseller)]
     answer = {
         "started": render.moment(state.started),
         "transactions": sum(len(one.history) for one in resellers),
         "by_status": _by_status(products.values(), sum(one.history.processing for one in resellers)),
-        "by_product": [_product(state, *one) for one in sorted(products.items(), key=_busiest)],
+        "by_product": [_product(state, *one) for one in busiest],
         "callbacks": _jobs(state.callback_counts, code),
         "webhooks": _jobs(state.webhook_counts, code),
-        "receivers": [_receiver(one) for one in by_receiver(_timed(live, code))],
+        "receivers": [one._asdict() | {"url": redact_urls(one.url)} for one in by_receiver(attempts)],
         "requests": _requests(live, code),
     }
     drawn = resellers[:WALLETS_MAX]
@@ -83,11 +83,6 @@ async def _products(resellers: list[Reseller]) -> dict[str, ProductFigures]:
             product.amount += figures.amount
         await asyncio.sleep(0)
     return found
-
-
-def _busiest(one: tuple[str, ProductFigures]) -> tuple[int, str]:
-    code, product = one
-    return -product.counts.total(), code
 
 
 def _by_status(products: Iterable[ProductFigures], processing: int) -> dict[str, int]:
@@ -119,16 +114,7 @@ def _product(state: State, code: str, product: ProductFigures) -> dict[str, Any]
 
 def _jobs(counts: Mapping[str, JobCounts], code: str | None) -> dict[str, int]:
     found = [one for reseller, one in counts.items() if code in (None, reseller)]
-    names = ("delivered", "failed", "pending", "attempts")
-    return {name: sum(getattr(one, name) for one in found) for name in names}
-
-
-def _timed(live: LiveSandbox, code: str | None) -> list[AttemptTime]:
-    return [one for one in live.courier.times.latest() if code in (None, one.reseller)]
-
-
-def _receiver(one: ReceiverTimes) -> dict[str, Any]:
-    return one._asdict() | {"url": redact_urls(one.url)}
+    return {name: sum(getattr(one, name) for one in found) for name in ("delivered", "failed", "pending", "attempts")}
 
 
 def _requests(live: LiveSandbox, code: str | None) -> dict[str, Any]:

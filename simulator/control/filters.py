@@ -1,69 +1,45 @@
 """Queries of lists: their parameters, pages, waits, and the positive and negative filters of the journal."""
 
 from collections.abc import Callable, Iterable, Mapping
-from math import isfinite
+from math import inf
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
+import msgspec
 from starlette.requests import Request
 
 from simulator.contract.query import parameters
-from simulator.contract.schemas import Schema, resolved
-from simulator.control.http import DIGITS_MAX, InvalidInput, PageRequest, validated
+from simulator.contract.schemas import resolved
+from simulator.control.access import refuse_revoked
+from simulator.control.http import DIGITS_MAX, InvalidInput, sandbox_of, validated
+from simulator.domain.errors import Unknown
 from simulator.domain.model.likeness import nearest
+from simulator.runtime.journal import BoundedLog, NumberedRecord
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.waiting import Notifier
 from simulator.shortened import one_line
 
 Record = TypeVar("Record")
+Numbered = TypeVar("Numbered", bound=NumberedRecord)
 
 NOT = "_not"
 STATUS_BOUNDS = ("status_min", "status_max")
 SHOWN_CHARS_MAX = 60
 
 
-def filtered(
-    read: Mapping[str, Callable[[Record], Any]], query: Mapping[str, Any], records: Iterable[Record]
-) -> Iterable[Record]:
-    """Yield the records that match a query; `read` has the values that each filter compares, as texts."""
-    for test in _tests(read, query):  # nested, since a test of all filters takes four times as long for each record
-        records = filter(test, records)
-    return records
-
-
 def matcher(read: Mapping[str, Callable[[Record], Any]], query: Mapping[str, Any]) -> Callable[[Record], bool]:
-    """Return a function that tests whether a record matches the query."""
-    tests = _tests(read, query)
+    """Return a function that tests whether a record matches the query; `read` has the values that each filter
+    compares."""
+    tests = [_compares(value, query[name], True) for name, value in read.items() if name in query]
+    tests += [_compares(value, query[name + NOT], False) for name, value in read.items() if name + NOT in query]
+    if not query.keys().isdisjoint(STATUS_BOUNDS):
+        status, low, high = read["status"], query.get("status_min", 0), query.get("status_max", 599)
+        tests.append(lambda one: low <= status(one) <= high)
     return lambda one: all(test(one) for test in tests)
 
 
-def _tests(read: Mapping[str, Callable[[Record], Any]], query: Mapping[str, Any]) -> list[Callable[[Record], bool]]:
-    tests = [_equals(value, query[name]) for name, value in read.items() if name in query]
-    tests += [_differs(value, query[name + NOT]) for name, value in read.items() if name + NOT in query]
-    if any(bound in query for bound in STATUS_BOUNDS):
-        tests.append(_between(read["status"], *(query.get(bound) for bound in STATUS_BOUNDS)))
-    return tests
-
-
-def _equals(value: Callable[[Record], Any], wanted: Any) -> Callable[[Record], bool]:
-    return lambda one: bool(value(one) == wanted)
-
-
-def _differs(value: Callable[[Record], Any], unwanted: Any) -> Callable[[Record], bool]:
-    return lambda one: bool(value(one) != unwanted)
-
-
-def _between(value: Callable[[Record], int], low: int | None, high: int | None) -> Callable[[Record], bool]:
-    least, most = low or 0, 599 if high is None else high
-    return lambda one: least <= value(one) <= most
-
-
-def refuse_unknown_reseller(live: LiveSandbox, query: Mapping[str, Any]) -> None:
-    """Raise `InvalidInput` for a reseller that the sandbox does not have. It may be added while a request waits."""
-    code, known = query.get("reseller"), live.core.state.resellers
-    if code and code not in known and not query.get("wait_for"):
-        named = f"; it has {', '.join(known)}" if 0 < len(known) <= 5 else ""
-        text = f"reseller must be a reseller of this sandbox{_hint(code, known) or named}"
-        raise InvalidInput(text, "reseller")
+def _compares(value: Callable[[Record], Any], wanted: Any, is_equal: bool) -> Callable[[Record], bool]:
+    return lambda one: (value(one) == wanted) is is_equal
 
 
 def refuse_unknown_rule(live: LiveSandbox, query: Mapping[str, Any]) -> None:
@@ -80,11 +56,7 @@ def refuse_unknown_rule(live: LiveSandbox, query: Mapping[str, Any]) -> None:
 
 def _hint(wrong: str, known: Iterable[str]) -> str:
     likely = nearest(wrong, sorted(known))
-    return f"; did you mean {_shown(likely)}?" if likely else ""
-
-
-def _shown(text: str) -> str:
-    return one_line(text, SHOWN_CHARS_MAX)
+    return f"; did you mean {one_line(likely, SHOWN_CHARS_MAX)}?" if likely else ""
 
 
 def refuse_other_parameters(request: Request, *known: str) -> None:
@@ -101,18 +73,14 @@ def query_of(request: Request, schema: str) -> dict[str, Any]:
 
     Raises `InvalidInput`, also for a parameter with two values.
     """
-    known = parameters(schema)
+    known = {name: resolved(schema, part) for name, part in parameters(schema).items()}
     refuse_other_parameters(request, *known)
-    _refuse_contradictory(request)
-    sent = {name: _typed(text, resolved(schema, known[name])) for name, text in request.query_params.items()}
-    return _defaults(schema, known) | validated(sent, schema)
-
-
-def _refuse_contradictory(request: Request) -> None:
-    first: dict[str, str] = {}
-    for name, text in request.query_params.multi_items():
-        if first.setdefault(name, text) != text:
+    for name in request.query_params:
+        if len(set(request.query_params.getlist(name))) > 1:
             raise InvalidInput(f"{name} was sent twice with different values, and only one can be used", name)
+    sent = {name: _typed(text, known[name]["type"]) for name, text in request.query_params.items()}
+    defaults = {name: part["default"] for name, part in known.items() if "default" in part}
+    return defaults | validated(sent, schema)
 
 
 def bytes_of(request: Request, name: str) -> bytes | None:
@@ -122,34 +90,48 @@ def bytes_of(request: Request, name: str) -> bytes | None:
     return found[name].encode("latin-1") if name in found else None
 
 
-def _defaults(schema: str, known: Mapping[str, Schema]) -> dict[str, Any]:
-    wanted = {name: resolved(schema, part) for name, part in known.items()}
-    return {name: part["default"] for name, part in wanted.items() if "default" in part}
-
-
-def _typed(text: str, wanted: Schema) -> Any:
-    """Return the value of a text, or the text itself, which the schema then refuses."""
-    if wanted["type"] == "integer":
-        is_whole = text.isascii() and text.isdigit() and len(text) <= DIGITS_MAX
-        return int(text) if is_whole else text
-    if wanted["type"] == "number":
-        return _number(text)
-    return text
-
-
-def _number(text: str) -> Any:
-    try:
-        number = float(text)
-    except ValueError:
+def _typed(text: str, wanted: str) -> Any:
+    """Return the value of a text of this JSON type, or the text itself, which the schema then refuses."""
+    if wanted not in ("integer", "number"):
         return text
-    return number if isfinite(number) else text
+    try:
+        number = msgspec.convert(text, int, strict=False) if wanted == "integer" else float(text)
+    except (msgspec.ValidationError, ValueError):
+        return text
+    return number if abs(number) < inf else text
 
 
-def page_of(query: Mapping[str, Any]) -> PageRequest:
-    """Return the page that a query asks for."""
-    return PageRequest(query["limit"], int(query.get("cursor", 0)))
+def sandbox_query(request: Request, schema: str) -> tuple[LiveSandbox, dict[str, Any]]:
+    """Return the sandbox in the path, and the query of a list of its records. Raises `InvalidInput`, also for an
+    unknown reseller."""
+    live, query = sandbox_of(request), query_of(request, schema)
+    code, known = query.get("reseller"), live.core.state.resellers
+    if code and code not in known and not query.get("wait_for"):  # it may be added while a request waits
+        named = f"; it has {', '.join(known)}" if 0 < len(known) <= 5 else ""
+        raise InvalidInput(f"reseller must be a reseller of this sandbox{_hint(code, known) or named}", "reseller")
+    return live, query
 
 
-def wait_of(query: Mapping[str, Any]) -> tuple[int, float]:
-    """Return the number of matches to wait for, and the timeout in seconds."""
-    return query["wait_for"], query["timeout"]
+def numbered_record(request: Request, log: BoundedLog[Numbered]) -> Numbered:
+    """Return the record of a journal whose number is in the path. Raises `Unknown`."""
+    number = request.path_params["n"]
+    is_number = number.isascii() and number.isdigit() and len(number) <= DIGITS_MAX
+    found = log.find(int(number)) if is_number else None
+    if found is None:
+        raise Unknown("unknown_request", "the journal has no such request, or has evicted it")
+    return found
+
+
+async def waited(
+    request: Request, query: Mapping[str, Any], counter: Callable[[], Callable[[], int]], *notifiers: Notifier
+) -> bool:
+    """Wait until `wait_for` records of a sandbox match, or the timeout passes; return whether they did. `counter`
+    returns the function that counts them. Without `wait_for` do not wait. Raises `Unauthorized` when the token was
+    revoked meanwhile."""
+    wait_for = query["wait_for"]
+    if not wait_for:
+        return True
+    count = counter()
+    complete = await sandbox_of(request).wait_until(lambda: count() >= wait_for, query["timeout"], *notifiers)
+    refuse_revoked(request)
+    return complete

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from itertools import islice
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from starlette.exceptions import HTTPException
@@ -37,8 +37,6 @@ SLICE_BYTES = 8 * 1024  # of a page: rendered in a turn of the event loop, a few
 SLICE_ROWS = 16
 UNKNOWN_PATH = "the control API has no such path; /_sim/docs lists them, as `reseller-sim openapi --control` does"
 
-STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400, Busy: 429}
-
 Row = TypeVar("Row")
 
 
@@ -47,6 +45,24 @@ class InvalidInput(Unacceptable):
 
     def __init__(self, message: str, path: str = "") -> None:
         super().__init__("bad_request", message, path)
+
+
+class Forbidden(DomainError):
+    """The request or its token may not do this."""
+
+
+class Unauthorized(Forbidden):
+    """The request has no token, or an unknown one."""
+
+
+STATUS_OF: Mapping[type[DomainError], int] = {
+    Unknown: 404,
+    Conflict: 409,
+    Unacceptable: 400,
+    Busy: 429,
+    Unauthorized: 401,
+    Forbidden: 403,
+}
 
 
 def reply(body: Any, status: int = 200) -> Response:
@@ -75,14 +91,21 @@ def error(status: int, code: str, message: str, path: str = "", **more: Any) -> 
     return reply({"error": code, "message": message, "path": path, **more}, status)
 
 
-async def on_domain_error(request: Request, exc: Exception) -> Response:
+def refusal(exc: DomainError) -> Response:
     """Return the answer for a typed refusal."""
-    assert isinstance(exc, DomainError)
     status = next(status for kind, status in STATUS_OF.items() if isinstance(exc, kind))
     answer = error(status, exc.code, exc.message, exc.path)
     if isinstance(exc, Busy):
         answer.headers["retry-after"] = "1"
+    elif isinstance(exc, Unauthorized):
+        answer.headers["www-authenticate"] = "Bearer"
     return answer
+
+
+async def on_domain_error(request: Request, exc: Exception) -> Response:
+    """Return the answer for a typed refusal that an endpoint raises."""
+    assert isinstance(exc, DomainError)
+    return refusal(exc)
 
 
 async def on_scenario_error(request: Request, exc: Exception) -> Response:
@@ -101,24 +124,25 @@ async def on_scenario_error(request: Request, exc: Exception) -> Response:
 async def on_http_error(request: Request, exc: Exception, unknown: str = UNKNOWN_PATH) -> Response:
     """Return the router's 404 or 405 in our form; `unknown` is the answer for an unknown path."""
     assert isinstance(exc, HTTPException)
-    code, text = {
-        404: ("unknown_path", unknown),
-        405: ("wrong_method", "this path does not take this method"),
-    }.get(exc.status_code, ("http_error", exc.detail))
-    path = request.url.path if exc.status_code == 404 else ""
-    if likely := _likely_path(request) if 0 < len(path) <= MESSAGE_CHARS_MAX else "":
-        text = f"{text.partition(';')[0]}; did you mean {likely}?"
-    if path.startswith("/_sim/_sim"):
-        text = f"/_sim is in this path twice: RESELLER_SIM_URL ends in it already; {text}"
-    elif path.startswith(("/_sim/v1/", "/_sim/v2/")):
-        text = of_service(path)
-    if exc.status_code == 405:
-        text = f"{text}; it takes {', '.join(_methods_of(request))}"
-    answer = error(exc.status_code, code, text, path)
-    answer.headers.update(exc.headers or {})
-    if exc.status_code == 405:
-        answer.headers["allow"] = ", ".join(_methods_of(request))
+    path = request.url.path
+    if exc.status_code == 404:
+        return error(404, "unknown_path", _advice(request, path, unknown), path)
+    methods = ", ".join(_methods_of(request))
+    answer = error(405, "wrong_method", f"this path does not take this method; it takes {methods}")
+    answer.headers["allow"] = methods
     return answer
+
+
+def _advice(request: Request, path: str, unknown: str) -> str:
+    if path.startswith(("/_sim/v1/", "/_sim/v2/")):
+        return of_service(path)
+    if path.startswith("/_sim/_sim"):
+        return "/_sim is in this path twice: RESELLER_SIM_URL ends in it already"
+    likely = _likely_path(request) if len(path) <= MESSAGE_CHARS_MAX else ""
+    return f"{unknown.partition(';')[0]}; did you mean {likely}?" if likely else unknown
+
+
+_SYNONYMS = {"payments": "transactions", "journal": "requests", "faults": "rules", "balance": "resellers"}
 
 
 def of_service(path: str) -> str:
@@ -129,12 +153,6 @@ def of_service(path: str) -> str:
 async def on_unexpected(request: Request, exc: Exception) -> Response:
     """Return a 500 for an unexpected exception."""
     return error(500, "unexpected", "an internal error occurred; the server's log has the stack")
-
-
-_SYNONYMS = {
-    "payments": "transactions", "topups": "transactions", "journal": "requests", "calls": "requests", "faults": "rules",
-    "balance": "resellers", "wallet": "resellers", "time": "clock", "forward": "advance", "version": "health",
-}  # fmt: skip
 
 
 def _likely_path(request: Request) -> str:
@@ -251,32 +269,31 @@ def sandbox_of(request: Request) -> LiveSandbox:
     return sandbox
 
 
-class PageRequest(NamedTuple):
-    """The requested page of a list: at most `limit` rows after `cursor`, 0 for the start."""
-
-    limit: int
-    cursor: int
-
-
 async def page(
     name: str,
-    asked: PageRequest,
+    query: Mapping[str, Any],
     found: Iterable[Row],
     row: Callable[[Row], Any],
     place: Callable[[Row], object] | None = None,
 ) -> dict[str, Any]:
-    """Return a page of a list called `name`, its rows rendered by `row`; it ends early when a row fills it.
+    """Return the page of a list called `name` that a query asks for: `limit` rows, rendered by `row`; it ends early
+    when a row fills it.
 
     `place` gives the cursor of a row; then `found` starts after the requested cursor. Without `place` the cursor counts
     rows. The page shows the rows found now; other tasks run while it is rendered.
     """
-    begun = islice(found, asked.cursor, None) if place is None else found
-    chosen = list(islice(begun, asked.limit + 1))
-    shown = await lines(chosen[: asked.limit], row, PAGE_BYTES_MAX)
+    begun = islice(found, cursor_of(query), None) if place is None else found
+    chosen = list(islice(begun, query["limit"] + 1))
+    shown = await lines(chosen[: query["limit"]], row, PAGE_BYTES_MAX)
     if len(shown) == len(chosen):
         return {name: shown, "cursor": None, "has_more": False}
-    last = place(chosen[len(shown) - 1]) if place else asked.cursor + len(shown)
+    last = place(chosen[len(shown) - 1]) if place else cursor_of(query) + len(shown)
     return {name: shown, "cursor": str(last), "has_more": True}
+
+
+def cursor_of(query: Mapping[str, Any]) -> int:
+    """Return the place in a list after which a page begins; 0 for the start."""
+    return int(query.get("cursor", 0))
 
 
 async def lines(found: Iterable[Row], row: Callable[[Row], Any], bytes_max: float = math.inf) -> list[msgspec.Raw]:

@@ -1,7 +1,6 @@
 """The inbox: `/_sim/sandboxes/{id}/inbox/{name}` reads and programs it, `/_sim/inbox/{id}/{name}` receives."""
 
 import re
-from datetime import time
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -10,13 +9,14 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from simulator.control import render
-from simulator.control.filters import page_of, query_of, wait_of
+from simulator.control.access import refuse_revoked
+from simulator.control.filters import query_of
 from simulator.control.http import (
     InvalidInput,
     base_url,
     body_of,
     bytes_of,
-    error,
+    cursor_of,
     no_content,
     page,
     refuse_lost_sandbox,
@@ -25,10 +25,11 @@ from simulator.control.http import (
     sandboxes_of,
 )
 from simulator.control.message_origin import Messages, json_of
+from simulator.domain.errors import Unacceptable
 from simulator.domain.model.draw import Spread, typical
-from simulator.domain.model.inbox_programs import INBOX_SCHEME, InboxProgram, InboxReply, Window
+from simulator.domain.model.inbox_programs import INBOX_SCHEME, MIDNIGHT, InboxReply, Window
 from simulator.http_client.targets import BadTarget, parse_target
-from simulator.runtime.background import in_background, place
+from simulator.runtime.background import in_background
 from simulator.runtime.inbox_messages import Inbox, InboxMessage
 from simulator.runtime.inboxes import BODY_BYTES_MAX, INBOX_PATH
 from simulator.scenario.lint.waits import inbox_waits
@@ -36,23 +37,15 @@ from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.sections.scripted_answers import build_inbox
 from simulator.scenario.sections.times import DAYS
 from simulator.shortened import shortened
-from simulator.wire.money import encode
-
-PARAMETERS_MAX = 1000
-AT_ONCE_BYTES = 4 * 1024
-"""A program of so many bytes is built without a thread, within a millisecond."""
 
 
 def _name_of(request: Request) -> str:
     name: str = request.path_params["name"]
-    parse_target(INBOX_SCHEME + name)
+    try:
+        parse_target(INBOX_SCHEME + name)
+    except BadTarget as bad:
+        raise Unacceptable("bad_inbox_name", bad.reason, "name") from None
     return name
-
-
-def on_bad_target(request: Request, exc: Exception) -> Response:
-    """Return a 400 for an invalid inbox name."""
-    assert isinstance(exc, BadTarget)
-    return error(400, "bad_inbox_name", exc.reason, "name")
 
 
 def _url(request: Request, name: str) -> str:
@@ -61,9 +54,9 @@ def _url(request: Request, name: str) -> str:
 
 async def list_all(request: Request) -> Response:
     """List the inboxes that have messages or a program, by name."""
-    asked = page_of(query_of(request, "inboxes-query"))
+    query = query_of(request, "inboxes-query")
     inboxes = sandbox_of(request).inboxes
-    return reply(await page("inboxes", asked, inboxes, lambda one: _row(one, _url(request, one.name))))
+    return reply(await page("inboxes", query, inboxes, lambda one: _row(one, _url(request, one.name))))
 
 
 def _row(one: Inbox, url: str) -> dict[str, Any]:
@@ -81,14 +74,14 @@ async def show(request: Request) -> Response:
     """Return a page of received requests, oldest first; with `wait_for`, wait until that many arrived after the cursor
     or the timeout passes."""
     query = query_of(request, "inbox-query")
-    asked = page_of(query)
-    wait_for, timeout_s = wait_of(query)
+    cursor, wait_for, timeout_s = cursor_of(query), query["wait_for"], query["timeout"]
     name = _name_of(request)
     live = sandbox_of(request)
     inboxes = live.inboxes
     inbox, complete = inboxes.peek(name), True
     if wait_for:
-        inbox, complete = await live.waiting.wait(lambda: inboxes.wait(name, wait_for, asked.cursor, timeout_s))
+        inbox, complete = await live.waiting.wait(lambda: inboxes.wait(name, wait_for, cursor, timeout_s))
+        refuse_revoked(request)
     answer = {
         "name": name,
         "url": _url(request, name),
@@ -97,14 +90,13 @@ async def show(request: Request) -> Response:
         "complete": complete,
     }
     messages = Messages(live)
-    found = page("items", asked, inbox.after(asked.cursor), lambda one: _item(one, messages), lambda one: one.n)
+    found = page("items", query, inbox.after(cursor), lambda one: _item(one, messages), lambda one: one.n)
     return reply(answer | await found)
 
 
 def _item(one: InboxMessage, messages: Messages) -> dict[str, Any]:
     """Return a received request with its origin. A small body is decoded here."""
-    parameters = b"&".join(one.query.split(b"&", PARAMETERS_MAX)[:PARAMETERS_MAX]).decode("latin-1")
-    query = dict(parse_qsl(parameters, keep_blank_values=True))
+    query = dict(parse_qsl(one.query.decode("latin-1"), keep_blank_values=True))
     json = json_of(one.body)
     message = json_of(query["message"].encode("utf-8", "surrogatepass")) if "message" in query else None
     return {
@@ -124,12 +116,14 @@ async def set_replies(request: Request) -> Response:
     name = _name_of(request)
     live = sandbox_of(request)
     wanted = await body_of(request, "inbox-replies-request")
-    document = document_of(wanted)
-    if len(encode(wanted)) <= AT_ONCE_BYTES:  # a hundred sandboxes may be set up at the same time
-        program = program_of(document)
-    else:
-        with place(0):
-            program = await in_background(program_of, document)
+    document: dict[str, Any] = {key: value for key, value in wanted.items() if value != []}
+    for key in document.keys() & {"replies", "during"}:
+        document[key] = [_with_duration(one) for one in document[key]]
+    try:
+        program = await in_background(build_inbox, document)  # without a place: many sandboxes may be set up at once
+    except ScenarioError as error:
+        first = error.problems[0]
+        raise InvalidInput(first.message, _INDEX.sub(r".\1", first.path)) from None
     refuse_lost_sandbox(request)
     live.program_inbox(name, document, program)
     warnings = [] if live.clock.runs else inbox_waits(name, program, live.scenario.limits)
@@ -171,32 +165,13 @@ class Disconnect(Response):
         scope.get("abort", lambda: None)()
 
 
-LISTS: Final = ("replies", "during")
 SHOWN_MAX: Final = 20  # replies of each list, and headers of each reply
 TEXT_CHARS_MAX: Final = 200
 _INDEX: Final = re.compile(r"\[([0-9]+)\]")
 
 
-def document_of(wanted: dict[str, Any]) -> dict[str, Any]:
-    """Return the program in a request's body in the form of a scenario; delays may be in seconds. Empty for no
-    program."""
-    document: dict[str, Any] = {key: value for key, value in wanted.items() if value != []}
-    for key in LISTS:
-        if key in document:
-            document[key] = [_with_duration(one) for one in document[key]]
-    return document
-
-
-def program_of(document: dict[str, Any]) -> InboxProgram:
-    """Return the program of a document. Raises `InvalidInput`."""
-    try:
-        return build_inbox(document)
-    except ScenarioError as error:
-        first = error.problems[0]
-        raise InvalidInput(first.message, _INDEX.sub(r".\1", first.path)) from None
-
-
 def _with_duration(one: dict[str, Any]) -> dict[str, Any]:
+    """Return a reply in the form of a scenario, whose delays are not in seconds."""
     delay = one.get("delay", "")
     return one if isinstance(delay, str | dict) else one | {"delay": f"{round(delay * 1000)}ms"}
 
@@ -236,12 +211,8 @@ def _window(window: Window) -> dict[str, Any]:
     started."""
     shown: dict[str, Any] = {}
     if (day := window.time_of_day) is not None:
-        shown["time"] = {"from": _clock(day.begins), "to": _clock(day.ends)}
+        shown["time"] = {"from": f"{day.begins or MIDNIGHT:%H:%M:%S}", "to": f"{day.ends or MIDNIGHT:%H:%M:%S}"}
     if window.weekdays is not None:
         shown["weekday"] = [DAYS[day] for day in sorted(window.weekdays)]
     spans = {"since": window.since, "until": window.until}
     return shown | {name: span.total_seconds() for name, span in spans.items() if span is not None}
-
-
-def _clock(at: time | None) -> str:
-    return f"{at or time(0):%H:%M:%S}"

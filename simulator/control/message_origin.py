@@ -5,6 +5,7 @@ A signature is judged by the secrets at the arrival of the message. Callbacks ar
 callback the rows show what a receiver can compare.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
@@ -21,10 +22,9 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.webhook_signature import headers_of, is_signed_with, lacking, staleness
 
 TRIED_BYTES_MAX: Final = 4 * 1024 * 1024  # per message, which is hashed again with each secret
-# Larger messages are not decoded.
-JSON_BYTES_MAX = 64 * 1024
-JSON_DEPTH_MAX = 32
-_SECRET_CHARS: Final = 64
+JSON_BYTES_MAX: Final = 64 * 1024  # larger messages are not decoded
+JSON_DEPTH_MAX: Final = 32  # an answer with more levels could not be read by our own bounds
+_WEBHOOK_SECRET: Final = re.compile("[0-9a-f]{64}", re.IGNORECASE)
 _IN_QUERY: Final = ("refid", "status", "price", "message")
 _NEITHER: Final = "this is neither a callback nor a webhook of the service"
 _UNSIGNED: Final = "callbacks are not signed: {}; accept them from the service's addresses alone, or re-query the refid"
@@ -56,16 +56,14 @@ class Messages:
         refid = str(found["refid"])
         holders = self._state.resellers.values()
         payments = [paid for one in holders if (paid := one.refids.get(refid)) is not None]
-        same = [one for one in payments if not _differs(one, found)]
+        same = [one for one in payments if _is_same(one, found)]
         known = same or payments
         if not known:
             told = "this sandbox has no payment of its refid"
         elif same:
             told = "its refid, product, account and amount match a payment of this sandbox"
         else:
-            differing = _differs(known[0], found)
-            verb = "differs" if len(differing) == 1 else "differ"
-            told = f"its {' and '.join(differing)} {verb} from the payment"
+            told = "its product, account or amount differs from the payment of its refid"
         trxid = known[0].trxid if len(known) == 1 else None
         return _row("callback", None, _UNSIGNED.format(told), refid=refid, trxid=trxid)
 
@@ -88,42 +86,32 @@ class Messages:
     def _verified(self, one: InboxMessage, headers: Mapping[str, str], event: Mapping[str, Any]) -> tuple[bool, str]:
         if lack := lacking(self._scheme, headers):
             return False, lack
-        named = self._named(event)
-        tries = max(1, TRIED_BYTES_MAX // (len(one.body) + 1))
-        for signer, reason, secret in islice(self._secrets(one, named), tries):
-            if is_signed_with(self._scheme, secret, headers, one.body):
-                return self._judged(one, headers, signer, reason, named)
-        return False, "the signature fits no secret of this sandbox: another secret signed, or the body was changed"
-
-    def _judged(
-        self, one: InboxMessage, headers: Mapping[str, str], signer: str, reason: str, named: Reseller | None
-    ) -> tuple[bool, str]:
-        """Return whether a signature made with this secret is genuine, and why; `reason` says why the secret must not
-        have been used."""
-        if reason:
-            return False, reason
-        if named is not None and signer not in ("", named.code):
-            return False, f"signed with the secret of {signer}, but about {named.code}"
-        if stale := staleness(self._scheme, headers, one.wall + self._skew):
-            return False, f"well signed, but {stale}"
-        return True, f"signed with the secret of {signer}" if signer else "signed with the secret of that time"
-
-    def _named(self, event: Mapping[str, Any]) -> Reseller | None:
         data = event.get("data")
         code = data.get("resellerCode") if isinstance(data, dict) else None
-        return self._state.resellers.get(code) if isinstance(code, str) else None
+        named = self._state.resellers.get(code) if isinstance(code, str) else None
+        tries = min(OTHERS_MAX, max(1, TRIED_BYTES_MAX // (len(one.body) + 1)))
+        for signer, wrong, secret in islice(self._secrets(one, named), tries):
+            if is_signed_with(self._scheme, secret, headers, one.body):
+                if wrong:
+                    return False, wrong
+                if named is not None and signer not in ("", named.code):
+                    return False, f"signed with the secret of {signer}, but about {named.code}"
+                if stale := staleness(self._scheme, headers, one.wall + self._skew):
+                    return False, f"well signed, but {stale}"
+                return True, f"signed with the secret of {signer}" if signer else "signed with the secret of that time"
+        return False, "the signature fits no secret of this sandbox: another secret signed, or the body was changed"
 
     def _secrets(self, one: InboxMessage, named: Reseller | None) -> Iterator[tuple[str, str, str]]:
         """Yield the likely secrets, the likeliest first: the owner, the reason why it must not be used (empty if it
         may), and the secret."""
-        holders = islice(self._state.resellers.values(), OTHERS_MAX)
-        for holder in ([] if named is None else [named]), holders:
-            yield from ((each.code, "", each.webhook.secret) for each in holder if each.webhook.secret)
+        for holder in (*([] if named is None else [named]), *self._state.resellers.values()):
+            if holder.webhook.secret:
+                yield holder.code, "", holder.webhook.secret
         if self._state.catalog_webhook.secret:
             yield "the catalog's webhook", "", self._state.catalog_webhook.secret
         since = self._state.secrets.replacements - one.replacements
-        for place, secret in enumerate(islice(self._state.secrets.former, OTHERS_MAX)):
-            if _is_of_webhook(secret):
+        for place, secret in enumerate(self._state.secrets.former):
+            if _WEBHOOK_SECRET.fullmatch(secret):
                 yield "", "" if place < since else "signed with a secret that had been replaced by then", secret
 
 
@@ -142,42 +130,26 @@ def _callback_of(query: Mapping[str, str], json: Any, message: Any) -> Mapping[s
     return None
 
 
-def _differs(payment: Transaction, found: Mapping[str, Any]) -> list[str]:
-    """Return the fields of a callback that differ from the payment."""
-    same = {
-        "product": found.get("product") == payment.product,
-        "account": found.get("account") == payment.account,
-        "amount": _amount(found.get("amount")) == payment.amount,
-    }
-    return [name for name, is_same in same.items() if not is_same]
-
-
-def _amount(value: Any) -> Decimal | None:
+def _is_same(payment: Transaction, found: Mapping[str, Any]) -> bool:
+    """Return whether the fields of a callback are those of the payment."""
     try:
-        return Decimal(str(value))
-    except InvalidOperation:
-        return None
-
-
-def _is_of_webhook(secret: str) -> bool:
-    try:
-        return len(secret) == _SECRET_CHARS and len(bytes.fromhex(secret)) * 2 == _SECRET_CHARS
-    except ValueError:
+        is_amount = Decimal(str(found.get("amount"))) == payment.amount
+    except InvalidOperation:  # comparing a signalling NaN raises, too
         return False
+    return is_amount and found.get("product") == payment.product and found.get("account") == payment.account
 
 
 def json_of(body: bytes) -> Any:
     """Return the decoded JSON; None when it is invalid, too long or nested too deep."""
-    if not 0 < len(body) <= JSON_BYTES_MAX:
-        return None
     try:
-        value = decode_any(body)
+        value = decode_any(body) if len(body) <= JSON_BYTES_MAX else None
     except BadJson:
         return None
-    level = [value]
-    for _ in range(JSON_DEPTH_MAX + 1):
-        level = [one for one in level if isinstance(one, dict | list)]
-        if not level:
-            return value
-        level = [child for one in level for child in (one.values() if isinstance(one, dict) else one)]
-    return None
+    return value if _is_within(value, JSON_DEPTH_MAX) else None
+
+
+def _is_within(value: Any, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return True
+    children = value.values() if isinstance(value, dict) else value
+    return levels > 0 and all(_is_within(child, levels - 1) for child in children)

@@ -1,12 +1,13 @@
-"""`/_sim/metrics`: the state of the server as Prometheus metrics.
+"""`/_sim/health`, `/_sim/ready` and `/_sim/metrics`: whether a server answers, also before the application exists, and
+its state as Prometheus metrics.
 
 Counting must not slow down requests noticeably, and labels never contain client input: endpoints are named as in the
-contract. Sums over sandboxes are computed in slices, so that the event loop is not blocked.
+contract. The sandboxes are counted in turns, so that the event loop is not blocked.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from starlette.requests import Request
@@ -14,12 +15,11 @@ from starlette.responses import Response
 
 from simulator import __version__
 from simulator.control.filters import refuse_other_parameters
-from simulator.control.http import sandboxes_of
-from simulator.domain.model.delivery_attempts import JobCounts
-from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.control.http import error, reply, sandboxes_of
 from simulator.runtime.operations import (
     BOUNDS_US,
     CALLBACK,
+    STARTING,
     WEBHOOK,
     Durations,
     Operations,
@@ -29,64 +29,51 @@ from simulator.runtime.operations import (
     reported,
 )
 from simulator.runtime.sandboxes import Sandboxes
+from simulator.wire.money import encode
+
+
+async def health(request: Request) -> Response:
+    """Return the status and the version."""
+    return reply({"status": "ok", "version": __version__})
+
+
+async def ready(request: Request) -> Response:
+    """Return 200 when the server is ready for requests; 503 with the reason while it starts or stops, or while its
+    store does not answer."""
+    refuse_other_parameters(request)
+    operations: Operations = request.app.state.operations
+    why = operations.not_ready or operations.store_trouble
+    return reply({"status": "ready", "version": __version__}) if why is None else error(503, why.code, why.message)
+
+
+Answer = Callable[[], tuple[int, bytes]]
+"""Returns a status and a body in the form of the control API."""
+
+
+def early_answers(operations: Operations, root: str = "") -> Mapping[str, Answer]:
+    """Return the answers by path, also below the `root` path of a proxy."""
+
+    def ready() -> tuple[int, bytes]:
+        why = operations.not_ready or STARTING
+        return 503, encode({"error": why.code, "message": why.message, "path": ""})
+
+    answers: dict[str, Answer] = {
+        "/_sim/health": lambda: (200, encode({"status": "ok", "version": __version__})),
+        "/_sim/ready": ready,
+    }
+    return {f"{before}{path}": one for path, one in answers.items() for before in ("", root)}
+
 
 MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 COUNTER, GAUGE, HISTOGRAM = "counter", "gauge", "histogram"
-
-Labels = tuple[tuple[str, str], ...]
-"""Names with their values."""
-
-
-class Metric(NamedTuple):
-    """A metric: its name, kind, a sentence about it, and its value for each set of labels. The value of a histogram has
-    the count of each bucket, the last without a bound, followed by the sum in seconds."""
-
-    name: str
-    kind: str
-    about: str
-    values: Mapping[Labels, float | Sequence[float]]
-
-
-def exposition(metrics: Iterable[Metric], bounds_s: Sequence[float]) -> str:
-    """Return all metrics as text, ordered by labels; `bounds_s` are the bounds of histogram buckets."""
-    lines: list[str] = []
-    for metric in metrics:
-        lines += (f"# HELP {metric.name} {_escaped(metric.about)}", f"# TYPE {metric.name} {metric.kind}")
-        for labels, value in sorted(metric.values.items()):
-            if isinstance(value, int | float):
-                lines.append(_sample(metric.name, labels, value))
-            else:
-                lines += _buckets(metric.name, labels, value, bounds_s)
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _buckets(name: str, labels: Labels, value: Sequence[float], bounds_s: Sequence[float]) -> Iterable[str]:
-    *counts, sum_s = value
-    total: float = 0
-    for bound, count in zip((*(f"{one:g}" for one in bounds_s), "+Inf"), counts, strict=True):
-        total += count
-        yield _sample(f"{name}_bucket", (*labels, ("le", bound)), total)
-    yield _sample(f"{name}_sum", labels, sum_s)
-    yield _sample(f"{name}_count", labels, total)
-
-
-def _sample(name: str, labels: Labels, value: float) -> str:
-    written = ",".join(f'{label}="{_quoted(text)}"' for label, text in labels)
-    return f"{name}{{{written}}} {value!r}" if written else f"{name} {value!r}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", r"\\").replace("\n", r"\n")
-
-
-def _quoted(text: str) -> str:
-    return _escaped(text).replace('"', r"\"")
-
-
 OWN: Final = "reseller_sim_"
 BOUNDS_S: Final = tuple(one / 1e6 for one in BOUNDS_US)
 UNKNOWN: Final = "unknown"
-SLICE: Final = 50
+
+Value = float | Sequence[float]
+"""A number. A histogram has the count of each bucket, the last without a bound, followed by the sum in seconds."""
+Samples = Value | Mapping[tuple[str, ...], Value]
+"""The value of a metric; with labels, its value for each set of their texts."""
 
 
 class Definition(NamedTuple):
@@ -159,113 +146,109 @@ _OF_PROCESS: Final = {
 }
 
 
-def _metric(name: str, values: Mapping[Labels, float | Sequence[float]]) -> Metric:
-    definition = DEFINITIONS[name]
-    return Metric(name, definition.kind, definition.about, values)
+def exposition(
+    values: Mapping[str, Samples],
+    definitions: Mapping[str, Definition] = DEFINITIONS,
+    bounds_s: Sequence[float] = BOUNDS_S,
+) -> str:
+    """Return the metrics that have values as text, ordered by labels. Values are by names, without the prefix of ours;
+    `bounds_s` are the bounds of histogram buckets."""
+    lines: list[str] = []
+    for name, metric in definitions.items():
+        samples = values.get(name.removeprefix(OWN))
+        if samples is None:
+            continue
+        lines += (f"# HELP {name} {_escaped(metric.about)}", f"# TYPE {name} {metric.kind}")
+        for texts, value in sorted(samples.items()) if isinstance(samples, Mapping) else [((), samples)]:
+            labels = [f'{label}="{_quoted(text)}"' for label, text in zip(metric.labels, texts, strict=True)]
+            if isinstance(value, int | float):
+                lines.append(_sample(name, labels, value))
+            else:
+                lines += _buckets(name, labels, value, bounds_s)
+    return "".join(f"{line}\n" for line in lines)
 
 
-async def show(request: Request) -> Response:
+def _buckets(name: str, labels: list[str], value: Sequence[float], bounds_s: Sequence[float]) -> Iterator[str]:
+    *counts, sum_s = value
+    total: float = 0
+    for bound, count in zip((*(f"{one:g}" for one in bounds_s), "+Inf"), counts, strict=True):
+        total += count
+        yield _sample(f"{name}_bucket", [*labels, f'le="{bound}"'], total)
+    yield _sample(f"{name}_sum", labels, sum_s)
+    yield _sample(f"{name}_count", labels, total)
+
+
+def _sample(name: str, labels: list[str], value: float) -> str:
+    return f"{name}{{{','.join(labels)}}} {value!r}" if labels else f"{name} {value!r}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace("\n", r"\n")
+
+
+def _quoted(text: str) -> str:
+    return _escaped(text).replace('"', r"\"")
+
+
+async def show_metrics(request: Request) -> Response:
     """Return all metrics, always the same ones in the same order."""
     refuse_other_parameters(request)
     operations: Operations = request.app.state.operations
     operations.lag.look()
-    held = await _held(sandboxes_of(request))
-    metrics = [*_of_server(operations), *_of_traffic(sandboxes_of(request).served, held), *_of_sandboxes(held)]
-    metrics += [*_of_store(operations), *_of_process(operations)]
-    return Response(exposition(metrics, BOUNDS_S), media_type=MEDIA_TYPE)
+    sandboxes = sandboxes_of(request)
+    held, served, figures = await _held(sandboxes), sandboxes.served, process_figures()
+    ends_s = operations.certificate_ends_s
+    values: dict[str, Samples] = {
+        "build_info": {(__version__,): 1},
+        "ready": int((operations.not_ready or operations.store_trouble) is None),
+        "event_loop_lag_seconds": _in_seconds(operations.lag.lags),
+        "wall_steps_total": operations.wall_steps,
+        "mistakes_total": reported(),
+        "server_refusals_total": {(code,): count for code, count in operations.refused.items()},
+        "certificate_expiry_timestamp_seconds": {} if ends_s is None else ends_s,
+        "control_requests_total": {(str(status),): count for status, count in operations.answered.items()},
+        **_of_traffic(served),
+        **held,
+        "journal_evicted_total": served.evicted + held["journal_evicted_total"],
+        "jobs_pending": {(kind,): held[kind] for kind in (CALLBACK, WEBHOOK)},
+        **operations.store_figures(),
+        **{metric: figures[name] for name, metric in _OF_PROCESS.items() if name in figures},
+        "process_start_time_seconds": operations.began_s,
+    }
+    return Response(exposition(values), media_type=MEDIA_TYPE)
 
 
 async def _held(sandboxes: Sandboxes) -> Counter[str]:
-    """Return the totals of all sandboxes now."""
-    held: Counter[str] = Counter()
+    """Return the totals of all sandboxes now, by metric; and the pending jobs of each kind."""
+    names = ("sandboxes", "agenda_items", "attempts_in_flight", "journal_requests", "journal_bytes")
+    held = Counter(dict.fromkeys(names, 0))
     for live in sandboxes:
-        held.update(_of_one(live))
-        held["evicted"] += live.life_journal.left_out - live.evicted_before
-        for kind, counts in ((CALLBACK, live.core.state.callback_counts), (WEBHOOK, live.core.state.webhook_counts)):
-            for part in _in_slices(list(counts.values())):
-                held[kind] += sum(one.pending for one in part)
-                await asyncio.sleep(0)
+        state, journal = live.core.state, live.life_journal
+        figures = (1, len(state.agenda), len(live.courier.sent.begun), len(journal), journal.size)
+        held.update(dict(zip(names, figures, strict=True)))
+        held["journal_evicted_total"] += journal.left_out - live.evicted_before
+        for kind, counts in ((CALLBACK, state.callback_counts), (WEBHOOK, state.webhook_counts)):
+            held[kind] += sum(one.pending for one in counts.values())
         await asyncio.sleep(0)
     return held
 
 
-def _of_one(live: LiveSandbox) -> dict[str, int]:
-    state, journal = live.core.state, live.life_journal
-    return {
-        "sandboxes": 1,
-        "agenda": len(state.agenda),
-        "in_flight": len(live.courier.sent.begun),
-        "journaled": len(journal),
-        "journal_bytes": journal.size,
-    }
-
-
-def _in_slices(counts: list[JobCounts]) -> Iterator[list[JobCounts]]:
-    return (counts[start : start + SLICE] for start in range(0, len(counts), SLICE))
-
-
-def _of_server(operations: Operations) -> Iterator[Metric]:
-    version: Labels = (("version", __version__),)
-    yield _metric(f"{OWN}build_info", {version: 1})
-    is_ready = int((operations.not_ready or operations.store_trouble) is None)
-    yield _metric(f"{OWN}ready", {(): is_ready})
-    lag: dict[Labels, list[float]] = {(): _in_seconds(operations.lag.lags)}
-    yield _metric(f"{OWN}event_loop_lag_seconds", lag)
-    yield _metric(f"{OWN}wall_steps_total", {(): operations.wall_steps})
-    yield _metric(f"{OWN}mistakes_total", {(): reported()})
-    refused: dict[Labels, int] = {(("code", code),): count for code, count in operations.refused.items()}
-    yield _metric(f"{OWN}server_refusals_total", refused)
-    ends: dict[Labels, float] = {} if operations.certificate_ends_s is None else {(): operations.certificate_ends_s}
-    yield _metric(f"{OWN}certificate_expiry_timestamp_seconds", ends)
-    answered: dict[Labels, int] = {(("status", str(status)),): count for status, count in operations.answered.items()}
-    yield _metric(f"{OWN}control_requests_total", answered)
-
-
-def _of_traffic(served: ServerCounts, held: Mapping[str, int]) -> Iterator[Metric]:
-    counts: Counter[Labels] = Counter()
-    durations: dict[Labels, Durations] = {}
+def _of_traffic(served: ServerCounts) -> dict[str, Samples]:
+    counts: Counter[tuple[str, ...]] = Counter()
+    durations: dict[tuple[str, ...], Durations] = {}
     for (method, path, status, _, _), one in served.answers.items():
-        endpoint: Labels = (("endpoint", _name(path)), ("method", _name(method)))
-        counts[*endpoint, ("status", str(status))] += sum(one[:-1])
+        endpoint = (_name(path), _name(method))
+        counts[*endpoint, str(status)] += sum(one[:-1])
         durations[endpoint] = _sum(durations.get(endpoint, no_durations()), one)
-    yield _metric(f"{OWN}requests_total", counts)
-    seconds = {labels: _in_seconds(one) for labels, one in durations.items()}
-    yield _metric(f"{OWN}request_duration_seconds", seconds)
-    attempts: dict[Labels, float] = {}
-    by_kind: dict[Labels, Durations] = {}
-    for (kind, outcome), one in served.attempts.items():
-        of_kind: Labels = (("kind", kind),)
-        attempts[*of_kind, ("outcome", outcome)] = sum(one[:-1])
-        by_kind[of_kind] = _sum(by_kind.get(of_kind, no_durations()), one)
-    yield _metric(f"{OWN}attempts_total", attempts)
-    seconds = {labels: _in_seconds(one) for labels, one in by_kind.items()}
-    yield _metric(f"{OWN}attempt_duration_seconds", seconds)
-    evicted = served.evicted + held["evicted"]
-    yield _metric(f"{OWN}journal_evicted_total", {(): evicted})
-
-
-def _of_sandboxes(held: Mapping[str, int]) -> Iterator[Metric]:
-    yield _metric(f"{OWN}sandboxes", {(): held["sandboxes"]})
-    pending: dict[Labels, int] = {(("kind", kind),): held[kind] for kind in (CALLBACK, WEBHOOK)}
-    yield _metric(f"{OWN}jobs_pending", pending)
-    yield _metric(f"{OWN}attempts_in_flight", {(): held["in_flight"]})
-    yield _metric(f"{OWN}agenda_items", {(): held["agenda"]})
-    yield _metric(f"{OWN}journal_requests", {(): held["journaled"]})
-    yield _metric(f"{OWN}journal_bytes", {(): held["journal_bytes"]})
-
-
-def _of_store(operations: Operations) -> Iterator[Metric]:
-    """Yield the metrics of PostgreSQL, if it is the store."""
-    for name, value in operations.store_figures().items():
-        yield _metric(f"{OWN}{name}", {(): value})
-
-
-def _of_process(operations: Operations) -> Iterator[Metric]:
-    found = process_figures()
-    for name, metric in _OF_PROCESS.items():
-        if name in found:
-            yield _metric(metric, {(): found[name]})
-    yield _metric("process_start_time_seconds", {(): operations.began_s})
+    by_kind: dict[tuple[str, ...], Durations] = {}
+    for (kind, _), one in served.attempts.items():
+        by_kind[kind,] = _sum(by_kind.get((kind,), no_durations()), one)
+    return {
+        "requests_total": counts,
+        "request_duration_seconds": {endpoint: _in_seconds(one) for endpoint, one in durations.items()},
+        "attempts_total": {attempt: sum(one[:-1]) for attempt, one in served.attempts.items()},
+        "attempt_duration_seconds": {kind: _in_seconds(one) for kind, one in by_kind.items()},
+    }
 
 
 def _name(text: str) -> str:

@@ -1,17 +1,38 @@
 """Renders sandboxes, resellers, ledger entries and times for the control API."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from decimal import Decimal
+from enum import Enum
 from typing import Any
 
 from msgspec import to_builtins
 
 from simulator.domain.model.resellers import KeyState, Reseller
-from simulator.domain.model.rules import ScenarioOrigin, SourceLine
+from simulator.domain.model.rules import SourceLine
 from simulator.domain.model.wallet import Entry
 from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.money import number
 from simulator.wire.timestamps import iso_utc_exact
+
+
+def members(record: Any, *names: str) -> dict[str, Any]:
+    """Return members of a record by name, in the form of the control API: times in ISO 8601, spans in seconds, amounts
+    as numbers, and enumerations as their values."""
+    return {name: _shown(getattr(record, name)) for name in names}
+
+
+def _shown(value: Any) -> Any:
+    match value:
+        case datetime():
+            return iso_utc_exact(value)
+        case timedelta():
+            return value.total_seconds()
+        case Decimal():
+            return number(value)
+        case Enum():
+            return value.value
+    return value
 
 
 def moment(at: datetime | None) -> str | None:
@@ -21,20 +42,16 @@ def moment(at: datetime | None) -> str | None:
 
 def place(one: SourceLine | None) -> dict[str, Any] | None:
     """Return the source line, or null."""
-    return None if one is None else {"file": one.file, "line": one.line}
-
-
-def _origin(one: ScenarioOrigin | None) -> dict[str, Any] | None:
-    return None if one is None else {"source": one.source, "name": one.name}
+    return None if one is None else members(one, "file", "line")
 
 
 def sandbox(live: LiveSandbox, base_url: str, *, shows_secrets: bool = True) -> dict[str, Any]:
     """Return a sandbox for lists and creation answers."""
-    resellers = live.core.state.resellers.values()
+    resellers, origin = live.core.state.resellers.values(), live.scenario.origin
     return {
         "id": live.id,
         "scenario": live.scenario.name,
-        "origin": _origin(live.scenario.origin),
+        "origin": origin and {"source": origin.source, "name": origin.name},
         "seed": live.seed,
         "url": f"{base_url}/s/{live.id}",
         "clock": {
@@ -69,12 +86,4 @@ def reseller(one: Reseller, *, shows_secrets: bool = True) -> dict[str, Any]:
 
 def entry(one: Entry) -> dict[str, Any]:
     """Return a ledger entry."""
-    return {
-        "id": one.id,
-        "at": moment(one.at),
-        "type": one.type.value,
-        "amount": number(one.amount),
-        "balance": number(one.balance),
-        "remarks": one.remarks,
-        "trxid": one.trxid,
-    }
+    return members(one, "id", "at", "type", "amount", "balance", "remarks", "trxid")

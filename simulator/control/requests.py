@@ -1,37 +1,53 @@
-"""`/_sim/sandboxes/{id}/requests`: the journal, newest first, single exchanges, and resending a request with a new
-signature."""
+"""`/_sim/sandboxes/{id}/requests`: the journal, newest first, single exchanges, and resending a request.
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from functools import cache
+The journal is also in formats of other tools: HAR 1.2, which browsers and proxies open, and one request as a command.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from http import HTTPStatus
 from operator import attrgetter
-from typing import Any
-from uuid import uuid4
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, quote, unquote
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
+from simulator import __version__
 from simulator.auth import headers as names
-from simulator.auth.canonical import body_hash, canonical_query, canonical_string, signature
-from simulator.control import render
+from simulator.auth.canonical import body_hash
 from simulator.control.access import may_touch
 from simulator.control.autopsies import autopsy_of
+from simulator.control.curl import call_command, exact_curl_command
+from simulator.control.explain import fresh_signature
 from simulator.control.filters import (
     bytes_of,
-    filtered,
     matcher,
-    page_of,
+    numbered_record,
     query_of,
     refuse_other_parameters,
-    refuse_unknown_reseller,
     refuse_unknown_rule,
-    wait_of,
+    sandbox_query,
+    waited,
 )
-from simulator.control.http import DIGITS_MAX, error, page, refuse_lost_sandbox, reply, sandbox_of, sandboxes_of
+from simulator.control.http import (
+    base_url,
+    cursor_of,
+    page,
+    refuse_lost_sandbox,
+    reply,
+    sandbox_of,
+    sandboxes_of,
+)
+from simulator.control.render import members
 from simulator.domain.errors import Conflict
-from simulator.redaction import Mask
+from simulator.redaction import MASKED, Mask
 from simulator.runtime.background import in_background, place
 from simulator.runtime.journal import Exchange, Tally, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import DEFAULT
+from simulator.shortened import one_line
+from simulator.wire.money import encode
 from simulator.wire.traffic import as_sent
 
 _FILTERS: Mapping[str, Callable[[Exchange], Any]] = {
@@ -42,64 +58,47 @@ _FILTERS: Mapping[str, Callable[[Exchange], Any]] = {
 
 def row(exchange: Exchange, mask: Mask) -> dict[str, Any]:
     """Return a row of the journal, without secrets."""
-    shown: dict[str, Any] = {"replay_of": exchange.replay_of} if exchange.replay_of else {}
-    trace_id = exchange.trace_id
-    return (shown | {"trace_id": trace_id} if trace_id else shown) | {
-        "n": exchange.n,
-        "at": render.moment(exchange.at),
-        "method": exchange.method,
+    optional = {"replay_of": exchange.replay_of, "trace_id": exchange.trace_id}
+    return {name: value for name, value in optional.items() if value} | {
+        **members(exchange, "n", "at", "method"),
         "path": mask.path(exchange.path),
         "query": mask.query(exchange.path, exchange.query),
-        "status": exchange.status,
-        "reseller": exchange.reseller,
-        "client": exchange.client,
-        "rule": exchange.rule,
-        "fault": exchange.fault,
-        "error": exchange.error,
+        **members(exchange, "status", "reseller", "client", "rule", "fault", "error"),
         "diagnosis": mask.text(exchange.diagnosis),
-        "trxid": exchange.trxid,
-        "refid": exchange.refid,
-        "duration_us": exchange.duration_us,
+        **members(exchange, "trxid", "refid", "duration_us"),
     }
 
 
-def masks(request: Request, live: LiveSandbox) -> Callable[[str], Mask]:
-    """Return a function from the `owner` of an exchange to its mask, which hides the secrets of both sandboxes."""
-
+def mask_of(request: Request, live: LiveSandbox, exchange: Exchange) -> Mask:
+    """Return the mask of an exchange in the journal of `live`, which hides the secrets of its owner, too."""
     sandboxes = sandboxes_of(request)
-    return cache(lambda owner: sandboxes.mask_of(live, [sandboxes.find(owner)]))
+    return sandboxes.mask_of(live, [sandboxes.find(exchange.owner)])
 
 
 async def list_all(request: Request) -> Response:
     """List the filtered journal; with `wait_for`, wait until that many match or the timeout passes."""
-    live = sandbox_of(request)
-    query = filters_of(request, live, "requests-query")
-    asked = page_of(query)
-    wait_for, timeout_s = wait_of(query)
-
-    complete = True
-    if wait_for:
-        found = Tally(live.journal, matcher(_FILTERS, query))
-        complete = await live.wait_until(lambda: found.count() >= wait_for, timeout_s, live.journal.notifier)
-    earlier = matching(live, query, asked.cursor)
-    mask_of = masks(request, live)
-    left_out = live.journal.left_out
-    answer = await page("requests", asked, earlier, lambda one: row(one, mask_of(one.owner)), lambda one: one.n)
+    live, query = journal_query(request, "requests-query")
+    journal = live.journal
+    complete = await waited(request, query, lambda: Tally(journal, matcher(_FILTERS, query)).count, journal.notifier)
+    earlier, left_out = matching(live, query), live.journal.left_out
+    answer = await page(
+        "requests", query, earlier, lambda one: row(one, mask_of(request, live, one)), lambda one: one.n
+    )
     return reply(answer | {"left_out": left_out, "complete": complete})
 
 
-def matching(live: LiveSandbox, query: Mapping[str, Any], cursor: int) -> Iterable[Exchange]:
-    """Return the exchanges that match a query, newest first, before the exchange with the number `cursor`; 0 for all of
-    them."""
-    return (one for one in filtered(_FILTERS, query, reversed(live.journal)) if not cursor or one.n < cursor)
+def matching(live: LiveSandbox, query: Mapping[str, Any]) -> Iterable[Exchange]:
+    """Return the exchanges that match a query, newest first, before the exchange whose number is its cursor."""
+    cursor = cursor_of(query)
+    found = filter(matcher(_FILTERS, query), reversed(live.journal))
+    return (one for one in found if not cursor or one.n < cursor)
 
 
-def filters_of(request: Request, live: LiveSandbox, schema: str) -> dict[str, Any]:
-    """Return the query of a list with the journal's filters. Raises `InvalidInput`."""
-    query = query_of(request, schema)
-    refuse_unknown_reseller(live, query)
+def journal_query(request: Request, schema: str) -> tuple[LiveSandbox, dict[str, Any]]:
+    """Return the sandbox in the path, and a query with the journal's filters. Raises `InvalidInput`."""
+    live, query = sandbox_query(request, schema)
     refuse_unknown_rule(live, query)
-    return query
+    return live, query
 
 
 async def show(request: Request) -> Response:
@@ -108,39 +107,22 @@ async def show(request: Request) -> Response:
     live = sandbox_of(request)
     query_of(request, "request-query")
     given = bytes_of(request, "string")
-    exchange = exchange_of(request, live)
-    if exchange is None:
-        return unknown_request()
-    mask = masks(request, live)(exchange.owner)
+    exchange = numbered_record(request, live.journal)
+    mask = mask_of(request, live, exchange)
     owner = sandboxes_of(request).find(exchange.owner) or live
     found = await autopsy_of(live, owner, exchange, mask, given)
     return reply(whole(live.id, exchange, mask) | {"autopsy": found})
 
 
-def exchange_of(request: Request, live: LiveSandbox) -> Exchange | None:
-    """Return the exchange whose number is in the path; None when the journal does not have it."""
-    number = request.path_params["n"]
-    is_number = number.isascii() and number.isdigit() and len(number) <= DIGITS_MAX
-    return live.journal.find(int(number)) if is_number else None
-
-
-def unknown_request() -> Response:
-    """Return a 404."""
-    return error(404, "unknown_request", "the journal has no such request, or has evicted it")
-
-
 def whole(sandbox_id: str, exchange: Exchange, mask: Mask) -> dict[str, Any]:
-    """Return an exchange with its request and response, without secrets."""
-    answer = row(exchange, mask) | {"sandbox": sandbox_id}
-    answer["request"] = _message(mask, exchange.path, exchange.headers, exchange.body)
-    answer["response"] = _response(mask, sandbox_id, exchange)
-    return answer
-
-
-def _response(mask: Mask, sandbox_id: str, exchange: Exchange) -> dict[str, Any]:
-    """Return the response as HTTP sends it: with HEAD there is no body."""
+    """Return an exchange with its request, and its response as HTTP sends it, without secrets."""
     headers, body = as_sent(exchange.status, reply_headers(sandbox_id, exchange), exchange.content)
-    return _message(mask, exchange.path, headers, b"" if exchange.method == "HEAD" else body)
+    body = b"" if exchange.method == "HEAD" else body
+    return row(exchange, mask) | {
+        "sandbox": sandbox_id,
+        "request": _message(mask, exchange.path, exchange.headers, exchange.body),
+        "response": _message(mask, exchange.path, headers, body),
+    }
 
 
 def _message(mask: Mask, path: str, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> dict[str, Any]:
@@ -162,9 +144,7 @@ async def replay(request: Request) -> Response:
     """Send a request again and return its new number in the journal."""
     live = sandbox_of(request)
     refuse_other_parameters(request)
-    exchange = exchange_of(request, live)
-    if exchange is None:
-        return unknown_request()
+    exchange = numbered_record(request, live.journal)
     if exchange.unread:
         text = f"{exchange.unread} So it cannot be sent again; send the request yourself"
         raise Conflict("body_not_read", text, "n")
@@ -175,8 +155,8 @@ async def replay(request: Request) -> Response:
     resend: Resend = request.app.state.resend
     status, lines = await resend(owner, live, exchange, headers)
     refuse_lost_sandbox(request)
-    found = {"n": _number(lines), "status": status, "request_id": str(_number(lines)), "replay_of": exchange.n}
-    return reply(found, 201)
+    number = int(lines.partition(NUMBER_LINE)[2].partition(b"\r")[0])
+    return reply({"n": number, "status": status, "request_id": str(number), "replay_of": exchange.n}, 201)
 
 
 async def _signed_anew(owner: LiveSandbox, exchange: Exchange) -> Headers:
@@ -189,18 +169,168 @@ async def _signed_anew(owner: LiveSandbox, exchange: Exchange) -> Headers:
     if known is None or not known.secret_bytes:
         text = "its X-Api-Key has no secret in this sandbox, so it cannot be signed again; send the request yourself"
         raise Conflict("cannot_sign", text, "n")
-    stamp = str(int(owner.signing_time().timestamp())).encode()
-    nonce = f"replay-{uuid4().hex}".encode()
     with place(len(exchange.body)):
         hashed = await in_background(body_hash, exchange.body)
-    query = canonical_query(exchange.query)
-    to_sign = canonical_string(stamp, nonce, exchange.method.upper().encode(), query, hashed)
-    made = signature(known.secret_bytes, to_sign).encode()
-    new = {names.TIMESTAMP: stamp, names.NONCE: nonce, names.SIGNATURE: made}
+    made = fresh_signature(owner, known.secret_bytes, exchange.method, exchange.query, hashed)
+    new = dict(zip(names.SIGNATURE_HEADERS, made, strict=True))
     kept = [(name, value) for name, value in exchange.headers if name.lower() not in new]
     return [*kept, *new.items()]
 
 
-def _number(lines: bytes) -> int:
-    """Return the number in the header lines of an answer."""
-    return int(lines.partition(NUMBER_LINE)[2].partition(b"\r")[0])
+async def as_har(request: Request) -> Response:
+    """Return the latest matching requests as HAR 1.2."""
+    live, query = journal_query(request, "requests-har-query")
+    url, found = base_url(request), matching(live, query)
+    parts = await har_parts(found, query["limit"], lambda one: exported(url, live.id, one, mask_of(request, live, one)))
+    return Response(b"".join(parts), media_type="application/json")
+
+
+async def as_curl(request: Request) -> Response:
+    """Return a request as a command for a POSIX shell, with comments on how to send it with a new signature."""
+    live, url = sandbox_of(request), base_url(request)
+    exchange = numbered_record(request, live.journal)
+    mask = mask_of(request, live, exchange)
+    prefix = b"" if live.id == DEFAULT else f"/s/{live.id}".encode()
+    row, target = exported(url, live.id, exchange, mask), sent_target(live.id, exchange, mask)
+    return PlainTextResponse(pasted(url, row, exchange.body, target, prefix))
+
+
+def pasted(base: str, row: Mapping[str, Any], body: bytes, sent: bytes, prefix: bytes = b"") -> str:
+    """Return a request to the server at `base` as a command, after comments. `row` has the form of `exported`, `body`
+    is its body as received, and `sent` its target without secrets, which may begin with `prefix`."""
+    shown, method = row["request"]["body"], row["method"]
+    if shown != body.decode("utf-8", "replace"):
+        body = shown.encode()  # something in it is masked
+    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in row["request"]["headers"]]
+    target = without_origin(sent)
+    prefix = prefix if target.startswith(prefix) else b""
+    answer = f"answered {row['status']}" if row["status"] else "not answered"
+    lines = [
+        one_line(f"# Request {row['n']} as it was sent: {', '.join(filter(None, (row['error'], answer)))}."),
+        "# A nonce counts once and a timestamp for five minutes; this signs it again, with --key and --secret unless",
+        "# they belong to the default scenario:",
+        f"#   {call_command(method, base.encode() + prefix, target.removeprefix(prefix), body)}",
+    ]
+    if row["unread"]:
+        lines.append(one_line(f"# {row['unread']} Both commands are without it."))
+    other_form = sent if sent != target or b"#" in sent else b""  # curl drops what follows a #
+    command = exact_curl_command(method, base.encode() + target, headers, body, other_form)
+    if MASKED in unquote(command):
+        lines.append(f"# Fill in the secrets, which are shown as {MASKED}.")
+    return "\n".join([*lines, command]) + "\n"
+
+
+HAR_VERSION = "1.2"
+SAFE_IN_PATH = "/:@!$&'()*+,;=~%"
+SAFE_IN_URL = SAFE_IN_PATH + "?"
+HAR_BYTES_MAX = 8 * 1024 * 1024
+
+Record = TypeVar("Record")
+
+
+async def har_parts(
+    found: Iterable[Record], count_max: int, rendered: Callable[[Record], dict[str, Any]]
+) -> list[bytes]:
+    """Return the parts of a document of the latest records, oldest first: as many as fit, and a comment about
+    omitted ones. `found` has the newest first; each turn of the event loop renders a single record in the form of
+    `exported`."""
+    shown: list[dict[str, Any]] = []
+    size, comment = 0, ""
+    for one in list(found):
+        if len(shown) >= count_max or size >= HAR_BYTES_MAX:
+            comment = f"Earlier requests are left out; the next page is that with cursor={shown[-1]['n']}."
+            break
+        row = rendered(one)
+        size += sum(len(row[side]["body"]) + len(str(row[side]["headers"])) for side in ("request", "response"))
+        shown.append(row)
+        await asyncio.sleep(0)
+    return list(har(reversed(shown), comment))
+
+
+def exported(url: str, sandbox_id: str, exchange: Exchange, mask: Mask) -> dict[str, Any]:
+    """Return an exchange as the control API shows it, with the full URL of the request; `url` is the server's."""
+    target = without_origin(sent_target(sandbox_id, exchange, mask)).decode("latin-1")
+    path, question, query = target.partition("?")
+    url += "".join(quote(part, safe=SAFE_IN_URL, encoding="latin-1") for part in (path, question, query))
+    return whole(sandbox_id, exchange, mask) | {"url": url, "unread": exchange.unread}
+
+
+def sent_target(sandbox_id: str, exchange: Exchange, mask: Mask) -> bytes:
+    """Return the request target as sent, without secrets."""
+    path = mask.path(exchange.path)
+    sent, mark, query = exchange.target.partition(b"?")
+    question = mark.decode()
+    if not sent or path != exchange.path:
+        prefix = "" if sandbox_id == DEFAULT else f"/s/{sandbox_id}"
+        path = path if path.isascii() and path.isprintable() else quote(path, safe=SAFE_IN_PATH)
+        sent, query = (prefix + path).encode(), exchange.query
+        question = "?" if query else ""
+    return (mask.path(sent.decode("latin-1")) + question + mask.query(exchange.path, query)).encode("latin-1")
+
+
+def without_origin(target: bytes) -> bytes:
+    """Return a request target in origin form."""
+    return target if target.startswith(b"/") else b"/" + target.partition(b"//")[2].partition(b"/")[2]
+
+
+def har(exchanges: Iterable[Mapping[str, Any]], comment: str = "") -> Iterator[bytes]:
+    """Yield the parts of the HAR document, a part for each exchange in the form of `exported`. Times are the
+    sandbox's."""
+    head = {"version": HAR_VERSION, "creator": {"name": "reseller-sim", "version": __version__}, "pages": []}
+    yield b'{"log":%b,"entries":[' % encode(head | ({"comment": comment} if comment else {}))[:-1]
+    for number, one in enumerate(exchanges):
+        yield (b",\n" if number else b"\n") + encode(_entry(one))
+    yield b"\n]}}\n"
+
+
+def _entry(one: Mapping[str, Any]) -> dict[str, Any]:
+    took_ms = one["duration_us"] / 1000
+    own = {f"_{name}": one[name] for name in ("n", "rule", "fault", "error", "diagnosis", "trxid") if one[name]}
+    return {
+        "startedDateTime": one["at"],
+        "time": took_ms,
+        "request": _request(one),
+        "response": _response(one),
+        "cache": {},
+        "timings": {"send": 0, "wait": took_ms, "receive": 0},
+        **own,
+    }
+
+
+def _har_message(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members that a request and a response share."""
+    return {
+        "httpVersion": "HTTP/1.1",
+        "cookies": [],
+        "headers": _pairs(message["headers"]),
+        "headersSize": -1,
+        "bodySize": message["body_bytes"],
+    }
+
+
+def _request(one: Mapping[str, Any]) -> dict[str, Any]:
+    message = one["request"]
+    found: dict[str, Any] = {"method": one["method"], "url": one["url"]} | _har_message(message)
+    found["queryString"] = _pairs(parse_qsl(one["query"], keep_blank_values=True))
+    if one["unread"]:
+        found |= {"bodySize": -1, "comment": one["unread"]}
+    if message["body"]:
+        found["postData"] = {"mimeType": _type(message["headers"]), "params": [], "text": message["body"]}
+    return found
+
+
+def _response(one: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the response; status 0 is a connection that was closed without an answer."""
+    message, status = one["response"], one["status"]
+    content = {"size": message["body_bytes"], "mimeType": _type(message["headers"]), "text": message["body"]}
+    text = HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else ""
+    found = {"status": status, "statusText": text} | _har_message(message)
+    return found | {"content": content, "redirectURL": ""}
+
+
+def _pairs(pairs: Any) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in pairs]
+
+
+def _type(headers: Any) -> str:
+    return next((str(value) for name, value in headers if name.lower() == "content-type"), "")

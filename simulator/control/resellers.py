@@ -1,21 +1,26 @@
-"""`/_sim/sandboxes/{id}/resellers`: accounts and their configuration, deposits, settings, API keys."""
+"""`/_sim/sandboxes/{id}/resellers` and `…/ledger`: accounts and their configuration, deposits, settings, API keys, and
+the entries of all wallets."""
 
-from decimal import Decimal
-from typing import Any, Final
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from heapq import merge
+from typing import Any, Final, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.filters import page_of, query_of
+from simulator.control.filters import query_of, sandbox_query
 from simulator.control.http import InvalidInput, body_of, no_content, page, reply, sandbox_of, sandboxes_of
+from simulator.control.render import members
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey
 from simulator.domain.model.money import parse_amount
 from simulator.domain.model.resellers import Reseller
-from simulator.domain.model.scenario import ResellerStart
-from simulator.domain.model.wallet import EntryType
+from simulator.domain.model.wallet import Entry, EntryType
 from simulator.domain.model.webhooks import BALANCE_ADDED, Webhook
 from simulator.domain.queries import reseller_of
+from simulator.domain.state import State, payment_with
 from simulator.http_client.targets import reason_to_refuse
 from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -31,9 +36,9 @@ def _code(request: Request, live: LiveSandbox) -> str:
 
 async def list_all(request: Request) -> Response:
     """List the resellers with their configuration, without secrets, and the webhook of catalog events."""
-    asked = page_of(query_of(request, "resellers-query"))
+    query = query_of(request, "resellers-query")
     live = sandbox_of(request)
-    rows = page("resellers", asked, live.core.state.resellers.values(), lambda one: reseller_row(live, one))
+    rows = page("resellers", query, live.core.state.resellers.values(), lambda one: reseller_row(live, one))
     return reply(await rows | {"catalog_webhook": catalog_webhook(live)})
 
 
@@ -43,18 +48,13 @@ async def add(request: Request) -> Response:
     wanted = await body_of(request, "reseller-request")
     products = live.core.state.catalog.products.keys()
     start = build_reseller(wanted, products, live.scenario.environment)
-    _refuse_targets(start)
+    targets = {"callback.url": start.callback.url, "balance_webhook.url": start.webhook.url if start.webhook else ""}
+    for place, url in targets.items():  # deliveries are never sent there: `POST /v2/callback-url` refuses them, too
+        if url and (reason := reason_to_refuse(url)):
+            raise InvalidInput(reason, place)
     added = await live.submit(AddReseller(start))
     sandboxes_of(request).learn_keys(live)
     return reply(render.reseller(added), 201)
-
-
-def _refuse_targets(start: ResellerStart) -> None:
-    """Refuse addresses that deliveries are never sent to, as `POST /v2/callback-url` does."""
-    targets = {"callback.url": start.callback.url, "balance_webhook.url": start.webhook.url if start.webhook else ""}
-    for place, url in targets.items():
-        if url and (reason := reason_to_refuse(url)):
-            raise InvalidInput(reason, place)
 
 
 async def deposit(request: Request) -> Response:
@@ -62,7 +62,7 @@ async def deposit(request: Request) -> Response:
     live = sandbox_of(request)
     code = _code(request, live)
     wanted = await body_of(request, "deposit-request")
-    amount: Decimal | None = parse_amount(wanted["amount"])
+    amount = parse_amount(wanted["amount"])
     if amount is None:
         raise InvalidInput("amount must be a decimal number such as 10.50", "amount")
     type_ = EntryType(wanted.get("type", EntryType.DEPOSIT))
@@ -78,12 +78,7 @@ async def change_settings(request: Request) -> Response:
     if "ip_allowlist" in changes:
         changes["ip_allowlist"] = tuple(changes["ip_allowlist"])
     settings = await live.submit(ChangeSettings(code, changes))
-    return reply(
-        {
-            "require_api_key_for_topup": settings.require_api_key_for_topup,
-            "ip_allowlist": list(settings.ip_allowlist),
-        }
-    )
+    return reply(members(settings, "require_api_key_for_topup", "ip_allowlist"))
 
 
 async def add_api_key(request: Request) -> Response:
@@ -110,9 +105,7 @@ def reseller_row(live: LiveSandbox, one: Reseller) -> dict[str, Any]:
     """Return a reseller for the list. `retries` and `timeout` are the scenario's; times are seconds."""
     limits, webhook = live.scenario.limits, one.webhook
     return {
-        "code": one.code,
-        "email": one.email,
-        "created": render.moment(one.created),
+        **members(one, "code", "email", "created"),
         "balance": number(one.wallet.balance),
         "low_balance_threshold": number(one.wallet.threshold) if one.wallet.threshold else None,
         "callback": {
@@ -129,9 +122,7 @@ def reseller_row(live: LiveSandbox, one: Reseller) -> dict[str, Any]:
             "in_effect": one.closed_to_tokens.is_on(live.clock.now()),
             "ip_allowlist": list(one.settings.ip_allowlist),
         },
-        "api_keys": [
-            {"key": key.key, "state": key.state.value, "created": render.moment(key.created)} for key in one.keys
-        ],
+        "api_keys": [members(key, "key", "state", "created") for key in one.keys],
         "users": [user.username for user in one.users],
     }
 
@@ -151,10 +142,82 @@ def _webhook(live: LiveSandbox, webhook: Webhook, kind: str, events: tuple[str, 
         "events": list(events),
         "enabled": webhook.enabled,
         "secret_last_four": webhook.secret[-SECRET_SHOWN_CHARS:],
-        "created": render.moment(webhook.created),
-        "updated": render.moment(webhook.updated),
+        **members(webhook, "created", "updated"),
         "retries": policy.retry_limit,
         "retry_after": [wait.total_seconds() for wait in policy.retry_after],
         "timeout": timeout.total_seconds(),
         "signature": {"header": policy.signature.header or None, "prefix": policy.signature.prefix},
     }
+
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+
+class LedgerPlace(NamedTuple):
+    """The place of an entry in the ledger: its time, the number of its reseller and its `id`.
+
+    Entries of equal times are ordered by reseller and number. Places are stable while entries are posted, and bisection
+    finds them in each wallet: a page costs the same for any number of entries.
+    """
+
+    at: datetime
+    reseller: int
+    id: int
+
+    def __str__(self) -> str:
+        return f"{(self.at - EPOCH) // MICROSECOND}.{self.reseller}.{self.id}"
+
+
+def _place(cursor: str) -> LedgerPlace:
+    microseconds, reseller, id_ = map(int, cursor.split("."))
+    return LedgerPlace(EPOCH + microseconds * MICROSECOND, reseller, id_)
+
+
+LedgerLine = tuple[LedgerPlace, Reseller, Entry]
+
+
+async def list_ledger(request: Request) -> Response:
+    """List the entries of all wallets, newest first; `reseller`, `type` and `refid` are filters."""
+    live, query = sandbox_query(request, "ledger-query")
+    state, code = live.core.state, query.get("reseller")
+    before = _place(query["cursor"]) if "cursor" in query else None
+    lists = [
+        _entries(state, number, one, before, query)
+        for number, one in enumerate(state.resellers.values())
+        if code in (None, one.code)
+    ]
+    found = merge(*lists, key=lambda line: line[0], reverse=True)
+    return reply(await page("entries", query, found, lambda line: _ledger_row(state, *line), lambda line: line[0]))
+
+
+def _entries(
+    state: State, number: int, one: Reseller, before: LedgerPlace | None, query: Mapping[str, Any]
+) -> Iterator[LedgerLine]:
+    """Yield the matching entries of the reseller with this number, newest first."""
+    count = _count_before(one.wallet.entries, number, before)
+    type_ = EntryType(query["type"]) if "type" in query else None
+    if "refid" not in query:
+        entries = one.wallet.newest_first(type_, count)
+    else:
+        paid = payment_with(state, one, query["refid"])
+        ids = [id_ for id_ in reversed(paid.entry_ids if paid else ()) if id_ <= count]
+        entries = (entry for entry in map(one.wallet.entry, ids) if type_ in (None, entry.type))
+    for entry in entries:
+        yield LedgerPlace(entry.at, number, entry.id), one, entry
+
+
+def _count_before(entries: Sequence[Entry], number: int, before: LedgerPlace | None) -> int:
+    """Return how many entries of the reseller with this number come after a place in the list, which has the newest
+    first."""
+    if before is None:
+        return len(entries)
+    if number == before.reseller:
+        return max(0, min(before.id - 1, len(entries)))
+    bisect = bisect_right if number < before.reseller else bisect_left
+    return bisect(entries, before.at, key=lambda entry: entry.at)
+
+
+def _ledger_row(state: State, place: LedgerPlace, one: Reseller, entry: Entry) -> dict[str, Any]:
+    paid = state.transactions.get(entry.trxid)
+    return render.entry(entry) | {"refid": paid.refid if paid else "", "reseller": one.code}

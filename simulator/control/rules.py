@@ -1,4 +1,5 @@
-"""`/_sim/sandboxes/{id}/rules`: lists, adds and removes rules of the running sandbox, with their counts."""
+"""`/_sim/sandboxes/{id}/rules` and `…/holds`: rules of the running sandbox with their counts, and the answers and
+deliveries that rules hold."""
 
 from pathlib import Path as FilePath
 from typing import Any
@@ -6,9 +7,12 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from simulator.contract.validate import validator
 from simulator.control import render
-from simulator.control.filters import page_of, query_of
+from simulator.control.filters import query_of, refuse_other_parameters, waited
 from simulator.control.http import (
+    InvalidInput,
+    body_of,
     bytes_of,
     decoded,
     no_content,
@@ -20,6 +24,7 @@ from simulator.control.http import (
 from simulator.domain.commands import AddRule, RemoveRule
 from simulator.domain.model.rules import Rule, RuleCount, ScenarioOrigin, SourceLine
 from simulator.runtime.background import in_background, place
+from simulator.runtime.holds import HELD_S_MAX
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.build import COMPILER
 from simulator.scenario.lint.linter import NEVER_MATCHES, rule_findings
@@ -34,7 +39,7 @@ async def list_all(request: Request) -> Response:
     live = sandbox_of(request)
     query, origin = query_of(request, "rules-query"), live.scenario.origin
     listed = ((section, *entry) for section, book in live.core.state.books.items() for entry in book.counted_rules())
-    return reply(await page("rules", page_of(query), listed, lambda entry: _row(origin, *entry)))
+    return reply(await page("rules", query, listed, lambda entry: _row(origin, *entry)))
 
 
 def _row(origin: ScenarioOrigin | None, section: str, rule: Rule[Any], count: RuleCount) -> dict[str, Any]:
@@ -87,3 +92,31 @@ async def remove(request: Request) -> Response:
     live = sandbox_of(request)
     await live.submit(RemoveRule(request.path_params["rule"]))
     return no_content()
+
+
+async def list_holds(request: Request) -> Response:
+    """List the held items, first come first; with `wait_for`, wait until that many are held or the timeout passes."""
+    query = query_of(request, "holds-query")
+    live, name = sandbox_of(request), query.get("name", "")
+    holds = live.holds
+    complete = await waited(request, query, lambda: lambda: len(holds.of(name)), holds.notifier)
+    rows, now = [], live.clock.wall()
+    for held in holds.of(name):
+        waited_s = max(0.0, (now - held.wall).total_seconds())
+        row = render.members(held, "name", "kind", "what", "refid")
+        row |= {"job": held.job or None, "since": render.moment(held.since), "waited": round(waited_s, 3)}
+        rows.append(row | {"ends_in": round(max(0.0, HELD_S_MAX - waited_s), 3)})
+    return reply({"holds": rows, "complete": complete})
+
+
+async def release(request: Request) -> Response:
+    """Release the items that wait under a name: the first `count`, all by default."""
+    refuse_other_parameters(request)
+    wanted = await body_of(request, "release-request", may_be_empty=True)
+    count = int(wanted["count"]) if "count" in wanted else None
+    holds, name = sandbox_of(request).holds, request.path_params["name"]
+    readable = name.encode("utf-8", "replace").decode()  # bytes of a path that are not UTF-8 are lone surrogates
+    for text in validator("holds-query").problems({"name": readable}).get("name", ()):
+        raise InvalidInput(text, "name")
+    released = holds.release(name, count)
+    return reply({"released": released, "held": len(holds.of(name)) - released})

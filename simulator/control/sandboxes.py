@@ -1,7 +1,10 @@
-"""`/_sim/sandboxes`: create, list, show, reset, delete; and check the invariants."""
+"""`/_sim/sandboxes`: create, list, show, reset, delete; check the invariants; and the servers that share a store."""
 
-from typing import Any
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple, Protocol
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -21,7 +24,6 @@ from simulator.control.http import (
     sandbox_of,
     sandboxes_of,
 )
-from simulator.control.servers import Application, Lists, servers_of
 from simulator.control.tapes import MEDIA_TYPE, begin, fork
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.scenario import Scenario
@@ -34,6 +36,17 @@ from simulator.scenario.library import load_scenario, names, scenario_from_objec
 from simulator.scenario.lint.waits import real_waits
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.scenario_files import ABSENT, TAPE_BYTES_MAX, Unreadable
+from simulator.wire.money import encode
+
+FORWARDED_KEY: Final = "reseller_sim.forwarded"
+"""The key in the scope of a request that another server has forwarded."""
+
+LIST_BYTES: Final = 1024 * 1024
+"""The assumed size of the lists of the other servers, which takes a quarter of the memory for long requests."""
+
+Application = Any
+"""An ASGI application, which answers a request instead of a response."""
+
 
 YAML_TYPES = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})
 
@@ -44,16 +57,18 @@ async def list_all(request: Request) -> Response:
     found = (live for live in sandboxes_of(request) if access.sandbox in (None, live.id))
     rows = await in_slices([render.sandbox(live, url, shows_secrets=access.may_change)] for live in found)
     servers = servers_of(request)
-    return reply({"sandboxes": rows} if servers is None else await Lists.joined(request, servers, rows))
+    return reply({"sandboxes": rows} if servers is None else await joined_lists(request, servers, rows))
 
 
 async def create(request: Request) -> Application:
     """Create a sandbox, ready for use, from JSON or from a scenario in YAML. Raises `Busy` when too many are being
-    created."""
+    created, and `Forbidden` when the token is for another sandbox."""
     raw = await bytes_of(request, TAPE_BYTES_MAX if is_tape(request) else BODY_BYTES_MAX)
     with place(len(raw)):
         wanted = await _wanted(request, raw)
-        _refuse_others(request, wanted)
+        may_touch(request, wanted.get("id"))
+        if "fork" in wanted:
+            may_touch(request, wanted["fork"]["of"])
         servers = request.app.state.servers
         if servers is not None and (answer := await servers.place(request, raw, wanted)) is not None:
             return answer
@@ -66,13 +81,6 @@ async def create(request: Request) -> Application:
     live.start()
     warnings = [] if live.clock.runs else real_waits(live.scenario)
     return reply(render.sandbox(live, base_url(request)) | {"warnings": warnings}, 201)
-
-
-def _refuse_others(request: Request, wanted: dict[str, Any]) -> None:
-    """Raise `Forbidden` when the token is for a sandbox other than the one to be created or forked."""
-    may_touch(request, wanted.get("id"))
-    if "fork" in wanted:
-        may_touch(request, wanted["fork"]["of"])
 
 
 async def _wanted(request: Request, raw: bytes) -> dict[str, Any]:
@@ -125,9 +133,7 @@ async def _from_tape(request: Request, wanted: dict[str, Any]) -> LiveSandbox:
     others = wanted.keys() - {"id", "tape", "quotas"}
     if others:
         raise InvalidInput("must be left out: a sandbox that begins from a tape has what the tape says", min(others))
-    name, files = wanted["tape"]["file"], files_of(request)
-    if files is None:
-        raise no_folder("tape.file")
+    name, files = wanted["tape"]["file"], needed_files(request, "tape.file")
     try:
         content = await in_background(files.folder.tape, name)
     except Unreadable as error:
@@ -166,11 +172,10 @@ async def _scenario(request: Request, wanted: str | dict[str, Any]) -> Scenario:
 
 
 async def _scenario_in_file(request: Request, wanted: dict[str, Any]) -> Scenario:
-    name, files = wanted["file"], files_of(request)
+    name = wanted["file"]
     if len(wanted) > 1 or not isinstance(name, str):
         raise InvalidInput('a scenario of a file is {"file": NAME}, and nothing beside it', "scenario")
-    if files is None:
-        raise no_folder("scenario.file")
+    files = needed_files(request, "scenario.file")
     try:
         return await in_background(scenario_in, files, name)
     except Unreadable as error:
@@ -181,16 +186,19 @@ async def _scenario_in_file(request: Request, wanted: dict[str, Any]) -> Scenari
         raise Unacceptable("unknown_file", text, "scenario.file") from None
 
 
-def no_folder(path: str) -> Unacceptable:
-    """Return the error for files without `--scenarios`."""
-    text = "start the server with --scenarios DIR to use files; without it send the scenario itself"
-    return Unacceptable("no_scenarios_folder", text, path)
-
-
 def files_of(request: Request) -> ClientFiles | None:
     """Return the folder of `--scenarios`, or None."""
     found: ClientFiles | None = request.app.state.client_files
     return found
+
+
+def needed_files(request: Request, path: str) -> ClientFiles:
+    """Return the folder of `--scenarios`. Raises `Unacceptable` without one; `path` is the input that needs it."""
+    files = files_of(request)
+    if files is None:
+        text = "start the server with --scenarios DIR to use files; without it send the scenario itself"
+        raise Unacceptable("no_scenarios_folder", text, path)
+    return files
 
 
 def _quotas(wanted: dict[str, Any], server: Quotas) -> Quotas:
@@ -199,9 +207,8 @@ def _quotas(wanted: dict[str, Any], server: Quotas) -> Quotas:
     for name in wanted:
         given, most = getattr(asked, name), getattr(server, name)
         if most is not None and (given is None or given > most):
-            raise InvalidInput(
-                f"the server allows a sandbox {most:g} at most, and always has a bound", f"quotas.{name}"
-            )
+            text = f"the server allows a sandbox {most:g} at most, and always has a bound"
+            raise InvalidInput(text, f"quotas.{name}")
     return asked
 
 
@@ -229,3 +236,71 @@ async def invariants(request: Request) -> Response:
     """Return the violated invariants of the ledger, as of this request."""
     violations = await in_slices(sandbox_of(request).core.violations_in_slices())
     return reply({"ok": not violations, "violations": violations})
+
+
+class OtherList(NamedTuple):
+    """The list of another server, or the reason why it is missing."""
+
+    url: str
+    body: bytes = b""
+    reason: str | None = None
+
+
+class Servers(Protocol):
+    """All servers, from the view of this server."""
+
+    @property
+    def own_url(self) -> str: ...
+
+    async def lists(self, request: Request) -> Sequence[OtherList]:
+        """Return the lists of the other servers."""
+        ...
+
+    async def place(self, request: Request, raw: bytes, wanted: dict[str, Any]) -> Application | None:
+        """Own the name of a sandbox that is about to be created, and add it to `wanted`. Return None, or what answers
+        instead because another server has to create it."""
+        ...
+
+
+class _Named(msgspec.Struct):
+    id: str
+
+
+class _List(msgspec.Struct):
+    sandboxes: list[msgspec.Raw]
+
+
+def servers_of(request: Request) -> Servers | None:
+    """Return the servers that share the sandboxes. Return None for a single server, and for a request that another
+    server has forwarded, which gets the local answer."""
+    servers: Servers | None = request.app.state.servers
+    return None if FORWARDED_KEY in request.scope else servers
+
+
+async def joined_lists(request: Request, servers: Servers, own: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the sandboxes of all servers, and the list of servers. `own` are the rows of this server. Raises `Busy`
+    when a few lists are being joined already."""
+    with place(LIST_BYTES):
+        others = await servers.lists(request)
+    rows = {row["id"]: msgspec.Raw(encode(row)) for row in own}
+    shown = [_shown(servers.own_url, len(rows))]
+    for other in others:
+        found, reason = await in_background(_rows, other)
+        shown.append(_shown(other.url, len(found), reason))
+        rows = found | rows
+        await asyncio.sleep(0)
+    return {"sandboxes": [rows[name] for name in sorted(rows)], "servers": shown}
+
+
+def _shown(url: str, count: int, reason: str | None = None) -> dict[str, Any]:
+    return {"url": url, "answered": reason is None, "reason": reason, "sandboxes": count}
+
+
+def _rows(other: OtherList) -> tuple[dict[str, msgspec.Raw], str | None]:
+    if other.reason is not None:
+        return {}, other.reason
+    try:
+        rows = msgspec.json.decode(other.body, type=_List).sandboxes
+        return {msgspec.json.decode(row, type=_Named).id: row for row in rows}, None
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return {}, "gave an answer that is not a list of sandboxes"

@@ -9,9 +9,10 @@ from starlette.responses import Response
 
 from simulator.contract.files import data_dir
 from simulator.control.access import may_see_secrets, may_touch
-from simulator.control.filters import page_of, query_of, refuse_other_parameters
-from simulator.control.http import InvalidInput, bytes_of, decoded, reply, sandbox_of
-from simulator.control.sandboxes import files_of, is_yaml, no_folder
+from simulator.control.filters import query_of, refuse_other_parameters
+from simulator.control.http import InvalidInput, bytes_of, cursor_of, decoded, reply, sandbox_of
+from simulator.control.render import members
+from simulator.control.sandboxes import files_of, is_yaml, needed_files
 from simulator.runtime.background import in_background, place
 from simulator.scenario.client_files import BUNDLED, FOLDER, ClientFiles, listed, save_text, text_of
 from simulator.scenario.library import BODY, CheckResult, check_text, end_column
@@ -27,12 +28,11 @@ LINE_CHARS_MAX: Final = 10_000  # per line that is searched for the end of a val
 
 async def list_all(request: Request) -> Response:
     """List the bundled scenarios, and the files of the folder of `--scenarios`."""
-    asked = page_of(query_of(request, "scenarios-query"))
-    folder = _folder(request)
+    query, folder = query_of(request, "scenarios-query"), _folder(request)
     with place(0):
-        rows, has_more = await in_background(listed, folder, asked.cursor, asked.limit)
-    shown = [{"name": one.name, "description": one.description, "source": one.source} for one in rows]
-    cursor = str(asked.cursor + len(rows)) if has_more else None
+        rows, has_more = await in_background(listed, folder, cursor_of(query), query["limit"])
+    shown = [members(one, "name", "description", "source") for one in rows]
+    cursor = str(cursor_of(query) + len(rows)) if has_more else None
     return reply({"scenarios": shown, "has_folder": folder is not None, "cursor": cursor, "has_more": has_more})
 
 
@@ -51,7 +51,7 @@ async def show(request: Request) -> Response:
 async def save(request: Request) -> Response:
     """Save a text in the folder of `--scenarios`, if a sandbox can be created from it and the file has not changed
     meanwhile."""
-    files, name = files_of(request), request.path_params["name"]
+    name = request.path_params["name"]
     if name == CHECK:
         raise HTTPException(405)
     refuse_other_parameters(request)
@@ -59,8 +59,7 @@ async def save(request: Request) -> Response:
     raw = await bytes_of(request)
     with place(len(raw)):
         wanted = await in_background(decoded, raw, "scenario-save-request")
-        if files is None:
-            raise no_folder("name")
+        files = needed_files(request, "name")
         text = _encoded(wanted["text"])
         checked = await in_background(check_text, text, files)
         if checked.errors:
@@ -76,8 +75,8 @@ async def check(request: Request) -> Response:
     raw = await bytes_of(request)
     with place(len(raw)):
         text, below = (raw, "") if is_yaml(request) else await in_background(_wanted, raw)
-        if below and files_of(request) is None:
-            raise no_folder("extends_dir")
+        if below:
+            needed_files(request, "extends_dir")
         return reply(await in_background(_answer, text, files_of(request), below))
 
 
@@ -106,16 +105,12 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _check_text(text: bytes, files: ClientFiles | None, below: str) -> CheckResult:
+def _answer(text: bytes, files: ClientFiles | None, below: str) -> dict[str, Any]:
     try:
-        return check_text(text, files, below)
+        found = check_text(text, files, below)
     except Unreadable as error:
         message = f"extends_dir is a folder below the folder of --scenarios: {error.reason}"
         raise InvalidInput(message, "extends_dir") from None
-
-
-def _answer(text: bytes, files: ClientFiles | None, below: str) -> dict[str, Any]:
-    found = _check_text(text, files, below)
     shown = text.decode("utf-8", "replace")
     lines = shown.removeprefix("\ufeff").splitlines() if found.problems else []
     rows = [_problem(one, found, lines) for one in found.problems]
@@ -135,12 +130,9 @@ def _problem(one: Problem, found: CheckResult, lines: list[str]) -> dict[str, An
     suggested = SUGGESTED.search(one.message)
     return {
         "file": None if one.source == BODY else one.source,
-        "line": one.line,
-        "column": one.column,
+        **members(one, "line", "column"),
         "end_column": end_column(lines[one.line - 1][:LINE_CHARS_MAX], one.column) if is_here else None,
-        "path": one.path,
-        "code": one.code,
-        "message": one.message,
+        **members(one, "path", "code", "message"),
         "suggestion": suggested[1] if suggested else None,
         "severity": "error" if one in found.errors else "warning",
     }

@@ -38,7 +38,7 @@ from simulator.runtime.marks import Mark
 
 
 def _shown(mark: Mark) -> dict[str, Any]:
-    return {"name": mark.name, "n": mark.n, "at": render.moment(mark.at)}
+    return render.members(mark, "name", "n", "at")
 
 
 async def list_marks(request: Request) -> Response:
@@ -152,17 +152,15 @@ async def show(request: Request) -> Response:
     with place(live.tape.bytes):
         await load_whole_tape(live.tape)
         tape = taken(live)
+        steps = _with_secrets(tape) if shows_secrets else lines_in_steps(tape, request.app.state.replayer)
         try:
-            lines = await _all(
-                _with_secrets(tape) if shows_secrets else lines_in_steps(tape, request.app.state.replayer)
-            )
+            lines = await _all(steps)
         except CannotMask as error:
-            raise Conflict(
-                "cannot_mask", f"the tape cannot be redacted: {error}; ask for it with ?secrets=shown"
-            ) from None
+            text = f"the tape cannot be redacted: {error}; ask for it with ?secrets=shown"
+            raise Conflict("cannot_mask", text) from None
         content = b"".join(await _all(packed(lines)))
-    name = f"{live.id}.tape"
-    return Response(content, media_type=MEDIA_TYPE, headers={"content-disposition": f'attachment; filename="{name}"'})
+    headers = {"content-disposition": f'attachment; filename="{live.id}.tape"'}
+    return Response(content, media_type=MEDIA_TYPE, headers=headers)
 
 
 def _with_secrets(tape: TakenTape) -> Iterator[bytes]:

@@ -10,16 +10,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.callbacks import callback
-from simulator.control.filters import page_of, query_of, refuse_unknown_reseller
-from simulator.control.http import error, lines, page, reply, sandbox_of, sandboxes_of
+from simulator.control.deliveries import callback
+from simulator.control.filters import sandbox_query
+from simulator.control.http import cursor_of, lines, page, reply, sandbox_of, sandboxes_of
+from simulator.control.render import members
 from simulator.control.requests import row as request_row
+from simulator.domain.errors import Unknown
 from simulator.domain.model.cases import Case
 from simulator.domain.model.transactions import PaymentResult, Transaction
 from simulator.domain.state import State, payment_with
 from simulator.runtime.attempt_log import SentRequests
 from simulator.runtime.holds import HoldEntry
-from simulator.wire.money import number
 from simulator.wire.payments import STATUS_NAMES
 
 Row = Mapping[str, Any]
@@ -35,13 +36,8 @@ FIRST_REQUEST, CREATION, DEBIT, DUE, DUE_ENTRY, DUE_CALLBACK, REQUEST, CASE, CAU
 )
 
 
-def story_events(story: Row, held: Sequence[Row] = ()) -> list[dict[str, Any]]:
-    """Return `at` and `text` of everything in a payment's story; `at` is None for future events. `held` are its
-    requests and callbacks that are held now."""
-    return [{"at": None if at == LATER else at, "text": text} for at, _, _, text in sorted(_events(story, held))]
-
-
 def _events(story: Row, held: Sequence[Row]) -> Iterator[Event]:
+    """Yield everything in a payment's story; `held` are its requests and callbacks that are held now."""
     jobs = {row["job"]: f"held as {row['name']!r}" for row in held if row["job"]}
     for n, row in enumerate(row for row in held if not row["job"]):
         yield row["at"], REQUEST, n, f"{row['what']}: held as {row['name']!r}"
@@ -97,13 +93,7 @@ SHOWN_MAX = 100
 def _row(one: Transaction) -> dict[str, Any]:
     result = one.result
     return {
-        "trxid": one.trxid,
-        "refid": one.refid,
-        "reseller": one.reseller,
-        "product": one.product,
-        "account": one.account,
-        "amount": number(one.amount),
-        "cost": number(one.cost),
+        **members(one, "trxid", "refid", "reseller", "product", "account", "amount", "cost"),
         "status": STATUS_NAMES[result.status],
         "status_code": result.code,
         "created": render.moment(one.created),
@@ -114,14 +104,11 @@ def _row(one: Transaction) -> dict[str, Any]:
 
 async def list_all(request: Request) -> Response:
     """List transactions, newest first; `refid` and `reseller` are filters."""
-    live = sandbox_of(request)
-    query = query_of(request, "sandbox-transactions-query")
-    refuse_unknown_reseller(live, query)
-    asked = page_of(query)
+    live, query = sandbox_query(request, "sandbox-transactions-query")
     refid, reseller = (query.get(name) for name in ("refid", "reseller"))
-    before = min(asked.cursor or sys.maxsize, len(live.core.state.transactions))
+    before = min(cursor_of(query) or sys.maxsize, len(live.core.state.transactions))
     found = _newest_first(live.core.state, refid, reseller, before)
-    return reply(await page("transactions", asked, found, _row, lambda one: one.number))
+    return reply(await page("transactions", query, found, _row, lambda one: one.number))
 
 
 def _newest_first(state: State, refid: str | None, code: str | None, before: int) -> Iterator[Transaction]:
@@ -144,7 +131,7 @@ async def show(request: Request) -> Response:
     live = sandbox_of(request)
     one = live.core.state.transactions.get(request.path_params["trxid"])
     if one is None:
-        return error(404, "unknown_transaction", "this sandbox has no such transaction; ?refid= finds by refid")
+        raise Unknown("unknown_transaction", "this sandbox has no such transaction; ?refid= finds by refid")
     mask = sandboxes_of(request).mask_of(live)
     of_it = [each for each in live.journal if each.trxid == one.trxid]
     rows = await lines(of_it[-SHOWN_MAX:], lambda each: request_row(each, mask))
@@ -166,11 +153,7 @@ def story(
     callbacks = state.callbacks.of(one.trxid)
     found = {
         **_row(one),
-        "product_name": one.product_name,
-        "remarks": one.remarks,
-        "extras": one.extras,
-        "sender": one.sender,
-        "requeries": one.requeries,
+        **members(one, "product_name", "remarks", "extras", "sender", "requeries"),
         "requests": requests,
         "requests_left_out": left_out,
         "statuses": [_status(result) for result in one.results],
@@ -184,7 +167,8 @@ def story(
         for each in holds
         if each.refid == one.refid
     ]
-    return found | {"events": story_events(found, held)}
+    events = sorted(_events(found, held))
+    return found | {"events": [{"at": None if at == LATER else at, "text": text} for at, _, _, text in events]}
 
 
 def _status(result: PaymentResult) -> dict[str, Any]:
@@ -192,29 +176,15 @@ def _status(result: PaymentResult) -> dict[str, Any]:
         "at": render.moment(result.at),
         "status": STATUS_NAMES[result.status],
         "status_code": result.code,
-        "cause": result.cause,
-        "cost": number(result.cost),
-        "balance": number(result.balance),
-        "remarks": result.remarks,
-        "sn": result.sn,
-        "pin": result.pin,
+        **members(result, "cause", "cost", "balance", "remarks", "sn", "pin"),
         "expiry": f"{result.expiry:%Y%m%d}" if result.expiry else "",
-        "note": result.note,
-        "voucherlink": result.voucherlink,
+        **members(result, "note", "voucherlink"),
     }
 
 
 def _case(case: Case) -> dict[str, Any]:
     return {
-        "id": case.id,
-        "kind": case.kind.value,
-        "at": render.moment(case.at),
+        **members(case, "id", "kind", "at"),
         "status": "Success" if case.is_accepted else "Failed",
-        "message": case.message,
-        "state": case.state.value,
-        "ended": render.moment(case.ended),
-        "rule": case.rule,
-        "user_email": list(case.user_email),
-        "refund_type": case.refund_type,
-        "refund_reason": case.refund_reason,
+        **members(case, "message", "state", "ended", "rule", "user_email", "refund_type", "refund_reason"),
     }

@@ -36,17 +36,12 @@ def expectations_shown(verdicts: list[Verdict]) -> dict[str, Any]:
 
 
 def _row(verdict: Verdict) -> dict[str, Any]:
-    expectation, actual = verdict.expectation, verdict.actual
+    expectation = verdict.expectation
     return {
-        "name": expectation.name,
-        "kind": expectation.kind.value,
+        **render.members(expectation, "name", "kind"),
         "place": render.place(expectation.place),
         "expected": _expected(expectation),
-        "actual": actual if isinstance(actual, int) else number(actual),
-        "ok": verdict.ok,
-        "message": verdict.message,
-        "nearest": list(verdict.nearest),
-        "pending": list(verdict.pending),
+        **render.members(verdict, "actual", "ok", "message", "nearest", "pending"),
     }
 
 
@@ -112,10 +107,20 @@ async def show_coverage(request: Request) -> Response:
 def coverage_shown(coverage: Coverage) -> dict[str, Any]:
     """Return coverage in the form of the control API."""
     parts = {
-        "rules": _rules(coverage),
-        "magic": _magic(coverage),
+        "rules": [
+            render.members(key, "scenario", "section", "id", "name") | render.members(count, "matched", "chosen")
+            for key, count in coverage.rules.items()
+        ],
+        "magic": [
+            {"digits": digits, "outcome": one.text, "met": one.met, "chosen": dict(one.chosen)}
+            for digits, one in coverage.magic.items()
+        ],
         "endpoints": list(_endpoints(coverage.answers)),
-        "outcomes": _outcomes(coverage),
+        "outcomes": [
+            {"id": str(one.id), "group": one.group, "text": one.text, "met": count > 0, "count": count}
+            for one in OUTCOMES
+            for count in [coverage.outcomes[one.id]]
+        ],
     }
     summary = {
         "rules": _share(rule["chosen"] for rule in parts["rules"]),
@@ -131,29 +136,6 @@ def _share(met: Iterator[int]) -> dict[str, int]:
     return {"met": sum(1 for count in counts if count), "total": len(counts)}
 
 
-def _rules(coverage: Coverage) -> list[dict[str, Any]]:
-    return [
-        {"scenario": key.scenario, "section": key.section, "id": key.id, "name": key.name}
-        | {"matched": count.matched, "chosen": count.chosen}
-        for key, count in coverage.rules.items()
-    ]
-
-
-def _magic(coverage: Coverage) -> list[dict[str, Any]]:
-    return [
-        {"digits": digits, "outcome": one.text, "met": one.met, "chosen": dict(one.chosen)}
-        for digits, one in coverage.magic.items()
-    ]
-
-
-def _outcomes(coverage: Coverage) -> list[dict[str, Any]]:
-    return [
-        {"id": str(one.id), "group": one.group, "text": one.text, "met": count > 0, "count": count}
-        for one in OUTCOMES
-        for count in [coverage.outcomes[one.id]]
-    ]
-
-
 def _endpoints(answers: Counter[AnswerKind]) -> Iterator[dict[str, Any]]:
     """Yield the endpoints, first the contract's, each with its documented statuses that were not met."""
     by_endpoint: dict[MethodAndPath, list[tuple[AnswerKind, int]]] = {}
@@ -162,7 +144,11 @@ def _endpoints(answers: Counter[AnswerKind]) -> Iterator[dict[str, Any]]:
     documented = _documented()
     for method, path in (*documented, *(found for found in by_endpoint if found not in documented)):
         sorts = by_endpoint.get((method, path), [])
-        listed_answers = [_answer(answered, count) for answered, count in sorts]
+        listed_answers = [
+            {"status": 0 if answered.ending == "abort" else answered.status, "error": str(answered.error)}
+            | {"ending": answered.ending, "count": count}
+            for answered, count in sorts
+        ]
         met = {str(one["status"]) for one in listed_answers}
         yield {
             "method": method,
@@ -171,11 +157,6 @@ def _endpoints(answers: Counter[AnswerKind]) -> Iterator[dict[str, Any]]:
             "answers": listed_answers,
             "never": [status for status in documented.get((method, path), ()) if status not in met],
         }
-
-
-def _answer(answered: AnswerKind, count: int) -> dict[str, Any]:
-    status = 0 if answered.ending == "abort" else answered.status
-    return {"status": status, "error": str(answered.error), "ending": answered.ending, "count": count}
 
 
 def _documented() -> dict[MethodAndPath, list[str]]:

@@ -36,6 +36,13 @@ def app() -> Iterator[App]:
         logger.filters[:] = [each for each in logger.filters if not isinstance(each, WithoutSecrets)]
 
 
+def test_every_logger_of_the_program_is_masked() -> None:
+    texts = {path: path.read_text("utf-8") for path in (ROOT / "simulator").rglob("*.py")}
+    ours = {path for path, text in texts.items() if "getLogger(__name__)" in text}
+    assert ours
+    assert {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in ours} <= set(LOGGERS)
+
+
 @pytest.mark.parametrize("name", LOGGERS)
 def test_a_traceback_and_a_message_are_masked(app: App, name: str) -> None:
     secret = next(iter(app.sandboxes.get("default").core.state.resellers.values())).keys[0].secret

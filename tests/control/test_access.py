@@ -9,15 +9,8 @@ from typing import Any
 import pytest
 
 from simulator.contract.openapi import CONTROL, load
-from simulator.control.access import (
-    FILE_BYTES_MAX,
-    TOKENS_MAX,
-    BadTokens,
-    Forbidden,
-    Guard,
-    TokenPermissions,
-    parsed_tokens,
-)
+from simulator.control.access import FILE_BYTES_MAX, BadTokens, Guard, TokenPermissions, parsed_tokens
+from simulator.control.http import Unauthorized
 from simulator.runtime import events
 from tests.support.client import Client, Response, running
 from tests.support.following import Following
@@ -395,7 +388,6 @@ def test_tokens_are_hidden_wherever_they_come(server: Client) -> None:
         ("ci full 0123456789abcdef sandbox=a more", "line 1: write NAME read|full TOKEN"),
         ("ci admin 0123456789abcdef", "line 1: write NAME read|full TOKEN"),
         ("ci full short", "line 1: write NAME read|full TOKEN"),
-        ("ci full " + "x" * 201, "line 1: write NAME read|full TOKEN"),
         ("ci full 0123456789abcde\x7f", "line 1: write NAME read|full TOKEN"),
         ("-ci full 0123456789abcdef", "line 1: write NAME read|full TOKEN"),
         ("c" * 65 + " full 0123456789abcdef", "line 1: write NAME read|full TOKEN"),
@@ -406,7 +398,6 @@ def test_tokens_are_hidden_wherever_they_come(server: Client) -> None:
         ("ci full 0123456789abcdef\ndi read 0123456789abcdef", "line 2: the token of di is already used"),
         ("ci full 0123456789abcdéf", "has characters other than ASCII"),
         ("x" * (FILE_BYTES_MAX + 1), "has more than 65536 bytes"),
-        ("\n".join(f"n{n} read token-{n:016d}" for n in range(TOKENS_MAX + 1)), f"line {TOKENS_MAX + 1}: is one more"),
     ],
 )
 def test_a_file_of_tokens_that_cannot_be_used_says_where_and_repeats_no_token(text: str, wrong: str) -> None:
@@ -424,6 +415,5 @@ def test_a_token_is_found_whichever_place_it_has() -> None:
     ):
         assert guard.access({"host": "localhost", "authorization": f"Bearer {secret}"}) == access
     for secret in ("", "dashboard-token-000", "x" * 20):
-        refused = guard.access({"host": "localhost", "authorization": f"Bearer {secret}"})
-        assert isinstance(refused, Forbidden)
-        assert refused.status == 401
+        with pytest.raises(Unauthorized):
+            guard.access({"host": "localhost", "authorization": f"Bearer {secret}"})

@@ -80,7 +80,6 @@ HEADERS = [
     ("-H 'X;'", [b"X:"]),
     ("-H 'X: a' -H 'X:'", [b"X: a"]),
     ("-H 'X: a;' -H X:b", [b"X: a;", b"X:b"]),
-    ("-H \"$(printf %b 'X: \\0303\\0251 $(a)\\0377\\0000b\\0012')\"", [b"X: \xc3\xa9 $(a)\xffb"]),
 ]
 
 
@@ -186,13 +185,10 @@ def test_no_body_is_refused_however_it_is_quoted(texts: list[str], quote: Callab
     assert read(command).body == "&".join(texts).encode()
 
 
-def test_our_own_pipe_is_read_and_no_other() -> None:
-    command = f"curl {U}/t --data-binary @-"
-    assert read(f"# Request 1\n$ printf %b 'a\\0000\\0377\\0012 b' | {command}").body == b"a\0\xff\n b"
-    assert read(f"printf %b '' |{command}").body == b""
-    for other in ("printf %s 'a'", "echo 'a'", "printf %b 'a' |"):
-        with pytest.raises(NotCurl, match=r"does not begin with curl"):
-            read(f"{other} | {command}")
+@pytest.mark.parametrize("other", ["printf %b 'a'", "echo 'a'", "printf %b 'a' |"])
+def test_a_body_that_is_piped_into_a_command_is_not_read(other: str) -> None:
+    with pytest.raises(NotCurl, match=r"does not begin with curl"):
+        read(f"{other} | curl {U}/t --data-binary @-")
 
 
 @pytest.mark.parametrize("run", ["1" * 800_000, "a" * 800_000, "," * 400_000 + "}" * 400_000])

@@ -8,12 +8,12 @@ from typing import Any, cast
 
 import pytest
 
-from simulator.control.event_rows import EventRows
-from simulator.control.events import EventQuery, EventSource
+from simulator.control.events import EventQuery, EventSource, event_row
 from simulator.redaction import MASKED
 from simulator.runtime import event_reader, events
 from simulator.runtime.events import NumberedEvent
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import Sandboxes
 from tests.support.client import Client, running
 from tests.support.following import Following, told_in
 
@@ -351,13 +351,12 @@ def test_events_unread_before_a_reset_come_before_it(client: Client) -> None:
 
 def test_two_streams_render_an_event_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     rendered: list[int] = []
-    row = EventRows.row
 
-    def counted(rows: EventRows, live: LiveSandbox, taken: NumberedEvent) -> dict[str, Any]:
+    def counted(rows: Sandboxes, live: LiveSandbox, taken: NumberedEvent, *, with_bodies: bool) -> dict[str, Any]:
         rendered.append(taken.number)
-        return row(rows, live, taken)
+        return event_row(rows, live, taken, with_bodies=with_bodies)
 
-    monkeypatch.setattr(EventRows, "row", counted)
+    monkeypatch.setattr("simulator.control.events.event_row", counted)
     client.call("GET", "/v2/balance")
     bodies = [client.sim("GET", f"{path}?after=0&timeout=0").body for path in (PATH, PATH, "/events")]
     assert all(b"/v2/balance" in body for body in bodies)

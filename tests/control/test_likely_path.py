@@ -11,15 +11,11 @@ MEANT = {
     "/_sim/sandbox": "/_sim/sandboxes",
     "/_sim/sandboxes/": "/_sim/sandboxes",
     "/_sim/healthz": "/_sim/health",
-    "/_sim/version": "/_sim/health",
+    "/_sim/clock": "/_sim/sandboxes/default/clock",
+    "/_sim/requests": "/_sim/sandboxes/default/requests",
     "/_sim/faults": "/_sim/sandboxes/default/rules",
     "/_sim/sandboxes/mine/faults": "/_sim/sandboxes/mine/rules",
     "/_sim/balance": "/_sim/sandboxes/default/resellers",
-    "/_sim/sandboxes/mine/wallet": "/_sim/sandboxes/mine/resellers",
-    "/_sim/time": "/_sim/sandboxes/default/clock",
-    "/_sim/clock/forward": "/_sim/sandboxes/default/clock/advance",
-    "/_sim/clock": "/_sim/sandboxes/default/clock",
-    "/_sim/requests": "/_sim/sandboxes/default/requests",
 }
 
 

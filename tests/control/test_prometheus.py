@@ -2,19 +2,18 @@
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from simulator.control.metrics import COUNTER, GAUGE, HISTOGRAM, Metric, exposition
+from simulator.control.metrics import COUNTER, GAUGE, HISTOGRAM, Definition, exposition
 
 
 def test_metrics_are_read_as_they_were_written_in_the_order_of_their_labels() -> None:
     hostile = 'a "quoted" \\ and\na new line'
-    text = exposition(
-        [
-            Metric("paid_total", COUNTER, "The sum\npaid \\ so far.", {(("by", "b"),): 2, (("by", hostile),): 1}),
-            Metric("temperature", GAUGE, "Degrees.", {(): -0.5}),
-            Metric("nothing_total", COUNTER, "None yet.", {}),
-        ],
-        (),
-    )
+    definitions = {
+        "paid_total": Definition(COUNTER, ("by",), "The sum\npaid \\ so far."),
+        "temperature": Definition(GAUGE, (), "Degrees."),
+        "nothing_total": Definition(COUNTER, (), "None yet."),
+        "unknown": Definition(GAUGE, (), "Without a value."),
+    }
+    text = exposition({"paid_total": {("b",): 2, (hostile,): 1}, "temperature": -0.5, "nothing_total": {}}, definitions)
     paid, temperature, nothing = text_string_to_metric_families(text)
     assert paid.documentation == "The sum\npaid \\ so far."
     assert [(one.labels["by"], one.value) for one in paid.samples] == [(hostile, 1), ("b", 2)]
@@ -23,8 +22,9 @@ def test_metrics_are_read_as_they_were_written_in_the_order_of_their_labels() ->
 
 
 def test_buckets_of_a_histogram_are_cumulative() -> None:
-    metric = Metric("took_seconds", HISTOGRAM, "How long.", {(("of", "x"),): [2, 0, 3, 40.5]})
-    (family,) = text_string_to_metric_families(exposition([metric], (0.0001, 2.5)))
+    metric = Definition(HISTOGRAM, ("of",), "How long.")
+    text = exposition({"took_seconds": {("x",): [2, 0, 3, 40.5]}}, {"took_seconds": metric}, (0.0001, 2.5))
+    (family,) = text_string_to_metric_families(text)
     found = {(one.name.removeprefix("took_seconds"), one.labels.get("le")): one.value for one in family.samples}
     assert found == {
         ("_bucket", "0.0001"): 2,

@@ -24,7 +24,7 @@ from tests.support.contract_responses import FILE
 
 METHODS = ("get", "put", "post", "delete", "patch")
 MEASURED = {"duration_us": 850, "time": 0.85, "wait": 0.85}  # what differs each time
-SIGNED_ANEW = re.compile("(X-Nonce: explained-|X-Signature: v1=)[^']+")  # a new value each time
+SIGNED_ANEW = re.compile("(X-Nonce: again-|X-Signature: v1=)[^']+")  # a new value each time
 EVENT_ID = re.compile(r"^[0-9a-f]{8}\.([0-9]+\.[0-9]+)$")
 EXAMPLE_VERSION = "0.1.0"
 LISTED_MAX = 3  # of a longer list an example shows the beginning

@@ -44,10 +44,8 @@ CONTROL = """
 
 The body is `{"error": code, "message": text, "path": where}`.
 """
-STATUS_OF = {"Unknown": 404, "Conflict": 409, "Unacceptable": 400, "Busy": 429, "NotPermitted": 403}
+STATUS_OF = {"Unknown": 404, "Conflict": 409, "Unacceptable": 400, "Busy": 429, "Forbidden": 403, "Unauthorized": 401}
 """The status of the exceptions that end a request to the control API."""
-WITH_STATUS = ("error", "Forbidden")
-"""Calls with status, code and message."""
 HOLE = "…"
 SOURCE = Path(simulator.__file__).parent
 
@@ -100,7 +98,7 @@ def _control_errors(function: ast.AST) -> Iterator[Error]:
     """Yield the errors of a function that raises an exception of `STATUS_OF` or returns an error."""
     for call, texts in _calls(function):
         status, arguments = STATUS_OF.get(_name(call)), call.args
-        if _name(call) in WITH_STATUS and arguments and isinstance(given := getattr(arguments[0], "value", None), int):
+        if _name(call) == "error" and arguments and isinstance(given := getattr(arguments[0], "value", None), int):
             status, arguments = given, arguments[1:]
         if status and len(arguments) > 1 and (code := _text(arguments[0])):
             yield Error(code, status, _message(arguments[1], texts))

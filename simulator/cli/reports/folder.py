@@ -12,10 +12,9 @@ from simulator.cli.reports.cases import UNFINISHED, ReportCase
 from simulator.cli.reports.coverage import text as coverage_text
 from simulator.cli.reports.html import ROWS_MAX, TITLE, Rows, page, section
 from simulator.cli.usage import CannotStart
-from simulator.control.callbacks import attempt_row
-from simulator.control.callbacks import callback as rendered_callback
-from simulator.control.exports import exported, har
-from simulator.control.requests import row
+from simulator.control.deliveries import attempt_row
+from simulator.control.deliveries import callback as rendered_callback
+from simulator.control.requests import exported, har, row
 from simulator.control.transactions import SHOWN_MAX, story
 from simulator.control.verdicts import coverage_shown as rendered_coverage
 from simulator.control.verdicts import expectations_shown as rendered_verdicts

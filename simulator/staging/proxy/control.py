@@ -13,28 +13,23 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from simulator.control import api_docs, health
+from simulator.control import metrics, pages
 from simulator.control.access import Guard
-from simulator.control.exports import har_parts, pasted
-from simulator.control.filters import (
-    filtered,
-    matcher,
-    page_of,
-    query_of,
-    refuse_other_parameters,
-    wait_of,
-)
+from simulator.control.filters import matcher, numbered_record, query_of, refuse_other_parameters
 from simulator.control.http import (
-    DIGITS_MAX,
+    Forbidden,
     base_url,
+    cursor_of,
     error,
     lines,
     on_domain_error,
     on_http_error,
     on_unexpected,
     page,
+    refusal,
     reply,
 )
+from simulator.control.requests import har_parts, pasted
 from simulator.domain.errors import DomainError, Unknown
 from simulator.redaction import Mask
 from simulator.runtime.background import in_background
@@ -85,8 +80,8 @@ class ProxyControl:
         self._watcher, self._guard, self._audit, self._facts = watcher, guard, audit, facts
         log, listing = watcher.log, self._listing
         endpoints: dict[str, Callable[..., Any]] = {
-            HEALTH_PATH: health.health,
-            "/_sim/openapi.json": api_docs.proxy_document,
+            HEALTH_PATH: metrics.health,
+            "/_sim/openapi.json": pages.proxy_document,
             "/_sim/sandboxes": self._list,
             ONE + "/requests": listing("requests", "observed-requests-query", log.calls, _OF_CALL, shown.request),
             ONE + "/requests.har": self._as_har,
@@ -116,9 +111,10 @@ class ProxyControl:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request that the guard accepts; open paths need no token."""
         if scope["path"] not in OPEN_PATHS:
-            refusal = self._guard.check(Headers(scope=scope))
-            if refusal is not None:
-                await error(refusal.status, refusal.code, refusal.message)(scope, receive, send)
+            try:
+                self._guard.access(Headers(scope=scope))
+            except Forbidden as forbidden:
+                await refusal(forbidden)(scope, receive, send)
                 return
         _, _, *parts = scope["path"].split("/")
         if parts[:1] == ["sandboxes"] and parts[1:2] not in ([], [shown.SANDBOX]):
@@ -150,26 +146,22 @@ class ProxyControl:
     async def _as_har(self, request: Request) -> Response:
         """Return the latest requests that match as HAR 1.2."""
         query = query_of(request, "observed-har-query")
-        asked, mask, url = page_of(query), self._mask, base_url(request)
-        found = filtered(_OF_CALL, query, _before(self._watcher.log.calls, asked.cursor))
-        parts = har_parts(found, asked.limit, lambda seen: shown.exported(url, seen, mask))
-        return Response(b"".join([mask.answer(part) async for part in parts]), media_type="application/json")
+        mask, url = self._mask, base_url(request)
+        found = filter(matcher(_OF_CALL, query), _before(self._watcher.log.calls, cursor_of(query)))
+        parts = await har_parts(found, query["limit"], lambda seen: shown.exported(url, seen, mask))
+        return Response(b"".join(map(mask.answer, parts)), media_type="application/json")
 
     async def _request(self, request: Request) -> Response:
-        return await self._reply(shown.exchange(self._seen(request), self._mask))
+        return await self._reply(shown.exchange(numbered_record(request, self._watcher.log.calls), self._mask))
 
     async def _as_curl(self, request: Request) -> Response:
         """Return a request as a command for a POSIX shell."""
-        mask = self._mask
-        return PlainTextResponse(pasted(base_url(request), shown.sent(self._seen(request), mask), mask))
-
-    def _seen(self, request: Request) -> SeenCall:
-        """Return the call whose number is in the path. Raises `Unknown` when the journal does not have it."""
-        number = request.path_params["n"]
-        is_number = number.isascii() and number.isdigit() and len(number) <= DIGITS_MAX
-        if (seen := self._watcher.log.calls.find(int(number)) if is_number else None) is None:
-            raise Unknown("unknown_request", "the journal has no such request, or has evicted it")
-        return seen
+        seen, mask, url = numbered_record(request, self._watcher.log.calls), self._mask, base_url(request)
+        row = shown.exported(url, seen, mask)
+        if seen.body_bytes != len(seen.call.body):  # a compressed body was unpacked
+            headers = row["request"]["headers"]
+            row["request"]["headers"] = [pair for pair in headers if pair[0].lower() != "content-encoding"]
+        return PlainTextResponse(pasted(url, row, seen.call.body, shown.target(seen, mask)))
 
     def _listing(
         self,
@@ -183,13 +175,12 @@ class ProxyControl:
 
         async def listed(request: Request) -> Response:
             query, mask = query_of(request, schema), self._mask
-            asked, (wait_for, timeout_s), matches = page_of(query), wait_of(query), matcher(filters, query)
-            complete = True
+            matches, wait_for, complete = matcher(filters, query), query["wait_for"], True
             if wait_for:
                 found = Tally(log, matches)
-                complete = await log.notifier.wait_until(lambda: found.count() >= wait_for, timeout_s)
-            rows = filter(matches, _before(log, asked.cursor))
-            answer = await page(name, asked, rows, lambda seen: row(seen, mask), lambda one: one.n)
+                complete = await log.notifier.wait_until(lambda: found.count() >= wait_for, query["timeout"])
+            rows = filter(matches, _before(log, cursor_of(query)))
+            answer = await page(name, query, rows, lambda seen: row(seen, mask), lambda one: one.n)
             return await self._reply(answer | {"left_out": log.left_out, "complete": complete})
 
         return listed
@@ -197,8 +188,8 @@ class ProxyControl:
     async def _transactions(self, request: Request) -> Response:
         """Return observed payments, newest first."""
         query, payments, mask = query_of(request, "observed-payments-query"), self._watcher.payments, self._mask
-        found = filtered(_OF_PAYMENT, query, payments.newest_first())
-        answer = await page("transactions", page_of(query), found, lambda one: shown.payment(one, mask))
+        found = filter(matcher(_OF_PAYMENT, query), payments.newest_first())
+        answer = await page("transactions", query, found, lambda one: shown.payment(one, mask))
         return await self._reply(answer | {"left_out": payments.left_out})
 
     async def _transaction(self, request: Request) -> Response:

@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import quote
 
 from simulator.control import render
-from simulator.control.exports import SAFE_IN_PATH, SAFE_IN_URL, SentRequest
+from simulator.control.requests import SAFE_IN_PATH, SAFE_IN_URL
 from simulator.redaction import Mask
 from simulator.staging.proxy.log import Payment, SeenCall, SeenDeparture, SeenNotification, SeenStatus
 from simulator.staging.proxy.messages import value_of
@@ -50,30 +50,11 @@ def exchange(seen: SeenCall, mask: Mask) -> dict[str, Any]:
 
 def exported(url: str, seen: SeenCall, mask: Mask) -> dict[str, Any]:
     """Return a call as `har_parts` takes it, with the address at the proxy, which is at `url`."""
-    target = quote(_target(seen, mask).decode("latin-1"), safe=SAFE_IN_URL, encoding="latin-1")
-    return exchange(seen, mask) | {"url": url + target, "unread": _unread(seen)}
+    sent = quote(target(seen, mask).decode("latin-1"), safe=SAFE_IN_URL, encoding="latin-1")
+    return exchange(seen, mask) | {"url": url + sent, "unread": _unread(seen)}
 
 
-def sent(seen: SeenCall, mask: Mask) -> SentRequest:
-    """Return a call as `pasted` takes it. A compressed body is unpacked, and its Content-Encoding removed."""
-    call = seen.call
-    is_packed = seen.body_bytes != len(call.body)
-    headers = [pair for pair in call.headers if not (is_packed and pair[0].lower() == b"content-encoding")]
-    return SentRequest(
-        n=call.n,
-        method=call.method,
-        path=call.path,
-        query=call.query,
-        headers=headers,
-        body=call.body,
-        status=seen.status,
-        error=seen.error,
-        unread=_unread(seen),
-        target=_target(seen, mask),
-    )
-
-
-def _target(seen: SeenCall, mask: Mask) -> bytes:
+def target(seen: SeenCall, mask: Mask) -> bytes:
     """Return the target as it was sent, without secrets."""
     path, query = seen.call.path, mask.query(seen.call.path, seen.call.query)
     sent_path = quote(mask.path(path), safe=SAFE_IN_PATH, encoding="latin-1")
