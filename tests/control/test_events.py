@@ -168,7 +168,7 @@ def test_a_stream_begins_with_new_events_or_resumes_after_any_event(client: Clie
 
 def test_a_heartbeat_moves_the_place_past_what_was_filtered_out(client: Client) -> None:
     client.pay("e1")
-    answer = client.sim("GET", f"{PATH}?after=0&only=webhook&heartbeat=0.01&timeout=0.02").body.decode()
+    answer = client.sim("GET", f"{PATH}?after=0&only=webhook&heartbeat=0.01&timeout=0.3").body.decode()
     last = told(client)[-1]["id"]
     assert f": still here\nid: {last}\n\n" in answer
 
