@@ -5,7 +5,7 @@ from datetime import UTC, datetime, time, timedelta
 import pytest
 
 from simulator.domain.commands import CreatePayment
-from simulator.domain.model.rule_book import NO_MAGIC
+from simulator.domain.model.rule_book import NO_MAGIC, magic_digits
 from simulator.domain.model.transactions import Reason, Status, Step
 from simulator.domain.sandbox import Sandbox
 from simulator.scenario.library import load_scenario, names
@@ -62,12 +62,10 @@ SECTIONS = [("payments", "04"), ("faults", "04"), ("voids", "09"), ("disputes", 
 def test_the_table_has_a_rule_for_every_duration(section: str, code: str) -> None:
     rules = load_scenario("default").magic.of(section)
     for digit in "01234":
-        rule = rules.of(f"0120000{digit}{code}")
-        assert rule is not None
+        rule = rules[magic_digits(f"0120000{digit}{code}")]
         assert rule.label == (f"magic-{code}" if digit == "0" else f"magic-{digit}{code}")
-    assert rules.of(f"01200005{code}") is None
-    assert rules.of(None) is None
-    assert rules.by_name(f"magic-4{code}") is rules.of(f"01200004{code}")
+    assert magic_digits(f"01200005{code}") not in rules
+    assert magic_digits(None) not in rules
 
 
 @pytest.mark.parametrize("name", names())
@@ -80,7 +78,7 @@ def test_every_bundled_scenario_has_magic_accounts(name: str) -> None:
 
 
 def test_a_section_without_magic_has_no_rules() -> None:
-    assert NO_MAGIC.of("payments").of("0120000001") is None
+    assert not NO_MAGIC.of("payments")
     assert NO_MAGIC.names() == frozenset()
 
 
@@ -144,10 +142,7 @@ timelines:
   usual: [{ status: Accepted }, { after: 5s, status: Succesful }]
 """
     rules = built(text).magic.of("payments")
-    usual, later, mixed = rules.by_name("magic-18"), rules.by_name("magic-518"), rules.by_name("magic-519")
-    assert usual is not None
-    assert later is not None
-    assert mixed is not None
+    usual, later, mixed = (rules[digits] for digits in ("018", "518", "519"))
     assert (usual.then.steps[1].after, later.then.steps[1].after) == (5 * SECOND, 3600 * SECOND)
     assert [(end, rule.label, rule.then.refusal is None) for end, rule in mixed.variants] == [
         (3, "magic-519", True),

@@ -82,8 +82,7 @@ payments: [{ then: slow }, { then: lost }]
     (tmp_path / "over.yaml").write_text("extends: base.yaml\ntimelines: { slow: [{ status: Succesful }] }\n")
     load_scenario(tmp_path / "base.yaml")
     scenario = load_scenario(tmp_path / "over.yaml")
-    magic = scenario.magic.of("payments").by_name("magic-18")
-    assert magic is not None
+    magic = scenario.magic.of("payments")["018"]
     assert {name: len(steps) for name, steps in scenario.timelines.items()} == {"slow": 1, "lost": 1}
     assert [rule.then.steps[0].status.value for rule in (*scenario.payments, magic)] == [
         "successful",

@@ -189,7 +189,7 @@ def _signature(client: Client, method: str, query: str, body: bytes) -> Headers:
 # State that must not change
 
 # The parts of a sandbox's state that a refused request may change, and the shared, frozen parts.
-_EXPECTED = frozenset({"compiler", "noted", "nonces", "rates", "now", "scenario", "catalog", "_magic"})
+_EXPECTED = frozenset({"compiler", "noted", "nonces", "rates", "now", "scenario", "catalog", "_magic", "_magic_by_id"})
 
 
 def facts(client: Client) -> dict[str, Any]:

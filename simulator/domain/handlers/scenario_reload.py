@@ -6,13 +6,12 @@ added, and properties that their file changes are set. Wallets, transactions wit
 deliveries and the rest of the agenda continue. Settings that cannot change at run time stay unchanged and are reported.
 """
 
-from base64 import b64decode
 from collections.abc import Iterator
 from datetime import datetime
 
 import msgspec
 
-from simulator.domain.commands import ChangeSettings, LoadScenario
+from simulator.domain.commands import ChangeSettings, LoadScenario, PutApiKey
 from simulator.domain.errors import refuse_more
 from simulator.domain.handlers import catalog_changes, catalog_events, webhook_jobs
 from simulator.domain.handlers.reseller_changes import (
@@ -20,6 +19,7 @@ from simulator.domain.handlers.reseller_changes import (
     add_passwords,
     change_settings,
     create_reseller,
+    put_api_key,
     refuse_foreign,
 )
 from simulator.domain.handlers.rule_changes import replace_rules
@@ -132,7 +132,7 @@ def update_reseller(state: State, was: ResellerStart | None, start: ResellerStar
         return
     if was is None:  # the reseller was added at run time
         was = ResellerStart(start.code, reseller.email, start.balance)
-    _credentials(state, reseller, was, start)
+    _credentials(state, reseller, was, start, now)
     _settings(state, reseller, was, start, now)
     if was.balance != start.balance:
         yield f"resellers: {start.code} keeps its wallet; a deposit of the control API adds to it"
@@ -144,15 +144,13 @@ def update_reseller(state: State, was: ResellerStart | None, start: ResellerStar
             yield f"resellers: {start.code} keeps the user {user.username!r} until the sandbox is reset"
 
 
-def _credentials(state: State, reseller: Reseller, was: ResellerStart, start: ResellerStart) -> None:
+def _credentials(state: State, reseller: Reseller, was: ResellerStart, start: ResellerStart, now: datetime) -> None:
     """Add new keys and users, and update those changed by the file."""
     for wanted in start.keys:
         if wanted.key not in state.keys:
             add_key(state, reseller, wanted)
         elif wanted not in was.keys:
-            key = state.keys[wanted.key][1]
-            state.secrets.add(wanted.secret, replaced=key.secret)
-            key.secret, key.secret_bytes, key.state = wanted.secret, b64decode(wanted.secret), wanted.state
+            put_api_key(state, PutApiKey(reseller.code, wanted.key, wanted.secret, wanted.state), now)
     users = {user.username: user for user in (*reseller.users, *start.users)}
     add_passwords(state, start)
     reseller.users = tuple(users.values())

@@ -31,28 +31,12 @@ from simulator.domain.model.rules import (
 )
 
 Rules = tuple[Rule[Then], ...]
+NO_RULES: Mapping[str, Rule[Any]] = {}
 
 
-class MagicRules(Generic[Then]):
-    """The rules of a section by the last three digits of a magic account. Immutable."""
-
-    def __init__(self, by_digits: Mapping[str, Rule[Then]]) -> None:
-        self._by_digits = by_digits
-        self._by_name = {rule.id: rule for rule in by_digits.values()}
-
-    def of(self, account: object) -> Rule[Then] | None:
-        """Return the rule for an account, or None when the account is ordinary."""
-        if type(account) is str and account[-7:-3] == "0000":
-            return self._by_digits.get(account[-3:])
-        return None
-
-    def by_name(self, name: str) -> Rule[Then] | None:
-        """Return the rule with this name."""
-        return self._by_name.get(name)
-
-    def names(self) -> frozenset[str]:
-        """Return the names of all rules."""
-        return frozenset(self._by_name)
+def magic_digits(account: object) -> str:
+    """Return the last three digits of a magic account; empty for an ordinary account."""
+    return account[-3:] if isinstance(account, str) and account[-7:-3] == "0000" else ""
 
 
 class Choice(msgspec.Struct, Generic[Then], frozen=True, gc=False):
@@ -67,19 +51,15 @@ class Choice(msgspec.Struct, Generic[Then], frozen=True, gc=False):
     is_selected: bool = False
 
 
-NO_CHOICE: Choice[Any] = Choice(rule=None)
-WAITING: Choice[Any] = Choice(rule=None, waits=True)
-
-
 class RuleBook(Generic[Then]):
-    """The rules of a section in a sandbox, in evaluation order, with their counts. Refids with the same `spelling` are
-    one value."""
+    """The rules of a section in a sandbox, in evaluation order, with their counts. `magic` has the rules of magic
+    accounts, by their last three digits. Refids with the same `spelling` are one value."""
 
     def __init__(
         self,
         seed: int,
         rules: Rules[Then],
-        magic: MagicRules[Then] | None = None,
+        magic: Mapping[str, Rule[Then]] = NO_RULES,
         spelling: Callable[[str], str] | None = None,
     ) -> None:
         self._seed = seed
@@ -87,8 +67,8 @@ class RuleBook(Generic[Then]):
         self.magic_chosen: Counter[str] = Counter()  # counts of magic rules, by id
         self.rules = [rule for rule in rules if not rule.fallback]
         self._fallbacks = [rule for rule in rules if rule.fallback]
-        self._magic: MagicRules[Then] = magic or MagicRules({})
-        self._has_magic = bool(self._magic.names())
+        self._magic = magic
+        self._magic_by_id = {rule.id: rule for rule in magic.values()}
         self.counts = {rule.id: RuleCount() for rule in rules}
         self._update_cache()
 
@@ -134,16 +114,16 @@ class RuleBook(Generic[Then]):
 
     def by_name(self, name: str) -> Rule[Then] | None:
         """Return the rule with this name or id."""
-        return self._by_label.get(name) or self._magic.by_name(name)
+        return self._by_label.get(name) or self._magic_by_id.get(name)
 
     def names(self) -> Iterator[str]:
         """Yield the names of all rules."""
         yield from (rule.name for rule in (*self.rules, *self._fallbacks) if rule.name)
-        yield from self._magic.names()
+        yield from self._magic_by_id
 
     def is_magic(self, account: object) -> bool:
         """Return whether this section has a magic rule for `account`."""
-        return self._magic.of(account) is not None
+        return magic_digits(account) in self._magic
 
     def choose(self, gather: Callable[[], Fields], wanted: str = "", account: object = None) -> Rule[Then] | None:
         """Return the rule named `wanted`, else the first rule that the request meets, and count it. A rule selected by
@@ -151,7 +131,7 @@ class RuleBook(Generic[Then]):
 
         `gather` builds the facts of the request lazily, only when a rule needs them.
         """
-        if not wanted and self._magic.of(account) is None:
+        if not wanted and not self.is_magic(account):
             if not self._has_rules:
                 return None
             if (always := self._always) is not None:
@@ -177,10 +157,10 @@ class RuleBook(Generic[Then]):
         `passed` has the ids of the rules that matched in that search; the second search skips them."""
         if wanted and (named := self.by_name(wanted)):
             return Choice(rule=self._next_variant(named, is_selected=True), is_selected=True)
-        waits = before_body and self._has_magic
-        magic = None if before_body else self._magic.of(account)
+        waits = before_body and bool(self._magic)
+        magic = None if before_body else self._magic.get(magic_digits(account))
         if magic is None and not self._has_rules:
-            return WAITING if waits else NO_CHOICE
+            return Choice(rule=None, waits=waits)
         facts = gather()
         matched: list[str] = []
         values: list[tuple[str, str]] = []
@@ -277,23 +257,21 @@ class RuleBook(Generic[Then]):
         return rule.chance is None or draw.fraction(self._seed, rule.label, total.matched + 1) < rule.chance
 
 
-NO_RULES: MagicRules[Any] = MagicRules({})
-
-
 class Magic(msgspec.Struct, frozen=True):
-    """All magic accounts of a scenario: the meaning of each `OO`, the delay of each `D`, and the rules by section."""
+    """All magic accounts of a scenario: the meaning of each `OO`, the delay of each `D`, and for each section the rules
+    by the last three digits."""
 
     outcomes: Mapping[str, str] = msgspec.field(default_factory=dict)
     durations: Mapping[str, timedelta] = msgspec.field(default_factory=dict)
-    sections: Mapping[str, MagicRules[Any]] = msgspec.field(default_factory=dict)
+    sections: Mapping[str, Mapping[str, Rule[Any]]] = msgspec.field(default_factory=dict)
 
-    def of(self, section: str) -> MagicRules[Any]:
+    def of(self, section: str) -> Mapping[str, Rule[Any]]:
         """Return the rules of a section."""
         return self.sections.get(section, NO_RULES)
 
     def names(self) -> frozenset[str]:
         """Return the names of all magic rules."""
-        return frozenset().union(*(rules.names() for rules in self.sections.values()))
+        return frozenset(rule.id for rules in self.sections.values() for rule in rules.values())
 
 
 NO_MAGIC = Magic()

@@ -81,8 +81,8 @@ def _magic(state: State) -> dict[str, MagicCoverage]:
     magic = state.scenario.magic
     found = {digits: MagicCoverage(text) for digits, text in magic.outcomes.items()}
     for section, rules in magic.sections.items():
-        for name in rules.names():
-            found[name[-2:]].chosen.setdefault(section, 0)
+        for rule in rules.values():
+            found[rule.id[-2:]].chosen.setdefault(section, 0)
     for section, book in state.books.items():
         for name, count in book.magic_chosen.items():
             if one := found.get(name[-2:]):

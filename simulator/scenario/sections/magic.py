@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from simulator.domain.model.rule_book import NO_MAGIC, Magic, MagicRules, rule_name
+from simulator.domain.model.rule_book import NO_MAGIC, Magic, rule_name
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import SETTLED, PaymentThen, Step
 from simulator.scenario.reading.value_reader import ValueReader
@@ -56,8 +56,7 @@ def _magic(section: ValueReader, timelines: Timelines) -> Magic:
                 thens = choices(item[name]["then"], read)
                 found[name] |= {digit + code: _rule(digit + code, when, thens) for digit in ("0", *durations)}
     texts = {code: item["outcome"].text() for code, item in outcomes.items()}
-    sections = {name: MagicRules(rules) for name, rules in found.items()}
-    return Magic(MappingProxyType(texts), MappingProxyType(durations), MappingProxyType(sections))
+    return Magic(MappingProxyType(texts), MappingProxyType(durations), MappingProxyType(found))
 
 
 def _check_digits(section: ValueReader, count: int) -> None:

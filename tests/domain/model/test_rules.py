@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simulator.domain.model.rule_book import MagicRules, RuleBook
+from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rules import Rule, RuleIndex, SourceLine, matches_all
 
 ANY = {"product": "BILL"}
@@ -95,7 +95,7 @@ def test_picking_a_rule_with_variants_draws_too_and_moves_no_other_draw() -> Non
 
 
 def test_a_magic_account_s_rule_draws_too() -> None:
-    magic = MagicRules({"020": drawing(Rule("magic-20", always, ""), x=1, y=1)})
+    magic = {"020": drawing(Rule("magic-20", always, ""), x=1, y=1)}
 
     def fall() -> list[str]:
         book: RuleBook[str] = RuleBook(1, (), magic)
@@ -110,7 +110,7 @@ def test_a_seed_draws_equal_values_in_every_version() -> None:
     """Scenarios, recorded runs and expectations of users rely on it."""
     varied = drawing(Rule("a", always, "", name="varied"), x=1, y=1)
     half = Rule("a", always, "x", name="half", chance=Decimal("0.5"))
-    magic: RuleBook[str] = RuleBook(1, (), MagicRules({"020": varied}))
+    magic: RuleBook[str] = RuleBook(1, (), {"020": varied})
     drawn = {
         "matched": chosen(RuleBook(1, (varied,)), 12),
         "selected": chosen(RuleBook(1, (varied,)), 12, "varied"),
@@ -154,7 +154,7 @@ def test_rules_are_placed_first_and_taken_out() -> None:
 
 
 def magic_book(*rules: Rule[str]) -> RuleBook[str]:
-    return RuleBook(1, rules, MagicRules({"001": Rule("magic-01", always, "magic")}))
+    return RuleBook(1, rules, {"001": Rule("magic-01", always, "magic")})
 
 
 @pytest.mark.parametrize(
