@@ -143,8 +143,8 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         "magic_chosen rules _fallbacks counts",
         {
             "_seed": BEGINNING, "_spelling": SCENARIO, "_values_max": DERIVED,
-            "_magic": SCENARIO, "_magic_by_id": SCENARIO, "_has_rules": DERIVED, "_always": DERIVED,
-            "_index": DERIVED, "_fallback_index": DERIVED, "_by_label": DERIVED,
+            "_magic": SCENARIO, "_magic_by_id": SCENARIO, "_has_rules": DERIVED,
+            "_by_label": DERIVED,
             "__orig_class__": "of typing",
         },
     ),

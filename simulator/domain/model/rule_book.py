@@ -24,7 +24,6 @@ from simulator.domain.model.rules import (
     Fields,
     Rule,
     RuleCount,
-    RuleIndex,
     Then,
     by_label,
     counted_value,
@@ -102,15 +101,11 @@ class RuleBook(Generic[Then]):
         return count is not None
 
     def _update_cache(self) -> None:
-        """Index the rules, share the limit on values among those that count per value, and cache the rule that decides
-        every ordinary request, if one does."""
+        """Index the rules by name, and share the limit on values among those that count per value."""
         sharing = sum(bool(rule.per) for rule in (*self.rules, *self._fallbacks))
         self._values_max = min(VALUES_MAX, SANDBOX_VALUES_MAX // len(SECTIONS) // max(1, sharing))
         self._has_rules = bool(self.rules or self._fallbacks)
-        self._index, self._fallback_index = RuleIndex(self.rules), RuleIndex(self._fallbacks)
         self._by_label = by_label((*self.rules, *self._fallbacks))
-        first = self._fallbacks[0] if self._fallbacks and not self.rules else None
-        self._always = first if first is not None and first.decides_all else None
 
     def by_name(self, name: str) -> Rule[Then] | None:
         """Return the rule with this name or id."""
@@ -131,14 +126,8 @@ class RuleBook(Generic[Then]):
 
         `gather` builds the facts of the request lazily, only when a rule needs them.
         """
-        if not wanted and not self.is_magic(account):
-            if not self._has_rules:
-                return None
-            if (always := self._always) is not None:
-                count = self.counts[always.id]
-                count.matched += 1
-                count.chosen += 1
-                return always
+        if not (wanted or self._has_rules or self.is_magic(account)):
+            return None
         choice = self.find(gather, wanted, account)
         rule = choice.rule
         self.count(choice.matched, rule.id if rule is not None else "", choice.values, is_selected=choice.is_selected)
@@ -165,7 +154,7 @@ class RuleBook(Generic[Then]):
         matched: list[str] = []
         values: list[tuple[str, str]] = []
         chosen: Rule[Then] | None = None
-        for rule in self._candidates(facts, magic, before_body):
+        for rule in chain(self.rules, () if magic is None else (magic,), self._fallbacks):
             if rule.id in passed or (chosen is not None and not rule.counts_matches):
                 continue
             if before_body and rule.before_body is not None:
@@ -181,13 +170,6 @@ class RuleBook(Generic[Then]):
                 if chosen is None and self._applies(rule, value):
                     chosen = self._next_variant(rule)
         return Choice(rule=chosen, matched=tuple(matched), values=tuple(values), waits=waits and chosen is None)
-
-    def _candidates(self, facts: Fields, magic: Rule[Then] | None, before_body: bool) -> Iterable[Rule[Then]]:
-        """Return the rules that these facts may match, in order: all rules while the body is not known."""
-        of_account = () if magic is None else (magic,)
-        if before_body:
-            return chain(self.rules, of_account, self._fallbacks)
-        return chain(self._index.candidates(facts), of_account, self._fallback_index.candidates(facts))
 
     def count(
         self,

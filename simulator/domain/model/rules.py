@@ -7,7 +7,6 @@ in total and for each value of a fact.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from itertools import chain
 from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
@@ -64,8 +63,6 @@ class Rule(Generic[Then]):
     A `fallback` is tried after all other rules, including magic accounts. `before_body` is the part of `when` that can
     be evaluated before the body is known; None when all of it can.
 
-    `exact` maps facts to their accepted texts: a request with another text, or without the fact, does not match.
-
     `written` is the rule as a document, if it can be shown; `place` is its position in a text.
 
     `variants` differ in `then` alone, each with the cumulative sum of the weights; each match draws a variant.
@@ -83,7 +80,6 @@ class Rule(Generic[Then]):
     fallback: bool = False
     before_body: Callable[[Fields], bool] | None = None
     variants: tuple[tuple[int, "Rule[Then]"], ...] = ()
-    exact: Mapping[str, frozenset[str]] = field(default_factory=dict, compare=False, repr=False)
     written: Callable[[], Mapping[str, object] | None] = field(default=not_written, compare=False, repr=False)
     place: SourceLine | None = field(default=None, compare=False, repr=False)
     label: str = field(init=False)
@@ -96,12 +92,6 @@ class Rule(Generic[Then]):
     def counts_matches(self) -> bool:
         """Return whether every match counts, even when an earlier rule decides the request."""
         return self.nth is not None or self.every is not None
-
-    @property
-    def decides_all(self) -> bool:
-        """Return whether the rule applies to every request, and to all requests alike."""
-        counts = (self.times, self.nth, self.every, self.chance)
-        return self.when is matches_all and all(count is None for count in counts) and not self.variants
 
     def with_id(self, rule_id: str) -> "Rule[Then]":
         """Return the rule, including its variants, under another id."""
@@ -118,44 +108,6 @@ class Rule(Generic[Then]):
 
 SECTIONS = ("payments", "voids", "disputes", "bills", "faults")
 """The sections of a scenario that have rules, in its order."""
-
-INDEXED = ("refid", "account", "product", "reseller")
-"""The indexed facts of rules, most selective first. A rule that tests several is indexed by the first."""
-
-
-class RuleIndex(Generic[Then]):
-    """An immutable index of the rules that a request may match, in order, by the values of their facts."""
-
-    def __init__(self, rules: Sequence[Rule[Then]]) -> None:
-        self._rules = rules
-        self._always: list[int] = []  # the places of rules that any request may match
-        self._by_fact: dict[str, dict[str, list[int]]] = {}
-        for place, rule in enumerate(rules):
-            name = next((name for name in INDEXED if name in rule.exact), None)
-            if name is None:
-                self._always.append(place)
-            else:
-                by_value = self._by_fact.setdefault(name, {})
-                for value in rule.exact[name]:
-                    by_value.setdefault(value, []).append(place)
-
-    def candidates(self, facts: Fields) -> Sequence[Rule[Then]]:
-        """Return all rules whose `when` may match these facts. A value that is neither text nor absent is not indexed:
-        the rules themselves compare it."""
-        by_fact, rules = self._by_fact, self._rules
-        if not by_fact:
-            return rules
-        found = [self._always]
-        for name, by_value in by_fact.items():
-            value = facts.get(name)
-            if type(value) is str:
-                if value in by_value:
-                    found.append(by_value[value])
-            elif value is not None:
-                return rules
-        if len(found) == 1:
-            return [rules[place] for place in self._always]
-        return [rules[place] for place in sorted(chain.from_iterable(found))]
 
 
 def by_label(rules: Sequence[Rule[Then]]) -> Mapping[str, Rule[Then]]:

@@ -12,7 +12,7 @@ import msgspec
 
 from simulator.domain.model.inbox_programs import Window
 from simulator.domain.model.money import CENT, is_whole_cents, parse_amount
-from simulator.domain.model.rules import INDEXED, Fields, matches_all
+from simulator.domain.model.rules import Fields, matches_all
 from simulator.scenario.reading import patterns
 from simulator.scenario.reading.value_reader import text_of
 from simulator.scenario.sections import times
@@ -52,19 +52,6 @@ def compile_when(when: Mapping[str, object]) -> When:
     if (window := window_of(when)) is not None:
         tests.append(_within(window))
     return _all_of(tests)
-
-
-def exact_values(when: Mapping[str, object]) -> dict[str, frozenset[str]]:
-    """Return the texts that a `when` accepts, by fact, for facts that index the rules."""
-    found = {name: _listed(when[name]) for name in INDEXED if name in when}
-    return {name: values for name, values in found.items() if values is not None}
-
-
-def _listed(matcher: object) -> frozenset[str] | None:
-    wanted = matcher.get("in") if isinstance(matcher, dict) else matcher
-    if wanted is None or isinstance(wanted, dict):
-        return None
-    return frozenset(map(text_of, wanted if isinstance(wanted, list) else [wanted]))
 
 
 def needs_body(when: Mapping[str, object]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from simulator.domain.model.rules import INDEXED, Rule, not_written
+from simulator.domain.model.rules import Rule, not_written
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.value_reader import ValueReader
 from simulator.scenario.sections import times
@@ -19,7 +19,6 @@ from simulator.scenario.sections.matchers import (
     OUTSTANDING,
     When,
     compile_when,
-    exact_values,
     needs_body,
     number,
     without_body,
@@ -112,7 +111,6 @@ def _rule(item: ValueReader, rule_id: str, known: KnownCodes, then: Then) -> Rul
         every=every,
         per=(per or "") if times or nth or every else "",
         chance=_from_either(item, "chance", lambda reader: reader.optional_amount()),
-        exact=_exact(item["when"]),
         written=item.node.plain if item.node is not None and _is_brief(item) else not_written,
         place=item.position.place,
     )
@@ -148,11 +146,6 @@ def when_of(when: ValueReader, known: KnownCodes) -> When:
     for key, entry in when.entries():
         _check_matcher(key, entry, known)
     return compile_when(_plain(when))
-
-
-def _exact(when: ValueReader) -> dict[str, frozenset[str]]:
-    """Return the values that index a rule."""
-    return exact_values(_plain(when)) if any(map(when.has, INDEXED)) else {}
 
 
 def _plain(when: ValueReader) -> Mapping[str, Any]:
