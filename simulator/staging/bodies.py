@@ -1,23 +1,21 @@
 """Tolerant decoding of JSON bodies and queries: values of an unexpected shape are read as absent."""
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl
 
 import msgspec
 
+from simulator.domain.model.money import parse_number
+
 PARAMETERS_MAX = 500
 TEXT_CHARS_MAX = 300  # of a reference, a remark or another text of a payment
-EXPONENT_MAX = 60  # a larger number would be written with as many digits
 
 
 def _number(text: str) -> Decimal | str:
-    """Return an exact number; a number with an absurd exponent stays text."""
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        return text
-    return value if abs(value.adjusted()) <= EXPONENT_MAX else text
+    """Return an exact number; a number that would be written with too many digits stays text."""
+    value = parse_number(text)
+    return text if value is None else value
 
 
 _decode = msgspec.json.Decoder(float_hook=_number).decode

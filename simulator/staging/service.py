@@ -161,6 +161,7 @@ class HttpService:
 
 
 UNANSWERED_MAX = 8
+TRIES_MAX = 5  # of a request that may be sent again
 _WALLET = ("/v2/balance", "/v2/balance-statement", "/v2/transactions")
 
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from simulator.domain.model.money import parse_number
 from simulator.staging.conform.findings import Departs, NotExercised
-from simulator.staging.service import Answer, NoAnswer, Session, recent_days, target
+from simulator.staging.service import TRIES_MAX, Answer, NoAnswer, Session, recent_days, target
 from simulator.wire.payments import STATUS_NAMES
 
 STATUSES = {status.value: name for status, name in STATUS_NAMES.items()}
@@ -23,7 +23,6 @@ PAID = STATUSES["successful"]
 FINAL_NAMES = {PAID: "Successful", STATUSES["failed"]: "Failed", STATUSES["refunded"]: "Refund"}
 CENT = Decimal("0.01")
 POLL_S = 5.0
-TRIES_MAX = 4
 PAYMENT, BILL = "PRODUCT:ACCOUNT:AMOUNT", "PRODUCT:ACCOUNT"
 
 

@@ -119,7 +119,6 @@ class SeenStatus(msgspec.Struct, frozen=True):
 class Payment(msgspec.Struct, kw_only=True):
     """A payment. `calls` and `callbacks` are the latest numbers; `calls_left_out` counts earlier calls."""
 
-    serial: int
     refid: str
     created: datetime
     updated: datetime
@@ -142,7 +141,6 @@ class Payments:
         self._count_max = count_max
         self._by_refid: OrderedDict[str, Payment] = OrderedDict()
         self._refids: dict[str, str] = {}  # by trxid
-        self._last = 0
         self.left_out = 0
 
     def newest_first(self) -> list[Payment]:
@@ -185,8 +183,7 @@ class Payments:
     def _payment(self, refid: str, at: datetime) -> Payment:
         found = self._by_refid.get(refid)
         if found is None:
-            self._last += 1
-            found = self._by_refid[refid] = Payment(serial=self._last, refid=refid, created=at, updated=at)
+            found = self._by_refid[refid] = Payment(refid=refid, created=at, updated=at)
             if len(self._by_refid) > self._count_max:
                 _, oldest = self._by_refid.popitem(last=False)
                 self._refids.pop(oldest.trxid, None)

@@ -8,11 +8,11 @@ from urllib.parse import quote
 
 from simulator.staging.conform.context import Run, check
 from simulator.staging.conform.findings import Departs, Departure, NotExercised, differ, unless
-from simulator.staging.service import Answer, NoAnswer
+from simulator.staging.service import TRIES_MAX, Answer, NoAnswer
 
 CALLBACK, WEBHOOK = "/v2/callback-url", "/v2/balance-webhook"
 DELIVERIES = WEBHOOK + "/deliveries"
-PUT_BACK_TIMES, PUT_BACK_PAUSE_S = 4, 2.0
+PUT_BACK_PAUSE_S = 2.0
 NOBODY = "https://conform.invalid/events"
 
 
@@ -21,7 +21,7 @@ def put_back(run: Run, what: str, send: Callable[[], Answer]) -> None:
     error: the error that ended the check matters more, and the check reads the setting afterwards."""
     why = ""
     with run.session.restoring():
-        for attempt in range(PUT_BACK_TIMES):
+        for attempt in range(TRIES_MAX):
             if attempt:
                 run.session.clock.wait(PUT_BACK_PAUSE_S)
             try:
