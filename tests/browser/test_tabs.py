@@ -111,7 +111,9 @@ def test_tabs_miss_no_events_when_a_tab_is_closed(server: Console, closed: str) 
             assert payments_of(tab) == ["order-3", "order-2", "order-1"]
 
 
-def test_the_stream_of_another_sandbox_does_not_hold_up_a_tab_whose_leader_is_closed(server: Console) -> None:
+def test_the_stream_of_another_sandbox_does_not_hold_up_a_tab_when_the_reader_of_its_stream_is_closed(
+    server: Console,
+) -> None:
     first = server.sandbox
     with ExitStack() as stack:
         leader, follower = (stack.enter_context(new_tab(server)) for _ in range(2))

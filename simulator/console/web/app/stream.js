@@ -1,6 +1,6 @@
 // Server-sent events by fetch, since EventSource can send no token.
 
-import { Refused, ask, query } from "./api.js";
+import { Refused, ask, path, query } from "./api.js";
 
 /** The life of the server that numbered an event. @param {string} id */
 export const bootOf = (id) => id.split(".")[0];
@@ -14,36 +14,18 @@ export const isLater = (id, seen) => Number(id.split(".")[1] ?? -1) > Number(see
  * @returns {Promise<AsyncGenerator<[string, any[]]>>} the last id of each group, and its events. Throws `Refused`.
  */
 export async function readEvents(sandbox, asked, signal) {
-	const where = `sandboxes/${encodeURIComponent(sandbox)}/events${query(asked)}`;
-	const answer = await ask("GET", where, null, {}, signal);
+	const answer = await ask("GET", path("sandboxes", sandbox, "events") + query(asked), null, {}, signal);
 	if (!answer.ok || !answer.body) throw new Refused(answer.status, {});
 	return pieces(answer.body);
 }
 
-/** All events that are kept, oldest first. @param {string} sandbox @param {AbortSignal} signal @param {Record<string, any>} [asked] @returns {Promise<any[]>} */
+/** All events that are kept, oldest first. @param {string} sandbox @param {AbortSignal} signal @param {Record<string, any>} [asked] */
 export async function everything(sandbox, signal, asked = {}) {
-	const where = `sandboxes/${encodeURIComponent(sandbox)}/events${query({ after: "0", timeout: 0, ...asked })}`;
-	const answer = await ask("GET", where, null, {}, signal);
-	if (!answer.ok || !answer.body) return [];
+	/** @type {any[]} */
 	const all = [];
-	for await (const [, events] of pieces(answer.body)) all.push(...events);
+	const found = await readEvents(sandbox, { after: "0", timeout: 0, ...asked }, signal);
+	for await (const [, events] of found) all.push(...events);
 	return all;
-}
-
-/**
- * The first stored event that satisfies `test`; later events are not read.
- * @param {string} sandbox @param {Record<string, any>} asked the query @param {(event: any) => boolean} test @param {AbortSignal} signal
- * @returns {Promise<any>} null when it does not exist, or was evicted
- */
-export async function findEvent(sandbox, asked, test, signal) {
-	const where = `sandboxes/${encodeURIComponent(sandbox)}/events${query({ after: "0", timeout: 0, ...asked })}`;
-	const answer = await ask("GET", where, null, {}, signal);
-	if (!answer.ok || !answer.body) return null;
-	for await (const [, events] of pieces(answer.body)) {
-		const found = events.find(test);
-		if (found) return found;
-	}
-	return null;
 }
 
 /** A batch of events: the last id, and the events. @param {ReadableStream<Uint8Array>} body @returns {AsyncGenerator<[string, any[]]>} */
