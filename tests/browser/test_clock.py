@@ -100,6 +100,17 @@ def test_each_due_item_is_listed_with_its_link_and_can_be_advanced_to(page: Cons
     assert "clock=" not in shown.url
 
 
+def test_a_due_webhook_leads_to_its_delivery(page: Console) -> None:
+    page.call("PUT", "/v2/balance-webhook", {"url": "inbox:events"})
+    page.mine("PUT", "inbox/events", {"replies": [{"status": 500}]})
+    page.mine("POST", "resellers/RS001/deposits", {"amount": "5"})
+    page.mine("POST", "clock/advance", {"seconds": 0})
+    shown = page.open("live?clock=due")
+    shown.locator("clock-panel tbody").get_by_role("link").first.click()
+    shown.wait_for_url("**/webhooks?at=*")
+    shown.locator("webhook-delivery h2", has_text="balance.added").wait_for()
+
+
 @pytest.mark.parametrize(
     ("written", "command"),
     [

@@ -300,7 +300,7 @@ def test_a_left_view_sends_no_requests_while_the_next_view_loads(page: Console) 
     shown.get_by_role("row", name="ordinary").wait_for()
     shown.on("request", lambda request: asked.append(request.url))
     shown.evaluate("""
-        document.querySelector('sim-rules').later();  // as after an event
+        document.querySelector('sim-rules').soon();  // as after an event
         document.querySelector('nav a[href*=scenarios]').click();
     """)
     asked.clear()

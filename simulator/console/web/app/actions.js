@@ -3,12 +3,9 @@
 import { getText, path, ROOT } from "./api.js";
 import { quoted } from "./commands.js";
 import { whatIsDue } from "./clock-actions.js";
-import { go, here, place } from "./router.js";
+import { go, here, mine, place } from "./router.js";
 import { act, copy } from "./action-log.js";
 import { thingId } from "./timeline-items.js";
-
-/** @typedef {import("./rows.js").Row} Row @typedef {import("./sent.js").More} More */
-/** @typedef {{ name: string, key: string, run: () => Promise<void> | void }} Action what it throws is shown where it was asked */
 
 /** @param {Row} row @param {() => Promise<More>} more what else is known, once it is read @param {() => void} why @returns {Action[]} */
 export function actionsOf(row, more, why) {
@@ -36,11 +33,9 @@ export function actionsOf(row, more, why) {
 	return all.filter((one) => one !== false);
 }
 
-const sandbox = () => path("sandboxes", place.sandbox);
-
 /** @param {number} n */
 async function copyRequest(n) {
-	await copy(await getText(`${sandbox()}/requests/${n}.curl`), `request ${n} as curl`);
+	await copy(await getText(mine("requests", `${n}.curl`)), `request ${n} as curl`);
 }
 
 /** @param {any} sent */
@@ -50,7 +45,7 @@ async function copySent(sent) {
 }
 
 /** A message of the simulator as a command; an inbox is called at its own address. @param {any} sent */
-export function curlOf(sent) {
+function curlOf(sent) {
 	const url = sent.url.replace(
 		/^inbox:(.*)$/,
 		(/** @type {string} */ _, /** @type {string} */ name) => new URL(path("inbox", place.sandbox, name), ROOT).href,
@@ -64,7 +59,7 @@ export function curlOf(sent) {
 async function replayRequest(n) {
 	await act({
 		method: "POST",
-		path: `${sandbox()}/requests/${n}/replay`,
+		path: mine("requests", n, "replay"),
 		cli: ["requests", String(n), "--replay"],
 		says: (made) => `request ${n} was sent once more: it is request ${made.n}, answered ${made.status}`,
 	});
@@ -74,7 +69,7 @@ async function replayRequest(n) {
 export async function sendCallback({ trxid, refid, reseller }) {
 	await act({
 		method: "POST",
-		path: `${sandbox()}/${path("transactions", trxid)}/callbacks`,
+		path: mine("transactions", trxid, "callbacks"),
 		after: whatIsDue(),
 		cli: ["trigger", "callback", refid, ...(reseller ? ["--reseller", reseller] : [])],
 		says: (made) => `the callback ${made.payment_status} of ${refid} is sent once more`,
@@ -85,7 +80,7 @@ export async function sendCallback({ trxid, refid, reseller }) {
 async function replayWebhook(event) {
 	await act({
 		method: "POST",
-		path: `${sandbox()}/${path("deliveries", event.delivery)}/replay`,
+		path: mine("deliveries", event.delivery, "replay"),
 		says: (made) => `the webhook ${made.type} is sent once more, as ${made.id}`,
 	});
 }

@@ -43,9 +43,6 @@ let asking = null;
 /** Whether this simulator wants its control token, as far as the tab knows. */
 export const wantsToken = () => current !== "";
 
-/** The channel of all tabs that show the same sandbox of this server and have the same token. @param {string} sandbox */
-export const channelName = (sandbox) => ["reseller-sim events", ROOT.href, sandbox, current].join(" ");
-
 /** @returns {Record<string, string>} */
 const authorization = () => (current ? { Authorization: `Bearer ${current}` } : {});
 
@@ -120,6 +117,17 @@ async function read(answer) {
 /** @param {string} path @param {AbortSignal} [signal] @returns {Promise<any>} */
 export async function get(path, signal) {
 	return read(await ask("GET", path, null, {}, signal));
+}
+
+/** The pages of a list, one after the other. @param {string} where @param {Record<string, any>} [asked] @param {AbortSignal} [signal] @returns {AsyncGenerator<any>} */
+export async function* pages(where, asked = {}, signal) {
+	/** @type {string | null} */
+	let cursor = "";
+	while (cursor !== null) {
+		const page = await get(where + query({ ...asked, cursor }), signal);
+		yield page;
+		cursor = page.has_more ? String(page.cursor) : null;
+	}
 }
 
 /** A text as it is, such as a curl command. @param {string} path @returns {Promise<string>} */

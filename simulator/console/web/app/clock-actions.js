@@ -1,22 +1,23 @@
 // Actions on a sandbox's clock: advance it, stop an advance, change its mode. A refusal is thrown to the caller.
 
-import { get, path, query } from "./api.js";
+import { get, query } from "./api.js";
+import { h } from "./dom.js";
 import { counted, dateTime } from "./format.js";
-import { place } from "./router.js";
+import { here, mine } from "./router.js";
+import { short } from "./safe-text.js";
 import { act } from "./action-log.js";
 import { readClock, setClock, store } from "./store.js";
 
-const clockPath = () => path("sandboxes", place.sandbox, "clock");
 /** An advance that lasts longer than this shows its progress. */
 const LONG_MS = 250;
 
-/** @param {import("./until.js").Until} until */
+/** @param {Until} until */
 export async function advance({ body, cli }) {
 	const isLong = setTimeout(() => readClock().catch(() => {}), LONG_MS);
 	try {
 		await act({
 			method: "POST",
-			path: `${clockPath()}/advance`,
+			path: mine("clock", "advance"),
 			body,
 			cli: ["advance", ...cli],
 			says: (done) =>
@@ -33,7 +34,7 @@ export async function advance({ body, cli }) {
 export async function stopAdvance() {
 	const clock = await act({
 		method: "DELETE",
-		path: `${clockPath()}/advance`,
+		path: mine("clock", "advance"),
 		cli: ["clock", "stop"],
 		says: (now) => `the advance is stopped at ${dateTime(now.now)}`,
 	});
@@ -43,7 +44,7 @@ export async function stopAdvance() {
 /** A clock that stands does what is due at its time, which a running one does by itself. */
 export function whatIsDue() {
 	const isStanding = store.clock?.mode === "manual";
-	return isStanding ? [{ method: "POST", path: `${clockPath()}/advance`, body: { seconds: 0 } }] : [];
+	return isStanding ? [{ method: "POST", path: mine("clock", "advance"), body: { seconds: 0 } }] : [];
 }
 
 /** @param {string} mode @param {string} rate as it is written; only of the mode xN */
@@ -53,7 +54,7 @@ export async function setMode(mode, rate) {
 		mode === "xN" ? { mode, ...(rate.trim() && { rate: Number.isFinite(number) ? number : rate }) } : { mode };
 	const clock = await act({
 		method: "PUT",
-		path: clockPath(),
+		path: mine("clock"),
 		body,
 		cli: mode !== "xN" ? ["clock", mode] : number > 0 ? ["clock", `x${number}`] : undefined,
 		says: (now) => `the clock is ${modeOf(now)} now`,
@@ -65,10 +66,11 @@ export async function setMode(mode, rate) {
 export const modeOf = ({ mode, rate }) => (mode === "manual" ? "▮▮ manual" : mode === "real" ? "▶ real" : `▶ x${rate}`);
 
 /** The due items in order. @param {number} limit @returns {Promise<{ due: any[], pending: number }>} */
-export const readDue = (limit) => get(`${path("sandboxes", place.sandbox)}/due${query({ limit })}`);
+export const readDue = (limit) => get(mine("due") + query({ limit }));
 
-/** Where a thing that is due can be looked at; empty for none. @param {any} one @returns {string[]} */
-export function partsOf(one) {
-	if (one.trxid) return ["payments", one.trxid];
-	return one.kind === "webhook" && one.job ? ["webhooks", one.job] : [];
+/** What is due, as a link to where it can be looked at. @param {any} one @param {number} chars_max */
+export function what({ kind, trxid, job, about }, chars_max) {
+	const text = short(about, chars_max);
+	if (trxid) return h("a", { href: here(["payments", trxid]) }, text);
+	return kind === "webhook" && job ? h("a", { href: here(["webhooks"], { at: job }) }, text) : text;
 }

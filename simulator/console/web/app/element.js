@@ -1,14 +1,15 @@
 // The base of every element of the page: what it watches and which keys it has end when it leaves the page.
 
+import { h, say } from "./dom.js";
 import { addKeys } from "./keys.js";
+import { visible } from "./safe-text.js";
 import { watch } from "./store.js";
 
 export class SimElement extends HTMLElement {
-	constructor() {
-		super();
-		/** @type {(() => void)[]} */
-		this.ends = [];
-	}
+	/** Where the element says what was refused. */
+	mistake = h("p", { class: "mistake", role: "alert" });
+	/** @type {(() => void)[]} */
+	ends = [];
 
 	connectedCallback() {
 		this.start();
@@ -33,7 +34,7 @@ export class SimElement extends HTMLElement {
 		for (const topic of [topics].flat()) this.ends.push(watch(topic, then));
 	}
 
-	/** Keys that work while this element is connected. @param {import("./keys.js").Key[]} keys */
+	/** Keys that work while this element is connected. @param {Key[]} keys */
 	keys(keys) {
 		this.ends.push(addKeys(keys));
 	}
@@ -42,5 +43,26 @@ export class SimElement extends HTMLElement {
 	listen(target, name, then) {
 		target.addEventListener(name, then);
 		this.ends.push(() => target.removeEventListener(name, then));
+	}
+
+	/** Call `then` when the size of this element changes. @param {() => void} then */
+	resized(then) {
+		const sizes = new ResizeObserver(then);
+		sizes.observe(this);
+		this.ends.push(() => sizes.disconnect());
+	}
+
+	/** Do something, and say in place why it was refused. @param {() => unknown} run @param {HTMLElement} [where] @returns {Promise<Error | null>} why */
+	async tried(run, where = this.mistake) {
+		/** @type {Error | null} */
+		let failure = null;
+		try {
+			await run();
+		} catch (thrown) {
+			if (!(thrown instanceof Error) || thrown instanceof TypeError) throw thrown;
+			failure = thrown;
+		}
+		if (failure?.name !== "AbortError") say(where, visible(failure?.message ?? ""));
+		return failure;
 	}
 }

@@ -3,9 +3,7 @@
 import { follow } from "./event-feed.js";
 import { rowOf } from "./rows.js";
 import { changed, readClock, setConnection } from "./store.js";
-import { bootOf, everything } from "./stream.js";
-
-/** @typedef {import("./rows.js").Row} Row */
+import { bootOf, everything, isLater } from "./stream.js";
 
 const FIRST = 200;
 export const ROWS_MAX = 10_000;
@@ -29,7 +27,7 @@ export function watchEvents(sandbox) {
 	log.isWhole = false;
 	changed("events");
 	const { signal } = following;
-	const onState = (/** @type {import("./store.js").Connection} */ now) => signal.aborted || setConnection(now);
+	const onState = (/** @type {Connection} */ now) => signal.aborted || setConnection(now);
 	// Numbers restart with each life of the server: old rows are dropped, and the views read again.
 	const onRestart = () => changed("restarted");
 	let isFirst = true;
@@ -64,9 +62,7 @@ async function older(sandbox, signal) {
 function isKnown(event) {
 	const last = log.rows.at(-1);
 	if (!last || event.kind === "gap") return false;
-	const [boot, serial] = event.id.split(".");
-	const [lastBoot, lastSerial] = last.id.split(".");
-	return boot === lastBoot && Number(serial) <= Number(lastSerial);
+	return bootOf(event.id) === bootOf(last.id) && !isLater(event.id, last.id);
 }
 
 /** @param {any[]} events */

@@ -1,8 +1,8 @@
 // The filter box: the words of the API. `refid:order-7 product:ELECTRIC status:401 refused -kind:action "any text"`.
 
-import { SEARCH_CHARS_MAX, TOO_LONG } from "./search-box.js";
+import { SEARCH_CHARS_MAX, TOO_LONG } from "./pieces.js";
 
-/** @typedef {import("./rows.js").Row} Row @typedef {(row: Row) => boolean} Test */
+/** @typedef {(row: any) => boolean} Test */
 
 /** The words of the filter, each with what it compares. @type {Record<string, (row: Row) => string>} */
 export const WORDS = {
@@ -19,6 +19,10 @@ export const WORDS = {
 	n: (row) => String(row.event.n ?? ""),
 };
 
+/** The words of a filter, in a sentence. @param {Record<string, unknown>} words */
+export const wordsText = (words) =>
+	`The words are ${Object.keys(words).join(", ")}, refused, and any text; a minus before a word excludes it.`;
+
 const PART = /(-?)(?:([a-z]+):)?("[^"]*"?|\S+)/g;
 
 /** Where bare words are looked for. @type {(row: Row) => string[]} */
@@ -28,7 +32,7 @@ const TEXTS = (row) => [row.what, row.state, row.refid, row.trxid, row.product, 
  * Parse the text of the box. Values are compared without case; `*` matches anything, alone any value; bare words match anywhere.
  * @param {string} text @param {Record<string, (item: any) => string>} [words] of a list other than rows
  * @param {(item: any) => string[]} [texts]
- * @returns {{ test: ((item: any) => boolean) | null, mistake: string }} no test for an empty box
+ * @returns {{ test: Test | null, mistake: string }} no test for an empty box
  */
 export function filterOf(text, words = WORDS, texts = TEXTS) {
 	if (text.length > SEARCH_CHARS_MAX) return { test: null, mistake: `${TOO_LONG}; nothing is filtered` };

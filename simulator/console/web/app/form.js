@@ -2,25 +2,17 @@
 
 import { Refused } from "./api.js";
 import { h, once, put } from "./dom.js";
+import { visible } from "./safe-text.js";
 
 /**
- * @typedef {{
- *   name: string, label: string, type?: string, value?: string, hint?: string, required?: boolean,
- *   options?: string[] | [string, string][], path?: string, size?: number,
- * }} Field `options` make it a choice, values or values with texts; `path` is how the control API calls it in a refusal
- */
-
-/**
- * @param {{ fields: Field[], submit: string, label: string, run: (values: Record<string, string>) => Promise<void> | void, main?: boolean }} of
+ * @param {{ fields: Field[], submit: string, label: string, run: (values: Record<string, string>) => unknown, main?: boolean }} of
  *   `run` gets the texts of the fields; what it throws is shown in place
  * @returns {HTMLFormElement}
  */
 export function form({ fields, submit, label, run, main = false }) {
 	const inputs = new Map(fields.map((field) => [field.name, input(field)]));
 	const mistake = h("span", { class: "mistake", role: "alert" });
-	const button = /** @type {HTMLButtonElement} */ (
-		h("button", { class: main && "main", onclick: once(() => {}) }, submit)
-	);
+	const button = h("button", { class: main && "main", onclick: once(() => {}) }, submit);
 	const send = async (/** @type {Event} */ event) => {
 		event.preventDefault();
 		put(mistake);
@@ -30,16 +22,14 @@ export function form({ fields, submit, label, run, main = false }) {
 			await run(Object.fromEntries([...inputs].map(([name, one]) => [name, one.value])));
 		} catch (failure) {
 			if (!(failure instanceof Error)) throw failure;
-			put(mistake, failure.message);
+			put(mistake, visible(failure.message));
 			blame(failure, fields, inputs);
 		} finally {
 			button.disabled = false;
 		}
 	};
 	const rows = fields.map((field) => row(field, /** @type {Control} */ (inputs.get(field.name))));
-	return /** @type {HTMLFormElement} */ (
-		h("form", { class: "short", "aria-label": label, onsubmit: send }, ...rows, button, mistake)
-	);
+	return h("form", { class: "short", "aria-label": label, onsubmit: send }, ...rows, button, mistake);
 }
 
 /** @typedef {HTMLInputElement | HTMLSelectElement} Control */
@@ -50,20 +40,10 @@ let ids = 0;
 function input(field) {
 	const id = `field-${++ids}`;
 	const shared = { id, name: field.name, required: field.required, "aria-describedby": field.hint && `${id}-hint` };
-	if (!field.options)
-		return /** @type {HTMLInputElement} */ (
-			h("input", {
-				...shared,
-				type: field.type ?? "text",
-				size: field.size,
-				value: field.value ?? "",
-				spellcheck: "false",
-				autocomplete: "off",
-			})
-		);
-	const options = field.options.map((one) => (Array.isArray(one) ? one : [one, one]));
-	const choices = options.map(([value, text]) => h("option", { value, selected: value === field.value }, text));
-	return /** @type {HTMLSelectElement} */ (h("select", shared, ...choices));
+	const { value = "", size } = field;
+	if (!field.options) return h("input", { ...shared, value, size, spellcheck: "false", autocomplete: "off" });
+	const options = field.options.map((one) => (Array.isArray(one) ? one : [one, visible(one)]));
+	return h("select", shared, ...options.map(([of, text]) => h("option", { value: of, selected: of === value }, text)));
 }
 
 /** @param {Field} field @param {Control} control */

@@ -33,6 +33,9 @@ export const sum = (amount) => `${Number(amount) < 0 ? "−" : ""}${CURRENCY} ${
 /** `−100.00`, for a column that names the currency. @param {number | string} amount */
 export const signed = (amount) => `${Number(amount) < 0 ? "−" : ""}${money(Math.abs(Number(amount)))}`;
 
+/** `+100.00` or `−100.00`, what is added or taken. @param {number} amount */
+export const change = (amount) => `${amount < 0 ? "−" : "+"}${money(Math.abs(amount))}`;
+
 const UNITS = /** @type {[string, number][]} */ ([
 	["d", 86_400_000],
 	["h", 3_600_000],

@@ -1,10 +1,5 @@
 // Keys for everything: single ones, and sequences such as `g p`. In a field only Escape is ours.
 
-/**
- * @typedef {{ key: string, does: string, group: string, run: (event: KeyboardEvent) => void }} Key
- *   `key` as `KeyboardEvent.key` has it, or two with a blank between them
- */
-
 /** @type {Set<Key[]>} */
 const all = new Set();
 const SEQUENCE_MS = 1200;

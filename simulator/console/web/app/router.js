@@ -1,7 +1,7 @@
 // Every state of the page is an address: `/_sim/s/{sandbox}/{view}/{rest}?…`, and `/_sim/ui/{view}?sandbox=…` for the
 // whole server, which names the sandbox that was shown before.
 
-import { ROOT } from "./api.js";
+import { path, ROOT } from "./api.js";
 import { changed } from "./store.js";
 
 /**
@@ -18,7 +18,7 @@ export const latestSandbox = () => place.sandbox || place.query.get("sandbox") |
 
 /** The address of a view of a sandbox, or of the server when `sandbox` is empty. @param {string} sandbox @param {string[]} parts @param {Record<string, string>} [query] */
 export function address(sandbox, parts, query = {}) {
-	const below = sandbox ? ["s", sandbox, ...parts] : ["ui", ...parts];
+	const below = (sandbox ? ["s", sandbox, ...parts] : ["ui", ...parts]).filter(Boolean);
 	const url = new URL(below.map(encodeURIComponent).join("/"), ROOT);
 	for (const [name, value] of Object.entries(query)) if (value) url.searchParams.set(name, value);
 	if (!sandbox && latestSandbox() !== DEFAULT_SANDBOX) url.searchParams.set("sandbox", latestSandbox());
@@ -27,6 +27,9 @@ export function address(sandbox, parts, query = {}) {
 
 /** The address of a view of the sandbox that is shown. @param {string[]} parts @param {Record<string, string>} [query] */
 export const here = (parts, query) => address(place.sandbox, parts, query);
+
+/** A path of the control API below the sandbox that is shown. @param {...(string | number)} parts */
+export const mine = (...parts) => path("sandboxes", place.sandbox, ...parts);
 
 /** `ask` is called before leaving a draft; the owner of the draft sets it. `left` is called as soon as the address names another view, so that the shown view does not continue with the new address. @type {{ ask: (() => Promise<boolean>) | null, left: () => void }} */
 export const leaving = { ask: null, left: () => {} };

@@ -1,14 +1,6 @@
 // Events as rows of the list: the event, its final state, its subject, its reason.
 
-import { count, dateTime, money, time, took } from "./format.js";
-
-/**
- * @typedef {"good" | "bad" | "wait" | "past"} Tone green, red, amber, grey; never without a mark or a word beside it
- * @typedef {{
- *   id: string, number: number, kind: string, at: string, wall: string, what: string, state: string, tone: Tone,
- *   refid: string, trxid: string, product: string, rule: string, text: string, refused: boolean, took: string, event: any,
- * }} Row
- */
+import { change, count, dateTime, money, time, took } from "./format.js";
 
 /** The tone of each status; all others wait. @type {Record<string, Tone>} */
 const STATUS_TONES = { Succesful: "good", Success: "good", Failed: "bad", Refund: "past", Refunded: "past" };
@@ -108,7 +100,7 @@ const RENDER = {
 	}),
 	entry: (one) => ({
 		what: "wallet",
-		state: `${one.entry.amount < 0 ? "−" : "+"}${money(Math.abs(one.entry.amount))}`,
+		state: change(one.entry.amount),
 		tone: "past",
 		text: `${one.entry.type.toLowerCase()}, balance ${money(one.entry.balance)}   ${one.entry.remarks}`,
 	}),

@@ -1,30 +1,26 @@
 // More about a row: the exchange of a request, the message of an attempt and its answer.
 
-import { get, path, query } from "./api.js";
+import { get, pages } from "./api.js";
 import { log } from "./events.js";
-import { place } from "./router.js";
-import { findEvent } from "./stream.js";
-
-/** @typedef {import("./rows.js").Row} Row */
-/** @typedef {{ exchange?: any, sent?: any, answer?: string, before?: any, delivery?: any }} More */
+import { mine, place } from "./router.js";
+import { readEvents } from "./stream.js";
 
 /** @param {Row} row @param {AbortSignal} signal @returns {Promise<More>} Throws `Refused` where it is not there any more. */
 export async function moreOf(row, signal) {
 	const { event } = row;
-	const sandbox = path("sandboxes", place.sandbox);
-	if (row.kind === "request") return { exchange: await get(`${sandbox}/requests/${event.n}`, signal) };
-	if (row.kind === "callback") return callback(row, sandbox, signal);
+	if (row.kind === "request") return { exchange: await get(mine("requests", event.n), signal) };
+	if (row.kind === "callback") return callback(row, signal);
 	if (row.kind !== "webhook") return {};
-	const delivery = await get(`${sandbox}/${path("deliveries", event.delivery)}`, signal);
+	const delivery = await get(mine("deliveries", event.delivery), signal);
 	const tried = delivery.attempts.find((/** @type {any} */ one) => one.number === event.attempt);
 	const sent = await sentBy(row, { only: "webhook" }, signal);
 	return { delivery, answer: tried?.body ?? "", before: previous(delivery.attempts, event), sent };
 }
 
-/** @param {Row} row @param {string} sandbox @param {AbortSignal} signal @returns {Promise<More>} */
-async function callback(row, sandbox, signal) {
+/** @param {Row} row @param {AbortSignal} signal @returns {Promise<More>} */
+async function callback(row, signal) {
 	const { event } = row;
-	const story = await get(`${sandbox}/${path("transactions", row.trxid)}`, signal);
+	const story = await get(mine("transactions", row.trxid), signal);
 	const job = story.callbacks.find((/** @type {any} */ one) => one.id === event.callback);
 	const tried = job?.attempts.find((/** @type {any} */ one) => one.number === event.attempt);
 	const sent = await sentBy(row, { only: "callback", refid: row.refid }, signal);
@@ -41,16 +37,19 @@ async function sentBy(row, asked, signal) {
 		one.attempt === event.attempt && (one.callback ?? one.delivery) === (event.callback ?? event.delivery);
 	const at = log.rows.findIndex((one) => one.number === row.number);
 	const after = at > 0 ? log.rows[at - 1].id : "0";
-	const found = await findEvent(place.sandbox, { ...asked, with: "bodies", after }, test, signal);
-	return found?.sent ?? null;
+	const found = await readEvents(place.sandbox, { timeout: 0, ...asked, with: "bodies", after }, signal);
+	for await (const [, events] of found) {
+		const one = events.find(test);
+		if (one) return one.sent;
+	}
+	return null;
 }
 
 /** The rule with this name, as the control API lists it. @param {string} name @returns {Promise<any>} null when it no longer exists */
 export async function ruleOf(name) {
-	for (let cursor = ""; ;) {
-		const page = await get(`${path("sandboxes", place.sandbox)}/rules${query({ limit: 1000, cursor })}`);
-		const found = page.rules.find((/** @type {any} */ one) => one.name === name);
-		if (found || !page.has_more) return found ?? null;
-		cursor = String(page.cursor);
+	for await (const { rules } of pages(mine("rules"), { limit: 1000 })) {
+		const found = rules.find((/** @type {any} */ one) => one.name === name);
+		if (found) return found;
 	}
+	return null;
 }

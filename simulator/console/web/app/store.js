@@ -1,11 +1,6 @@
 // The page's state of the simulator, which all elements read. It ends with the page.
 
-import { get } from "./api.js";
-
-/**
- * @typedef {{ id: string, scenario: string, origin: { source: string, name: string } | null, seed: number, url: string, clock: any, resellers: any[] }} Sandbox
- * @typedef {"connecting" | "live" | "away" | "locked" | "gone"} Connection `away`: no answer; `locked`: it waits for the control token; `gone`: no such sandbox
- */
+import { get, path } from "./api.js";
 
 export const store = {
 	/** @type {Sandbox[]} */ sandboxes: [],
@@ -66,7 +61,7 @@ export async function readSandboxes() {
 export async function readClock() {
 	const { sandbox } = store;
 	if (!sandbox) return;
-	setClock(await get(`sandboxes/${sandbox.id}/clock`));
+	setClock(await get(path("sandboxes", sandbox.id, "clock")));
 }
 
 /** @param {any} clock */

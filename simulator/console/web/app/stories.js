@@ -1,21 +1,18 @@
 // Read a payment's story: the payment itself, its events, and its due items.
 
-import { get, path, query } from "./api.js";
-import { place } from "./router.js";
+import { get, query } from "./api.js";
+import { mine, place } from "./router.js";
 import { everything } from "./stream.js";
 import { thingsOf } from "./timeline-items.js";
 
 const DUE_MAX = 1000;
 const TRXID = /^[0-9]{22}$/;
 
-/** @typedef {{ payment: any, things: import("./timeline-items.js").Thing[], start: number }} Story */
-
 /** @param {string} trxid @param {AbortSignal} signal @returns {Promise<Story>} Throws `Refused` for an unknown one. */
 export async function storyOf(trxid, signal) {
-	const sandbox = path("sandboxes", place.sandbox);
 	const [payment, { due }] = await Promise.all([
-		get(`${sandbox}/${path("transactions", trxid)}`, signal),
-		get(`${sandbox}/due${query({ limit: DUE_MAX })}`, signal),
+		get(mine("transactions", trxid), signal),
+		get(`${mine("due")}?limit=${DUE_MAX}`, signal),
 	]);
 	const asked = { only: "callback,notification", refid: payment.refid };
 	const events = payment.refid ? await everything(place.sandbox, signal, asked) : [];
@@ -28,9 +25,7 @@ export async function storyOf(trxid, signal) {
 export async function trxidOf(text) {
 	if (TRXID.test(text)) return text;
 	if (!text) throw new Error("a refid or a trxid is needed");
-	const { transactions } = await get(
-		`${path("sandboxes", place.sandbox)}/transactions${query({ refid: text, limit: 1 })}`,
-	);
+	const { transactions } = await get(mine("transactions") + query({ refid: text, limit: 1 }));
 	if (!transactions.length) throw new Error(`this sandbox has no payment with the refid ${text}`);
 	return transactions[0].trxid;
 }

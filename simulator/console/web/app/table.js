@@ -3,42 +3,23 @@
 
 import { h } from "./dom.js";
 
-/**
- * @template T
- * @typedef {{ name: string, cell: (item: T) => import("./dom.js").Child, number?: boolean }} Column
- */
+/** A column of numbers. @template T @param {(item: T) => Child} cell @returns {Cell<T>} */
+export const number = (cell) => Object.assign(cell, { isNumber: true });
 
 /**
  * @template T
- * @param {string} caption @param {Column<T>[]} columns @param {T[]} items @param {string} [none] the text of an empty table
- * @param {(item: T) => boolean} [isMarked] whether the address leads to this row
+ * @param {string} caption @param {Record<string, Cell<T>> | [string, Cell<T>][]} columns by their names @param {T[]} items
+ * @param {string} [none] the text of an empty table @param {(item: T) => boolean} [isMarked] whether the address leads to this row
  */
 export function table(caption, columns, items, none = "none", isMarked = () => false) {
-	const kind = (/** @type {Column<T>} */ column) => (column.number ? "number" : undefined);
-	return h(
-		"div",
-		{ class: "table" },
-		h(
-			"table",
-			{},
-			h("caption", {}, caption),
-			h(
-				"thead",
-				{},
-				h("tr", {}, ...columns.map((column) => h("th", { scope: "col", class: kind(column) }, column.name))),
-			),
-			h(
-				"tbody",
-				{},
-				...items.map((item) =>
-					h(
-						"tr",
-						{ "aria-current": isMarked(item) && "true" },
-						...columns.map((column) => h("td", { class: kind(column), "data-name": column.name }, column.cell(item))),
-					),
-				),
-				items.length === 0 && h("tr", {}, h("td", { colspan: columns.length, class: "past" }, none)),
-			),
-		),
-	);
+	const all = Array.isArray(columns) ? columns : Object.entries(columns);
+	const kind = (/** @type {Cell<T>} */ cell) => cell.isNumber && "number";
+	const heads = all.map(([name, cell]) => h("th", { scope: "col", class: kind(cell) }, name));
+	const rows = items.map((item) => {
+		const cells = all.map(([name, cell]) => h("td", { class: kind(cell), "data-name": name }, cell(item)));
+		return h("tr", { "aria-current": isMarked(item) && "true" }, ...cells);
+	});
+	const empty = items.length === 0 && h("tr", {}, h("td", { colspan: all.length, class: "past" }, none));
+	const whole = [h("caption", {}, caption), h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...rows, empty)];
+	return h("div", { class: "table" }, h("table", {}, ...whole));
 }

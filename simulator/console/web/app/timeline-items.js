@@ -1,14 +1,7 @@
 // A payment's story as items on a timeline, each in its lane: several lists of the control API in a single order.
 
-import { money } from "./format.js";
+import { change } from "./format.js";
 import { markOf, rowOf } from "./rows.js";
-
-/** @typedef {"request" | "status" | "wallet" | "callback" | "case" | "alert"} Lane */
-
-/**
- * @typedef {{ id: string, lane: Lane, at: number, end: number, label: string, mark: string, isDue: boolean, row: import("./rows.js").Row }} Thing
- *   `at` and `end` in milliseconds of the sandbox's time, equal for an instant; `id` is the id in the address
- */
 
 /** The lanes, from above. @type {Lane[]} */
 export const LANES = ["request", "status", "wallet", "callback", "case", "alert"];
@@ -69,12 +62,12 @@ function thing(lane, event) {
 	};
 }
 
-/** @type {Record<Lane, (event: any, row: import("./rows.js").Row) => string>} */
+/** @type {Record<Lane, (event: any, row: Row) => string>} */
 const LABELS = {
 	request: (event, row) =>
 		`${event.method === "POST" ? "" : `${event.method} `}${event.path.split("/").at(-1)} ${row.state}`,
 	status: (event) => event.status,
-	wallet: (event) => `${event.entry.amount < 0 ? "−" : "+"}${money(Math.abs(event.entry.amount))}`,
+	wallet: (event) => change(event.entry.amount),
 	callback: (event, row) => (event.ending === "timeout" ? "time-out" : row.state),
 	case: (event) => `${event.what} ${event.state}`,
 	alert: (event) => event.notification.kind.replaceAll("_", " "),

@@ -1,21 +1,13 @@
 // Forms that cause events as the service causes them, and that send probes to receivers.
 
-import { path } from "./api.js";
 import { form } from "./form.js";
 import { whatIsDue } from "./clock-actions.js";
 import { visible } from "./safe-text.js";
-import { place } from "./router.js";
+import { mine } from "./router.js";
 import { act } from "./action-log.js";
 
-/** @param {...string} parts */
-const below = (...parts) => path("sandboxes", place.sandbox, ...parts);
-
-/** @param {string[]} codes @returns {import("./form.js").Field} */
-const resellerField = (codes) => ({
-	name: "reseller",
-	label: "reseller",
-	options: codes.map((code) => /** @type {[string, string]} */ ([code, visible(code)])),
-});
+/** @param {string[]} codes @returns {Field} */
+const resellerField = (codes) => ({ name: "reseller", label: "reseller", options: codes });
 
 /**
  * @param {string[]} codes of resellers @param {() => Promise<any>} configured the answer of `GET …/resellers` @param {() => Promise<void>} then
@@ -34,7 +26,7 @@ export function triggerForms(codes, configured, then) {
 				);
 			await act({
 				method: "POST",
-				path: below("resellers", reseller, "deposits"),
+				path: mine("resellers", reseller, "deposits"),
 				body: { amount: amount.trim() },
 				after: whatIsDue(),
 				cli: ["trigger", "balance.added", "--amount", amount.trim(), "--reseller", reseller],
@@ -50,7 +42,7 @@ export function triggerForms(codes, configured, then) {
 		run: async ({ code }) => {
 			await act({
 				method: "PATCH",
-				path: below("catalog", "products", code.trim()),
+				path: mine("catalog", "products", code.trim()),
 				body: { note: `changed by the console ${Date.now().toString(36)}` },
 				after: whatIsDue(),
 				cli: ["trigger", "product.updated", code.trim()],
@@ -78,11 +70,10 @@ export const probeForm = (codes, then) =>
 		],
 		run: async ({ reseller, timeout }) => {
 			const limit = timeout.trim();
-			if (limit && !Number.isFinite(Number(limit))) throw new Error("timeout is a number of seconds, such as 5");
 			await act({
 				method: "POST",
-				path: below("probes"),
-				body: { reseller, ...(limit && { timeout: Number(limit) }) },
+				path: mine("probes"),
+				body: { reseller, ...(limit && { timeout: Number.isFinite(Number(limit)) ? Number(limit) : limit }) },
 				cli: limit ? undefined : ["trigger", "probes", "--reseller", reseller],
 				says: (answer) => {
 					then(answer);

@@ -3,8 +3,6 @@
 import { dateTime } from "./format.js";
 import { visible } from "./safe-text.js";
 
-/** @typedef {{ body: { seconds?: number, to?: string, until?: string }, cli: string[] }} Until the request, and the words of `advance` */
-
 const SECONDS = /** @type {Record<string, number>} */ ({ ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 });
 const SPAN = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 const MOMENT = /^(?:(\d{4}-\d\d-\d\d)[T ]+)?(\d\d?:\d\d)(:\d\d(?:\.\d{1,6})?)?\s*(Z|[+-]\d\d:?\d\d)?$/i;
@@ -20,6 +18,9 @@ export const bySeconds = (seconds) => {
 	const text = seconds.toFixed(6).replace(/\.?0+$/, ""); // a clock has microseconds
 	return { body: { seconds: Number(text) }, cli: [`${text}s`] };
 };
+
+/** Do what is due now. @type {Until} */
+export const NOW = { body: { seconds: 0 }, cli: ["0s"] };
 
 /** @type {Until} */
 export const UNTIL_IDLE = { body: { until: "idle" }, cli: ["idle"] };

@@ -2,14 +2,13 @@
 
 import { h } from "./dom.js";
 import { span } from "./format.js";
-import { get, path } from "./api.js";
+import { get } from "./api.js";
 import { magicDigits, ruleAddress } from "./links.js";
+import { past } from "./pieces.js";
 import { short } from "./safe-text.js";
-import { place } from "./router.js";
+import { mine } from "./router.js";
 import { ruleOf } from "./sent.js";
 import { table } from "./table.js";
-
-/** @typedef {import("./rows.js").Row} Row @typedef {import("./sent.js").More} More @typedef {import("./dom.js").Child} Child */
 
 const CAUSES = /** @type {Record<string, string>} */ ({
 	creation: "This is the status in the answer to the request.",
@@ -19,7 +18,7 @@ const CAUSES = /** @type {Record<string, string>} */ ({
 
 /** @param {Row} row @param {More} more @returns {Promise<Child[]>} */
 export async function whyOf(row, more) {
-	const reasons = (REASONS[row.kind] ?? (() => []))(row, more);
+	const reasons = REASONS[row.kind]?.(row, more) ?? [];
 	const names = [row.event.fault, row.event.rule].filter(Boolean);
 	const rules = await Promise.all(names.map((name) => ruled(name)));
 	const all = [...reasons.map((text) => h("p", {}, short(text, 2000))), ...rules, autopsy(more.exchange?.autopsy)];
@@ -74,47 +73,41 @@ async function ruled(name) {
 
 /** The magic account that chose how the payment ends. @param {HTMLElement} link @param {string} digits */
 async function magical(link, digits) {
-	const { outcomes } = await get(`${path("sandboxes", place.sandbox)}/magic`).catch(() => ({ outcomes: [] }));
+	const { outcomes } = await get(mine("magic")).catch(() => ({ outcomes: [] }));
 	const ending = outcomes.find((/** @type {any} */ one) => one.digits === digits)?.outcome;
-	return h(
-		"p",
-		{},
-		"decided by the account, ",
-		link,
-		`: one that ends in ${digits}`,
-		ending && `, which stands for: ${ending}`,
-	);
+	const meaning = ending && `, which stands for: ${ending}`;
+	return h("p", {}, "decided by the account, ", link, `: one that ends in ${digits}`, meaning);
 }
 
-const PARTS = "timestamp, nonce, method, query, body_hash".split(", ");
+const PARTS = ["timestamp", "nonce", "method", "query", "body_hash"];
 
 /** The autopsy of a refused signature: what should have been signed, and where it differs. @param {any} found */
 export function autopsy(found) {
 	if (!found || found.is_right) return null;
-	const { expected, nearest } = found;
-	const differs = new Set(nearest?.differs ?? []);
-	const at = nearest?.at;
+	const { expected, nearest, sentence, fix } = found;
+	const text = (/** @type {string} */ title, /** @type {string} */ label, /** @type {string} */ signed) => [
+		past(title),
+		h("pre", { tabindex: "0", "aria-label": label }, marked(signed, nearest?.at)),
+	];
 	return h(
 		"section",
 		{ "aria-label": "autopsy of the signature" },
 		h("h3", {}, "The signature"),
-		h("p", {}, short(found.sentence, 1000)),
-		found.fix && h("p", {}, "Do this: ", short(found.fix, 1000)),
-		h("p", { class: "past" }, "the string that should have been signed"),
-		h("pre", { tabindex: "0", "aria-label": "expected string" }, marked(expected.canonical_string, at)),
-		nearest && h("p", { class: "past" }, "the string that was signed, as the mistake explains it"),
-		nearest && h("pre", { tabindex: "0", "aria-label": "signed string" }, marked(nearest.canonical_string, at)),
+		h("p", {}, short(sentence, 1000)),
+		fix && h("p", {}, "Do this: ", short(fix, 1000)),
+		text("the string that should have been signed", "expected string", expected.canonical_string),
+		nearest &&
+			text("the string that was signed, as the mistake explains it", "signed string", nearest.canonical_string),
 		table(
 			"Its parts",
-			[
-				{ name: "part", cell: (one) => one },
-				{ name: "expected", cell: (one) => h("code", {}, short(expected.parts[one], 500)) },
-				{
-					name: "signed",
-					cell: (one) =>
-						differs.has(one) ? h("strong", { class: "bad" }, "✕ differs") : nearest ? "the same" : "not known",
+			{
+				part: (one) => one,
+				expected: (one) => h("code", {}, short(expected.parts[one], 500)),
+				signed: (one) => {
+					if (!nearest) return "not known";
+					return nearest.differs.includes(one) ? h("strong", { class: "bad" }, "✕ differs") : "the same";
 				},
-			],
+			},
 			PARTS,
 		),
 	);

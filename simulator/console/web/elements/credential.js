@@ -7,18 +7,14 @@ import { copy } from "../app/action-log.js";
 /** A value to copy; a secret one is shown on demand. @param {string} name @param {string} value @param {boolean} isSecret */
 export function credential(name, value, isSecret) {
 	const shown = h("code", {}, isSecret ? "••••••••" : short(value));
-	const show =
-		isSecret &&
-		h("button", { class: "quiet", "aria-label": `Show the ${name}`, onclick: () => put(shown, short(value)) }, "show");
+	const button = (/** @type {string} */ label, /** @type {string} */ text, /** @type {() => void} */ onclick) =>
+		h("button", { class: "quiet", "aria-label": `${label} the ${name}`, onclick }, text);
+	const show = isSecret && button("Show", "show", () => put(shown, short(value)));
 	return h(
 		"span",
 		{ class: "credential" },
 		shown,
 		show,
-		h(
-			"button",
-			{ class: "quiet", "aria-label": `Copy the ${name}`, onclick: () => copy(value, `the ${name}`) },
-			"copy",
-		),
+		button("Copy", "copy", () => copy(value, `the ${name}`)),
 	);
 }

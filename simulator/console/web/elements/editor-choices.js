@@ -38,11 +38,12 @@ export class Choices {
 			const hint = nodeAt(root, spot.path)?.["x-must-be"];
 			this.of.note(hint ? `expected here: ${hint}` : "nothing to complete here");
 		}
-		const line = this.of.area.value.slice(0, cursor).split("\n");
-		this.popup.style.setProperty("--line", String(line.length));
-		this.popup.style.setProperty("--column", String((line.at(-1) ?? "").length - spot.prefix.length));
-		this.popup.style.setProperty("--scrolled", `${this.of.area.scrollTop}px`);
-		this.popup.style.setProperty("--aside", `${this.of.area.scrollLeft}px`);
+		const lines = this.of.area.value.slice(0, cursor).split("\n");
+		const { style } = this.popup;
+		style.setProperty("--line", String(lines.length));
+		style.setProperty("--column", String((lines.at(-1) ?? "").length - spot.prefix.length));
+		style.setProperty("--scrolled", `${this.of.area.scrollTop}px`);
+		style.setProperty("--aside", `${this.of.area.scrollLeft}px`);
 	}
 
 	/** @param {number} index */

@@ -3,38 +3,26 @@
 import { h } from "../app/dom.js";
 import { dateTime, sum, time } from "../app/format.js";
 import { ruleAddress } from "../app/links.js";
+import { facts, past } from "../app/pieces.js";
 import { bodyOf, headersOf, short } from "../app/safe-text.js";
 import { here } from "../app/router.js";
 
-/** @typedef {import("../app/rows.js").Row} Row @typedef {import("../app/sent.js").More} More @typedef {import("../app/dom.js").Child} Child */
-
 /** The facts that are known at once. @param {Row} row */
 export function factsOf(row) {
-	const { event } = row;
-	/** @type {[string, Child][]} */
-	const facts = [
+	const { event, rule, trxid } = row;
+	const live = (/** @type {number} */ n) => h("a", { href: here(["live"], { q: `n:${n}` }) }, String(n));
+	return facts([
 		["time", row.at && exactly(row.at)],
 		["wall clock", row.wall && dateTime(row.wall)],
-		["payment", row.trxid && h("a", { href: here(["payments", row.trxid]) }, short(row.refid || row.trxid))],
-		["trxid", row.trxid],
+		["payment", trxid && h("a", { href: here(["payments", trxid]) }, short(row.refid || trxid))],
+		["trxid", trxid],
 		["product", row.product && short(row.product)],
 		["reseller", event.reseller && short(event.reseller)],
-		["rule", row.rule && h("a", { href: ruleAddress(row.rule) }, short(row.rule))],
-		[
-			"request",
-			event.n && row.kind === "request" && h("a", { href: here(["live"], { q: `n:${event.n}` }) }, String(event.n)),
-		],
-		[
-			"replay of",
-			event.replay_of && h("a", { href: here(["live"], { q: `n:${event.replay_of}` }) }, String(event.replay_of)),
-		],
-		...(FACTS[row.kind] ?? (() => []))(event, row),
-	];
-	return h(
-		"dl",
-		{ class: "pairs" },
-		...facts.filter(([, value]) => value).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
-	);
+		["rule", rule && h("a", { href: ruleAddress(rule) }, short(rule))],
+		["request", event.n && row.kind === "request" && live(event.n)],
+		["replay of", event.replay_of && live(event.replay_of)],
+		...(FACTS[row.kind]?.(event, row) ?? []),
+	]);
 }
 
 /** `2027-01-10 23:59:02.114 +08:00`. @param {string} at */
@@ -101,21 +89,17 @@ export function messagesOf(row, more) {
 	if (row.kind === "notification")
 		return [h("h3", {}, "Text"), bodyOf(row.event.notification.text, { label: "text of the e-mail" })];
 	if (row.kind !== "callback" && row.kind !== "webhook") return [];
+	const name = "Answer of the receiver";
 	return [
-		sent ? part("Sent message", sent) : h("p", { class: "past" }, "The message of this attempt was evicted."),
-		h(
-			"section",
-			{ "aria-label": "Answer of the receiver" },
-			h("h3", {}, "Answer of the receiver"),
-			answered(row, more),
-		),
+		sent ? part("Sent message", sent) : past("The message of this attempt was evicted."),
+		h("section", { "aria-label": name }, h("h3", {}, name), answered(row, more)),
 	];
 }
 
 /** @param {Row} row @param {More} more @returns {Child} */
 function answered({ event }, { answer }) {
 	if (!event.answered) return h("p", {}, short(event.error || event.ending || "nothing yet", 1000));
-	return [h("p", {}, String(event.answered)), bodyOf(answer, { label: "body of the receiver's answer" })].flat();
+	return [h("p", {}, String(event.answered)), bodyOf(answer, { label: "body of the receiver's answer" })];
 }
 
 /** @param {string} name @param {any} one */

@@ -1,11 +1,12 @@
 // First steps in an empty list: a signed request to paste, and the three most useful magic accounts.
 
-import { get, path } from "../app/api.js";
+import { get } from "../app/api.js";
 import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { callLine, payable } from "../app/magic.js";
+import { past } from "../app/pieces.js";
 import { visible } from "../app/safe-text.js";
-import { here, place } from "../app/router.js";
+import { here, mine } from "../app/router.js";
 import { copy } from "../app/action-log.js";
 import { store } from "../app/store.js";
 
@@ -22,35 +23,21 @@ class FirstSteps extends SimElement {
 	}
 
 	async read() {
-		const sandbox = place.sandbox;
-		const listed = await get(`${path("sandboxes", sandbox)}/catalog?limit=100`);
+		const listed = await get(`${mine("catalog")}?limit=100`);
 		const [first] = payable(listed.products);
-		if (!first || sandbox !== place.sandbox || !this.isConnected) return;
+		if (!first || !this.isConnected) return;
 		const reseller = store.sandbox?.resellers.find((one) => one.api_key);
-		const lines = FIRST.map(([digits, what]) => ({ what, line: callLine(first.product, digits, reseller) }));
+		const lines = FIRST.flatMap(([digits, what]) => {
+			const line = callLine(first.product, digits, reseller);
+			const button = h("button", { "aria-label": `copy: ${what}`, onclick: () => copy(line, what) }, "copy");
+			return [h("dt", {}, what), h("dd", {}, h("code", {}, visible(line)), button)];
+		});
+		const magic = h("a", { href: here(["catalog"], { show: "magic" }) }, "all magic accounts");
 		put(
 			this,
 			h("p", {}, "Nothing has happened yet. Paste one of these, signed with the sandbox's own key:"),
-			h(
-				"dl",
-				{ class: "first" },
-				...lines.flatMap(({ what, line }) => [
-					h("dt", {}, what),
-					h(
-						"dd",
-						{},
-						h("code", {}, visible(line)),
-						h("button", { "aria-label": `copy: ${what}`, onclick: () => copy(line, what) }, "copy"),
-					),
-				]),
-			),
-			h(
-				"p",
-				{ class: "past" },
-				"The account's last digits choose how a payment ends: ",
-				h("a", { href: here(["catalog"], { show: "magic" }) }, "all magic accounts"),
-				".",
-			),
+			h("dl", { class: "first" }, ...lines),
+			past("The account's last digits choose how a payment ends: ", magic, "."),
 		);
 	}
 }

@@ -7,7 +7,7 @@ import { store } from "../app/store.js";
 
 const OFFERED_MAX = 20;
 
-/** @param {string} title @param {...import("../app/dom.js").Child} children */
+/** @param {string} title @param {...Child} children */
 const notice = (title, ...children) => h("div", { role: "alert" }, h("h2", {}, title), ...children);
 
 /** @param {string} sandbox empty for the server @param {string} name */
@@ -27,16 +27,13 @@ export const notLoaded = (title) =>
 
 /** @param {string} id */
 export function noSandbox(id) {
-	const ids = store.sandboxes.map((one) => one.id);
+	const offered = store.sandboxes
+		.slice(0, OFFERED_MAX)
+		.map((one) => h("li", {}, h("a", { href: address(one.id, ["live"]) }, one.id)));
 	return notice(
 		"There is no such sandbox",
 		h("p", {}, h("q", {}, short(id)), " was deleted or never created; it appears when it is created."),
-		ids.length > 0 &&
-			h(
-				"ul",
-				{},
-				...ids.slice(0, OFFERED_MAX).map((one) => h("li", {}, h("a", { href: address(one, ["live"]) }, one))),
-			),
+		offered.length > 0 && h("ul", {}, ...offered),
 		h("p", {}, h("a", { href: address("", ["sandboxes"]) }, "all sandboxes")),
 	);
 }

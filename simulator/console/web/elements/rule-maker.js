@@ -4,9 +4,9 @@ import "./sim-editor.js";
 import { Refused, change, path } from "../app/api.js";
 import { h, once, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
-import { short } from "../app/safe-text.js";
+import { past } from "../app/pieces.js";
 import { PRESETS, SECTIONS, emptyRule, ruleOf } from "../app/presets.js";
-import { place, setQuery } from "../app/router.js";
+import { mine, place, setQuery } from "../app/router.js";
 import { act, copy, say as sayDone } from "../app/action-log.js";
 import { resolved, scenarioSchema } from "../app/schema.js";
 import { asFile, checkable, download, isBaseKnown } from "../app/take-home.js";
@@ -18,30 +18,31 @@ const ADDRESS_CHARS_MAX = 6000; // a longer draft stands in no address
 const FIRST = ["name", "when", "then"];
 
 class SimRuleMaker extends SimElement {
+	section = "payments";
+	/** @type {import("../app/schema.js").Schema | null} */
+	root = null;
+	/** The latest that was chosen. @type {Record<string, any> | null} */
+	wanted = null;
+	isAdding = false;
+	/** Whether the form follows the text, which was written last. */
+	follows = false;
+	/** Writes of the form as text: how many began, and the end of the latest. */
+	writes = 0;
+	writing = Promise.resolve();
+	/** @type {ReturnType<typeof setTimeout> | undefined} */
+	waiting;
+	note = past();
+	fields = h("div", { class: "fields" });
+	/** @type {HTMLSelectElement} */
+	choice = h(
+		"select",
+		{ id: "rule-section", onchange: () => this.take({ [this.choice.value]: [emptyRule(this.choice.value)] }) },
+		...SECTIONS.map((one) => h("option", { value: one }, one)),
+	);
+	editor = h("sim-editor");
+
 	start() {
-		this.section = "payments";
-		/** The latest that was chosen. @type {Record<string, any> | null} */
-		this.wanted = null;
-		this.isAdding = false;
-		/** Whether the form follows the text, which was written last. */
-		this.follows = false;
-		/** Writes of the form as text, how many began, and the end of the latest. @type {number} */
-		this.writes = /** @type {number} */ (0);
-		this.writing = Promise.resolve();
-		this.mistake = h("p", { class: "mistake", role: "alert" });
-		this.note = h("p", { class: "past", role: "status" });
-		this.fields = h("div", { class: "fields" });
-		this.choice = /** @type {HTMLSelectElement} */ (
-			h(
-				"select",
-				{
-					id: "rule-section",
-					onchange: () => this.take({ [this.choice?.value ?? ""]: [emptyRule(this.choice?.value ?? "")] }),
-				},
-				...SECTIONS.map((one) => h("option", { value: one }, one)),
-			)
-		);
-		this.editor = /** @type {import("./sim-editor.js").SimEditor} */ (h("sim-editor"));
+		this.note.setAttribute("role", "status");
 		this.editor.of = {
 			label: "The rule as YAML",
 			whole: checkable,
@@ -51,56 +52,41 @@ class SimRuleMaker extends SimElement {
 		const presets = PRESETS.map((one) =>
 			h("button", { onclick: () => this.take({ [one.section]: [one.rule] }) }, one.name),
 		);
+		const copyIt = async () => copy(asFile(await this.written()), "the rule as a scenario file");
+		const downloadIt = async () => download(asFile(await this.written()), "rule.yaml");
+		const section = h(
+			"div",
+			{ class: "field" },
+			h("label", { for: "rule-section" }, "What the rule decides"),
+			this.choice,
+		);
 		put(
 			this,
 			h("h2", {}, "What if …"),
 			h("div", { class: "presets", role: "group", "aria-label": "Ready rules" }, ...presets),
-			h(
-				"div",
-				{ class: "two" },
-				h(
-					"div",
-					{},
-					h("div", { class: "field" }, h("label", { for: "rule-section" }, "What the rule decides"), this.choice),
-					this.fields,
-				),
-				h("div", {}, this.editor, this.note),
-			),
+			h("div", { class: "two" }, h("div", {}, section, this.fields), h("div", {}, this.editor, this.note)),
 			h(
 				"div",
 				{ class: "tools" },
 				h("button", { class: "main", onclick: once(() => this.add()) }, "Add it to the sandbox"),
-				h(
-					"button",
-					{ onclick: () => this.written().then((text) => copy(asFile(text), "the rule as a scenario file")) },
-					"copy YAML",
-				),
-				h("button", { onclick: () => this.written().then((text) => download(asFile(text), "rule.yaml")) }, "download"),
+				h("button", { onclick: copyIt }, "copy YAML"),
+				h("button", { onclick: downloadIt }, "download"),
 				this.mistake,
 			),
 		);
 		this.listen(this.editor, "sim-text", () => this.typed());
-		this.listen(this.editor, "sim-checked", (event) => this.checked(/** @type {CustomEvent} */ (event).detail));
+		this.listen(this.editor, "sim-checked", (event) => this.checked(event.detail));
 		this.watch("place", () => this.follow());
 		this.ends.push(() => clearTimeout(this.waiting));
-		this.begin();
+		this.tried(() => this.begin());
 	}
 
 	async begin() {
-		try {
-			this.root = await scenarioSchema();
-		} catch (failure) {
-			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
-			return;
-		}
+		this.root = await scenarioSchema();
 		if (this.wanted) this.take(this.wanted);
-		else if (this.text()) this.typed();
+		else if (this.editor.text) this.typed();
 		else if (place.query.get("draft")) this.follow();
 		else this.show({ payments: [emptyRule("payments")] });
-	}
-
-	text() {
-		return this.editor?.text ?? "";
 	}
 
 	/** The content of another scenario is unknown here. @param {string} code */
@@ -111,13 +97,10 @@ class SimRuleMaker extends SimElement {
 	/** The draft of the address. */
 	follow() {
 		const draft = place.query.get("draft") ?? "";
-		if (!this.root || !draft || draft === this.text() || this.waiting) return;
+		if (!this.root || !draft || draft === this.editor.text || this.waiting) return;
 		if (draft.length > ADDRESS_CHARS_MAX)
-			return say(
-				/** @type {Node} */ (this.mistake),
-				`the draft in the address has more than ${ADDRESS_CHARS_MAX} characters`,
-			);
-		if (this.editor) this.editor.text = draft;
+			return say(this.mistake, `the draft in the address has more than ${ADDRESS_CHARS_MAX} characters`);
+		this.editor.text = draft;
 		this.typed();
 	}
 
@@ -125,7 +108,7 @@ class SimRuleMaker extends SimElement {
 	take(draft) {
 		this.wanted = draft;
 		if (!this.root) return;
-		say(/** @type {Node} */ (this.mistake), "");
+		say(this.mistake, "");
 		this.show(structuredClone(draft));
 		this.writeYaml(draft);
 	}
@@ -134,41 +117,37 @@ class SimRuleMaker extends SimElement {
 	show(draft) {
 		this.follows = false;
 		const [section, rules] = Object.entries(draft)[0];
-		this.section = section;
-		if (this.choice) this.choice.value = section;
+		this.section = this.choice.value = section;
 		const [rule] = rules;
 		const of = { root: this.root ?? {}, changed: () => this.writeYaml({ [section]: [rule] }) };
-		put(
-			/** @type {HTMLElement} */ (this.fields),
-			objectForm(of, resolved(of.root, { $ref: `#/${ruleOf(section)}` }), rule, `the rule of ${section}`, FIRST),
-		);
-		say(/** @type {Node} */ (this.note), "");
+		const node = resolved(of.root, { $ref: `#/${ruleOf(section)}` });
+		put(this.fields, objectForm(of, node, rule, `the rule of ${section}`, FIRST));
+		say(this.note, "");
 	}
 
 	/** The form was changed: the server writes it as YAML. @param {Record<string, any>} document */
 	writeYaml(document) {
-		const number = (this.writes ?? 0) + 1;
-		this.writes = number;
-		say(/** @type {Node} */ (this.note), "");
+		const number = ++this.writes;
+		say(this.note, "");
 		this.writing = change("POST", "scenarios/check", { document })
 			.then((answer) => {
 				if (number !== this.writes) return;
-				if (this.editor) this.editor.text = answer.text;
+				this.editor.text = answer.text;
 				this.remember();
 			})
-			.catch((failure) => say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message));
+			.catch((failure) => say(this.mistake, failure.message));
 	}
 
 	/** The text, with what was last chosen in the form. */
 	async written() {
 		await this.writing;
-		return this.text();
+		return this.editor.text;
 	}
 
 	/** The YAML was changed: the form follows when the server has read it. */
 	typed() {
 		this.wanted = null;
-		this.writes = (this.writes ?? 0) + 1;
+		this.writes++;
 		this.follows = true;
 		this.remember();
 	}
@@ -177,11 +156,11 @@ class SimRuleMaker extends SimElement {
 	checked(document) {
 		if (!this.follows || !this.root) return;
 		try {
-			const rules = rulesOf(document);
-			if (rules.length === 1) this.show({ [rules[0][0]]: [rules[0][1]] });
-			else say(/** @type {Node} */ (this.note), "These are several rules. All will be added; the form shows one.");
+			const [[section, rule], ...others] = rulesOf(document);
+			if (others.length) say(this.note, "These are several rules. All will be added; the form shows one.");
+			else this.show({ [section]: [rule] });
 		} catch (failure) {
-			say(/** @type {Node} */ (this.note), `The form cannot show this text: ${/** @type {Error} */ (failure).message}`);
+			say(this.note, `The form cannot show this text: ${/** @type {Error} */ (failure).message}`);
 		}
 	}
 
@@ -189,7 +168,7 @@ class SimRuleMaker extends SimElement {
 		clearTimeout(this.waiting);
 		this.waiting = setTimeout(() => {
 			this.waiting = undefined;
-			const text = this.text();
+			const { text } = this.editor;
 			if (place.view === "rules") setQuery({ draft: text.length <= ADDRESS_CHARS_MAX ? text : "" });
 		}, ADDRESS_AFTER_MS);
 	}
@@ -207,31 +186,30 @@ class SimRuleMaker extends SimElement {
 
 	/** Add all rules or none. The last is added first, since each added rule comes before the others. */
 	async add() {
-		const mistake = /** @type {HTMLElement} */ (this.mistake);
-		const where = path("sandboxes", place.sandbox, "rules");
-		/** @type {string[]} */
-		const added = [];
-		put(mistake);
 		if (this.isAdding) return;
 		this.isAdding = true;
-		try {
-			for (const [section, rule] of (await rulesIn(await this.written())).reverse()) {
-				const made = await act({
-					method: "POST",
-					path: where,
-					body: { section, rule },
-					cli: ["rule", "add", section, JSON.stringify(rule)],
-					says: (one) => `added rule ${one.id}`,
-				});
-				added.push(made.id);
+		await this.tried(async () => {
+			const where = mine("rules");
+			/** @type {string[]} */
+			const added = [];
+			try {
+				for (const [section, rule] of (await rulesIn(await this.written())).reverse()) {
+					const made = await act({
+						method: "POST",
+						path: where,
+						body: { section, rule },
+						cli: ["rule", "add", section, JSON.stringify(rule)],
+						says: (one) => `added rule ${one.id}`,
+					});
+					added.push(made.id);
+				}
+			} catch (failure) {
+				const at = failure instanceof Refused && failure.path ? `${failure.path}: ` : "";
+				const left = await this.takeBack(where, added);
+				throw new Error((at + /** @type {Error} */ (failure).message + left).slice(0, 900));
 			}
-		} catch (failure) {
-			const at = failure instanceof Refused && failure.path ? `${failure.path}: ` : "";
-			const left = await this.takeBack(where, added);
-			put(mistake, short(at + /** @type {Error} */ (failure).message + left, 900));
-		} finally {
-			this.isAdding = false;
-		}
+		});
+		this.isAdding = false;
 	}
 }
 

@@ -21,41 +21,32 @@ let ids = 0;
  */
 export function objectForm(of, node, value, label, first = []) {
 	const whole = h("div", { class: "members", role: "group", "aria-label": label });
-	const required = (/** @type {string} */ key) => (node.required ?? []).includes(key);
-	for (const key of [...(node.required ?? []), ...first]) if (!(key in value)) value[key] = undefined;
-	const draw = (/** @type {string} */ focus) => {
-		const known = Object.entries(node.properties ?? {});
+	/** @type {string[]} */
+	const required = node.required ?? [];
+	for (const key of [...required, ...first]) if (!(key in value)) value[key] = undefined;
+	const known = Object.entries(node.properties ?? {});
+	const draw = (focus = "") => {
 		const shown = known.filter(([key]) => key in value);
-		const rows = shown.map(([key, one]) =>
-			member(
-				of,
-				one,
-				key,
-				value,
-				required(key)
-					? null
-					: () => {
-							delete value[key];
-							of.changed();
-							draw("");
-						},
-			),
-		);
 		const others = known.filter(([key]) => !(key in value));
-		put(
-			whole,
-			...rows,
-			others.length > 0 &&
-				adder(of, others, label, (key) => {
-					value[key] = blank(of.root, node.properties[key]);
-					of.changed();
-					draw(key);
-				}),
-		);
-		if (focus)
-			/** @type {HTMLElement | null} */ (whole.querySelector(`[data-key="${focus}"] :is(input, select)`))?.focus();
+		const rows = shown.map(([key, one]) => {
+			const remove = () => {
+				delete value[key];
+				of.changed();
+				draw();
+			};
+			return member(of, one, key, value, required.includes(key) ? null : remove);
+		});
+		const add = (/** @type {string} */ key) => {
+			value[key] = blank(of.root, node.properties[key]);
+			of.changed();
+			draw(key);
+		};
+		put(whole, ...rows, others.length > 0 && adder(of, others, label, add));
+		/** @type {HTMLElement | null} */
+		const field = focus ? whole.querySelector(`[data-key="${focus}"] :is(input, select)`) : null;
+		field?.focus();
 	};
-	draw("");
+	draw();
 	return whole;
 }
 
@@ -64,15 +55,9 @@ function adder(of, others, label, add) {
 	const choices = others.map(([key, one]) =>
 		h("option", { value: key, title: resolved(of.root, one).description }, key),
 	);
-	const select = /** @type {HTMLSelectElement} */ (
-		h(
-			"select",
-			{ class: "add", "aria-label": `Add to ${label}`, onchange: () => select.value && add(select.value) },
-			h("option", { value: "" }, "+ add …"),
-			...choices,
-		)
-	);
-	return select;
+	const chosen = (/** @type {any} */ event) => event.target.value && add(event.target.value);
+	const attributes = { class: "add", "aria-label": `Add to ${label}`, onchange: chosen };
+	return h("select", attributes, h("option", { value: "" }, "+ add …"), ...choices);
 }
 
 /** One member: its key, its editor, what it means. @param {Of} of @param {Schema} node @param {string} key @param {Record<string, any>} value @param {(() => void) | null} remove */
@@ -186,19 +171,17 @@ function oneForm(of, node, value, id, set) {
 		);
 	}
 	const isText = types.length === 1 && types[0] === "string";
-	const field = /** @type {HTMLInputElement} */ (
-		h("input", {
-			...shared,
-			value: value === undefined ? "" : isText ? String(value) : fieldText(value),
-			placeholder: node["x-must-be"] ?? "",
-			spellcheck: "false",
-			autocomplete: "off",
-			oninput: () => {
-				set(field.value === "" ? undefined : isText ? field.value : valueOf(field.value));
-				of.changed();
-			},
-		})
-	);
+	const field = h("input", {
+		...shared,
+		value: value === undefined ? "" : isText ? String(value) : fieldText(value),
+		placeholder: node["x-must-be"] ?? "",
+		spellcheck: "false",
+		autocomplete: "off",
+		oninput: (/** @type {any} */ { target: { value: text } }) => {
+			set(text === "" ? undefined : isText ? text : valueOf(text));
+			of.changed();
+		},
+	});
 	return h("span", { class: "one" }, field);
 }
 

@@ -17,21 +17,15 @@ class SimActionLog extends SimElement {
 	draw() {
 		const last = said.at(-1);
 		if (!last) return put(this);
-		const lines = [
-			{ name: "CLI", line: last.cli },
-			{ name: "curl", line: last.curl },
-		].filter((one) => one.line);
+		const button = (/** @type {string} */ name, /** @type {string} */ line, text = visible(line)) =>
+			line &&
+			h("button", { class: "copy", title: visible(line), onclick: () => copy(line, `the ${name} line`, last) }, text);
 		put(
 			this,
 			h("span", { class: "past" }, `${shortTime(last.at)} wall clock`),
 			h("span", {}, visible(last.text)),
-			...lines.map(({ name, line }) =>
-				h(
-					"button",
-					{ class: "copy", title: visible(line), onclick: () => copy(line, `the ${name} line`, last) },
-					name === "CLI" ? visible(line) : "copy as curl",
-				),
-			),
+			button("CLI", last.cli),
+			button("curl", last.curl, "copy as curl"),
 		);
 	}
 }

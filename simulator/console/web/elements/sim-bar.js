@@ -7,6 +7,7 @@ import { SimElement } from "../app/element.js";
 import { address, go, latestSandbox, place } from "../app/router.js";
 import { store } from "../app/store.js";
 
+/** @type {Record<Connection, [Tone, string]>} */
 const STATES = {
 	live: ["good", "● live"],
 	connecting: ["wait", "○ connecting"],
@@ -16,25 +17,14 @@ const STATES = {
 };
 
 class SimBar extends SimElement {
+	select = h("select", { "aria-label": "Sandbox", onchange: () => this.choose() });
+	home = h("a", { class: "name" }, "reseller-sim");
+	state = h("span", { role: "status" });
+
 	start() {
-		this.select = /** @type {HTMLSelectElement} */ (
-			h("select", { "aria-label": "Sandbox", onchange: () => this.choose() })
-		);
-		this.home = /** @type {HTMLAnchorElement} */ (h("a", { class: "name" }, "reseller-sim"));
-		this.state = h("span", { role: "status" });
-		put(
-			this,
-			this.home,
-			this.select,
-			this.state,
-			h("sim-clock"),
-			h(
-				"button",
-				{ class: "quiet", onclick: () => document.dispatchEvent(new Event("sim-show-keys")) },
-				h("kbd", {}, "?"),
-				" keys",
-			),
-		);
+		const showKeys = () => document.dispatchEvent(new Event("sim-show-keys"));
+		const keys = h("button", { class: "quiet", onclick: showKeys }, h("kbd", {}, "?"), " keys");
+		put(this, this.home, this.select, this.state, h("sim-clock"), keys);
 		this.watch(["sandboxes", "sandbox", "place"], () => this.offer());
 		this.watch(["connection", "place"], () => this.connection());
 		this.offer();
@@ -43,22 +33,18 @@ class SimBar extends SimElement {
 
 	offer() {
 		const sandbox = latestSandbox();
-		if (this.home) this.home.href = address("", ["sandboxes"]);
+		this.home.href = address("", ["sandboxes"]);
 		const ids = store.sandboxes.map((one) => one.id);
 		if (place.sandbox && !ids.includes(sandbox)) ids.push(sandbox);
-		put(
-			/** @type {HTMLElement} */ (this.select),
-			...ids.map((id) => h("option", { value: id, selected: id === sandbox }, id)),
-		);
+		put(this.select, ...ids.map((id) => h("option", { value: id, selected: id === sandbox }, id)));
 	}
 
 	choose() {
-		go(address(this.select?.value ?? "default", [place.sandbox ? place.view : "live"]));
+		go(address(this.select.value, [place.sandbox ? place.view : "live"]));
 	}
 
 	connection() {
 		const [tone, text] = STATES[store.connection];
-		if (!this.state) return;
 		this.state.className = `tone-${tone}`;
 		say(this.state, place.sandbox ? text : "");
 		if (store.connection !== "live") return;

@@ -1,165 +1,113 @@
 // The products of a sandbox, for everybody or as one reseller has them, each with its switches; and the magic accounts.
 
 import "./catalog-magic.js";
-import "./sim-reseller.js";
 import { adjusted, limits, networkState, saleState } from "./catalog-product.js";
 import { SimList } from "./sim-list.js";
 import { chosenReseller } from "./sim-reseller.js";
-import { get, path, query } from "../app/api.js";
+import { pages } from "../app/api.js";
 import { h, put, say } from "../app/dom.js";
-import { SimElement } from "../app/element.js";
 import { count, CURRENCY } from "../app/format.js";
-import { whenItMatters } from "../app/refresh-on-event.js";
+import { drawParts, searchBox, showQuery } from "../app/pieces.js";
+import { Reading } from "../app/reading.js";
 import { short } from "../app/safe-text.js";
-import { go, here, place, setQuery } from "../app/router.js";
-import { searchBox } from "../app/search-box.js";
+import { go, here, mine, place } from "../app/router.js";
 
 const PAGE = 500;
 const ROWS_MAX = 10_000;
-const CHANGES = new Set([
-	"product_changed",
-	"catalog_changed",
-	"network_set",
-	"scenario_loaded",
-	"clock_advanced",
-	"clock_set",
-]);
-
-const COLUMNS = [
-	{ name: "code", class: "code", cell: (/** @type {any} */ one) => short(one.code) },
-	{ name: "name", class: "name", cell: (/** @type {any} */ one) => short(one.name) },
-	{ name: "sale", class: "sale", cell: saleState },
-	{ name: "network", class: "network", cell: networkState },
-	{ name: "unit price", class: "price", cell: (/** @type {any} */ one) => one.product.pricing.unit_price },
-	{ name: "adjusted", class: "price", cell: adjusted },
-	{ name: `limits, ${CURRENCY}`, class: "limits", cell: limits },
-	{
-		name: "group",
-		class: "text",
-		cell: (/** @type {any} */ one) => short([one.group, one.category].filter(Boolean).join(", ")),
-	},
+const CHANGES = [
+	...["product_changed", "catalog_changed", "network_set", "scenario_loaded"],
+	...["clock_advanced", "clock_set", "advance_stopped"],
 ];
 
-class SimCatalog extends SimElement {
+/** @type {ListColumn[]} */
+const COLUMNS = [
+	{ class: "code", width: 14, cell: (one) => short(one.code) },
+	{ class: "name", flex: "1 1 12ch", cell: (one) => short(one.name) },
+	{ class: "sale", width: 15, cell: saleState },
+	{ class: "network", width: 15, cell: networkState },
+	{ class: "price number", name: "unit price", width: 10, cell: (one) => one.product.pricing.unit_price },
+	{ class: "price number", name: "adjusted", width: 10, cell: adjusted },
+	{ class: "limits", name: `limits, ${CURRENCY}`, width: 16, cell: limits },
+	{ class: "text", name: "group", cell: (one) => short([one.group, one.category].filter(Boolean).join(", ")) },
+];
+
+class SimCatalog extends Reading {
+	/** @type {any[] | null} */
+	rows = null;
+	/** The reseller whose products `rows` are. */
+	of = "";
+	parts = h("nav", { class: "parts", "aria-label": "Catalog" });
+	box = searchBox("q", "Filter", "code, name, group; off sale, Interruption");
+	counts = h("span", { class: "counts", role: "status" });
+	list = new SimList({
+		label: "Products",
+		columns: COLUMNS,
+		key: (one) => one.code,
+		select: (one) => go(this.place(one.code), true),
+		open: () => this.product.querySelector("button")?.focus(),
+		empty: () => h("p", {}, this.rows ? "No product has this in it." : "…"),
+	});
+	product = h("catalog-product", { hidden: true });
+	products = h("div", { class: "beside" }, this.list, this.product);
+	magic = h("catalog-magic", { hidden: true });
+
 	start() {
-		/** @type {any[] | null} */
-		this.rows = null;
-		/** The query of `rows`; answers to other queries are ignored. @type {string} */
-		this.of = "";
-		this.reading = 0;
-		this.parts = h("nav", { class: "parts", "aria-label": "Catalog" });
-		this.box = searchBox({
-			label: "Filter",
-			placeholder: "code, name, group; off sale, Interruption",
-			oninput: () => setQuery({ q: this.box?.value ?? "" }),
-		});
-		this.counts = h("span", { class: "counts", role: "status" });
-		this.mistake = h("span", { class: "mistake", role: "alert" });
-		this.list = new SimList();
-		this.list.of = {
-			label: "Products",
-			columns: COLUMNS,
-			key: (one) => one.code,
-			select: (one) => go(this.place(one ? one.code : ""), true),
-			open: () => this.product?.querySelector("button")?.focus(),
-			empty: () => h("p", {}, this.rows ? "No product has this in it." : "…"),
-		};
-		this.product = /** @type {import("./catalog-product.js").CatalogProduct} */ (
-			h("catalog-product", { hidden: true })
-		);
-		this.listen(this.product, "changed", () => this.read());
-		this.magic = /** @type {import("./catalog-magic.js").CatalogMagic} */ (h("catalog-magic", { hidden: true }));
-		this.products = h("div", { class: "beside" }, this.list, this.product);
+		this.listen(this.product, "changed", () => this.now());
+		const reseller = h("sim-reseller", { all: "for everybody" });
 		put(
 			this,
-			h(
-				"div",
-				{ class: "tools" },
-				this.parts,
-				h("sim-reseller", { all: "for everybody" }),
-				this.box,
-				this.mistake,
-				this.counts,
-			),
+			h("div", { class: "tools" }, this.parts, reseller, this.box, this.mistake, this.counts),
 			this.products,
 			this.magic,
 		);
-		this.keys([{ key: "/", does: "filter", group: "List", run: () => this.box?.focus() }]);
+		this.keys([{ key: "/", does: "filter", group: "List", run: () => this.box.focus() }]);
 		this.watch("place", () => this.follow());
+		this.refreshOn((row) => CHANGES.includes(row.event.action));
 		this.follow();
-		whenItMatters(
-			this,
-			(row) => CHANGES.has(row.event.action) || row.event.action === "advance_stopped",
-			() => this.read(),
-		);
 	}
 
 	/** The address of a product, with the filter kept. @param {string} code */
 	place(code) {
 		const { query: now } = place;
-		const kept = Object.fromEntries(["q", "reseller"].map((name) => [name, now.get(name) ?? ""]));
-		return here(code ? ["catalog", code] : ["catalog"], kept);
+		return here(["catalog", code], { q: now.get("q") ?? "", reseller: now.get("reseller") ?? "" });
 	}
 
 	follow() {
 		const isMagic = place.query.get("show") === "magic";
 		const reseller = chosenReseller();
-		const link = (/** @type {string} */ title, /** @type {boolean} */ ofMagic) =>
-			h(
-				"a",
-				{
-					href: here(["catalog"], { reseller, show: ofMagic ? "magic" : "" }),
-					"aria-current": ofMagic === isMagic && "page",
-				},
-				title,
-			);
-		if (this.parts) put(this.parts, link("Products", false), link("Magic accounts", true));
-		for (const one of [this.products, this.box, this.counts]) if (one) one.hidden = isMagic;
-		if (this.magic) this.magic.hidden = !isMagic;
-		const text = place.query.get("q") ?? "";
-		if (this.box && this.box.value !== text) this.box.value = text;
-		if (this.reading && this.of !== reseller) this.read();
+		drawParts(this.parts, [
+			["Products", here(["catalog"], { reseller }), !isMagic],
+			["Magic accounts", here(["catalog"], { reseller, show: "magic" }), isMagic],
+		]);
+		for (const one of [this.products, this.box, this.counts]) one.hidden = isMagic;
+		this.magic.hidden = !isMagic;
+		showQuery(this.box);
+		if (this.of !== reseller) this.now();
 		else this.show();
 	}
 
 	/** All pages, in order. */
 	async read() {
-		const reseller = chosenReseller();
-		const reading = (this.reading = (this.reading ?? 0) + 1);
-		this.of = reseller;
+		this.of = chosenReseller();
 		const rows = [];
-		try {
-			for (let cursor = ""; rows.length < ROWS_MAX;) {
-				const page = await get(
-					`${path("sandboxes", place.sandbox)}/catalog${query({ reseller, limit: PAGE, cursor })}`,
-				);
-				if (reading !== this.reading) return;
-				rows.push(...page.products);
-				if (!page.has_more) break;
-				cursor = page.cursor;
-			}
-			say(/** @type {Node} */ (this.mistake), "");
-		} catch (failure) {
-			if (reading !== this.reading) return;
-			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
+		for await (const page of pages(mine("catalog"), { reseller: this.of, limit: PAGE })) {
+			rows.push(...page.products);
+			if (rows.length >= ROWS_MAX) break;
 		}
-		this.rows = rows;
-		if (this.magic) this.magic.products = rows;
+		this.rows = this.magic.products = rows;
 		this.show();
 	}
 
 	show() {
-		if (!this.list || !this.rows) return;
-		const words = (place.query.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+		if (!this.rows) return;
+		const words = this.box.value.toLowerCase().split(/\s+/).filter(Boolean);
 		const found = this.rows.filter((one) => words.every((word) => textOf(one).includes(word)));
+		const chosen = place.rest[0] ?? "";
 		this.list.items = found;
-		this.list.choose(place.rest[0] ?? "");
-		say(
-			/** @type {Node} */ (this.counts),
-			words.length ? `${count(found.length)} of ${count(this.rows.length)}` : count(this.rows.length),
-		);
-		const shown = this.rows.find((one) => one.code === place.rest[0]) ?? null;
-		this.product?.show(shown, this.of ?? "");
+		this.list.choose(chosen);
+		const all = count(this.rows.length);
+		say(this.counts, words.length ? `${count(found.length)} of ${all}` : all);
+		this.product.show(this.rows.find((one) => one.code === chosen) ?? null, this.of);
 	}
 }
 

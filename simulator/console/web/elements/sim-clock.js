@@ -4,80 +4,72 @@ import "./clock-panel.js";
 import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { bothTimes, counted, dateTime, span } from "../app/format.js";
-import { advance, modeOf, partsOf, readDue, stopAdvance } from "../app/clock-actions.js";
-import { short } from "../app/safe-text.js";
-import { here, place, setQuery } from "../app/router.js";
+import { advance, modeOf, readDue, stopAdvance, what } from "../app/clock-actions.js";
+import { place, setQuery } from "../app/router.js";
 import { sandboxNow, store } from "../app/store.js";
-import { UNTIL_IDLE, bySeconds, toMoment } from "../app/until.js";
+import { NOW, UNTIL_IDLE, bySeconds, toMoment } from "../app/until.js";
 
 const TICK_MS = 250;
 const LISTED = 50;
 
 class SimClock extends SimElement {
+	/** @type {{ due: any[], pending: number } | null} */
+	due = null;
+	/** What the due items were read for. */
+	dueOf = "";
+	isReading = false;
+	isStopping = false;
+	/** @type {ReturnType<typeof setInterval> | undefined} */
+	ticking;
+	bar = h("progress", { "aria-label": "the advance that runs" });
+	happened = h("span", { class: "past" });
+	stopButton = h("button", { onclick: () => this.stopAdvance() }, "stop");
+	mode = h("button", { class: "quiet", "aria-haspopup": "true", onclick: () => this.toggle() });
+	day = h("span", { class: "wide-only" });
+	time = h("span", {});
+	shown = h("time", {}, this.day, this.time, h("span", { class: "zone" }, " +08:00"));
+	next = h("span", { class: "next wide-only" });
+	left = h("span", { class: "past wide-only" });
+	progress = h("span", { class: "progress", hidden: true });
+	panel = h("clock-panel", { hidden: true });
+	/** @type {[text: string, key: string, does: string, run: () => void][]} */
+	moves = [
+		["next", "n", "advance to the next due item", () => this.toNext()],
+		["+1m", "a", "advance a minute", () => this.advance({ ...bySeconds(60), cli: ["1m"] })],
+		["+1h", "A", "advance an hour", () => this.advance({ ...bySeconds(3600), cli: ["1h"] })],
+		["idle", "N", "advance until nothing is due", () => this.advance(UNTIL_IDLE)],
+	];
+	buttons = this.moves.map(([text, key, does, run]) => h("button", { title: `${does} (${key})`, onclick: run }, text));
+
 	start() {
-		/** @type {{ due: any[], pending: number } | null} */
-		this.due = null;
-		/** @type {string} */
-		this.dueOf = "";
-		this.isReading = false;
-		this.isStopping = false;
-		this.bar = h("progress", { "aria-label": "the advance that runs" });
-		this.happened = h("span", { class: "past" });
-		this.stopButton = h("button", { onclick: () => this.stopAdvance() }, "stop");
-		this.mode = h("button", { class: "quiet", "aria-haspopup": "true", onclick: () => this.toggle() });
-		this.day = h("span", { class: "wide-only" });
-		this.time = h("span", {});
-		this.now = h("time", {}, this.day, this.time, h("span", { class: "zone" }, " +08:00"));
-		this.next = h("span", { class: "next wide-only" });
-		this.left = h("span", { class: "past wide-only" });
-		this.progress = h("span", { class: "progress", hidden: true });
-		this.mistake = h("span", { class: "mistake", role: "alert" });
-		this.panel = /** @type {import("./clock-panel.js").ClockPanel} */ (h("clock-panel", { hidden: true }));
 		this.panel.advance = (until) => this.advance(until);
-		this.buttons = this.moves().map(({ text, title, run }) => h("button", { title, onclick: run }, text));
-		put(this, this.mode, this.now, ...this.buttons, this.progress, this.mistake, this.next, this.left, this.panel);
+		put(this, this.mode, this.shown, ...this.buttons, this.progress, this.mistake, this.next, this.left, this.panel);
 		this.watch(["clock", "sandbox"], () => this.draw());
 		this.watch("place", () => this.open(place.query.get("clock") === "due"));
 		this.keys([
-			...this.moves().map(({ key, does, run }) => ({ key, does, group: "Clock", run })),
+			...this.moves.map(([, key, does, run]) => ({ key, does, group: "Clock", run })),
 			{ key: "t", does: "due items, and the clock's mode", group: "Clock", run: () => this.toggle() },
 		]);
 		this.listen(document, "visibilitychange", () => this.beat());
 		this.listen(document, "pointerdown", (event) => {
-			if (!this.panel?.hidden && event.target instanceof Node && !this.contains(event.target)) this.toggle();
+			if (!this.panel.hidden && event.target instanceof Node && !this.contains(event.target)) this.toggle();
 		});
 		this.ends.push(() => clearInterval(this.ticking));
 		this.open(place.query.get("clock") === "due");
 		this.draw();
 	}
 
-	/** @returns {{ text: string, key: string, does: string, title: string, run: () => void }[]} */
-	moves() {
-		const move = (
-			/** @type {string} */ text,
-			/** @type {string} */ key,
-			/** @type {string} */ does,
-			/** @type {() => void} */ run,
-		) => ({ text, key, does, title: `${does} (${key})`, run });
-		return [
-			move("next", "n", "advance to the next due item", () => this.toNext()),
-			move("+1m", "a", "advance a minute", () => this.advance({ ...bySeconds(60), cli: ["1m"] })),
-			move("+1h", "A", "advance an hour", () => this.advance({ ...bySeconds(3600), cli: ["1h"] })),
-			move("idle", "N", "advance until nothing is due", () => this.advance(UNTIL_IDLE)),
-		];
-	}
-
 	toggle() {
-		setQuery({ clock: this.panel?.hidden ? "due" : "" });
+		setQuery({ clock: this.panel.hidden ? "due" : "" });
 	}
 
 	/** @param {boolean} isOpen */
 	open(isOpen) {
 		const { panel } = this;
-		if (!panel || panel.hidden !== isOpen) return;
+		if (panel.hidden !== isOpen) return;
 		panel.hidden = !isOpen;
-		this.mode?.setAttribute("aria-expanded", String(isOpen));
-		if (!isOpen && panel.contains(document.activeElement)) this.mode?.focus();
+		this.mode.setAttribute("aria-expanded", String(isOpen));
+		if (!isOpen && panel.contains(document.activeElement)) this.mode.focus();
 		this.dueOf = "";
 		if (isOpen) panel.begin();
 		this.draw();
@@ -87,14 +79,11 @@ class SimClock extends SimElement {
 		const { clock } = store;
 		this.hidden = !clock;
 		this.beat();
-		if (!clock) {
-			this.due = null;
-			return;
-		}
-		say(/** @type {Node} */ (this.mode), `${modeOf(clock)} ▾`);
-		this.mode?.setAttribute("aria-label", `Clock: ${modeOf(clock).slice(2).trim()}; due items, and its mode`);
+		if (!clock) return;
+		say(this.mode, `${modeOf(clock)} ▾`);
+		this.mode.setAttribute("aria-label", `Clock: ${modeOf(clock).slice(2).trim()}; due items, and its mode`);
 		this.drawProgress(clock.advancing);
-		this.panel?.show();
+		this.panel.show();
 		this.readDue();
 		this.tick();
 	}
@@ -114,54 +103,45 @@ class SimClock extends SimElement {
 		this.isReading = true;
 		this.dueOf = of;
 		try {
-			this.due = await readDue(this.panel?.hidden ? 1 : LISTED);
-			this.drawNext();
-			this.panel?.list(this.due);
+			const due = await readDue(this.panel.hidden ? 1 : LISTED);
+			const [first] = due.due;
+			put(this.next, first && [h("span", { class: "past" }, "next: "), what(first, 60)]);
+			this.panel.list(due);
 		} catch {
-			this.due = null;
+			put(this.next);
 		} finally {
 			this.isReading = false;
 		}
 		if (store.clock) this.draw();
 	}
 
-	drawNext() {
-		const first = this.due?.due[0];
-		if (!this.next) return;
-		if (!first) return put(this.next);
-		const parts = partsOf(first);
-		const text = short(first.about, 60);
-		put(this.next, h("span", { class: "past" }, "next: "), parts.length ? h("a", { href: here(parts) }, text) : text);
-	}
-
 	tick() {
 		const now = sandboxNow();
-		if (!now || !this.now || !this.left) return;
+		if (!now) return;
 		const [day, time] = dateTime(now).split(" ");
-		say(/** @type {Node} */ (this.day), `${day} `);
-		say(/** @type {Node} */ (this.time), time);
-		this.now.title = bothTimes(now.toISOString(), new Date().toISOString());
+		say(this.day, `${day} `);
+		say(this.time, time);
+		this.shown.title = bothTimes(now.toISOString(), new Date().toISOString());
 		const { next_due, pending } = store.clock;
 		const left_ms = next_due ? Date.parse(next_due) - now.getTime() : 0;
 		const others = pending > 1 ? `, ${counted(pending - 1, "other")} after it` : "";
 		say(this.left, next_due ? `${left_ms > 0 ? `in ${span(left_ms)}` : "now"}${others}` : "nothing is due");
-		if (!this.panel?.hidden) this.panel?.tick(now);
+		if (!this.panel.hidden) this.panel.tick(now);
 	}
 
 	/** @param {any} advancing */
 	drawProgress(advancing) {
 		const { progress, bar, happened, stopButton } = this;
-		if (!progress || !bar || !happened || !stopButton) return;
-		for (const one of [...(this.buttons ?? []), this.next, this.left]) if (one) one.hidden = Boolean(advancing);
+		for (const one of [...this.buttons, this.next, this.left]) one.hidden = Boolean(advancing);
 		progress.hidden = !advancing;
 		if (!advancing) return put(progress);
 		const [from, to, now] = [advancing.from, advancing.to, advancing.now].map((at) => Date.parse(at));
 		if (to > from) bar.setAttribute("value", String((now - from) / (to - from)));
 		else bar.removeAttribute("value");
-		const where = advancing.to ? `to ${dateTime(advancing.to)}` : "until nothing is due";
-		say(happened, `advancing ${where}, ${counted(advancing.fired, "event")}`);
 		const isStopping = this.isStopping || advancing.stopping;
-		if (isStopping) say(happened, "stopping: it waits for receivers that have not answered yet");
+		const where = advancing.to ? `to ${dateTime(advancing.to)}` : "until nothing is due";
+		const text = `advancing ${where}, ${counted(advancing.fired, "event")}`;
+		say(happened, isStopping ? "stopping: it waits for receivers that have not answered yet" : text);
 		stopButton.toggleAttribute("disabled", isStopping);
 		if (!progress.firstChild) put(progress, stopButton, bar, happened);
 	}
@@ -169,8 +149,8 @@ class SimClock extends SimElement {
 	toNext() {
 		const { next_due } = store.clock ?? {};
 		const now = sandboxNow();
-		if (!next_due || !now) return this.refuse("nothing is due, so there is nothing to advance to");
-		this.advance(Date.parse(next_due) > now.getTime() ? toMoment(next_due) : { ...bySeconds(0), cli: ["0s"] });
+		if (!next_due || !now) return say(this.mistake, "nothing is due, so there is nothing to advance to");
+		this.advance(Date.parse(next_due) > now.getTime() ? toMoment(next_due) : NOW);
 	}
 
 	async stopAdvance() {
@@ -181,24 +161,9 @@ class SimClock extends SimElement {
 		this.draw();
 	}
 
-	/** @param {import("../app/until.js").Until} until */
+	/** @param {Until} until */
 	advance(until) {
 		this.tried(() => advance(until));
-	}
-
-	/** @param {() => Promise<void>} what */
-	async tried(what) {
-		this.refuse("");
-		try {
-			await what();
-		} catch (failure) {
-			this.refuse(/** @type {Error} */ (failure).message);
-		}
-	}
-
-	/** @param {string} why */
-	refuse(why) {
-		say(/** @type {Node} */ (this.mistake), why);
 	}
 }
 

@@ -1,14 +1,14 @@
 // The coverage of a client's tests in this sandbox.
 
 import { get } from "../app/api.js";
-import { h, put, say } from "../app/dom.js";
+import { h, put, redraw, say } from "../app/dom.js";
 import { count } from "../app/format.js";
+import { marked, share } from "../app/pieces.js";
 import { short } from "../app/safe-text.js";
-import { marked, mine, Reading, redraw, share } from "../app/reading.js";
-import { here, place, setQuery } from "../app/router.js";
-import { table } from "../app/table.js";
+import { ofKinds, Reading } from "../app/reading.js";
+import { here, mine, place, setQuery } from "../app/router.js";
+import { number, table } from "../app/table.js";
 
-const KINDS = ["request", "status", "callback", "webhook", "notification", "action"];
 const PARTS = { rules: "Rules", magic: "Magic accounts", endpoints: "Endpoints", outcomes: "Outcomes" };
 
 /** Live's filter for outcomes that are a kind of event. @type {Record<string, string>} */
@@ -22,29 +22,19 @@ const FILTER_OF = {
 };
 
 class SimCoverage extends Reading {
-	start() {
-		this.only = h(
-			"button",
-			{ onclick: () => setQuery({ missing: this.onlyMissing ? "" : "1" }) },
-			"only what is missing",
-		);
-		this.when = h("span", { class: "counts", role: "status" });
-		this.found = h("div", { class: "page" });
-		/** @type {any} */
-		this.answer = null;
-		put(
-			this,
-			h("div", { class: "tools" }, h("h2", {}, "Coverage"), this.only, this.again(), this.when),
-			this.mistake,
-			this.found,
-		);
-		this.watch("place", () => this.draw());
-		this.keys([{ key: "m", does: "only what is missing", group: "Coverage", run: () => this.only?.click() }]);
-		this.follow(KINDS, 2000);
-	}
+	only = h("button", { onclick: () => setQuery({ missing: this.onlyMissing ? "" : "1" }) }, "only what is missing");
+	total = h("span", { class: "counts", role: "status" });
+	found = h("div", { class: "page" });
+	/** @type {any} */
+	answer = null;
 
-	again() {
-		return h("button", { onclick: () => this.now() }, "refresh");
+	start() {
+		const refresh = h("button", { onclick: () => this.now() }, "refresh");
+		const tools = h("div", { class: "tools" }, h("h2", {}, "Coverage"), this.only, refresh, this.total);
+		put(this, tools, this.mistake, this.found);
+		this.watch("place", () => this.draw());
+		this.keys([{ key: "m", does: "only what is missing", group: "Coverage", run: () => this.only.click() }]);
+		this.refreshOn(ofKinds("request", "status", "callback", "webhook", "notification", "action"), 2000);
 	}
 
 	get onlyMissing() {
@@ -57,20 +47,16 @@ class SimCoverage extends Reading {
 	}
 
 	draw() {
-		this.only?.setAttribute("aria-pressed", String(this.onlyMissing));
-		if (!this.answer || !this.found) return;
+		this.only.setAttribute("aria-pressed", String(this.onlyMissing));
+		if (!this.answer) return;
 		const { summary } = this.answer;
-		const parts = Object.values(summary);
-		const met = parts.reduce((sum, part) => sum + part.met, 0);
-		const total = parts.reduce((sum, part) => sum + part.total, 0);
-		say(/** @type {Node} */ (this.when), `${count(met)} of ${count(total)} met`);
+		const sum = (/** @type {"met" | "total"} */ what) =>
+			Object.values(summary).reduce((total, part) => total + part[what], 0);
+		say(this.total, `${count(sum("met"))} of ${count(sum("total"))} met`);
+		const shares = Object.entries(PARTS).map(([key, name]) => share(name, summary[key].met, summary[key].total));
 		redraw(
 			this.found,
-			h(
-				"div",
-				{ class: "shares" },
-				...Object.entries(PARTS).map(([key, name]) => share(name, summary[key].met, summary[key].total)),
-			),
+			h("div", { class: "shares" }, ...shares),
 			this.endpoints(),
 			this.rules(),
 			this.magic(),
@@ -84,24 +70,20 @@ class SimCoverage extends Reading {
 	}
 
 	endpoints() {
-		const all = this.wanted(this.answer.endpoints, (one) => one.never.length === 0);
-		const filter = (/** @type {any} */ one) =>
-			`kind:request${one.method === "*" ? "" : ` method:${one.method}`}${one.path === "*" ? "" : ` path:*${one.path.replace(/\{[^}]*\}/g, "*")}`}`;
+		/** @param {any} one */
+		const filter = ({ method, path }) => {
+			const words = ["kind:request", method !== "*" && `method:${method}`];
+			return [...words, path !== "*" && `path:*${path.replace(/\{[^}]*\}/g, "*")}`].filter(Boolean).join(" ");
+		};
 		return table(
 			"Endpoints",
-			[
-				{
-					name: "endpoint",
-					cell: (one) => met(one.calls > 0, h("code", {}, `${one.method} ${one.path}`), one.calls ? filter(one) : ""),
-				},
-				{ name: "calls", number: true, cell: (one) => count(one.calls) },
-				{
-					name: "met",
-					cell: (one) => one.answers.map((/** @type {any} */ answer) => [answerLink(filter(one), answer), " "]).flat(),
-				},
-				{ name: "never", cell: (one) => h("span", { class: "past" }, one.never.join(" ")) },
-			],
-			all,
+			{
+				endpoint: (one) => met(one.calls > 0, h("code", {}, `${one.method} ${one.path}`), filter(one)),
+				calls: number((one) => count(one.calls)),
+				met: (one) => one.answers.map((/** @type {any} */ answer) => [answerLink(filter(one), answer), " "]),
+				never: (one) => h("span", { class: "past" }, one.never.join(" ")),
+			},
+			this.wanted(this.answer.endpoints, (one) => one.never.length === 0),
 			"every status of every endpoint was met",
 		);
 	}
@@ -109,17 +91,13 @@ class SimCoverage extends Reading {
 	rules() {
 		return table(
 			"Rules",
-			[
-				{
-					name: "rule",
-					cell: (one) =>
-						met(one.chosen > 0, short(one.name || one.id), one.chosen ? `rule:"${one.name || one.id}"` : ""),
-				},
-				{ name: "section", cell: (one) => one.section },
-				{ name: "scenario", cell: (one) => short(one.scenario) },
-				{ name: "matched", number: true, cell: (one) => count(one.matched) },
-				{ name: "chosen", number: true, cell: (one) => count(one.chosen) },
-			],
+			{
+				rule: (one) => met(one.chosen > 0, short(one.name || one.id), `rule:"${one.name || one.id}"`),
+				section: (one) => one.section,
+				scenario: (one) => short(one.scenario),
+				matched: number((one) => count(one.matched)),
+				chosen: number((one) => count(one.chosen)),
+			},
 			this.wanted(this.answer.rules, (one) => one.chosen > 0),
 			this.onlyMissing ? "every rule was chosen" : "this scenario has no rules",
 		);
@@ -128,14 +106,11 @@ class SimCoverage extends Reading {
 	magic() {
 		return table(
 			"Magic accounts",
-			[
-				{
-					name: "account ends in",
-					cell: (one) => met(one.met > 0, h("code", {}, `…${one.digits}`), one.met ? "kind:request path:*/topup" : ""),
-				},
-				{ name: "what happens", cell: (one) => one.outcome },
-				{ name: "met", number: true, cell: (one) => count(one.met) },
-			],
+			{
+				"account ends in": (one) => met(one.met > 0, h("code", {}, `…${one.digits}`), "kind:request path:*/topup"),
+				"what happens": (one) => one.outcome,
+				met: number((one) => count(one.met)),
+			},
 			this.wanted(this.answer.magic, (one) => one.met > 0),
 			this.onlyMissing ? "every magic account was met" : "this scenario has no magic accounts",
 		);
@@ -144,22 +119,22 @@ class SimCoverage extends Reading {
 	outcomes() {
 		return table(
 			"Outcomes",
-			[
-				{ name: "outcome", cell: (one) => met(one.met, one.text, one.met ? filterOfOutcome(one) : "") },
-				{ name: "about", cell: (one) => one.group },
-				{ name: "met", number: true, cell: (one) => count(one.count) },
-				{ name: "to expect it", cell: (one) => h("code", {}, `outcome: ${one.id}`) },
-			],
+			{
+				outcome: (one) => met(one.met, one.text, filterOfOutcome(one)),
+				about: (one) => one.group,
+				met: number((one) => count(one.count)),
+				"to expect it": (one) => h("code", {}, `outcome: ${one.id}`),
+			},
 			this.wanted(this.answer.outcomes, (one) => one.met),
 			"every outcome was met",
 		);
 	}
 }
 
-/** A covered item links to its evidence. @param {boolean} isMet @param {import("../app/dom.js").Child} what @param {string} filter */
-function met(isMet, what, filter) {
+/** A covered item links to its evidence. @param {boolean} isMet @param {Child} what @param {string} q */
+function met(isMet, what, q) {
 	if (!isMet) return [marked("past", "never "), what];
-	return [marked("good", ""), filter ? h("a", { href: here(["live"], { q: filter }) }, what) : what];
+	return [marked("good", ""), h("a", { href: here(["live"], { q }) }, what)];
 }
 
 /** @param {string} filter @param {any} answer */

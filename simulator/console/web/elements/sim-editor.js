@@ -29,25 +29,22 @@ export class SimEditor extends SimElement {
 		this.problems = [];
 		this.checks = 0;
 		const id = `editor-${++ids}`;
-		this.area = /** @type {HTMLTextAreaElement} */ (
-			h("textarea", {
-				wrap: "off",
-				spellcheck: "false",
-				autocapitalize: "off",
-				role: "combobox",
-				"aria-autocomplete": "list",
-				"aria-expanded": "false",
-				"aria-controls": `${id}-choices`,
-				"aria-describedby": `${id}-said`,
-				oninput: () => this.typed(),
-				onkeydown: (/** @type {KeyboardEvent} */ event) => this.pressed(event),
-				onpaste: (/** @type {ClipboardEvent} */ event) => this.pasted(event, event.clipboardData),
-				ondrop: (/** @type {DragEvent} */ event) => this.pasted(event, event.dataTransfer),
-				onscroll: () => this.scrolled(),
-				onblur: () => this.choices.close(),
-				onclick: () => this.choices.close(),
-			})
-		);
+		this.area = h("textarea", {
+			wrap: "off",
+			spellcheck: "false",
+			autocapitalize: "off",
+			role: "combobox",
+			"aria-autocomplete": "list",
+			"aria-expanded": "false",
+			"aria-controls": `${id}-choices`,
+			"aria-describedby": `${id}-said`,
+			oninput: () => this.typed(),
+			onkeydown: (/** @type {KeyboardEvent} */ event) => this.pressed(event),
+			onpaste: (/** @type {ClipboardEvent} */ event) => this.pasted(event),
+			onscroll: () => this.scrolled(),
+			onblur: () => this.choices.close(),
+			onclick: () => this.choices.close(),
+		});
 		this.numbers = h("pre", { class: "numbers", "aria-hidden": "true" });
 		this.mirror = h("div");
 		this.under = h("pre", { class: "under", "aria-hidden": "true" }, this.mirror);
@@ -203,9 +200,9 @@ export class SimEditor extends SimElement {
 		}
 	}
 
-	/** @param {Event} event @param {DataTransfer | null} data */
-	pasted(event, data) {
-		const text = data?.getData("text/plain") ?? "";
+	/** @param {ClipboardEvent} event */
+	pasted(event) {
+		const text = event.clipboardData?.getData("text/plain") ?? "";
 		if (text.length <= UNDONE_CHARS) return;
 		event.preventDefault();
 		this.insert(text);

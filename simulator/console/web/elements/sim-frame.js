@@ -3,7 +3,7 @@
 import "./sim-bar.js";
 import "./sim-keys.js";
 import "./sim-action-log.js";
-import { Refused, get, token } from "../app/api.js";
+import { Refused, get, path, token } from "../app/api.js";
 import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { visible } from "../app/safe-text.js";
@@ -11,55 +11,41 @@ import { watchEvents } from "../app/events.js";
 import { address, go, here, latestSandbox, leaving, place } from "../app/router.js";
 import { changed, readClock, readSandboxes, setConnection, store } from "../app/store.js";
 import { SERVER_VIEWS, VIEWS, load, viewOf } from "../app/views.js";
-import { askForToken } from "./ask-token.js";
+import { askForToken } from "./dialogs.js";
 import { noSandbox, notLoaded, unknownView } from "./notices.js";
+
+/** @typedef {import("../app/views.js").View} View */
 
 /** How often it is looked whether what could not be shown can be. */
 const AGAIN_MS = 2000;
 
 class SimFrame extends SimElement {
-	constructor() {
-		super();
-		/** The shown view; at first none. */
-		this.shown = { sandbox: "\0", view: "" };
-		/** Changes with everything that is shown or opened, so that late answers are ignored. */
-		this.turn = 0;
-		/** The sandbox that is being read. */
-		this.described = "\0";
-	}
+	/** The shown view; at first none. */
+	shown = { sandbox: "\0", view: "" };
+	/** Changes with everything that is shown or opened, so that late answers are ignored. */
+	turn = 0;
+	/** The sandbox that is being read. */
+	described = "\0";
+	tabs = h("nav", { class: "tabs", "aria-label": "Views" });
+	main = h("main", { id: "view", tabindex: "-1" });
 
 	start() {
 		token.ask = (retry) => {
 			setConnection("locked");
 			return askForToken(retry);
 		};
-		this.tabs = h("nav", { class: "tabs", "aria-label": "Views" });
-		this.main = h("main", { id: "view", tabindex: "-1" });
-		put(
-			this,
-			h("a", { class: "skip", href: "#view" }, "to the view"),
-			h("sim-bar"),
-			this.tabs,
-			this.main,
-			h("sim-action-log"),
-			h("sim-keys"),
-		);
+		const skip = h("a", { class: "skip", href: "#view" }, "to the view");
+		put(this, skip, h("sim-bar"), this.tabs, this.main, h("sim-action-log"), h("sim-keys"));
 		leaving.left = () => this.left();
 		this.watch("place", () => this.show());
 		this.watch("restarted", () => this.open(place.sandbox));
 		this.watch("connection", () => this.connected());
 		this.keys([
-			...VIEWS.map((view) => ({
+			...[...VIEWS, ...SERVER_VIEWS].map((view) => ({
 				key: `g ${view.key}`,
 				does: view.title,
 				group: "Go to",
-				run: () => go(address(latestSandbox(), [view.name])),
-			})),
-			...SERVER_VIEWS.map((view) => ({
-				key: `g ${view.key}`,
-				does: view.title,
-				group: "Go to",
-				run: () => go(address("", [view.name])),
+				run: () => go(addressOf(view)),
 			})),
 			{ key: "Escape", does: "back", group: "Everywhere", run: () => this.back() },
 		]);
@@ -75,7 +61,7 @@ class SimFrame extends SimElement {
 	left() {
 		this.turn++;
 		this.shown = { sandbox: this.shown.sandbox, view: "" };
-		put(/** @type {HTMLElement} */ (this.main));
+		put(this.main);
 	}
 
 	async show() {
@@ -117,7 +103,7 @@ class SimFrame extends SimElement {
 
 	/** @param {HTMLElement} view */
 	fill(view) {
-		put(/** @type {HTMLElement} */ (this.main), view);
+		put(this.main, view);
 	}
 
 	/** Show a notice instead of the view for a missing sandbox, and the view when it exists. */
@@ -174,7 +160,7 @@ class SimFrame extends SimElement {
 		if (this.described === id) return;
 		this.described = id;
 		try {
-			const found = id ? await get(`sandboxes/${encodeURIComponent(id)}`) : null;
+			const found = id ? await get(path("sandboxes", id)) : null;
 			if (place.sandbox !== id) return;
 			store.sandbox = found;
 			await Promise.all([readClock(), readSandboxes()]);
@@ -189,21 +175,16 @@ class SimFrame extends SimElement {
 
 	/** @param {string} current */
 	drawTabs(current) {
-		const link = (
-			/** @type {string} */ where,
-			/** @type {import("../app/views.js").View} */ view,
-			/** @type {boolean} */ isCurrent,
-		) => h("a", { href: where, "aria-current": isCurrent && "page", title: `g ${view.key}` }, view.title);
-		put(
-			/** @type {HTMLElement} */ (this.tabs),
-			...VIEWS.map((view) =>
-				link(address(latestSandbox(), [view.name]), view, Boolean(place.sandbox) && view.name === current),
-			),
-			h("span", { class: "gap" }),
-			...SERVER_VIEWS.map((view) => link(address("", [view.name]), view, !place.sandbox && view.name === current)),
-		);
-		this.tabs?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+		const link = (/** @type {View} */ view) => {
+			const isCurrent = view.name === current && VIEWS.includes(view) === Boolean(place.sandbox);
+			return h("a", { href: addressOf(view), "aria-current": isCurrent && "page", title: `g ${view.key}` }, view.title);
+		};
+		put(this.tabs, ...VIEWS.map(link), h("span", { class: "gap" }), ...SERVER_VIEWS.map(link));
+		this.tabs.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 	}
 }
+
+/** @param {View} view of the latest sandbox, or of the server */
+const addressOf = (view) => address(VIEWS.includes(view) ? latestSandbox() : "", [view.name]);
 
 customElements.define("sim-frame", SimFrame);

@@ -1,49 +1,39 @@
 // The inboxes of a sandbox: what arrived, whether it is genuine, and what they answer.
 
 import "./inbox-message.js";
-import { payment, verdict } from "./inbox-message.js";
+import { delivery, payment, verdict } from "./inbox-message.js";
 import { SimList } from "./sim-list.js";
 import { followInbox } from "../app/arrivals.js";
-import { get, path } from "../app/api.js";
-import { confirmed } from "../app/confirm.js";
-import { h, put, say } from "../app/dom.js";
+import { get } from "../app/api.js";
+import { confirmed } from "./dialogs.js";
+import { h, put, redraw, say } from "../app/dom.js";
 import { form } from "../app/form.js";
-import { bothTimes, count, time } from "../app/format.js";
+import { count } from "../app/format.js";
+import { moment } from "../app/pieces.js";
 import { short } from "../app/safe-text.js";
-import { mine, Reading, redraw } from "../app/reading.js";
+import { ofKinds, Reading } from "../app/reading.js";
 import { programOf, programText } from "../app/replies.js";
-import { go, here, place, setQuery } from "../app/router.js";
+import { go, here, mine, place, setQuery } from "../app/router.js";
 import { act, copy } from "../app/action-log.js";
 
-/** @typedef {import("../app/arrivals.js").Brief} Brief */
-
 const USUAL = "callbacks";
-const COLUMNS = [
-	{ name: "n", class: "n", cell: (/** @type {Brief} */ one) => String(one.n) },
-	{
-		name: "time",
-		class: "time",
-		cell: (/** @type {Brief} */ one) => h("time", { title: bothTimes(one.at) }, time(one.at)),
-	},
-	{ name: "kind", class: "kind", cell: (/** @type {Brief} */ one) => `${one.kind} ${one.method}` },
-	{ name: "verified", class: "state", cell: (/** @type {Brief} */ one) => verdict(one.verified, one.kind) },
-	{ name: "about", class: "refid", cell: (/** @type {Brief} */ one) => (one.refid ? payment(one) : delivery(one)) },
-	{
-		name: "answered",
-		class: "answered",
-		cell: (/** @type {Brief} */ one) => (one.status ? String(one.status) : "closed"),
-	},
-	// That callbacks are not signed is said once, in the message that is open.
-	{
-		name: "why",
-		class: "text",
-		cell: (/** @type {Brief} */ one) => (one.kind === "callback" ? "" : short(one.verified.reason)),
-	},
-];
 
-/** @param {Brief} one */
-const delivery = (one) =>
-	one.delivery ? h("a", { href: here(["webhooks"], { at: one.delivery }) }, one.delivery) : "";
+/** @type {ListColumn[]} */
+const COLUMNS = [
+	{ class: "n number", name: "n", width: 6, cell: (one) => String(one.n) },
+	{ class: "time", width: 13, cell: (one) => moment(one.at) },
+	{ class: "kind", width: 17, cell: (one) => `${one.kind} ${one.method}` },
+	{ class: "state", name: "verified", width: 17, cell: (one) => verdict(one.verified, one.kind) },
+	{
+		class: "refid",
+		name: "about",
+		width: 20,
+		cell: (one) => (one.refid ? payment(one) : one.delivery && delivery(one)),
+	},
+	{ class: "answered number", name: "answered", width: 9, cell: (one) => (one.status ? String(one.status) : "closed") },
+	// That callbacks are not signed is said once, in the message that is open.
+	{ class: "text", name: "why", cell: (one) => (one.kind === "callback" ? "" : short(one.verified.reason)) },
+];
 
 class SimInbox extends Reading {
 	/** @type {any[]} */
@@ -51,36 +41,30 @@ class SimInbox extends Reading {
 	hasMore = false;
 	shown = "";
 	leave = () => {};
+	names = h("nav", { class: "parts", "aria-label": "Inboxes" });
+	counts = h("span", { class: "counts", role: "status" });
+	url = h("code", { class: "outside" });
+	next = h("span", { class: "past" });
+	// A refusal stays visible when the messages are refreshed.
+	refusal = h("p", { class: "mistake", role: "alert" });
+	list = new SimList({
+		label: "Messages of the inbox, newest first",
+		columns: COLUMNS,
+		key: (one) => String(one.n),
+		select: (one) => setQuery({ at: String(one.n) }),
+		empty: () => this.teach(),
+	});
+	whole = h("inbox-message");
 
 	start() {
-		this.names = h("nav", { class: "parts", "aria-label": "Inboxes" });
-		this.counts = h("span", { class: "counts", role: "status" });
-		this.url = h("code", { class: "outside" });
-		this.next = h("span", { class: "past" });
-		// A refusal stays visible when the messages are refreshed.
-		this.refusal = h("p", { class: "mistake", role: "alert" });
-		this.list = new SimList();
-		this.list.of = {
-			label: "Messages of the inbox, newest first",
-			columns: COLUMNS,
-			key: (one) => String(one.n),
-			select: (one) => setQuery({ at: String(one?.n ?? "") }),
-			empty: () => this.teach(),
-		};
-		this.whole = /** @type {any} */ (h("inbox-message"));
-		const copyUrl = () => copy(this.url?.textContent ?? "", "the inbox's address");
+		const copyUrl = () => copy(this.url.textContent ?? "", "the inbox's address");
 		const clear = h("button", { onclick: () => this.clear() }, "clear…");
-		const copying = h("button", { onclick: copyUrl }, "copy address");
+		const program = [h("summary", {}, "Replies ", this.next), this.replyForm()];
 		put(
 			this,
 			h("div", { class: "tools" }, h("h2", {}, "Inbox"), this.names, h("span", { class: "gap" }), this.counts, clear),
-			h("div", { class: "tools" }, this.url, copying),
-			h(
-				"details",
-				{ class: "program", "data-key": "program" },
-				h("summary", {}, "Replies ", this.next),
-				this.replyForm(),
-			),
+			h("div", { class: "tools" }, this.url, h("button", { onclick: copyUrl }, "copy address")),
+			h("details", { class: "program", "data-key": "program" }, ...program),
 			this.mistake,
 			this.refusal,
 			h("div", { class: "beside" }, this.list, this.whole),
@@ -92,7 +76,7 @@ class SimInbox extends Reading {
 			{ key: "Escape", does: "close the message", group: "Inbox", run: () => setQuery({ at: "" }) },
 		]);
 		this.ends.push(() => this.leave());
-		this.follow(["callback", "webhook", "action"]);
+		this.refreshOn(ofKinds("callback", "webhook", "action"));
 		this.turn();
 	}
 
@@ -109,18 +93,15 @@ class SimInbox extends Reading {
 
 	/** Follow the inbox that is shown now, and show the message of the address. */
 	turn() {
-		if (!this.list || !this.names) return;
 		const key = `${place.sandbox} ${this.current}`;
 		if (key !== this.shown) {
 			this.shown = key;
 			this.again();
 		}
-		const shown = this.inboxes.some((one) => one.name === this.current)
-			? this.inboxes
-			: [{ name: this.current, count: 0 }, ...this.inboxes];
-		redraw(this.names, ...shown.map((one) => this.tab(one)), this.hasMore && "… and more, by address");
 		const found = this.inboxes.find((one) => one.name === this.current);
-		if (this.next) say(this.next, found ? programText(found.replies) : "next: 200");
+		const shown = found ? this.inboxes : [{ name: this.current, count: 0 }, ...this.inboxes];
+		redraw(this.names, ...shown.map((one) => this.tab(one)), this.hasMore && "… and more, by address");
+		say(this.next, found ? programText(found.replies) : "next: 200");
 		const at = /^\d{1,12}$/.test(place.query.get("at") ?? "") ? Number(place.query.get("at")) : 0;
 		this.list.choose(String(at));
 		this.whole.show(this.current, at);
@@ -135,16 +116,15 @@ class SimInbox extends Reading {
 	/** From the first message on: another inbox, or the same that was cleared. */
 	again() {
 		this.leave();
-		if (this.list) this.list.items = [];
-		delete this.whole.dataset.asked;
+		this.list.items = [];
+		this.whole.asked = "";
 		this.leave = followInbox(
 			this.current,
 			({ items, url, leftOut }) => {
-				if (this.list) this.list.items = items;
+				this.list.items = items;
 				say(this.mistake, "");
-				if (this.url) say(this.url, url);
-				const evicted = leftOut ? `, ${count(leftOut)} older ones not kept` : "";
-				if (this.counts) say(this.counts, `${count(items.length)} arrived${evicted}`);
+				say(this.url, url);
+				say(this.counts, `${count(items.length)} arrived${leftOut ? `, ${count(leftOut)} older ones not kept` : ""}`);
 				this.soon();
 			},
 			(failure) => say(this.mistake, failure.message),
@@ -157,7 +137,7 @@ class SimInbox extends Reading {
 			{},
 			h("p", {}, "Nothing arrived yet. An inbox is a receiver inside the sandbox: a callback or webhook URL of "),
 			h("p", {}, h("code", {}, `inbox:${this.current}`), " leads here, and so does a POST to its address:"),
-			h("pre", {}, `curl -d '{}' ${this.url?.textContent ?? ""}`),
+			h("pre", {}, `curl -d '{}' ${this.url.textContent}`),
 		);
 	}
 
@@ -184,7 +164,7 @@ class SimInbox extends Reading {
 				const isPlain = !during.trim() && !body && repeat === "last";
 				await act({
 					method: "PUT",
-					path: path("sandboxes", place.sandbox, "inbox", name),
+					path: mine("inbox", name),
 					body: programOf({ replies, during, repeat, body }),
 					cli: isPlain ? ["inbox", name, "--reply", replies.replace(/\s/g, "")] : undefined,
 					says: `replies of ${name} set`,
@@ -198,17 +178,9 @@ class SimInbox extends Reading {
 		const name = this.current;
 		const text = "Its messages and the program of its replies are deleted; its numbers restart at 1.";
 		if (!(await confirmed({ title: "Clear the inbox", text, name, button: "clear" }))) return;
-		try {
-			await act({
-				method: "DELETE",
-				path: path("sandboxes", place.sandbox, "inbox", name),
-				cli: ["inbox", name, "--clear"],
-				says: `inbox ${name} cleared`,
-			});
-		} catch (failure) {
-			return say(/** @type {Node} */ (this.refusal), /** @type {Error} */ (failure).message);
-		}
-		say(/** @type {Node} */ (this.refusal), "");
+		const cli = ["inbox", name, "--clear"];
+		const run = () => act({ method: "DELETE", path: mine("inbox", name), cli, says: `inbox ${name} cleared` });
+		if (await this.tried(run, this.refusal)) return;
 		go(here(["inbox", name]), true);
 		this.again();
 		await this.now();

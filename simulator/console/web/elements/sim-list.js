@@ -6,29 +6,27 @@ import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 
 /**
- * @template T
  * @typedef {{
  *   label: string,
- *   columns: { name: string, cell: (item: T) => (Node | string)[] | Node | string, class?: string }[],
- *   key: (item: T) => string,
- *   tone?: (item: T) => string,
- *   open?: (item: T) => void,
- *   select?: (item: T | null) => void,
+ *   columns: ListColumn[],
+ *   key: (item: any) => string,
+ *   tone?: (item: any) => string,
+ *   open?: (item: any) => void,
+ *   select?: (item: any) => void,
  *   empty?: () => Node,
  *   end?: () => void,
- * }} Of
+ * }} Of `end` is called when the last items are near, for who reads pages
+ * @typedef {{ row: HTMLElement, item: any, at: number }} Drawn
  */
-
-/** @typedef {{ row: HTMLElement, item: any, at: number }} Drawn */
 
 const OVERSCAN = 8;
 
-/** Set `of` once (`end` is called when the last items are near, for who reads pages), then `items`, newest first, as often as they change. */
+/** Set `items`, newest first, as often as they change. */
 export class SimList extends SimElement {
-	constructor() {
+	/** @param {Of} of */
+	constructor(of) {
 		super();
-		/** @type {Of<any>} */
-		this.of = { label: "", columns: [], key: String };
+		this.of = of;
 		/** @type {any[]} */
 		this.all = [];
 		/** All items, while new ones of them wait for the list to be scrolled back to its top. @type {any[] | null} */
@@ -41,46 +39,42 @@ export class SimList extends SimElement {
 		this.top = 0;
 		this.room = 0;
 		this.rowHeight = 28;
-	}
-
-	start() {
 		this.body = h("div", { class: "rows", role: "rowgroup" });
 		this.scroller = h(
 			"div",
-			{ class: "scroller", role: "grid", tabindex: "0", "aria-label": this.of.label },
-			this.head(),
+			{ class: "scroller", role: "grid", tabindex: "0", "aria-label": of.label },
+			this.row(
+				{ class: "row head", role: "row", "aria-rowindex": "1" },
+				"columnheader",
+				(column) => column.name ?? column.class,
+			),
 			this.body,
 		);
 		this.more = h("button", { class: "more", hidden: true, onclick: () => this.toTop() });
 		this.none = h("div", { class: "empty" });
+	}
+
+	start() {
 		put(this, this.more, this.scroller, this.none);
 		this.listen(this.scroller, "scroll", () => this.scrolled());
 		this.listen(this.scroller, "wheel", () => (this.sought = ""));
 		this.listen(this.body, "click", (event) => this.clicked(event));
 		this.listen(this.body, "dblclick", (event) => this.clicked(event, true));
-		const sizes = new ResizeObserver(() => this.measure());
-		sizes.observe(this.scroller);
-		this.ends.push(() => sizes.disconnect());
-		this.keys([
-			{ key: "j", does: "next row", group: "List", run: () => this.move(1) },
-			{ key: "k", does: "row before", group: "List", run: () => this.move(-1) },
-			{ key: "ArrowDown", does: "next row", group: "List", run: () => this.move(1) },
-			{ key: "ArrowUp", does: "row before", group: "List", run: () => this.move(-1) },
-			{ key: "Home", does: "newest row", group: "List", run: () => this.moveTo(0) },
-			{ key: "End", does: "oldest row", group: "List", run: () => this.moveTo(this.all.length - 1) },
-			{ key: "PageDown", does: "a page on", group: "List", run: () => this.move(this.page()) },
-			{ key: "PageUp", does: "a page back", group: "List", run: () => this.move(-this.page()) },
-			{ key: "Enter", does: "open the row", group: "List", run: () => this.openSelected() },
-		]);
+		this.resized(() => this.measure());
+		/** @type {[string, string, () => void][]} */
+		const keys = [
+			["j", "next row", () => this.move(1)],
+			["k", "row before", () => this.move(-1)],
+			["ArrowDown", "next row", () => this.move(1)],
+			["ArrowUp", "row before", () => this.move(-1)],
+			["Home", "newest row", () => this.moveTo(0)],
+			["End", "oldest row", () => this.moveTo(this.all.length - 1)],
+			["PageDown", "a page on", () => this.move(this.page())],
+			["PageUp", "a page back", () => this.move(-this.page())],
+			["Enter", "open the row", () => this.openSelected()],
+		];
+		this.keys(keys.map(([key, does, run]) => ({ key, does, group: "List", run })));
 		this.draw();
-	}
-
-	head() {
-		return h(
-			"div",
-			{ class: "row head", role: "row", "aria-rowindex": "1" },
-			...this.of.columns.map((column) => h("span", { role: "columnheader", class: column.class }, column.name)),
-		);
 	}
 
 	/** Newest first. Rows do not move under the pointer: while the list is scrolled, a button shows the new rows. @param {any[]} items */
@@ -89,10 +83,8 @@ export class SimList extends SimElement {
 		const fresh = first ? items.findIndex((item) => item === this.all[0] || this.of.key(item) === first) : 0;
 		this.waiting = fresh > 0 ? items : null;
 		this.all = fresh > 0 ? items.slice(fresh) : items;
-		if (this.more) {
-			this.more.hidden = !this.waiting;
-			say(this.more, `${fresh} new ↑`);
-		}
+		this.more.hidden = !this.waiting;
+		say(this.more, `${fresh} new ↑`);
 		this.draw();
 		this.seek();
 	}
@@ -104,21 +96,21 @@ export class SimList extends SimElement {
 	toTop() {
 		if (this.waiting) this.all = this.waiting;
 		this.waiting = null;
-		if (this.more) this.more.hidden = true;
+		this.more.hidden = true;
 		this.goTo(0);
-		this.scroller?.focus();
+		this.scroller.focus();
 	}
 
 	scrolled() {
-		this.top = this.scroller?.scrollTop ?? 0;
+		this.top = this.scroller.scrollTop;
 		if (this.waiting && this.top < 4) this.toTop();
 		else this.draw();
 	}
 
 	/** How much is seen, and the height of a row as the style sheet has it: it is another on a phone. */
 	measure() {
-		this.room = this.scroller?.clientHeight ?? 0;
-		this.top = this.scroller?.scrollTop ?? 0;
+		this.room = this.scroller.clientHeight;
+		this.top = this.scroller.scrollTop;
 		this.rowHeight = parseFloat(getComputedStyle(this).getPropertyValue("--row")) || 28;
 		this.draw();
 		this.seek();
@@ -127,7 +119,6 @@ export class SimList extends SimElement {
 	/** @param {number} top */
 	goTo(top) {
 		this.draw();
-		if (!this.scroller) return;
 		this.scroller.scrollTop = top;
 		this.top = this.scroller.scrollTop;
 		this.draw();
@@ -140,14 +131,13 @@ export class SimList extends SimElement {
 	/** Create the visible rows, reuse drawn rows, and drop the others. */
 	draw() {
 		const { body, none, rowHeight, all } = this;
-		if (!body || !none) return;
 		if (!all.length && this.of.empty) put(none, this.of.empty());
 		else if (none.firstChild) put(none);
 		const first = Math.max(0, Math.min(Math.floor(this.top / rowHeight) - OVERSCAN, all.length - 1));
 		const last = Math.min(all.length, Math.ceil((this.top + this.room) / rowHeight) + OVERSCAN);
 		body.style.height = `${all.length * rowHeight}px`;
 		body.style.paddingTop = `${first * rowHeight}px`;
-		this.scroller?.setAttribute("aria-rowcount", String(all.length + 1));
+		this.scroller.setAttribute("aria-rowcount", String(all.length + 1));
 		this.place(first, last);
 		this.mark();
 		if (all.length && last === all.length) this.of.end?.();
@@ -155,35 +145,42 @@ export class SimList extends SimElement {
 
 	/** Rows that stay are never moved, so that a link in them keeps the focus. @param {number} first @param {number} last */
 	place(first, last) {
-		const body = /** @type {HTMLElement} */ (this.body);
 		/** @type {Map<string, Drawn>} */
 		const seen = new Map();
 		for (let at = first; at < last; at++) {
 			const item = this.all[at];
 			const key = this.of.key(item);
 			const before = this.drawn.get(key);
-			seen.set(key, before && before.item === item ? before : { row: this.row(item, key), item, at: -1 });
+			seen.set(key, before && before.item === item ? before : { row: this.rowOf(item, key), item, at: -1 });
 		}
 		for (const [key, one] of this.drawn) if (seen.get(key) !== one) one.row.remove();
 		this.drawn = seen;
-		let next = body.firstChild;
+		let next = this.body.firstChild;
 		let at = first;
 		for (const one of seen.values()) {
 			if (one.row === next) next = next.nextSibling;
-			else body.insertBefore(one.row, next);
+			else this.body.insertBefore(one.row, next);
 			if (one.at !== at) one.row.setAttribute("aria-rowindex", String(at + 2));
 			one.at = at++;
 		}
 	}
 
 	/** @param {any} item @param {string} key */
-	row(item, key) {
+	rowOf(item, key) {
+		const attributes = { role: "row", id: `row-${key}`, "aria-selected": "false" };
 		const tone = this.of.tone?.(item);
-		return h(
-			"div",
-			{ class: `row${tone ? ` tone-${tone}` : ""}`, role: "row", id: `row-${key}`, "aria-selected": "false" },
-			...this.of.columns.map((column) => h("span", { role: "gridcell", class: column.class }, column.cell(item))),
+		return this.row({ class: `row${tone ? ` tone-${tone}` : ""}`, ...attributes }, "gridcell", (column) =>
+			column.cell(item),
 		);
+	}
+
+	/** @param {Record<string, string>} attributes @param {string} role of the cells @param {(column: ListColumn) => Child} content */
+	row(attributes, role, content) {
+		const cells = this.of.columns.map((column) => {
+			const style = { flex: column.flex ?? (column.width ? `0 0 ${column.width}ch` : "1") };
+			return h("span", { role, class: column.class, style }, content(column));
+		});
+		return h("div", attributes, ...cells);
 	}
 
 	mark() {
@@ -191,8 +188,8 @@ export class SimList extends SimElement {
 			const isSelected = String(key === this.selected);
 			if (row.getAttribute("aria-selected") !== isSelected) row.setAttribute("aria-selected", isSelected);
 		}
-		if (this.drawn.has(this.selected)) this.scroller?.setAttribute("aria-activedescendant", `row-${this.selected}`);
-		else this.scroller?.removeAttribute("aria-activedescendant");
+		if (this.drawn.has(this.selected)) this.scroller.setAttribute("aria-activedescendant", `row-${this.selected}`);
+		else this.scroller.removeAttribute("aria-activedescendant");
 	}
 
 	/** @param {MouseEvent} event @param {boolean} [open] */
@@ -242,7 +239,7 @@ export class SimList extends SimElement {
 
 	/** Focus the rows; the selected row is active. */
 	focusRow() {
-		this.scroller?.focus({ preventScroll: true });
+		this.scroller.focus({ preventScroll: true });
 	}
 
 	/** @param {string} key */

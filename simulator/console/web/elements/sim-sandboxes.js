@@ -1,90 +1,58 @@
 // All sandboxes: what they are, how to reach them, and making, resetting and forgetting them.
 
 import { get, path, Refused } from "../app/api.js";
-import { confirmed } from "../app/confirm.js";
-import { h, put, say } from "../app/dom.js";
+import { confirmed } from "./dialogs.js";
+import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { bothTimes, count, dateTime, sum } from "../app/format.js";
 import { form } from "../app/form.js";
+import { facts, past } from "../app/pieces.js";
 import { short } from "../app/safe-text.js";
 import { address, go, latestSandbox, setQuery } from "../app/router.js";
 import { act, copy } from "../app/action-log.js";
 import { readSandboxes, store } from "../app/store.js";
-import { table } from "../app/table.js";
+import { number, table } from "../app/table.js";
 import { credential } from "./credential.js";
 import { CLOCKS, clockOf } from "../app/clocks.js";
 
 const RESELLERS_MAX = 20;
 
 class SimSandboxes extends SimElement {
+	list = h("div");
+	maker = h("div");
+
 	start() {
-		this.mistake = h("p", { class: "mistake", role: "alert" });
-		this.list = h("div");
-		this.maker = h("div");
 		put(this, h("h2", {}, "Sandboxes"), this.mistake, this.list, h("h2", {}, "New sandbox"), this.maker);
 		this.watch("sandboxes", () => this.draw());
-		this.refresh();
+		this.tried(readSandboxes);
 		this.offer();
-	}
-
-	async refresh() {
-		await this.tried(readSandboxes);
-	}
-
-	/** @param {() => Promise<any>} run */
-	async tried(run) {
-		say(/** @type {Node} */ (this.mistake), "");
-		try {
-			await run();
-		} catch (failure) {
-			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
-		}
 	}
 
 	draw() {
 		const shown = table(
 			`${count(store.sandboxes.length)} in this simulator`,
-			[
-				{ name: "id", cell: (one) => h("a", { href: address(one.id, ["live"]) }, short(one.id)) },
-				{ name: "scenario", cell: (one) => short(one.scenario) },
-				{
-					name: "clock",
-					cell: (one) => h("span", { title: bothTimes(one.clock.now) }, `${one.clock.mode} ${dateTime(one.clock.now)}`),
+			{
+				id: (one) => h("a", { href: address(one.id, ["live"]) }, short(one.id)),
+				scenario: (one) => short(one.scenario),
+				clock: ({ clock }) => h("span", { title: bothTimes(clock.now) }, `${clock.mode} ${dateTime(clock.now)}`),
+				seed: number(({ seed }) => (Number.isSafeInteger(seed) ? seed : `≈ ${seed}`)),
+				resellers,
+				address: ({ url }) => {
+					const attributes = { class: "quiet copy", "aria-label": `Copy ${url}`, title: "copy" };
+					return h("button", { ...attributes, onclick: () => copy(url, "the address") }, h("code", {}, url));
 				},
-				{ name: "seed", number: true, cell: (one) => (Number.isSafeInteger(one.seed) ? one.seed : `≈ ${one.seed}`) },
-				{ name: "resellers", cell: (one) => resellers(one) },
-				{
-					name: "address",
-					cell: (one) =>
-						h(
-							"button",
-							{
-								class: "quiet copy",
-								"aria-label": `Copy ${one.url}`,
-								title: "copy",
-								onclick: () => copy(one.url, "the address"),
-							},
-							h("code", {}, one.url),
-						),
-				},
-				{ name: "", cell: (one) => this.buttons(one) },
-			],
+				"": ({ id }) =>
+					h(
+						"span",
+						{ class: "actions" },
+						h("button", { "aria-label": `Reset ${id}`, onclick: () => this.reset(id) }, "reset"),
+						id !== "default" && h("button", { "aria-label": `Delete ${id}`, onclick: () => this.forget(id) }, "delete"),
+					),
+			},
 			store.sandboxes,
 			"There are no sandboxes. Create one below.",
 		);
-		put(/** @type {HTMLElement} */ (this.list), shown);
-	}
-
-	/** @param {import("../app/store.js").Sandbox} one */
-	buttons(one) {
-		const reset = () => this.reset(one.id);
-		const forget = () => this.forget(one.id);
-		return h(
-			"span",
-			{ class: "actions" },
-			h("button", { "aria-label": `Reset ${one.id}`, onclick: reset }, "reset"),
-			one.id !== "default" && h("button", { "aria-label": `Delete ${one.id}`, onclick: forget }, "delete"),
-		);
+		put(this.list, shown);
 	}
 
 	/** @param {string} id */
@@ -92,7 +60,7 @@ class SimSandboxes extends SimElement {
 		const text = "It returns to the start of its scenario: payments, wallets, added rules and all events are deleted.";
 		if (!(await confirmed({ title: `Reset ${id}?`, text, name: id, button: "Reset" }))) return;
 		await this.tried(async () => {
-			await act({ method: "POST", path: `${path("sandboxes", id)}/reset`, says: `reset sandbox ${id}` });
+			await act({ method: "POST", path: path("sandboxes", id, "reset"), says: `reset sandbox ${id}` });
 			await readSandboxes();
 		});
 	}
@@ -102,12 +70,8 @@ class SimSandboxes extends SimElement {
 		const text = "Its payments, its journal and its keys are deleted. Requests to its address get 404.";
 		if (!(await confirmed({ title: `Delete ${id}?`, text, name: id, button: "Delete" }))) return;
 		await this.tried(async () => {
-			await act({
-				method: "DELETE",
-				path: path("sandboxes", id),
-				cli: ["sandbox", "rm", id],
-				says: `deleted sandbox ${id}`,
-			});
+			const cli = ["sandbox", "rm", id];
+			await act({ method: "DELETE", path: path("sandboxes", id), cli, says: `deleted sandbox ${id}` });
 			if (id === latestSandbox()) setQuery({ sandbox: "" });
 			await readSandboxes();
 		});
@@ -139,82 +103,61 @@ class SimSandboxes extends SimElement {
 					],
 				},
 			],
-			run: (values) => this.make(values),
+			run: make,
 		});
-		put(/** @type {HTMLElement} */ (this.maker), made);
-	}
-
-	/** @param {Record<string, string>} values */
-	async make({ id, scenario, clock, seed, credentials }) {
-		const file = scenario.startsWith("file ") ? scenario.slice(5) : "";
-		const body = /** @type {Record<string, any>} */ ({ scenario: file ? { file } : scenario });
-		const cli = ["sandbox", "new", ...(file ? ["--server-file", file] : [scenario])];
-		if (id) {
-			body.id = id;
-			cli.push("--id", id);
-		}
-		if (clock) {
-			body.clock = clockOf(clock);
-			cli.push("--clock", clock);
-		}
-		if (seed) {
-			if (/^\d+$/.test(seed) && !Number.isSafeInteger(Number(seed)))
-				throw new Refused(0, {
-					message: `a browser counts to ${Number.MAX_SAFE_INTEGER}: take a smaller seed, or the command line`,
-					path: "seed",
-				});
-			body.seed = /^\d+$/.test(seed) ? Number(seed) : seed;
-			cli.push("--seed", seed);
-		}
-		if (credentials === "unique") {
-			body.credentials = credentials;
-			cli.push("--unique");
-		}
-		const made = await act({
-			method: "POST",
-			path: "sandboxes",
-			body,
-			cli,
-			says: (answer) => `created sandbox ${answer.id}`,
-		});
-		await readSandboxes();
-		go(address(made.id, ["live"]));
+		put(this.maker, made);
 	}
 }
 
-/** @param {import("../app/store.js").Sandbox} one */
-function resellers(one) {
-	const rest = one.resellers.length - RESELLERS_MAX;
-	return h(
-		"div",
-		{},
-		...one.resellers
-			.slice(0, RESELLERS_MAX)
-			.map((reseller) =>
-				h(
-					"details",
-					{},
-					h("summary", {}, short(reseller.code), " ", h("span", { class: "past" }, sum(reseller.balance))),
-					credentials(reseller),
-				),
-			),
-		rest > 0 && h("p", { class: "past" }, `and ${count(rest)} more`),
-	);
+/** @param {Record<string, string>} values */
+async function make({ id, scenario, clock, seed, credentials }) {
+	const file = scenario.startsWith("file ") ? scenario.slice(5) : "";
+	const isNumber = /^\d+$/.test(seed);
+	if (isNumber && !Number.isSafeInteger(Number(seed)))
+		throw new Refused(0, {
+			message: `a browser counts to ${Number.MAX_SAFE_INTEGER}: take a smaller seed, or the command line`,
+			path: "seed",
+		});
+	const made = await act({
+		method: "POST",
+		path: "sandboxes",
+		body: {
+			scenario: file ? { file } : scenario,
+			...(id && { id }),
+			...(clock && { clock: clockOf(clock) }),
+			...(seed && { seed: isNumber ? Number(seed) : seed }),
+			...(credentials === "unique" && { credentials }),
+		},
+		cli: [
+			...["sandbox", "new", ...(file ? ["--server-file", file] : [scenario])],
+			...(id ? ["--id", id] : []),
+			...(clock ? ["--clock", clock] : []),
+			...(seed ? ["--seed", seed] : []),
+			...(credentials === "unique" ? ["--unique"] : []),
+		],
+		says: (answer) => `created sandbox ${answer.id}`,
+	});
+	await readSandboxes();
+	go(address(made.id, ["live"]));
+}
+
+/** @param {Sandbox} one */
+function resellers({ resellers: all }) {
+	const rest = all.length - RESELLERS_MAX;
+	const shown = all.slice(0, RESELLERS_MAX).map((one) => {
+		const summary = h("summary", {}, short(one.code), " ", h("span", { class: "past" }, sum(one.balance)));
+		return h("details", {}, summary, credentials(one));
+	});
+	return h("div", {}, ...shown, rest > 0 && past(`and ${count(rest)} more`));
 }
 
 /** @param {any} reseller */
-function credentials(reseller) {
-	const rows = [
-		["api key", reseller.api_key, false],
-		["api secret", reseller.api_secret, true],
-		["username", reseller.username, false],
-		["password", reseller.password, true],
-	].filter(([, value]) => value);
-	return h(
-		"dl",
-		{ class: "pairs" },
-		...rows.flatMap(([name, value, isSecret]) => [h("dt", {}, name), h("dd", {}, credential(name, value, isSecret))]),
-	);
-}
+const credentials = ({ api_key, api_secret, username, password }) =>
+	facts([
+		["api key", api_key && credential("api key", api_key, false)],
+		["api secret", api_secret && credential("api secret", api_secret, true)],
+		["username", username && credential("username", username, false)],
+		["password", password && credential("password", password, true)],
+	]);
 
 customElements.define("sim-sandboxes", SimSandboxes);

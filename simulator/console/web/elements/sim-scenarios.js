@@ -1,9 +1,9 @@
 // The existing scenarios, and an editor. Its text can be loaded into a new sandbox, or saved in the folder.
 
 import "./sim-editor.js";
-import { get, path, query } from "../app/api.js";
+import { get, pages, path, query } from "../app/api.js";
 import { CLOCKS } from "../app/clocks.js";
-import { h, put, say } from "../app/dom.js";
+import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { form } from "../app/form.js";
 import { short } from "../app/safe-text.js";
@@ -11,40 +11,38 @@ import { address, go, leaving, place } from "../app/router.js";
 import { act, copy } from "../app/action-log.js";
 import { readSandboxes } from "../app/store.js";
 import { download } from "../app/take-home.js";
-import { confirmed } from "../app/confirm.js";
+import { confirmed } from "./dialogs.js";
 
 const KEEP_AFTER_MS = 200;
 const NEW =
 	"scenario: mine\nextends: default\nclock: manual\n\npayments:\n  - name: declined\n    when: { product: ELECTRIC }\n    then:\n      - { status: Accepted }\n      - { after: 5s, status: Failed, statusCode: 48, remarks: HC }\n";
 
+/** The name of the scenario that is open. */
+const opened = () => place.rest.join("/");
+
 class SimScenarios extends SimElement {
+	/** @type {{ name: string, description: string, source: string }[]} */
+	all = [];
+	/** The text as it was read, and the revision of its file. */
+	original = "";
+	revision = "";
+	hasFolder = false;
+	shown = "\0";
+	/** @type {ReturnType<typeof setTimeout> | undefined} */
+	keeping;
+	nav = h("nav", { class: "scenario-list", "aria-label": "Scenarios" });
+	heading = h("h2");
+	editor = h("sim-editor");
+	saving = h("div");
+	unlisted = h("p", { class: "mistake", role: "alert" });
+
 	start() {
-		/** @type {{ name: string, description: string, source: string }[]} */
-		this.all = [];
-		/** The text as it was read, and the revision of its file. */
-		this.original = "";
-		this.revision = "";
-		this.hasFolder = false;
-		/** @type {string} */
-		this.shown = "\0";
-		this.mistake = h("p", { class: "mistake", role: "alert" });
-		this.nav = h("nav", { class: "scenario-list", "aria-label": "Scenarios" });
-		this.heading = h("h2");
-		this.editor = /** @type {import("./sim-editor.js").SimEditor} */ (h("sim-editor"));
 		this.editor.of = {
 			label: "The scenario as YAML",
-			words: () => ({ extends: (this.all ?? []).filter((one) => one.source === "bundled").map((one) => one.name) }),
+			words: () => ({ extends: this.all.filter((one) => one.source === "bundled").map((one) => one.name) }),
 		};
-		this.main = h(
-			"div",
-			{ class: "scenario" },
-			h("a", { class: "up", href: address("", ["scenarios"]) }, "← all scenarios"),
-			this.heading,
-			this.mistake,
-			this.editor,
-			this.below(),
-		);
-		put(this, this.nav, this.main);
+		const up = h("a", { class: "up", href: address("", ["scenarios"]) }, "← all scenarios");
+		put(this, this.nav, h("div", { class: "scenario" }, up, this.heading, this.mistake, this.editor, ...this.below()));
 		this.listen(this.editor, "sim-text", () => this.keep());
 		this.listen(window, "beforeunload", (event) => this.isChanged() && event.preventDefault());
 		leaving.ask = () => this.mayLeave();
@@ -69,101 +67,80 @@ class SimScenarios extends SimElement {
 			],
 			run: (values) => this.load(values),
 		});
-		const text = () => this.editor?.text ?? "";
-		this.saving = h("div");
-		return h(
+		const tools = h(
 			"div",
-			{},
-			h(
-				"div",
-				{ class: "tools" },
-				h("button", { onclick: () => copy(text(), "the scenario") }, "copy"),
-				h("button", { onclick: () => download(text(), this.fileName()) }, "download"),
-				h("span", { class: "past" }, h("kbd", {}, "Ctrl"), " ", h("kbd", {}, "Space"), " completes."),
-			),
-			this.saving,
-			make,
+			{ class: "tools" },
+			h("button", { onclick: () => copy(this.editor.text, "the scenario") }, "copy"),
+			h("button", { onclick: () => download(this.editor.text, fileName()) }, "download"),
+			h("span", { class: "past" }, h("kbd", {}, "Ctrl"), " ", h("kbd", {}, "Space"), " completes."),
 		);
+		return [tools, this.saving, make];
 	}
 
 	async list() {
-		try {
-			for (let cursor = ""; this.all && cursor !== null;) {
-				const page = await get(`scenarios${query({ limit: 500, cursor })}`);
+		await this.tried(async () => {
+			for await (const page of pages("scenarios", { limit: 500 })) {
 				this.all.push(...page.scenarios);
 				this.hasFolder = page.has_folder;
-				cursor = page.has_more ? page.cursor : null;
 			}
-		} catch (failure) {
-			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
-		}
+		}, this.unlisted);
 		this.drawList();
 		this.drawSaving();
 	}
 
 	/** The form that saves, on a server with a folder: under the name of the file, or a new one. */
 	drawSaving() {
-		const file = this.revision ? place.rest.join("/") : this.fileName();
+		const value = this.revision ? opened() : fileName();
 		const saving = form({
 			label: "Save it in the folder of --scenarios",
 			submit: "Save",
-			fields: [{ name: "file", label: "File", value: file, path: "name", required: true, size: 24 }],
+			fields: [{ name: "file", label: "File", value, path: "name", required: true, size: 24 }],
 			run: (values) => this.save(values.file),
 		});
-		put(/** @type {HTMLElement} */ (this.saving), this.hasFolder && saving);
+		put(this.saving, this.hasFolder && saving);
 	}
 
 	drawList() {
 		const of = (/** @type {string} */ source, /** @type {string} */ title) => {
-			const found = (this.all ?? []).filter((one) => one.source === source);
-			const items = found.map((one) => {
+			const items = this.all.flatMap((one) => {
+				if (one.source !== source) return [];
 				const isCurrent = one.name === place.rest[0] && source === (place.query.get("source") ?? "bundled");
 				const href = address("", ["scenarios", one.name], source === "folder" ? { source } : {});
-				return h(
-					"li",
-					{},
-					h(
-						"a",
-						{ href, "aria-current": isCurrent && "page" },
-						h("b", {}, short(one.name)),
-						h("small", { class: "past" }, short(one.description)),
-					),
-				);
+				const text = [h("b", {}, short(one.name)), h("small", { class: "past" }, short(one.description))];
+				return h("li", {}, h("a", { href, "aria-current": isCurrent && "page" }, ...text));
 			});
-			return items.length ? [h("h3", {}, title), h("ul", {}, ...items)] : [];
+			return items.length > 0 && [h("h3", {}, title), h("ul", {}, ...items)];
 		};
 		put(
-			/** @type {HTMLElement} */ (this.nav),
+			this.nav,
 			h("a", { class: "new", href: address("", ["scenarios"], { new: "1" }) }, "+ a new one"),
-			...of("folder", "In the folder of --scenarios"),
-			...of("bundled", "Bundled"),
+			of("folder", "In the folder of --scenarios"),
+			of("bundled", "Bundled"),
+			this.unlisted,
 		);
 	}
 
 	/** Follow the address: the scenario that it names, or the draft that the browser kept with it. */
 	async read() {
 		if (place.view !== "scenarios") return;
-		const [name, source, isNew] = [place.rest.join("/"), place.query.get("source") ?? "", place.query.get("new")];
+		const [name, source, isNew] = [opened(), place.query.get("source") ?? "", place.query.get("new")];
 		const line = Number(place.query.get("line"));
 		const shown = JSON.stringify([name, source, isNew, line]);
-		if (shown === this.shown || !this.editor) return;
+		if (shown === this.shown) return;
 		this.shown = shown;
 		this.toggleAttribute("data-open", Boolean(name || isNew));
 		this.drawList();
-		say(/** @type {Node} */ (this.mistake), "");
 		const draft = history.state?.draft;
-		try {
+		const failure = await this.tried(async () => {
 			const found = name ? await get(path("scenarios", name) + query({ source })) : { text: NEW };
 			if (shown !== this.shown) return;
-			const { text } = found;
 			this.revision = found.source === "folder" ? found.revision : "";
-			this.original = text;
-			this.editor.text = draft ?? text;
+			this.original = found.text;
+			this.editor.text = draft ?? found.text;
 			if (line > 0) this.editor.goLine(line);
-		} catch (failure) {
-			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
-			this.original = "";
-			this.revision = "";
+		});
+		if (failure) {
+			this.original = this.revision = "";
 			this.editor.text = draft ?? "";
 		}
 		this.drawTitle();
@@ -171,16 +148,12 @@ class SimScenarios extends SimElement {
 	}
 
 	drawTitle() {
-		const name = place.rest.join("/") || "a new scenario";
-		put(
-			/** @type {HTMLElement} */ (this.heading),
-			short(name),
-			this.isChanged() && h("span", { class: "past" }, " changed, not saved"),
-		);
+		const changed = this.isChanged() && h("span", { class: "past" }, " changed, not saved");
+		put(this.heading, short(opened() || "a new scenario"), changed);
 	}
 
 	isChanged() {
-		return Boolean(this.editor && this.editor.text !== this.original);
+		return this.editor.text !== this.original;
 	}
 
 	/** The browser keeps the draft with this address, so that reloading and going back find it. */
@@ -188,8 +161,7 @@ class SimScenarios extends SimElement {
 		this.drawTitle();
 		clearTimeout(this.keeping);
 		this.keeping = setTimeout(() => {
-			const draft = this.isChanged() ? this.editor?.text : undefined;
-			history.replaceState(draft === undefined ? null : { draft }, "");
+			history.replaceState(this.isChanged() ? { draft: this.editor.text } : null, "");
 		}, KEEP_AFTER_MS);
 	}
 
@@ -201,8 +173,8 @@ class SimScenarios extends SimElement {
 
 	/** Save the text as a file; the server refuses to overwrite a file that changed meanwhile. @param {string} file */
 	async save(file) {
-		const text = this.editor?.text ?? "";
-		const isSame = this.revision && file === place.rest.join("/");
+		const { text } = this.editor;
+		const isSame = this.revision && file === opened();
 		const saved = await act({
 			method: "PUT",
 			path: path("scenarios", file),
@@ -218,30 +190,20 @@ class SimScenarios extends SimElement {
 		else go(address("", ["scenarios", file], { source: "folder" }));
 	}
 
-	/** The file that a download of this makes. */
-	fileName() {
-		return `${(place.rest.join("/") || "mine").replace(/\.ya?ml$/, "").replaceAll("/", "-")}.yaml`;
-	}
-
 	/** The scenario for the command line: by name, or where it was changed, the downloaded file. */
 	words() {
-		const name = place.rest.join("/");
-		if (!name || this.isChanged()) return [this.fileName()];
-		return place.query.get("source") ? ["--server-file", name] : [name];
+		if (!opened() || this.isChanged()) return [fileName()];
+		return place.query.get("source") ? ["--server-file", opened()] : [opened()];
 	}
 
 	/** @param {Record<string, string>} values */
 	async load({ id, clock }) {
-		const text = this.editor?.text ?? "";
-		const cli = ["sandbox", "new", ...this.words()];
-		if (id) cli.push("--id", id);
-		if (clock) cli.push("--clock", clock);
 		const made = await act({
 			method: "POST",
 			path: `sandboxes${query({ id, clock })}`,
-			body: text,
+			body: this.editor.text,
 			type: "application/yaml",
-			cli,
+			cli: ["sandbox", "new", ...this.words(), ...(id ? ["--id", id] : []), ...(clock ? ["--clock", clock] : [])],
 			says: (answer) => `created sandbox ${answer.id}`,
 		});
 		await readSandboxes();
@@ -249,5 +211,8 @@ class SimScenarios extends SimElement {
 		go(address(made.id, ["live"]));
 	}
 }
+
+/** The file that a download of this makes. */
+const fileName = () => `${(opened() || "mine").replace(/\.ya?ml$/, "").replaceAll("/", "-")}.yaml`;
 
 customElements.define("sim-scenarios", SimScenarios);

@@ -1,71 +1,61 @@
 // The wallets of a sandbox: figures or ledger, and a form that puts money in.
 
-import "./sim-reseller.js";
 import "./wallet-ledger.js";
 import { chosenReseller, resellerCodes } from "./sim-reseller.js";
 import { figuresOf } from "./wallet-figures.js";
-import { get, path, query } from "../app/api.js";
-import { h, put, say } from "../app/dom.js";
-import { SimElement } from "../app/element.js";
+import { get, query } from "../app/api.js";
+import { deposit } from "../app/changes.js";
+import { h, put, redraw } from "../app/dom.js";
 import { form } from "../app/form.js";
-import { sum } from "../app/format.js";
-import { whenItMatters } from "../app/refresh-on-event.js";
-import { visible } from "../app/safe-text.js";
-import { redraw } from "../app/reading.js";
-import { here, place } from "../app/router.js";
-import { act } from "../app/action-log.js";
+import { drawParts } from "../app/pieces.js";
+import { ofKinds, Reading } from "../app/reading.js";
+import { here, mine, place } from "../app/router.js";
 import { sandboxNow } from "../app/store.js";
 
-const KINDS = new Set(["request", "status", "entry", "callback", "webhook"]);
+const matters = ofKinds("request", "status", "entry", "callback", "webhook");
 
-class SimWallet extends SimElement {
+class SimWallet extends Reading {
+	/** @type {any} */
+	figures = null;
+	/** The wallets that the form offers. */
+	offered = "";
+	parts = h("nav", { class: "parts", "aria-label": "Wallet" });
+	deposit = h("div", {});
+	drawn = h("div", { class: "figures" });
+	ledger = h("div", { class: "fill" });
+
 	start() {
-		/** @type {any} */
-		this.figures = null;
-		/** @type {string | null} */
-		this.deposited = null;
-		this.tabs = h("nav", { class: "parts", "aria-label": "Wallet" });
-		this.deposit = h("div", {});
-		this.mistake = h("p", { class: "mistake", role: "alert" });
-		this.drawn = h("div", { class: "figures" });
-		this.ledger = h("div", { class: "fill" });
-		const tools = h("div", { class: "tools" }, this.tabs, h("sim-reseller"), h("span", { class: "gap" }), this.deposit);
+		const gap = h("span", { class: "gap" });
+		const tools = h("div", { class: "tools" }, this.parts, h("sim-reseller"), gap, this.deposit);
 		put(this, tools, this.mistake, this.drawn, this.ledger);
 		this.watch(["place", "sandbox"], () => this.follow());
-		this.watch("clock", () => this.drawn?.firstChild || this.draw()); // nothing is drawn before it is known
-		const sizes = new ResizeObserver(() => this.draw());
-		sizes.observe(this);
-		this.ends.push(() => sizes.disconnect());
+		this.watch("clock", () => this.drawn.firstChild || this.draw()); // nothing is drawn before it is known
+		this.resized(() => this.draw());
+		this.refreshOn((row) => matters(row) || row.event.action === "reseller_added");
 		this.follow();
-		whenItMatters(
-			this,
-			(row) => KINDS.has(row.kind) || row.event.action === "reseller_added",
-			() => this.read(),
-		);
 	}
 
 	follow() {
 		const isLedger = place.rest[0] === "ledger";
 		const reseller = chosenReseller();
-		const part = (/** @type {string} */ title, /** @type {string[]} */ parts, /** @type {boolean} */ isCurrent) =>
-			h("a", { href: here(parts, { reseller }), "aria-current": isCurrent && "page" }, title);
-		const parts = [part("Figures", ["wallet"], !isLedger), part("Ledger", ["wallet", "ledger"], isLedger)];
-		put(/** @type {HTMLElement} */ (this.tabs), ...parts);
+		drawParts(this.parts, [
+			["Figures", here(["wallet"], { reseller }), !isLedger],
+			["Ledger", here(["wallet", "ledger"], { reseller }), isLedger],
+		]);
 		this.toggleAttribute("data-ledger", isLedger);
-		if (this.ledger && Boolean(this.ledger.firstChild) !== isLedger) put(this.ledger, isLedger && h("wallet-ledger"));
+		if (Boolean(this.ledger.firstChild) !== isLedger) put(this.ledger, isLedger && h("wallet-ledger"));
 		this.offerDeposit();
-		if (this.figures && this.figures.of !== reseller) this.read();
+		if (this.figures && this.figures.of !== reseller) this.now();
 		else this.draw();
 	}
 
-	/** The form is recreated only for another wallet, and after the wallets are known: text that was
-	 * written would be gone. */
+	/** The form is recreated only for other wallets: text that was written would be gone. */
 	offerDeposit() {
-		const [codes, chosen] = [resellerCodes(), chosenReseller()];
-		const of = JSON.stringify([codes, chosen]);
-		if (!codes.length || of === this.deposited || !this.deposit) return;
-		this.deposited = of;
-		/** @type {import("../app/form.js").Field[]} */
+		const codes = chosenReseller() ? [chosenReseller()] : resellerCodes();
+		const offered = JSON.stringify(codes);
+		if (!codes.length || offered === this.offered) return;
+		this.offered = offered;
+		/** @type {Field[]} */
 		const fields = [
 			{ name: "amount", label: "deposit, MYR", size: 8 },
 			{ name: "description", label: "description", size: 16 },
@@ -78,42 +68,33 @@ class SimWallet extends SimElement {
 				],
 			},
 		];
-		if (!chosen && codes.length > 1)
-			fields.unshift({
-				name: "to",
-				label: "wallet of",
-				options: codes.map((code) => /** @type {[string, string]} */ ([code, visible(code)])),
-			});
+		if (codes.length > 1) fields.unshift({ name: "to", label: "wallet of", options: codes });
 		const made = form({
 			label: "Put money into a wallet",
 			submit: "deposit",
 			fields,
 			run: async (values) => {
-				await deposit(chosen || values.to || codes[0], values);
-				const first = /** @type {HTMLInputElement} */ (made.elements.namedItem("amount"));
-				first.value = "";
+				await deposit(values.to ?? codes[0], values);
+				/** @type {HTMLInputElement} */ (made.elements.namedItem("amount")).value = "";
 			},
 		});
 		put(this.deposit, made);
 	}
 
 	async read() {
-		const reseller = chosenReseller();
+		const of = chosenReseller();
 		try {
-			const figures = await get(`${path("sandboxes", place.sandbox)}/figures${query({ reseller })}`);
-			if (reseller !== chosenReseller()) return void this.read();
-			say(/** @type {Node} */ (this.mistake), "");
-			this.figures = { ...figures, of: reseller };
+			this.figures = { ...(await get(mine("figures") + query({ reseller: of }))), of };
 		} catch (failure) {
-			this.figures = { of: reseller };
-			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
+			this.figures = { of };
+			throw failure;
+		} finally {
+			this.draw();
 		}
-		this.draw();
 	}
 
 	draw() {
 		const { drawn, figures } = this;
-		if (!drawn) return;
 		drawn.hidden = place.rest[0] === "ledger";
 		if (drawn.hidden || !figures || !sandboxNow()) return;
 		if (!figures.wallets) return put(drawn);
@@ -123,25 +104,6 @@ class SimWallet extends SimElement {
 		redraw(drawn, ...made.figures);
 		this.scrollTop = scrollTop;
 	}
-}
-
-/** @param {string} reseller @param {Record<string, string>} values */
-async function deposit(reseller, { amount, description, type }) {
-	const isPlain = type === "DEPOSIT";
-	const words = [
-		"deposit",
-		amount.trim(),
-		"--reseller",
-		reseller,
-		...(description ? ["--description", description] : []),
-	];
-	await act({
-		method: "POST",
-		path: path("sandboxes", place.sandbox, "resellers", reseller, "deposits"),
-		body: { amount: amount.trim(), ...(description && { description }), ...(!isPlain && { type }) },
-		cli: isPlain ? words : undefined,
-		says: (entry) => `${reseller}: ${sum(entry.amount)} added, balance ${sum(entry.balance)}`,
-	});
 }
 
 customElements.define("sim-wallet", SimWallet);

@@ -5,30 +5,21 @@ import { bothTimes, dateTime, span, sum } from "../app/format.js";
 import { ruleAddress } from "../app/links.js";
 import { short } from "../app/safe-text.js";
 import { here } from "../app/router.js";
-import { MARKS, rowOf } from "../app/rows.js";
+import { past, statusOf } from "../app/pieces.js";
 import { copy } from "../app/action-log.js";
 import { table } from "../app/table.js";
 
-/** @typedef {import("../app/stories.js").Story} Story */
-
 /** @param {any} payment @param {() => void} sendCallback */
 export function headOf(payment, sendCallback) {
-	const { refid, trxid } = payment;
+	const { refid, trxid, rule } = payment;
+	const q = refid && !/["\s]/.test(refid) ? `refid:${refid}` : `trxid:${trxid}`;
 	return h(
 		"header",
 		{},
-		h(
-			"h2",
-			{},
-			h(
-				"a",
-				{ href: here(["live"], { q: refid && !/["\s]/.test(refid) ? `refid:${refid}` : `trxid:${trxid}` }) },
-				short(refid, 80),
-			),
-		),
+		h("h2", {}, h("a", { href: here(["live"], { q }) }, short(refid, 80))),
 		h("span", { class: "mono" }, short(payment.product), " ", sum(payment.amount), " → ", short(payment.account, 60)),
-		stateOf(payment.status),
-		payment.rule && h("span", {}, "rule: ", h("a", { href: ruleAddress(payment.rule) }, short(payment.rule, 60))),
+		statusOf(payment.status),
+		rule && h("span", {}, "rule: ", h("a", { href: ruleAddress(rule) }, short(rule, 60))),
 		h("span", { class: "past mono", title: bothTimes(payment.created) }, trxid),
 		h("span", { class: "gap" }),
 		h("button", { onclick: () => copy(refid, `the refid ${refid}`) }, "copy refid"),
@@ -36,51 +27,40 @@ export function headOf(payment, sendCallback) {
 	);
 }
 
-/** A payment's status with its mark and colour. @param {string} status */
-export function stateOf(status) {
-	const { tone } = rowOf({ kind: "status", status, cause: "creation" });
-	return h("span", { class: `state tone-${tone}` }, `${MARKS[tone]} ${status}`);
-}
-
 /** The evicted parts of the story. @param {any} payment */
-export function leftOut(payment) {
-	const { requests_left_out: requests, callbacks_left_out: callbacks } = payment;
+export function leftOut({ requests_left_out: requests, callbacks_left_out: callbacks }) {
 	if (!requests && !callbacks) return null;
-	return h(
-		"p",
-		{ class: "past" },
+	return past(
 		`Not shown: ${requests} earlier requests, ${callbacks} callbacks that are not kept, of this payment or others.`,
 	);
 }
 
-/** @type {[string, (story: Story) => string | number][]} */
-const FACTS = [
-	["status", ({ payment }) => payment.status],
-	["product", ({ payment }) => payment.product],
-	["account", ({ payment }) => payment.account],
-	["amount", ({ payment }) => sum(payment.amount)],
-	["cost", ({ payment }) => sum(payment.cost)],
-	["reseller", ({ payment }) => payment.reseller],
-	["rule", ({ payment }) => payment.rule],
-	["created", ({ payment }) => dateTime(payment.created)],
-	[
-		"from the first to the latest status",
-		({ payment }) => span(Date.parse(payment.updated) - Date.parse(payment.created)),
-	],
-	["requests", ({ payment }) => payment.requests.length + payment.requests_left_out],
-	["attempts of callbacks", ({ things }) => things.filter((one) => one.lane === "callback" && !one.isDue).length],
-];
+/** @type {Record<string, (story: Story) => string | number>} */
+const FACTS = {
+	status: ({ payment }) => payment.status,
+	product: ({ payment }) => payment.product,
+	account: ({ payment }) => payment.account,
+	amount: ({ payment }) => sum(payment.amount),
+	cost: ({ payment }) => sum(payment.cost),
+	reseller: ({ payment }) => payment.reseller,
+	rule: ({ payment }) => payment.rule,
+	created: ({ payment }) => dateTime(payment.created),
+	"from the first to the latest status": ({ payment }) =>
+		span(Date.parse(payment.updated) - Date.parse(payment.created)),
+	requests: ({ payment }) => payment.requests.length + payment.requests_left_out,
+	"attempts of callbacks": ({ things }) => things.filter((one) => one.lane === "callback" && !one.isDue).length,
+};
 
 /** Two payments, fact by fact. @param {Story[]} stories */
 export function differences([one, other]) {
-	const facts = FACTS.map(([name, of]) => ({ name, values: [of(one), of(other)] }));
+	const facts = Object.entries(FACTS).map(([name, of]) => ({ name, values: [of(one), of(other)] }));
 	const differing = facts.filter(({ values }) => values[0] !== values[1]);
 	return table(
 		"Differences",
 		[
-			{ name: "", cell: (fact) => fact.name },
-			{ name: one.payment.refid, cell: (fact) => short(fact.values[0]) },
-			{ name: other.payment.refid, cell: (fact) => short(fact.values[1]) },
+			["", (fact) => fact.name],
+			[one.payment.refid, (fact) => short(fact.values[0])],
+			[other.payment.refid, (fact) => short(fact.values[1])],
 		],
 		differing,
 		"only in their names",

@@ -5,7 +5,7 @@ import { bothTimes, span, time } from "../app/format.js";
 import { visible } from "../app/safe-text.js";
 import { LANES } from "../app/timeline-items.js";
 
-/** @typedef {import("../app/timeline-items.js").Thing} Thing @typedef {import("../app/scale.js").Scale} Scale */
+/** @typedef {import("../app/scale.js").Scale} Scale */
 
 const LANE_PX = 28;
 const NAMES_PX = 88;
@@ -26,39 +26,35 @@ export function storyLine({ things, start, scale, label, selected, prefix = "", 
 	const rows = rowsOf(things);
 	const height = AXIS_PX + rows.count * LANE_PX;
 	const items = things.map((one) => {
-		const li = h("li", {}, button(one, start, prefix + one.id === selected, prefix, open));
-		li.style.setProperty("--x", `${NAMES_PX + scale.x(one.at - start)}px`);
-		li.style.setProperty("--y", `${AXIS_PX + (rows.of.get(one) ?? 0) * LANE_PX}px`);
-		return li;
+		const y = AXIS_PX + (rows.of.get(one) ?? 0) * LANE_PX;
+		const style = { "--x": `${NAMES_PX + scale.x(one.at - start)}px`, "--y": `${y}px` };
+		return h("li", { style }, button(one, start, prefix + one.id === selected, prefix, open));
 	});
-	const plane = h(
+	const style = { "--width": `${NAMES_PX + scale.width}px`, "--height": `${height}px` };
+	const list = h("ol", { "aria-label": label }, ...items);
+	return h(
 		"div",
-		{ class: "plane" },
-		drawing(things, start, scale, rows, height),
-		h("ol", { "aria-label": label }, ...items),
+		{ class: "line" },
+		h("div", { class: "plane", style }, drawing(things, start, scale, rows, height), list),
 	);
-	plane.style.setProperty("--width", `${NAMES_PX + scale.width}px`);
-	plane.style.setProperty("--height", `${height}px`);
-	return h("div", { class: "line" }, plane);
 }
 
 /** @param {Thing} one @param {number} start @param {boolean} isOpen @param {string} prefix @param {(id: string) => void} open */
 function button(one, start, isOpen, prefix, open) {
-	const lane = h("span", { class: "lane" }, one.lane);
-	const when = h("span", { class: "when" }, `+${span(one.at - start)}`);
+	const attributes = {
+		class: `thing tone-${one.row.tone}${one.isDue ? " due" : ""}`,
+		"data-id": prefix + one.id,
+		"aria-expanded": String(isOpen),
+		title: `${bothTimes(one.row.at, one.row.wall)}\n${time(one.row.at)}`,
+		onclick: () => open(prefix + one.id),
+	};
 	return h(
 		"button",
-		{
-			class: `thing tone-${one.row.tone}${one.isDue ? " due" : ""}`,
-			"data-id": prefix + one.id,
-			"aria-expanded": String(isOpen),
-			title: `${bothTimes(one.row.at, one.row.wall)}\n${time(one.row.at)}`,
-			onclick: () => open(prefix + one.id),
-		},
-		lane,
+		attributes,
+		h("span", { class: "lane" }, one.lane),
 		h("span", { class: "mark" }, one.mark),
 		h("span", { class: "label outside" }, visible(one.label)),
-		when,
+		h("span", { class: "when" }, `+${span(one.at - start)}`),
 	);
 }
 

@@ -5,12 +5,14 @@ import { h } from "../app/dom.js";
 import { barsOf, legend } from "../app/drawing.js";
 import { count, counted, dateTime, signed } from "../app/format.js";
 import { paymentsAddress } from "../app/links.js";
+import { past } from "../app/pieces.js";
 import { short } from "../app/safe-text.js";
 import { here, place, setQuery } from "../app/router.js";
 import { toneOf } from "../app/rows.js";
 import { sandboxNow } from "../app/store.js";
-import { table } from "../app/table.js";
-import { figure, messages, number, numbers, receivers, requests, teach } from "./traffic-figures.js";
+import { number, table } from "../app/table.js";
+
+/** @typedef {import("../app/drawing.js").Bar} Bar */
 
 const DRAWN_MAX = 10;
 const LISTED_MAX = 100;
@@ -19,12 +21,42 @@ const LISTED_MAX = 100;
 export function figuresOf(figures, width_px) {
 	const columns = width_px >= 1080 ? 3 : width_px >= 700 ? 2 : 1;
 	const width = Math.floor((width_px - (columns - 1) * 32) / columns);
-	const drawn = [balances(figures, width_px), statuses(figures, width), products(figures, width)];
-	return {
-		columns,
-		figures: [...drawn, messages(figures, width), receivers(figures, width), requests(figures, width)],
-	};
+	const bars = [statuses, products, messages, receivers, requests].map((of) => barFigure(of(figures), width));
+	return { columns, figures: [balances(figures, width_px), ...bars] };
 }
+
+/** @param {string} title @param {string} kind @param {...Child} children */
+const figure = (title, kind, ...children) =>
+	h("figure", { class: kind }, h("figcaption", {}, h("h3", {}, title)), ...children);
+
+/**
+ * Bars, with links and exact values in a table, closed at first, since the drawing shows them.
+ * @typedef {{
+ *   title: string, caption?: string, tones?: [string, string][], bars: Bar[], teach: string,
+ *   columns: Record<string, Cell<any>>, items: any[], more?: Child,
+ * }} Bars `caption` where the title has numbers, `tones` with their words, `teach` the text of an empty drawing
+ * @param {Bars} of @param {number} width
+ */
+function barFigure({ title, caption = title, tones, bars, teach, columns, items, more }, width) {
+	return figure(
+		title,
+		"",
+		bars.length ? [tones && legend(tones), barsOf(caption, bars, width)] : past(teach),
+		h(
+			"details",
+			{ "data-key": `numbers of ${caption}` },
+			h("summary", { "aria-label": `${caption} as a table` }, "as a table"),
+			table(caption, columns, items),
+		),
+		more,
+	);
+}
+
+/** A bar of a single part. @param {string} label @param {number} value @param {string} tone @returns {Bar} */
+const bar = (label, value, tone) => ({ label, text: count(value), parts: [{ value, tone }] });
+
+/** A column of counts. @param {string} name */
+const counts = (name) => number((/** @type {any} */ one) => count(one[name]));
 
 /** @param {any} figures @param {number} width */
 function balances({ wallets, wallets_left_out }, width) {
@@ -33,34 +65,33 @@ function balances({ wallets, wallets_left_out }, width) {
 		.slice(0, LINES_MAX)
 		.map((/** @type {any} */ one) => ({ name: one.reseller, points: [[one.created, one.opening], ...one.points] }));
 	const left = wallets.length - lines.length + wallets_left_out;
-	const whole = figure(
+	return figure(
 		"Balance over time",
+		"wide",
 		lines.length && curveOf("Balance over time", lines, now, width, 200),
-		left > 0 && h("p", { class: "past" }, `${counted(left, "wallet")} more: choose a reseller to see its line`),
+		left > 0 && past(`${counted(left, "wallet")} more: choose a reseller to see its line`),
 		table(
 			"Wallets",
-			[
-				{
-					name: "reseller",
-					cell: (one) => h("a", { href: here(["wallet", "ledger"], { reseller: one.reseller }) }, short(one.reseller)),
-				},
-				number("balance, MYR", (one) => signed(one.balance)),
-				number("credited, MYR", (one) => signed(one.credited)),
-				number("debited, MYR", (one) => signed(one.debited)),
-				number("lowest, MYR", (one) => signed(extreme(Math.min, one))),
-				number("highest, MYR", (one) => signed(extreme(Math.max, one))),
-			],
+			{
+				reseller: ({ reseller }) => h("a", { href: here(["wallet", "ledger"], { reseller }) }, short(reseller)),
+				"balance, MYR": number((one) => signed(one.balance)),
+				"credited, MYR": number((one) => signed(one.credited)),
+				"debited, MYR": number((one) => signed(one.debited)),
+				"lowest, MYR": number((one) => signed(Math.min(...levels(one)))),
+				"highest, MYR": number((one) => signed(Math.max(...levels(one)))),
+			},
 			wallets,
 		),
 		points(wallets),
 	);
-	whole.className = "wide";
-	return whole;
 }
 
-/** @param {(...all: number[]) => number} of @param {any} wallet */
-const extreme = (of, wallet) =>
-	of(wallet.opening, wallet.balance, ...wallet.points.map((/** @type {[string, number]} */ [, balance]) => balance));
+/** @param {any} wallet @returns {number[]} */
+const levels = ({ opening, balance, points: all }) => [
+	opening,
+	balance,
+	...all.map((/** @type {[string, number]} */ [, level]) => level),
+];
 
 /** Every point of the lines as a table, when the address wants it. @param {any[]} wallets */
 function points(wallets) {
@@ -69,87 +100,148 @@ function points(wallets) {
 		one.points.map((/** @type {[string, number]} */ [at, balance]) => ({ at, balance, reseller: one.reseller })),
 	);
 	if (!all.length) return null;
-	const button = h(
-		"button",
-		{ "data-key": "points", "aria-expanded": String(isOpen), onclick: () => setQuery({ points: isOpen ? "" : "all" }) },
-		isOpen ? "hide the points" : `${counted(all.length, "point")} as a table`,
-	);
-	const columns = [
-		{ name: "at", cell: (/** @type {any} */ one) => dateTime(one.at) },
-		{ name: "reseller", cell: (/** @type {any} */ one) => short(one.reseller) },
-		number("balance, MYR", (one) => signed(one.balance)),
-	];
-	return h("div", {}, button, isOpen && table("Points of the lines", columns, all));
-}
-
-/** @param {any} figures @param {number} width */
-function statuses({ by_status, transactions }, width) {
-	const all = Object.entries(by_status).map(([name, value]) => ({
-		name,
-		count: Number(value),
-		tone: toneOf(name),
-	}));
-	const bars = all.map((one) => ({
-		label: one.name,
-		text: count(one.count),
-		parts: [{ value: one.count, tone: one.tone }],
-	}));
-	return figure(
-		"Payments by status",
-		transactions
-			? barsOf("Payments by status", bars, width)
-			: teach("No payment yet: send a POST /v2/topup. The catalog has accounts for each outcome, and calls to copy."),
-		numbers(
-			"Payments by status",
-			[
-				{
-					name: "status",
-					cell: (one) => h("a", { href: paymentsAddress("status", one.name) }, one.name),
-				},
-				number("payments", (one) => count(one.count)),
-			],
-			all,
-		),
+	const toggle = () => setQuery({ points: isOpen ? "" : "all" });
+	const text = isOpen ? "hide the points" : `${counted(all.length, "point")} as a table`;
+	const columns = {
+		at: (/** @type {any} */ one) => dateTime(one.at),
+		reseller: (/** @type {any} */ one) => short(one.reseller),
+		"balance, MYR": number((one) => signed(one.balance)),
+	};
+	return h(
+		"div",
+		{},
+		h("button", { "data-key": "points", "aria-expanded": String(isOpen), onclick: toggle }, text),
+		isOpen && table("Points of the lines", columns, all),
 	);
 }
 
-/** @param {any} figures @param {number} width */
-function products({ by_product }, width) {
-	const open = (/** @type {any} */ one) => Math.max(0, one.count - one.succeeded - one.failed);
-	const bars = by_product.slice(0, DRAWN_MAX).map((/** @type {any} */ one) => ({
-		label: one.name ? `${one.product}, ${one.name}` : one.product,
-		text: count(one.count),
-		parts: [
-			{ value: one.succeeded, tone: "good" },
-			{ value: one.failed, tone: "bad" },
-			{ value: open(one), tone: "wait" },
+/** @param {any} figures @returns {Bars} */
+function statuses({ by_status, transactions }) {
+	const all = Object.entries(by_status).map(([name, value]) => ({ name, payments: Number(value) }));
+	return {
+		title: "Payments by status",
+		bars: transactions ? all.map(({ name, payments }) => bar(name, payments, toneOf(name))) : [],
+		teach: "No payment yet: send a POST /v2/topup. The catalog has accounts for each outcome, and calls to copy.",
+		columns: {
+			status: ({ name }) => h("a", { href: paymentsAddress("status", name) }, name),
+			payments: counts("payments"),
+		},
+		items: all,
+	};
+}
+
+/** @param {any} figures @returns {Bars} */
+function products({ by_product: all }) {
+	const left = all.length - LISTED_MAX;
+	return {
+		title: "Payments by product",
+		tones: [
+			["good", "succeeded"],
+			["bad", "failed"],
+			["wait", "open or refunded"],
 		],
-	}));
-	const left = by_product.length - LISTED_MAX;
-	return figure(
-		"Payments by product",
-		bars.length
-			? legend([
-					["good", "succeeded"],
-					["bad", "failed"],
-					["wait", "open or refunded"],
-				])
-			: teach("Each paid product gets a bar."),
-		bars.length > 0 && barsOf("Payments by product", bars, width),
-		numbers(
-			"Payments by product",
-			[
-				{
-					name: "product",
-					cell: (one) => h("a", { href: paymentsAddress("product", one.product) }, short(one.product)),
-				},
-				number("payments", (one) => count(one.count)),
-				number("succeeded", (one) => count(one.succeeded)),
-				number("failed", (one) => count(one.failed)),
-				number("amount, MYR", (one) => signed(one.amount_myr)),
+		bars: all.slice(0, DRAWN_MAX).map((/** @type {any} */ one) => ({
+			label: one.name ? `${one.product}, ${one.name}` : one.product,
+			text: count(one.count),
+			parts: [
+				{ value: one.succeeded, tone: "good" },
+				{ value: one.failed, tone: "bad" },
+				{ value: Math.max(0, one.count - one.succeeded - one.failed), tone: "wait" },
 			],
-			by_product.slice(0, LISTED_MAX),
-		),
-		left > 0 && h("p", { class: "past" }, `and ${counted(left, "product")} with fewer payments`),
-	);
+		})),
+		teach: "Each paid product gets a bar.",
+		columns: {
+			product: ({ product }) => h("a", { href: paymentsAddress("product", product) }, short(product)),
+			payments: counts("count"),
+			succeeded: counts("succeeded"),
+			failed: counts("failed"),
+			"amount, MYR": number((one) => signed(one.amount_myr)),
+		},
+		items: all.slice(0, LISTED_MAX),
+		more: left > 0 && past(`and ${counted(left, "product")} with fewer payments`),
+	};
+}
+
+/** @param {any} figures @returns {Bars} */
+function messages({ callbacks, webhooks }) {
+	const all = [
+		{ name: "callbacks", ...callbacks },
+		{ name: "webhooks", ...webhooks },
+	];
+	const bars = all.flatMap(({ name, delivered, failed, pending }) => [
+		bar(`${name} delivered`, delivered, "good"),
+		bar(`${name} failed`, failed, "bad"),
+		bar(`${name} pending`, pending, "wait"),
+	]);
+	return {
+		title: "Callbacks and webhooks",
+		bars: bars.some((one) => one.parts[0].value) ? bars : [],
+		teach: "A callback is sent when a payment's status changes, a webhook when a balance or the catalog does.",
+		columns: {
+			kind: ({ name }) => h("a", { href: here(["live"], { q: `kind:${name.slice(0, -1)}` }) }, name),
+			delivered: counts("delivered"),
+			failed: counts("failed"),
+			pending: counts("pending"),
+			attempts: counts("attempts"),
+		},
+		items: all,
+	};
+}
+
+/** @param {number | null} value */
+const ms = (value) =>
+	value === null ? "" : `${value < 1 ? value.toFixed(2) : value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
+
+/** @param {any} figures @returns {Bars} */
+function receivers({ receivers: all }) {
+	const left = all.length - LISTED_MAX;
+	return {
+		title: "Latency of receivers",
+		tones: [
+			["good", "half answer in"],
+			["past", "95 of 100 in"],
+			["wait", "slowest"],
+		],
+		bars: all.slice(0, DRAWN_MAX).map((/** @type {any} */ { url, p50_ms, p95_ms, max_ms }) => ({
+			label: url,
+			text: `${ms(p50_ms)}, ${ms(p95_ms)}, ${ms(max_ms)}`,
+			parts: [
+				{ value: p50_ms ?? 0, tone: "good" },
+				{ value: (p95_ms ?? 0) - (p50_ms ?? 0), tone: "past" },
+				{ value: (max_ms ?? 0) - (p95_ms ?? 0), tone: "wait" },
+			],
+		})),
+		teach: "Receivers of callbacks and webhooks appear here with their response times.",
+		columns: {
+			receiver: (one) => short(one.url, 80),
+			answered: number((one) => `${count(one.answered)} of ${count(one.attempts)}`),
+			half: number((one) => ms(one.p50_ms)),
+			"95 %": number((one) => ms(one.p95_ms)),
+			slowest: number((one) => ms(one.max_ms)),
+		},
+		items: all.slice(0, LISTED_MAX),
+		more: left > 0 && past(`and ${counted(left, "receiver")} with fewer attempts`),
+	};
+}
+
+/** @param {any} figures @returns {Bars} */
+function requests({ requests: { total, refused, by_status, left_out } }) {
+	const all = Object.entries(by_status).map(([status, value]) => ({
+		name: status === "0" ? "no answer" : status,
+		requests: Number(value),
+		tone: Number(status) >= 400 || status === "0" ? "bad" : "good",
+	}));
+	const q = (/** @type {string} */ name) => `kind:request status:${name.includes(" ") ? `"${name}"` : name}`;
+	return {
+		title: `Requests: ${count(total)}, ${count(refused)} refused`,
+		caption: "Requests by the status of their answer",
+		bars: all.map((one) => bar(one.name, one.requests, one.tone)),
+		teach: "No request came yet.",
+		columns: {
+			answered: ({ name }) => h("a", { href: here(["live"], { q: q(name) }) }, name),
+			requests: counts("requests"),
+		},
+		items: all,
+		more: left_out > 0 && past(`the journal did not keep ${counted(left_out, "older request")}`),
+	};
 }
