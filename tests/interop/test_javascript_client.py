@@ -24,7 +24,7 @@ SIGNING = (ROOT / "docs" / "signing.md").read_text("utf-8")
 PACKAGE = json.loads((CLIENT / "package.json").read_text())
 
 SETUP_LINES_MAX = 12
-SOURCE_LINES_MAX = 300
+SOURCE_LINES_MAX = 350
 
 
 @pytest.fixture(scope="module")
@@ -154,11 +154,10 @@ def test_durations_match_the_durations_of_scenarios(project: Path) -> None:
     found = json.loads(ran(project, "node", "durations.mjs", str(durations.CASES_FILE)))
     assert found["good"] == [seconds for _, seconds in durations.GOOD]
     assert len(found["bad"]) == len(durations.BAD) + len(durations.BELOW_ZERO)
-    for text in found["bad"]:
-        assert re.fullmatch('RangeError: ".*" is no duration such as "90s", "1h30m", "1.5d" or "500ms"', text)
     assert len(found["too_long"]) == len(durations.TOO_LONG)
-    for text in found["too_long"]:
-        assert re.fullmatch('RangeError: ".*" is longer than 3660 days', text)
+    for text in found["bad"] + found["too_long"]:
+        said = 'RangeError: ".*" is no duration such as "90s", "1h30m", "1.5d" or "500ms", from 0 to 3660 days'
+        assert re.fullmatch(said, text)
 
 
 SINNER = """

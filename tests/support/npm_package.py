@@ -17,7 +17,7 @@ STEP_S = 120.0  # compiling takes seconds of processor time, on a machine that m
 # The installed packages that a project has in addition to our package.
 BESIDE = (
     *("@types/node", "undici-types", "typescript", "vite", "vitest", "jest"),
-    *("msw", "nock", "nock-15", "standardwebhooks", "svix", "undici"),
+    *("msw", "nock", "standardwebhooks", "svix", "undici"),
 )
 
 

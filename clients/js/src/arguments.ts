@@ -6,9 +6,9 @@ import { isDate, isUint8Array } from "node:util/types";
 const SHOWN_CHARS_MAX = 60;
 const LIKENESS_MIN = 0.4;
 const DAY_S = 86_400;
-const DAYS_MAX = 3660;
 const STATUS_MIN = 200;
 const STATUS_MAX = 599;
+const DURATION_S_MAX = 3660 * DAY_S;
 const MICROSECONDS: Record<string, number> = { ms: 1e3, s: 1e6, m: 60e6, h: 3_600e6, d: DAY_S * 1e6 };
 const DURATION_PATTERN = /^([0-9]{1,9}(\.[0-9]{1,3})?(ms|s|m|h|d)){1,5}$/; // as scenarios write them, but never below 0
 
@@ -119,14 +119,11 @@ export function inspected(value: unknown): string {
 /** The seconds of `90`, `"90s"`, `"250ms"`, `"1h30m"` or `"1.5d"`; a RangeError for anything else, and for what is below 0 or more
  * than 3660 days. */
 export function seconds(duration: string | number): number {
-  const shown = inspected(duration);
-  const isRight = typeof duration === "number" ? !Number.isNaN(duration) : DURATION_PATTERN.test(duration);
-  if (!isRight) throw new RangeError(`${shown} is no duration such as "90s", "1h30m", "1.5d" or "500ms"`);
   const parts = [...`${duration}`.matchAll(/([0-9.]+)([a-z]+)/g)].map(([, count, unit = ""]) => Number(count) * (MICROSECONDS[unit] ?? 0));
-  const total = typeof duration === "number" ? duration : parts.reduce((sum, part) => sum + Math.round(part), 0) / 1e6;
-  if (total < 0) throw new RangeError(`${shown} is below 0: time does not go back`);
-  if (total > DAYS_MAX * DAY_S) throw new RangeError(`${shown} is longer than ${DAYS_MAX} days`);
-  return total;
+  const written = DURATION_PATTERN.test(`${duration}`) ? parts.reduce((sum, part) => sum + Math.round(part), 0) / 1e6 : NaN;
+  const total = typeof duration === "number" ? duration : written;
+  if (total >= 0 && total <= DURATION_S_MAX) return total;
+  throw new RangeError(`${inspected(duration)} is no duration such as "90s", "1h30m", "1.5d" or "500ms", from 0 to 3660 days`);
 }
 
 /** A time as ISO 8601. */
@@ -150,7 +147,6 @@ const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
 const isTextOrNumber = (value: unknown) => isText(value) || typeof value === "number";
 const isScalar = (value: unknown) => ["string", "boolean", "undefined"].includes(typeof value) || Number.isFinite(value);
 const isHeaders = (value: unknown) => isObject(value) || (typeof value === "object" && value !== null && Symbol.iterator in value);
-const isStatus = (value: number, least: number) => Number.isInteger(value) && value >= least && value <= STATUS_MAX;
 
 const kind = (wanted: string, isType: Kind["isType"], isInRange: Kind["isType"] = () => true): Kind => ({ wanted, isType, isInRange });
 const text = (wanted: string, pattern: RegExp): Kind => kind(wanted, isText, (value: string) => pattern.test(value));
@@ -182,16 +178,13 @@ const WORDS = kind("a list of texts", isTexts);
 const JSON_VALUE = unset(kind("JSON", () => true)); // its members are checked when it is encoded
 const BYTES = kind("a text or bytes", (value) => isText(value) || isUint8Array(value));
 const DATA = kind("an object without undefined members", isObject, isDefined);
-const LIST = kind("a list of objects without undefined members", (value) => Array.isArray(value) && value.every(isObject), isDefined);
+const LIST = kind("a list of objects such as [{ status: 500 }], without undefined members", (value) => Array.isArray(value) && value.every(isObject), isDefined);
 const QUERY = kind("an object of texts, numbers and booleans", isObject, (value: object) => Object.values(value).every(isScalar));
 const COUNT = number("a count: 0, 1, 2, …", (value) => Number.isSafeInteger(value) && value >= 0);
-const HELD_COUNT = number("a number from 1 to 100", (value) => Number.isSafeInteger(value) && value >= 1 && value <= 100);
-const HOLD_NAME = text("1 to 64 letters, digits, '.', '_' or '-', the first a letter or digit", /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
 const WAIT_S = number(`seconds from 0 to ${DAY_S}`, (value) => value >= 0 && value <= DAY_S);
 const ANSWER_S = number(`seconds above 0, ${DAY_S} at most`, (value) => value > 0 && value <= DAY_S);
 const UNIX_S = number("Unix time in seconds", (value) => Number.isInteger(value) && value >= 0 && value < 1e11); // so that milliseconds are refused
-const STATUS = number(`a number from ${STATUS_MIN} to ${STATUS_MAX}`, (value) => isStatus(value, STATUS_MIN));
-const JOURNAL_STATUS = number("a status such as 400, or 0 for no answer", (value) => value === 0 || isStatus(value, 100));
+const STATUS = number(`a number from ${STATUS_MIN} to ${STATUS_MAX}`, (value) => Number.isInteger(value) && value >= STATUS_MIN && value <= STATUS_MAX);
 const isAmount = (value: string | number) => (isText(value) ? /^-?\d{1,12}(\.\d{1,4})?$/.test(value) : Number.isFinite(value));
 const AMOUNT = kind(`an amount such as 10 or "10.50"`, isTextOrNumber, isAmount);
 const isTime = (value: string | Date) => !Number.isNaN(isText(value) ? Date.parse(value) : value.getTime());
@@ -205,8 +198,7 @@ const SERVER = kind("a URL such as http://127.0.0.1:8080", (value) => isText(val
 const TARGET = kind("a URL, or inbox:NAME", (value) => isText(value) || value instanceof URL, (value: string | URL) => /^(https?:\/\/|inbox:)./.test(`${value}`));
 const isAddress = (value: string | URL) => /^(https?:\/)?\//i.test(`${value}`) && URL.canParse(value, "http://localhost");
 const ADDRESS = kind("a URL, or a path that begins with /", (value) => isText(value) || value instanceof URL, isAddress);
-const isCommand = (value: string | string[]) => (isText(value) ? value : (value[0] ?? "")).trim() !== "";
-const COMMAND = kind("a text or a list of texts that begins with a program", (value) => isText(value) || isTexts(value), isCommand);
+const COMMAND = kind("a text or a list of texts that begins with a program", (value) => isText(value) || isTexts(value));
 const VERB = text("a method such as POST", /^[A-Za-z]+$/);
 const BODY = kind("a text or bytes: JSON.stringify an object, or use call()", (value) => value === null || isText(value) || isUint8Array(value));
 const HEADERS = kind("an object of headers, or Headers", isHeaders);
@@ -223,7 +215,7 @@ const SANDBOX_OPTIONS = either(
 const START_OPTIONS = settings({ "scenario?": TEXT, "clock?": TEXT, "seed?": SEED, "command?": COMMAND, "arguments?": WORDS, "timeoutS?": ANSWER_S });
 const MOMENT = { "mark?": TEXT, "to?": TIME, "n?": COUNT };
 const PAYMENTS = { "refid?": TEXT, "reseller?": TEXT };
-const REQUESTS = { "method?": text("a method in capitals, such as GET", /^[A-Z]+$/), "path?": TEXT, "status?": JOURNAL_STATUS, ...PAYMENTS, "trxid?": TEXT, "rule?": TEXT, "error?": TEXT, "limit?": COUNT };
+const REQUESTS = { "method?": TEXT, "path?": TEXT, "status?": COUNT, ...PAYMENTS, "trxid?": TEXT, "rule?": TEXT, "error?": TEXT, "limit?": COUNT };
 const BEHAVIOUR = { "delayS?": WAIT_S, "disconnect?": FLAG, "body?": BYTES, "contentType?": text("printable ASCII such as text/plain", /^[\x20-\x7e]+$/) };
 
 export const SIMULATOR = {
@@ -240,7 +232,7 @@ export const SANDBOX = {
   advance: { "by?": either(DURATION, options({ to: TIME })) },
   rule: { section: choice(["payments", "voids", "disputes", "bills", "faults"]), rule: DATA },
   fault: { rule: DATA },
-  hold: { name: HOLD_NAME },
+  hold: { name: TEXT },
   deposit: { amount: AMOUNT, "options?": either(TEXT, options({ "reseller?": TEXT, "description?": ANY_TEXT })) },
   transaction: { refid: TEXT },
   transactions: { "filters?": options(PAYMENTS) },
@@ -261,8 +253,8 @@ export const SANDBOX = {
 };
 
 export const HOLD = {
-  wait: { "count?": HELD_COUNT, "options?": options({ "timeoutS?": WAIT_S }) },
-  release: { "count?": HELD_COUNT },
+  wait: { "count?": COUNT, "options?": options({ "timeoutS?": WAIT_S }) },
+  release: { "count?": COUNT },
 };
 
 export const RECEIVER = {

@@ -3,8 +3,7 @@
 import { randomUUID } from "node:crypto";
 
 import { checkArguments, FUNCTIONS } from "./arguments.js";
-import { ExpectationFailed } from "./control.js";
-import { evidenceOf } from "./evidence.js";
+import { evidence } from "./evidence.js";
 import { Sandbox } from "./sandbox.js";
 import { Simulator, type SandboxOptions } from "./simulator.js";
 
@@ -21,10 +20,10 @@ export function named(options: string | SandboxOptions, test: string): SandboxOp
   return { id: `${name}-${randomUUID().slice(0, 8)}`, ...(typeof options === "string" ? { scenario: options } : options) };
 }
 
-/** Ends the test of a sandbox: prints what happened in it if the test has failed, deletes it. `asksForAddress` as in `evidenceOf`. */
-export async function finish(sandbox: Sandbox, failed: boolean, print: (text: string) => void, asksForAddress = true): Promise<void> {
+/** Ends the test of a sandbox: prints what happened in it if the test has failed, deletes it. */
+export async function finish(sandbox: Sandbox, failed: boolean, print: (text: string) => void): Promise<void> {
   try {
-    if (failed) print(await evidenceOf(sandbox, asksForAddress).catch((error: unknown) => `sandbox ${sandbox.id}: ${String(error)}`));
+    if (failed) print(await evidence(sandbox).catch((error: unknown) => `sandbox ${sandbox.id}: ${String(error)}`));
   } finally {
     await sandbox[Symbol.asyncDispose]();
   }
@@ -38,8 +37,6 @@ export class CurrentSandbox {
   #sandbox: Sandbox | undefined;
   #owner: string | undefined;
   readonly #pending = new Map<Promise<unknown>, string>();
-  /** A method has refused what the test itself asked for, so that its failure is not about the code under test. */
-  #hasRefused = false;
 
   /** `values`: the arguments of `useSandbox`. */
   constructor(values: ArrayLike<unknown>, private readonly options: string | SandboxOptions) {
@@ -63,7 +60,6 @@ export class CurrentSandbox {
     return (...values) => {
       const result = method(...values);
       if (!(result instanceof Promise)) return result;
-      result.catch((error: unknown) => (this.#hasRefused ||= !(error instanceof ExpectationFailed)));
       const promise: Promise<unknown> = result.finally(() => this.#pending.delete(promise));
       this.#pending.set(promise, name);
       return promise;
@@ -76,7 +72,6 @@ export class CurrentSandbox {
       if (owner.startsWith(`${this.#owner} > `)) return;
       throw new Error("tests that run at the same time need a sandbox each: await simulator.sandbox() in the test");
     }
-    this.#hasRefused = false;
     this.#owner = owner; // at once, so that a test that begins meanwhile is refused
     try {
       this.#sandbox = await (await (running ??= findOrStart())).sandbox(named(this.options, name));
@@ -94,7 +89,7 @@ export class CurrentSandbox {
     const forgotten = [...new Set(this.#pending.values())];
     for (const promise of this.#pending.keys()) promise.catch(() => undefined); // it fails with the sandbox
     this.#pending.clear();
-    await finish(sandbox, failed || forgotten.length > 0, print, !this.#hasRefused);
+    await finish(sandbox, failed || forgotten.length > 0, print);
     if (forgotten.length > 0 && !failed) throw new Error(`the test ended before ${forgotten.join(" and ")}: write await before each call`);
   }
 

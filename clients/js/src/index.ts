@@ -3,9 +3,8 @@
 export { ExpectationFailed, NotRunning, NotStarted, SimulatorError, WrongAnswer, type Problem } from "./control.js";
 export { evidence } from "./evidence.js";
 export { Message, Received, Receiver, type Behaviour, type CallbackData } from "./receiver.js";
-export { Hold } from "./holds.js";
 export type * from "./records.js";
-export { Sandbox } from "./sandbox.js";
+export { Hold, Sandbox } from "./sandbox.js";
 export { hmacHeaders, judgeWebhook, Verdict, verifyWebhook, type Signable } from "./signing.js";
 export { Simulator, type SandboxOptions, type SimulatorOptions, type StartOptions } from "./simulator.js";
 export { Story } from "./story.js";

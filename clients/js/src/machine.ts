@@ -129,11 +129,7 @@ function explained(error: Error & { code?: string }): Unanswered {
   const unusable = (message: string) => new Unanswered(message, error, "unusable");
   if (/wrong version number|packet length too long/.test(text)) return unusable("it does not speak https: begin its URL with http://");
   if (/CERT|VERIFY_LEAF|ISSUER/.test(code)) return unusable(`${text}; name the file of its authority, or of itself, in NODE_EXTRA_CA_CERTS`);
-  const library = /node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(error.stack ?? "")?.[1];
-  if (library === undefined || library === "reseller-sim") return new Unanswered(text, error);
-  if (text.includes("withResolvers")) return unusable(`${text}; ${library} needs Node 22: import reseller-sim before it, or take nock 14`);
-  const advice = library === "nock" ? "nock.enableNetConnect(/^127\\.0\\.0\\.1/)" : "let connections to 127.0.0.1 through";
-  return unusable(`${text}; ${library} keeps this process from the network: ${advice}`);
+  return new Unanswered(text, error);
 }
 
 /** Both spellings of NO_PROXY with the host of a URL after all that either of them has. Programs read one of the two. `*`, which means

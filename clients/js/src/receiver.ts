@@ -17,7 +17,7 @@ const CONNECTIONS_MAX = 256;
 const REQUEST_MS = 30_000;
 const TOO_LARGE = 413;
 const POLL_S_MAX = 300; // the longest that the control API waits
-const LATE_S = 60; // what an answer may take beyond the wait that it was asked for
+export const LATE_S = 60; // what an answer may take beyond the wait that it was asked for
 
 /** The payment that a callback is about, as far as it says. */
 export type CallbackData = { refid?: string; status?: string; statusCode?: number; remarks?: string; balance?: number; [more: string]: unknown };

@@ -71,9 +71,7 @@ export type Moment = { mark: string } | { to: string | Date } | { n: number };
 /** Where a fork begins: at a moment, or at the present, and what it is called. */
 export type ForkFrom = { id?: string } & (Moment | { mark?: string; to?: string | Date; n?: number });
 
-/** Filters of payments. */
 export type PaymentFilters = { refid?: string; reseller?: string };
-/** Filters of attempts of callbacks. */
 export type CallbackFilters = { refid?: string; trxid?: string };
 /** Filters of the journal. `limit`: how many a page has; all pages are read. */
 export type RequestFilters = Partial<Texts<"method" | "path" | "reseller" | "trxid" | "refid" | "rule" | "error"> & Numbers<"status" | "limit">>;

@@ -1,18 +1,50 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** A sandbox: a service of its own, with wallet, payments, keys and time, and what a test asks of it. */
 
-import { checkPath, guard, iso, nearest, SANDBOX, seconds, sentMoment } from "./arguments.js";
+import { checkPath, guard, HOLD, iso, nearest, SANDBOX, seconds, sentMoment } from "./arguments.js";
 import { Control, encoded, ExpectationFailed, SimulatorError, type Sent } from "./control.js";
 import * as evidence from "./evidence.js";
-import { Hold } from "./holds.js";
-import { proxyBypass, wallMs } from "./machine.js";
-import { firstMessage, Message } from "./receiver.js";
+import { proxyBypass } from "./machine.js";
+import { firstMessage, LATE_S, Message } from "./receiver.js";
 import type {
-  AdvanceBy, Advanced, Audit, CallbackFilters, CallbackRecord, CallbackWanted, Clock, ForkFrom, InboxRecord, LedgerEntry, Mark,
+  AdvanceBy, Advanced, Audit, CallbackFilters, CallbackRecord, CallbackWanted, Clock, ForkFrom, Held, InboxRecord, LedgerEntry, Mark,
   Moment, PaymentFilters, Reply, RequestFilters, RequestInit, RequestRecord, Reseller, Rule, SandboxRecord, TransactionRecord,
 } from "./records.js";
 import { signedFetch } from "./signing.js";
 import { Story } from "./story.js";
+
+const NOTHING_DUE = 'advance() runs what is due now, and nothing is: to move time, give a duration such as advance("5s")';
+
+/** Answers and deliveries that rules hold with `hold: NAME`, until the test releases them. The end of `await using` releases all of them. */
+export class Hold {
+  constructor(private readonly sandbox: Sandbox, readonly name: string) {}
+
+  /** The items that are held now. */
+  async waiting(): Promise<Held[]> {
+    return (await this.sandbox.ask<{ holds: Held[] }>("GET", "/holds", { query: { name: this.name } })).holds;
+  }
+
+  /** Waits until `count` items are held, by default 1, and returns them. Fails when that takes longer than `timeoutS`, by default 10 seconds. */
+  async wait(count = 1, { timeoutS = 10 }: { timeoutS?: number } = {}): Promise<Held[]> {
+    const query = { name: this.name, wait_for: count, timeout: timeoutS };
+    const sent = { query, timeoutS: timeoutS + LATE_S };
+    const { holds, complete } = await this.sandbox.ask<{ holds: Held[]; complete: boolean }>("GET", "/holds", sent);
+    if (complete) return holds;
+    throw new ExpectationFailed(`${holds.length} of ${count} were held in ${this.name} within ${timeoutS} s`, "", holds.length, count);
+  }
+
+  /** Releases the first `count` items, by default all, and returns how many were released. */
+  async release(count?: number): Promise<number> {
+    const path = `/holds/${encodeURIComponent(this.name)}/release`;
+    return (await this.sandbox.ask<{ released: number }>("POST", path, { json: { count } })).released;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release();
+  }
+}
+
+guard(Hold, "hold", HOLD);
 
 /** A sandbox of a running simulator. */
 export class Sandbox {
@@ -26,8 +58,6 @@ export class Sandbox {
   readonly apiSecret: string;
   readonly username: string;
   readonly password: string;
-  /** When it was created or found here, by the machine's clock. */
-  readonly openedAt = new Date(wallMs());
   readonly #control: Control;
   readonly #path: string;
   readonly #isOurs: boolean;
@@ -81,14 +111,14 @@ export class Sandbox {
   async advance(by?: AdvanceBy): Promise<Advanced> {
     const json = typeof by === "object" ? { to: iso(by.to) } : { seconds: seconds(by ?? 0) };
     const advanced = await this.#ask<Advanced>("POST", "/clock/advance", { json });
-    if (by === undefined) evidence.warnOfNothing(advanced);
+    if (by === undefined && advanced.fired.length === 0 && !advanced.idle) process.emitWarning(NOTHING_DUE);
     return advanced;
   }
 
   /** Moves time on until nothing is left to happen. Fails, and says why, when something always is. */
   async runUntilIdle(): Promise<Advanced> {
     const advanced = await this.#ask<Advanced>("POST", "/clock/advance", { json: { until: "idle" } });
-    if (advanced.idle === false) throw await evidence.neverIdle(this, advanced);
+    if (!advanced.idle) throw await evidence.failed(this, `the sandbox is not idle: ${advanced.reason}`);
     return advanced;
   }
 
@@ -110,13 +140,12 @@ export class Sandbox {
 
   /** The hold of this name, which keeps answers, callbacks and webhooks of rules: `then: { hold: name }`. `await using` releases the rest. */
   hold(name: string): Hold {
-    return new Hold(this.#control, this.#path, name);
+    return new Hold(this, name);
   }
 
   /** Credits a wallet, by default the first reseller's. A text is the reseller. */
   async deposit(amount: string | number, options: string | { reseller?: string; description?: string } = {}): Promise<LedgerEntry> {
     const { reseller = this.resellers[0]?.code ?? "", description = undefined } = typeof options === "string" ? { reseller: options } : options;
-    await this.#wallet(reseller);
     return this.#ask("POST", `/resellers/${encodeURIComponent(reseller)}/deposits`, { json: { amount, description } });
   }
 
@@ -158,12 +187,9 @@ export class Sandbox {
     return this.#ask("GET", "/audit");
   }
 
-  /** The messages of an inbox, oldest first. Callbacks go to `callbacks` until the client sets a URL of its own. A RangeError for an empty
-   * inbox that nothing is sent to, if its name is like that of another. */
+  /** The messages of an inbox, oldest first. Callbacks go to `callbacks` until the client sets a URL of its own. */
   async inbox(name = "callbacks"): Promise<Message[]> {
     const items = await this.#control.all<InboxRecord>(this.#inbox(name), "items");
-    const unused = items.length === 0 && name !== "callbacks" ? await evidence.unusedInbox(this, name) : "";
-    if (unused !== "") throw new RangeError(`sandbox.inbox: it is empty${unused}`);
     return items.map((item) => new Message(item));
   }
 
@@ -192,18 +218,22 @@ export class Sandbox {
   async expectStatus(refid: string, status: string): Promise<void> {
     const payment = await this.transaction(refid);
     if (payment === null) throw await evidence.noPayment(this, refid);
-    if (payment.status !== status) throw await evidence.otherStatus(this, payment, status);
+    if (payment.status !== status) throw await evidence.failed(this, `payment ${refid} is ${payment.status}, expected ${status}`, refid, payment.status, status);
   }
 
   /** The balance of a wallet, by default the first reseller's. */
   async balance(reseller = this.resellers[0]?.code ?? ""): Promise<number> {
-    return (await this.#wallet(reseller)).balance;
+    const { resellers } = await this.record();
+    const found = resellers.find(({ code }) => code === reseller);
+    if (found !== undefined) return found.balance;
+    const codes = resellers.map(({ code }) => code);
+    throw new RangeError(`sandbox ${this.id} has no reseller ${reseller}; did you mean ${nearest(reseller, codes) ?? codes.join(", ")}?`);
   }
 
   /** Fails with the payments unless a wallet, by default the first reseller's, has this balance. */
   async expectBalance(amount: string | number, reseller?: string): Promise<void> {
     const balance = await (reseller === undefined ? this.balance() : this.balance(reseller));
-    if (balance !== Number(amount)) throw await evidence.otherBalance(this, balance, amount);
+    if (balance !== Number(amount)) throw await evidence.failed(this, `the balance is ${balance}, expected ${amount}`, undefined, balance, Number(amount));
   }
 
   /** Fails with the payment's story unless a receiver has accepted such a callback, which is returned. Does not wait. A text is the status. */
@@ -213,7 +243,7 @@ export class Sandbox {
     const callback = accepted.find(({ payment_status }) => (status ?? payment_status) === payment_status);
     if (callback !== undefined) return callback;
     const what = status === undefined ? "callback" : `callback with the status ${status}`;
-    throw new ExpectationFailed(`no ${what} for ${refid} was accepted${await evidence.callbackHints(this, refid)}`, await evidence.storyOrRefusals(this, refid));
+    throw await evidence.failed(this, `no ${what} for ${refid} was accepted${await evidence.attemptHint(this, refid)}`, refid);
   }
 
   /** Fails with the refused requests and their diagnoses if there are any. */
@@ -272,18 +302,8 @@ export class Sandbox {
     return this.#control.ask(method, `${this.#path}${path}`, sent);
   }
 
-  /** All rows of a list. A reseller that does not exist is refused, since nothing is of it. */
   async #rows<T>(name: string, filters: PaymentFilters & RequestFilters): Promise<T[]> {
-    if (filters.reseller !== undefined) await this.#wallet(filters.reseller);
     return this.#control.all(`${this.#path}/${name}`, name, { ...filters });
-  }
-
-  async #wallet(code: string): Promise<Reseller> {
-    const { resellers } = await this.record();
-    const reseller = resellers.find((one) => one.code === code);
-    if (reseller !== undefined) return reseller;
-    const codes = resellers.map((one) => one.code);
-    throw new RangeError(`sandbox ${this.id} has no reseller ${code}; did you mean ${nearest(code, codes) ?? codes.join(", ")}?`);
   }
 
   #inbox(name: string): string {

@@ -95,8 +95,11 @@ export class Simulator {
     const given: SandboxOptions = typeof options === "string" ? { scenario: options } : options;
     const { id, clock = "manual", start, seed, credentials = "unique", scenario, audit = true, tape, mark } = given;
     const speed = clock.startsWith("x") ? { mode: "xN", rate: Number(clock.slice(1)) } : { mode: clock };
-    if (tape !== undefined || mark !== undefined) {
-      const bytes = await tapeOf(given);
+    if (tape === undefined && mark !== undefined) throw new RangeError("simulator.sandbox: mark names a place on a tape: give the tape, too");
+    if (tape !== undefined) {
+      const isFixed = scenario === undefined && start === undefined && seed === undefined;
+      if (!isFixed) throw new RangeError("simulator.sandbox: a tape has its own scenario, start and seed: leave them out");
+      const bytes = await readFile(tape);
       const sandbox = await opened(this.#control, "POST", "/sandboxes", { bytes, query: { id, mark } });
       await sandbox.ask("PUT", "/clock", { json: speed });
       return sandbox;
@@ -128,20 +131,7 @@ async function yamlOf(scenario: string | object | undefined): Promise<string | u
   if (typeof scenario !== "string") return undefined;
   if (/\n|: /.test(scenario)) return scenario;
   if (!/\.ya?ml$/.test(scenario)) return undefined;
-  return readFile(scenario, "utf8").catch((error: Error) => {
-    throw new RangeError(`simulator.sandbox: the scenario file ${inspected(scenario)} cannot be read (${error.message})`, { cause: error });
-  });
-}
-
-/** The bytes of the tape that the options name. */
-async function tapeOf({ tape, scenario, start, seed }: SandboxOptions): Promise<Uint8Array> {
-  if (tape === undefined) throw new RangeError("simulator.sandbox: mark names a place on a tape: give the tape, too");
-  if (scenario !== undefined || start !== undefined || seed !== undefined) {
-    throw new RangeError("simulator.sandbox: a tape has its own scenario, start and seed: leave them out");
-  }
-  return readFile(tape).catch((error: Error) => {
-    throw new RangeError(`simulator.sandbox: the tape ${inspected(tape)} cannot be read (${error.message})`, { cause: error });
-  });
+  return readFile(scenario, "utf8");
 }
 
 /** Start a server and wait until it is ready. `NotStarted` says what it did instead; nothing of it is left then. The server ends with its

@@ -5,7 +5,7 @@ import http from "node:http";
 import { createRequire } from "node:module";
 import net from "node:net";
 import { after, afterEach, before, mock, test } from "node:test";
-import { evidence, hmacHeaders, judgeWebhook, NotRunning, Receiver, Sandbox, Simulator } from "reseller-sim";
+import { evidence, hmacHeaders, judgeWebhook, Receiver, Sandbox, Simulator } from "reseller-sim";
 
 /** @type {Simulator} */
 let simulator;
@@ -57,7 +57,7 @@ afterEach(() => {
 test("a wait with a bound ends when time is frozen", async () => {
   const receiver = await Receiver.start();
   freeze();
-  await assert.rejects(sandbox.waitForCallback({ refid: "none", timeoutS: 0.2 }), /no callback for none came in 0\.2 s/);
+  await assert.rejects(sandbox.waitForCallback({ refid: "none", timeoutS: 0.2 }), /no payment has the refid none/);
   await assert.rejects(receiver.waitFor(1, { timeoutS: 0.2 }), /0 requests came in 0\.2 s, expected 1/);
   await assert.rejects(Simulator.start({ command: [process.execPath, "-e", "setInterval(() => {}, 9)"], timeoutS: 0.2 }), /was not ready in 0\.2 s/);
   await receiver.close();
@@ -110,22 +110,4 @@ test("what drives the simulator keeps its network when a test cuts off its own",
   await sandbox.waitForCallback("cut");
   assert.match(await evidence(sandbox), /1 payment, 0 refused/);
   await receiver.close();
-});
-
-test("a library that cut off the network before the import is named, with what lets 127.0.0.1 through", async () => {
-  const cases = [
-    ["not mocked", "nock", "nock keeps this process from the network: nock.enableNetConnect("],
-    ["not mocked", "@own/mocks", "@own/mocks keeps this process from the network: let connections to 127.0.0.1 through"],
-    ["Promise.withResolvers is not a function", "nock", "nock needs Node 22: import reseller-sim before it, or take nock 14"],
-  ];
-  for (const [message, library, advice] of cases) {
-    net.Socket.prototype.connect = () => {
-      const error = new Error(message);
-      error.stack = `Error: ${message}\n    at connect (/shop/node_modules/${library}/index.js:1:1)`;
-      throw error;
-    };
-    const fresh = imported();
-    const said = `/_sim cannot be used: ${message}; ${advice}`;
-    await assert.rejects(new fresh.Simulator(simulator.url).health(), (/** @type {Error} */ error) => error.name === NotRunning.name && error.message.includes(said));
-  }
 });

@@ -64,21 +64,6 @@ test("a test that does not await an expectation fails", () => {
   assert.doesNotMatch(stdout, /asynchronous activity/);
 });
 
-test("a test whose own preparation is refused is not asked for the address that the code under test uses", () => {
-  const prepared = `
-    import assert from "node:assert/strict";
-    import { test } from "node:test";
-    import { useSandbox } from "reseller-sim/node-test";
-    const sandbox = useSandbox();
-    void test("refused", async () => { await sandbox.fault({ then: { statuss: 500 } }); });
-    void test("silent", () => assert.fail("nothing came"));`;
-  writeFileSync("prepared.js", prepared);
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env; // it is no test of this file's
-  const { stdout } = spawnSync(process.execPath, ["--test", "--test-reporter", "tap", "prepared.js"], { env, encoding: "utf8" });
-  assert.match(stdout, /there is no key 'statuss' here/);
-  assert.equal(stdout.match(/None has reached the sandbox/g)?.length, 1);
-});
-
 test("a test may delete its sandbox", () => sandbox.delete());
 
 describe("a suite with a scenario of its own", () => {

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createHash, createHmac } from "node:crypto";
 import { once } from "node:events";
-import { createServer } from "node:http";
 import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { evidence, ExpectationFailed, hmacHeaders, NotRunning, NotStarted, Receiver, Sandbox, Simulator, SimulatorError } from "reseller-sim";
@@ -70,7 +69,7 @@ test("a sandbox begins where a tape ends, or at a mark", async () => {
   for (const sandbox of [recorded, whole, half]) await sandbox.delete();
   await assert.rejects(simulator.sandbox({ tape: "day.tape", seed: 1 }), /a tape has its own scenario, start and seed/);
   await assert.rejects(simulator.sandbox({ mark: "noon" }), /mark names a place on a tape/);
-  await assert.rejects(simulator.sandbox({ tape: "none.tape" }), /cannot be read/);
+  await assert.rejects(simulator.sandbox({ tape: "none.tape" }), /ENOENT.*none\.tape/);
 });
 
 test("a file's sandbox begins with the clock and at the time that it is given", async () => {
@@ -100,11 +99,10 @@ test("an answer is held until the test releases it", async () => {
   assert.deepEqual([(await first).status, (await second).status, await held.release(), await held.waiting()], [200, 200, 0, []]);
   await assert.rejects(held.wait(1, { timeoutS: 0.01 }), ExpectationFailed);
   await assert.rejects(held.wait(/** @type {any} */ ("1")), TypeError);
-  for (const count of [0, 101]) {
-    await assert.rejects(async () => held.wait(count), RangeError);
-    await assert.rejects(async () => held.release(count), RangeError);
-  }
-  for (const name of ["", "a b", "../rules", "x".repeat(65)]) assert.throws(() => sandbox.hold(name), RangeError);
+  await assert.rejects(held.wait(101), SimulatorError);
+  await assert.rejects(held.release(101), SimulatorError);
+  for (const name of ["a b", "../rules", "x".repeat(65)]) await assert.rejects(sandbox.hold(name).release(), SimulatorError);
+  assert.throws(() => sandbox.hold(""), RangeError);
   await sandbox.delete();
 });
 
@@ -236,8 +234,8 @@ test("expectations that are not met show what happened", async () => {
   await pay(sandbox, "two", 7);
   await fetch(`${sandbox.url}/v2/balance`);
   await assert.rejects(sandbox.expectStatus("one", "Failed"), /payment one is Accepted, expected Failed; the clock is manual and 1 is pending \(one becomes Processing at \S+ \S+\+08:00\): call advance\("2s"\) or runUntilIdle\(\) first\none: RELOAD 10.00 MYR to /);
-  await assert.rejects(sandbox.expectStatus("three", "Failed"), /no payment has the refid three\n#2 POST .* 400.*RELOAD sells/);
-  await assert.rejects(sandbox.expectBalance(1), /the balance is 4990.25, expected 1; the clock is manual and 1 is pending \(one becomes Processing at \S+ \S+\+08:00\): call advance\("2s"\) or runUntilIdle\(\) first\npayment one: Accepted, cost 9.75/);
+  await assert.rejects(sandbox.expectStatus("three", "Failed"), /no payment has the refid three; [^]*\nrefused requests:\n {2}#2 POST .* 400.*RELOAD sells/);
+  await assert.rejects(sandbox.expectBalance(1), /the balance is 4990.25, expected 1; the clock is manual and 1 is pending \(one becomes Processing at \S+ \S+\+08:00\): call advance\("2s"\) or runUntilIdle\(\) first\nsandbox .*\none: RELOAD 10.00 MYR/);
   await assert.rejects(sandbox.expectCallback("one", { status: "Failed" }), /no callback with the status Failed for one was accepted; the clock is manual and 1 is pending \(one becomes Processing at \S+ \S+\+08:00\): call advance\("2s"\) or runUntilIdle\(\) first\none: RELOAD/);
   await assert.rejects(sandbox.expectNoRefusals(), /2 refused requests\n#2 [^]*\n#3 .*X-Api-Key is absent/);
   await assert.rejects(sandbox.story("three"), ExpectationFailed);
@@ -405,17 +403,10 @@ test("a status that the service never writes is refused at once, with those that
   await sandbox.delete();
 });
 
-test("a receiver that pays again for ever does not come to rest, and the error says so", async () => {
-  const sandbox = await simulator.sandbox({ scenario: { extends: "default", payments: [{ name: "f", then: [{ status: "Accepted" }, { after: "2s", status: "Failed" }] }] } });
-  const idle = { now: "2027-01-01T00:00:00Z", fired: [{}, {}], left_out: 2018, idle: false, reason: "limit of events" };
-  const server = createServer((_, response) => response.end(JSON.stringify({ ...record, ...idle, transactions: [{ refid: "r1", created: "now", status: "Failed" }], has_more: false })));
-  const record = await sandbox.record();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
-  const busy = await new Simulator(`http://127.0.0.1:${port}`).open("busy");
-  const said = /^ExpectationFailed \[ERR_ASSERTION\]: the sandbox is not idle at 2027-01-01 08:00:00\.000\+08:00, after 2020 events: limit of events\n1 payment, the latest:\npayment r1, created now: Failed$/;
-  await assert.rejects(busy.runUntilIdle(), said);
-  server.close();
+test("a sandbox that does not come to rest says why, and what is pending", async () => {
+  const schedule = [{ at: "400d", deposit: { reseller: "RS001", amount: "1.00" } }];
+  const sandbox = await simulator.sandbox({ scenario: { extends: "default", schedule } });
+  await pay(sandbox, "one");
+  await assert.rejects(sandbox.runUntilIdle(), /^ExpectationFailed.*: the sandbox is not idle: .*days.*; the clock is manual and 1 is pending \(deposit [^]*\none: RELOAD [^]* Succesful/);
   await sandbox.delete();
 });

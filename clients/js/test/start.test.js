@@ -67,9 +67,9 @@ test("of its output only the latest is shown", async () => {
 test("a command that cannot be run says so", async () => {
   assert.match(await refusal("no-such-program"), /^no-such-program is not found: the command comes with /);
   assert.match(await refusal("/"), /^\/ cannot be run \(.*EACCES\): the command comes with /);
-  for (const command of ["", " ", [], [""], 5, {}, ["node", 5]]) {
+  for (const command of [5, {}, ["node", 5]]) {
     const call = Simulator.start({ command: /** @type {any} */ (command) });
-    await assert.rejects(call, /^(Range|Type)Error: Simulator\.start: command is .*; give a text or a list of texts that begins with a program$/);
+    await assert.rejects(call, /^TypeError: Simulator\.start: command is .*; give a text or a list of texts that begins with a program$/);
   }
 });
 
