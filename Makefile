@@ -74,7 +74,7 @@ bench: $(DEV_READY)  ## ratios to a bare server, measured in the same run, and b
 bench-scale: $(DEV_READY)  ## what payments, sandboxes and a restart cost, each beside its target
 	$(BIN)/python -m bench.scale $(ARGS)
 
-campaign: $(DEV_READY)  ## load, floods, faults, races and a soak: what is promised, tried and counted
+campaign: $(DEV_READY)  ## floods, faults, races, an import and a soak: what is promised, tried and counted
 	$(BIN)/python -m campaign $(ARGS)
 
 campaign-kill: $(DEV_READY)  ## kill 200 servers with a data folder under load: no acknowledged input may be lost

@@ -15,7 +15,7 @@ from bench.profile import profile_topup
 from bench.results import Machine, Results
 from bench.rounds import Plan
 from bench.sections import SECTIONS, Extent, measure
-from bench.servers import ROOT, SIMULATOR, BenchError, Cores, choose_cores
+from bench.servers import ROOT, SIMULATOR, choose_cores
 
 PAGE = ROOT / "bench" / "RESULTS.md"
 OURS = shlex.join(SIMULATOR)
@@ -26,7 +26,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     cores = choose_cores()
     if options.profile:
-        return _profile(cores)
+        print(profile_topup(cores))
+        return 0
     results = Results(Machine(cores))
     serve, connections = tuple(shlex.split(options.server)), options.connections
     if options.quick:
@@ -47,15 +48,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         written.write_text(report.page(results))
         print(f"written: {written.name}", file=sys.stderr)
     return 1 if results.failures else 0
-
-
-def _profile(cores: Cores) -> int:
-    try:
-        print(profile_topup(cores))
-    except (BenchError, OSError) as error:
-        print(f"failed: profile: {error}", file=sys.stderr)
-        return 1
-    return 0
 
 
 def _parser() -> argparse.ArgumentParser:

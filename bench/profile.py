@@ -6,6 +6,7 @@ would, begins to record at SIGUSR1, when starting up is over, and writes what it
 
 import contextlib
 import cProfile
+import io
 import os
 import pstats
 import runpy
@@ -27,7 +28,7 @@ SHOWN = 25
 
 
 def profile_topup(cores: Cores, module: Sequence[str] = SIMULATOR[2:]) -> str:
-    """A table of the functions with the most own time, in microseconds a request.
+    """A table of the functions with the most own time, in seconds of all requests.
 
     cProfile charges every Python call, so read the order and not the sum.
     """
@@ -46,34 +47,9 @@ def profile_topup(cores: Cores, module: Sequence[str] = SIMULATOR[2:]) -> str:
             side = measure(server, requests, CONNECTIONS, SECONDS_MAX, workload.check, by=generators.by_ours)
         if not out.exists():
             raise BenchError("the server wrote no profile when it was terminated")
-        return table(pstats.Stats(str(out)), side.load.requests)
-
-
-def table(stats: pstats.Stats, requests: int) -> str:
-    """The `SHOWN` functions with the most own time, one a line."""
-    profiles = stats.get_stats_profile()
-    total_s = sum(each.tottime for each in profiles.func_profiles.values()) or 1.0
-    rows = sorted(_rows(stats), reverse=True)[:SHOWN]
-    lines = [
-        f"{requests} requests, {total_s / requests * 1e6:.0f} us each under cProfile",
-        " own us  share  calls  function",
-    ]
-    for own_s, calls, name in rows:
-        lines.append(f"{own_s / requests * 1e6:7.2f}  {own_s / total_s:5.1%}  {calls / requests:5.2f}  {name}")
-    return "\n".join(lines)
-
-
-def _rows(stats: pstats.Stats) -> list[tuple[float, int, str]]:
-    """Own seconds, calls and a readable name of every function."""
-    raw: dict[tuple[str, int, str], tuple[int, int, float, float, object]] = vars(stats)["stats"]
-    return [(own_s, calls, _name(function)) for function, (_, calls, own_s, _, _) in raw.items()]
-
-
-def _name(function: tuple[str, int, str]) -> str:
-    path, line, name = function
-    if path == "~":
-        return name
-    return f"{'/'.join(Path(path).parts[-3:])}:{line} {name}"
+        text = io.StringIO()
+        pstats.Stats(str(out), stream=text).strip_dirs().sort_stats("tottime").print_stats(SHOWN)
+        return f"{side.load.requests} requests{text.getvalue()}"
 
 
 def main(argv: Sequence[str]) -> None:

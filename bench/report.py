@@ -1,6 +1,6 @@
 """The figures of a run as tables: for a terminal, for the page `bench/RESULTS.md`, and for a program."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -58,8 +58,8 @@ def text(results: Results) -> str:
 
 def page(results: Results) -> str:
     """Return the page."""
-    parts = ["# Results of `make bench`", "<!-- Written by `make bench`. -->", markdown(_about(results))]
-    parts += [*_disturbance(results), HOW]
+    about = markdown([("", ""), *results.machine.document().items()])
+    parts = ["# Results of `make bench`", "<!-- Written by `make bench`. -->", about, *_disturbance(results), HOW]
     for title, words, rows in sections(results):
         parts += [f"## {title}", *filter(None, [words]), markdown(rows)]
     if results.failures:
@@ -73,26 +73,6 @@ def document(results: Results) -> dict[str, Any]:
     return {"machine": results.machine.document(), "failures": results.failures, **tables}
 
 
-def _about(results: Results) -> Rows:
-    machine = results.machine.document()
-    pinned = machine["load_core"] is not None
-    return [
-        ("", ""),
-        ("date", f"{machine['date']}, {machine['minutes']:g} minutes"),
-        ("commit", machine["commit"]),
-        ("Python", machine["python"]),
-        ("libraries", ", ".join(f"{name} {number}" for name, number in machine["versions"].items())),
-        ("cores", f"{machine['cpus']}, {'one each for servers and load' if pinned else 'shared by servers and load'}"),
-        ("load generator", machine["generator"]),
-        ("load average, at the begin", _loads(machine["load_average_begin"])),
-        ("load average, at the end", _loads(machine["load_average_end"])),
-    ]
-
-
-def _loads(loads: tuple[float, ...]) -> str:
-    return ", ".join(f"{load:.2f}" for load in loads) or "unknown"
-
-
 def _disturbance(results: Results) -> Iterator[str]:
     """Yield a warning when the servers of the tail waited for their core."""
     starved = max((tail.starved or 0.0 for tail in results.tails), default=0.0)
@@ -103,13 +83,12 @@ def _disturbance(results: Results) -> Iterator[str]:
         )
 
 
-def _verdicts(verdicts: Sequence[Verdict]) -> Rows:
+def _verdicts(verdicts: Iterable[Verdict]) -> Rows:
     rows: list[Sequence[str]] = [("target", "bound", "measured", "by CPU", "met")]
-    for verdict in verdicts:
-        target = verdict.target
-        bound = f"{'at most' if target.is_most else 'at least'} {target.bound:g} {target.unit}".rstrip()
-        by_cpu = UNKNOWN if verdict.by_cpu is None else f"{verdict.by_cpu:.2f}"
-        rows.append((target.title, bound, f"{verdict.figure:.2f}", by_cpu, verdict.said()))
+    for one in verdicts:
+        bound = f"{'at most' if one.is_most else 'at least'} {one.bound:g} {one.unit}".rstrip()
+        by_cpu = UNKNOWN if one.by_cpu is None else f"{one.by_cpu:.2f}"
+        rows.append((one.title, bound, f"{one.figure:.2f}", by_cpu, one.said()))
     return rows
 
 

@@ -4,12 +4,10 @@ import os
 import platform
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Any
 
 from bench import generators
 from bench.rounds import Cell
@@ -26,31 +24,28 @@ class Machine:
 
     cores: Cores
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
-    clock_s: float = field(default_factory=time.perf_counter)
-    load: tuple[float, ...] = field(default_factory=lambda: load_average())
+    load: str = field(default_factory=lambda: load_average())
     commit: str = field(default_factory=lambda: commit_of_source())
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, str]:
         """Everything about it, with how busy it is now."""
+        minutes = (datetime.now(UTC) - self.began).total_seconds() / 60
+        is_pinned = self.cores.load is not None
         return {
-            "date": self.began.isoformat(timespec="seconds"),
-            "minutes": round((time.perf_counter() - self.clock_s) / 60, 1),
+            "date": f"{self.began.isoformat(timespec='seconds')}, {minutes:.1f} minutes",
             "commit": self.commit,
-            "python": platform.python_version(),
-            "platform": platform.platform(),
-            "cpus": os.cpu_count(),
-            "load_core": self.cores.load,
-            "server_core": self.cores.server,
-            "generator": generators.name(),
-            "load_average_begin": self.load,
-            "load_average_end": load_average(),
-            "versions": {name: version(name) for name in LIBRARIES},
+            "Python": platform.python_version(),
+            "libraries": ", ".join(f"{name} {version(name)}" for name in LIBRARIES),
+            "cores": f"{os.cpu_count()}, {'one each for servers and load' if is_pinned else 'shared'}",
+            "load generator": generators.name(),
+            "load average, at the begin": self.load,
+            "load average, at the end": load_average(),
         }
 
 
-def load_average() -> tuple[float, ...]:
-    """Of the last one, five and fifteen minutes; empty where it is not known."""
-    return tuple(round(load, 2) for load in os.getloadavg()) if hasattr(os, "getloadavg") else ()
+def load_average() -> str:
+    """Of the last one, five and fifteen minutes; `unknown` where it is not known."""
+    return ", ".join(f"{load:.2f}" for load in os.getloadavg()) if hasattr(os, "getloadavg") else "unknown"
 
 
 def commit_of_source() -> str:
@@ -86,10 +81,6 @@ class Results:
             work()
         except (BenchError, OSError, ImportError, subprocess.SubprocessError) as error:
             self.failures.append(f"{name}: {error}")
-
-    def cell(self, name: str, connections: int) -> Cell | None:
-        """One row, if it was measured."""
-        return next((cell for cell in self.cells if (cell.name, cell.connections) == (name, connections)), None)
 
     def tail(self, server: str, connections: int) -> Tail | None:
         """The tail of one server, if it was measured."""

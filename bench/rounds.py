@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from bench import generators, load
-from bench.servers import BARE, SIMULATOR, SINK, BenchError, Cores, Server, ask, pinned, running
+from bench.servers import BARE, SIMULATOR, BenchError, Cores, Server, ask, pinned, running
 from bench.workloads import Client, Workload, client_of, fill_wallet, serving_command
 
 WARM_UP_S = 0.4
@@ -129,7 +129,7 @@ def served(workload: Workload, cores: Cores, serve: Sequence[str] = SIMULATOR) -
     with contextlib.ExitStack() as stack:
         command = serving_command(workload, serve)
         if workload.delivers:  # beside the load, since the server has a core of its own
-            sink = stack.enter_context(running(SINK, Cores(cores.load, cores.load)))
+            sink = stack.enter_context(running(BARE, Cores(cores.load, cores.load)))
             command += ["--callback", f"{sink.url}/callback"]
         server = stack.enter_context(running(command, cores))
         client = client_of(server)

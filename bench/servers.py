@@ -1,7 +1,6 @@
 """The processes that are measured: how they are started, pinned, asked and stopped."""
 
 import contextlib
-import http.client
 import json
 import os
 import subprocess
@@ -15,13 +14,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from reseller_sim.exchange import Unanswered, exchange
+
 ROOT = Path(__file__).resolve().parent.parent
 READY_TIMEOUT_S = 30.0
 STOP_TIMEOUT_S = 10.0
 NOT_INHERITED = ("RESELLER_SIM_", "PYTHONDONTWRITEBYTECODE")
 
 BARE = (sys.executable, "-m", "bench.bare", "--port", "0")
-SINK = (sys.executable, "-m", "bench.sink", "--port", "0")
 SIMULATOR = (sys.executable, "-m", "simulator", "serve", str(ROOT / "bench" / "unlimited.yaml"))
 
 
@@ -171,14 +171,11 @@ def ask(
         sent["Content-Type"] = "application/json"
     if token := server.ready.get("control_token"):
         sent.setdefault("Authorization", f"Bearer {token}")
-    connection = http.client.HTTPConnection(server.host, server.port, timeout=READY_TIMEOUT_S)
     try:
-        connection.request(method, path, payload, sent)
-        response = connection.getresponse()
-        answer = response.read()
-    finally:
-        connection.close()
+        response = exchange(method, server.url + path, payload, sent, READY_TIMEOUT_S)
+    except Unanswered as error:
+        raise BenchError(f"{method} {path} was not answered: {error}") from error
     if response.status // 100 != 2:
-        raise BenchError(f"{method} {path} answered {response.status}: {answer[:500]!r}")
-    decoded = json.loads(answer or b"{}")
+        raise BenchError(f"{method} {path} answered {response.status}: {response.body[:500]!r}")
+    decoded = json.loads(response.body or b"{}")
     return decoded if isinstance(decoded, dict) else {"data": decoded}

@@ -31,19 +31,15 @@ def signed(
     secret: str,
     host: str,
     *,
-    signed_query: str | None = None,
-    signed_body: bytes | None = None,
     at_s: float | None = None,
 ) -> bytes:
     """One whole HTTP/1.1 request, signed with a fresh nonce, now or at a Unix time.
 
     `query` has no `?` and is sent as given; `secret` is Base64; `host` is `name:port`. A body is sent as JSON.
-    `signed_query` and `signed_body` are signed instead of what is sent, which is a mistake that clients make.
     """
     stamp, once = str(int(time.time() if at_s is None else at_s)), nonce()
-    canonical = canonical_query(query) if signed_query is None else signed_query
-    digest = base64.b64encode(hashlib.sha256(body if signed_body is None else signed_body).digest()).decode()
-    text = f"v1:{stamp}:{once}:{method.upper()}:{canonical}:{digest}"
+    digest = base64.b64encode(hashlib.sha256(body).digest()).decode()
+    text = f"v1:{stamp}:{once}:{method.upper()}:{canonical_query(query)}:{digest}"
     mac = base64.b64encode(hmac.digest(base64.b64decode(secret), text.encode(), "sha256")).decode()
     target = f"{path}?{query}" if query else path
     head = (

@@ -9,7 +9,6 @@ import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from statistics import median
 
 from bench.installed import Installed, installed
 from bench.servers import BARE, ROOT, SIMULATOR, BenchError, Cores, ask, pinned, running
@@ -33,11 +32,6 @@ class Startup:
     def ratios(self) -> list[float]:
         """The time of ours until the first signed answer, in times of the bare server's first answer."""
         return [ours / bare for ours, bare in zip(self.signed_s, self.bare_s, strict=True)]
-
-    def typical(self, figure: str) -> float | None:
-        """The median of one of the fields; None without any."""
-        found = getattr(self, figure)
-        return float(median(found)) if found else None
 
 
 def measure_startup(runs: int, cores: Cores, serve: Sequence[str] = SIMULATOR) -> Startup:

@@ -89,15 +89,15 @@ class _Watched:
 
 
 def _watched(server: Server, requests: Sequence[bytes], count: int, connections: int) -> _Watched:
-    before = _clocks(server)
-    one = _slice(server, requests, count, connections)
-    after = _clocks(server)
-    spent = [None if was is None or now is None else now - was for was, now in zip(before, after, strict=True)]
-    return _Watched(one, *spent)
+    cpu_s, waited_s = server.cpu_s(), server.waited_s()
+    one = generators.send(server, requests, generators.Asked(connections, SLICE_S_MAX, count))
+    if one.errors or one.requests < count:
+        raise BenchError(f"{one.requests} answers of {count} and {one.errors} errors at {server.url}: {one.complaints}")
+    return _Watched(one, _since(cpu_s, server.cpu_s()), _since(waited_s, server.waited_s()))
 
 
-def _clocks(server: Server) -> tuple[float | None, float | None]:
-    return server.cpu_s(), server.waited_s()
+def _since(before: float | None, now: float | None) -> float | None:
+    return None if before is None or now is None else now - before
 
 
 def _summed(title: str, connections: int, taken: Sequence[_Watched]) -> Tail:
@@ -105,10 +105,3 @@ def _summed(title: str, connections: int, taken: Sequence[_Watched]) -> Tail:
     cpu_us = [one.cpu_s / one.load.requests * 1e6 for one in taken if one.cpu_s]
     slices = tuple(one.load for one in taken)
     return Tail(title, connections, slices, median(starved) if starved else None, median(cpu_us) if cpu_us else None)
-
-
-def _slice(server: Server, requests: Sequence[bytes], count: int, connections: int) -> Load:
-    one = generators.send(server, requests, generators.Asked(connections, SLICE_S_MAX, count))
-    if one.errors or one.requests < count:
-        raise BenchError(f"{one.requests} answers of {count} and {one.errors} errors at {server.url}: {one.complaints}")
-    return one

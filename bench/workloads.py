@@ -76,19 +76,14 @@ def is_balance(body: bytes) -> bool:
     return bool(_decoded(body).get("data", {}).get("balance"))
 
 
-def is_network(body: bytes) -> bool:
-    """An answer of `GET /v2/networkstatus`."""
-    return _decoded(body).get("data", {}).get("network_status") in ("Healthy", "Interruption")
-
-
 def is_refused(body: bytes) -> bool:
     """The answer to a signature that is wrong."""
     return _decoded(body).get("error") == "invalid_signature"
 
 
-def is_catalog(body: bytes) -> bool:
-    """An answer of `GET /v2/catalog` with products."""
-    return bool(_decoded(body).get("products"))
+def _has(member: str) -> load.Check:
+    """Return a check whether an answer has something in this member."""
+    return lambda body: bool(_decoded(body).get(member))
 
 
 def _decoded(body: bytes) -> dict[str, Any]:
@@ -144,8 +139,8 @@ WORKLOADS = (
     Workload("topup", "POST /v2/topup, creates", _creating, is_paid),
     Workload("requery", "POST /v2/topup, re-query", _requery, is_paid),
     Workload("balance", "GET /v2/balance", _reading("/v2/balance"), is_balance),
-    Workload("network", "GET /v2/networkstatus", _reading("/v2/networkstatus", "product=RELOAD"), is_network),
-    Workload("catalog", "GET /v2/catalog, 13 products", _reading("/v2/catalog"), is_catalog, is_sized=True),
+    Workload("network", "GET /v2/networkstatus", _reading("/v2/networkstatus", "product=RELOAD"), _has("data")),
+    Workload("catalog", "GET /v2/catalog, 13 products", _reading("/v2/catalog"), _has("products"), is_sized=True),
     Workload(
         "callbacks",
         "topup, running clock, callbacks",

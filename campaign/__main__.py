@@ -10,13 +10,11 @@ from campaign import outcome, results
 from campaign.faults import callbacks, retried, webhooks
 from campaign.floods import floods
 from campaign.imports import imports
-from campaign.load import mixed
 from campaign.outcome import Outcome
 from campaign.races import races
 from campaign.soak import soak
 
 PARTS: dict[str, Callable[[float], list[Outcome]]] = {
-    "load": lambda scale: [mixed(scale)],
     "floods": floods,
     "faults": lambda scale: [webhooks(scale), callbacks(scale), retried(scale)],
     "races": races,

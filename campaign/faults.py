@@ -120,7 +120,7 @@ async def _retried(total: int) -> Outcome:
             rule = {"name": f"fault-{number}", "when": {"path": "/v2/topup"}, "chance": 0.1, "then": then}
             made = await trial.ask("POST", f"{SANDBOX}/rules", {"section": "faults", "rule": rule})
             outcome.expect(made.status == 201, f"the fault {then} was refused: {made.body[:300]!r}")
-        before = await _balance(trial)
+        before = await trial.balance()
         refids, asked = [nonce() for _ in range(total)], Counter[int]()
         waiting = iter(refids)
 
@@ -136,14 +136,9 @@ async def _retried(total: int) -> Outcome:
 
         async with trial.connections(CONNECTIONS) as connections:
             await asyncio.gather(*map(work, connections))
-        cost = (before - await _balance(trial)) / total
+        cost = (before - await trial.balance()) / total
         outcome.expect(cost == cost.quantize(Decimal("0.001")) and 0 < cost <= 10, f"a payment cost {cost} on average")
         more = sum(count for attempt, count in asked.items() if attempt > 1)
         outcome.figures.append(f"{more:,} of them needed more than one request")
         outcome.broken += await trial.violations()
     return outcome
-
-
-async def _balance(trial: Subject) -> Decimal:
-    sandbox = (await trial.ask("GET", SANDBOX)).json
-    return next(Decimal(str(one["balance"])) for one in sandbox["resellers"] if one["code"] == trial.client.code)

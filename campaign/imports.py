@@ -98,68 +98,50 @@ def _questions(product: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _account(products: int, billers: int) -> dict[str, Any]:
-    """A third of the products sell any amount, the others up to twelve plans each; the last has the billers."""
-    made = [_product(number) for number in range(products - 1)]
-    codes = [one["code"] for one in made] + ["BILLS"]
+    """Return a scenario of many products; the last has the billers."""
+    sold = [*map(_product, range(products - 1)), _bills(billers)]
+    codes = [one["code"] for one in sold]
     categories = [{"id": "all", "name": "All", "product_codes": codes}]
+    keys = [{"key": "campaign_key", "secret": "Y2FtcGFpZ24tc2VjcmV0"}]
     return {
-        "resellers": [
-            {"code": "R", "balance": 0, "api_keys": [{"key": "campaign_key", "secret": "Y2FtcGFpZ24tc2VjcmV0"}]}
-        ],
-        "catalog": {
-            "groups": [{"id": "many", "name": "Many", "categories": categories}],
-            "products": [*made, _bills(billers)],
-        },
+        "resellers": [{"code": "R", "balance": 0, "api_keys": keys}],
+        "catalog": {"groups": [{"id": "many", "name": "Many", "categories": categories}], "products": sold},
         "network": {codes[0]: "Interruption"},
     }
 
 
 def _product(number: int) -> dict[str, Any]:
-    money = {
-        "id": "amount",
-        "role": "pricing",
-        "type": "money",
-        "label": "Amount",
-        "validation": {"min": 1, "max": 500},
-    }
-    plans = [
-        {
-            "code": f"P{number}.{plan}",
-            "label": f"Plan {plan} ({plan} days)",
-            "denomination": plan,
-            "validity": f"{plan} days",
-        }
-        | ({"is_active": False} if plan % 5 == 4 else {})
-        for plan in range(1, 2 + number % 12)
-    ]
-    select = {"id": "plan", "role": "pricing", "type": "select", "label": "Plan", "options": plans}
-    sub = {"extras": {"subproduct_code": {"from_field": "plan", "path": "code"}}}
-    return {
+    """Return a product: a third of them sell any amount, the others up to twelve plans each."""
+    discount = {"type": "percentage", "value": f"{number % 9}.50"}
+    shared: dict[str, Any] = {
         "code": f"P{number}",
         "name": f"Product number {number}",
         "note": f"Note: {number}",
-        "processing_time": "instant",
-        "is_active": number % 20 != 7,
-        "discount": {"type": "percentage", "value": f"{number % 9}.50"},
-        "fields": [money if number % 3 == 0 else select],
-        **({} if number % 3 == 0 else {"fulfillment": sub}),
+        "discount": discount,
     }
+    shared |= {"processing_time": "instant", "is_active": number % 20 != 7}
+    if number % 3 == 0:
+        return shared | {"fields": [_field("amount", role="pricing", type="money", validation={"min": 1, "max": 500})]}
+    plans = [
+        {"code": f"P{number}.{plan}", "label": f"Plan {plan}", "denomination": plan, "is_active": plan % 5 != 4}
+        for plan in range(1, 2 + number % 12)
+    ]
+    sub = {"extras": {"subproduct_code": {"from_field": "plan", "path": "code"}}}
+    return shared | {"fields": [_field("plan", role="pricing", type="select", options=plans)], "fulfillment": sub}
 
 
 def _bills(billers: int) -> dict[str, Any]:
-    generate = {
-        "count": billers,
-        "first": FIRST_BILLER,
-        "min_amount": 1,
-        "max_amount": 5000,
-        "suggested_categories": ["A", "B: C"],
-    }
-    biller = {"id": "biller", "type": "select", "label": "Biller", "generate": generate}
+    made = {"count": billers, "first": FIRST_BILLER, "min_amount": 1, "max_amount": 5000}
+    fields = [_field("biller", type="select", generate=made | {"suggested_categories": ["A", "B: C"]})]
     return {
         "code": "BILLS",
         "name": "Bills",
         "processing_time": "3_days",
         "discount": {"type": "fixed", "value": "0.20"},
-        "fields": [biller, {"id": "amount", "role": "pricing", "type": "money", "label": "Amount"}],
+        "fields": [*fields, _field("amount", role="pricing", type="money")],
         "fulfillment": {"extras": {"biller_code": {"from_field": "biller", "path": "code"}}},
     }
+
+
+def _field(name: str, **more: object) -> dict[str, Any]:
+    return {"id": name, "label": name.title(), **more}

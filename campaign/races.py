@@ -3,9 +3,11 @@
 import asyncio
 import json
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 
 from bench.sign import nonce
+from bench.workloads import topup
 from campaign.outcome import Outcome
 from campaign.subject import SANDBOX, Answer, Connection, Subject, subject
 
@@ -27,9 +29,9 @@ async def _same_refid(rounds: int) -> Outcome:
     with subject() as trial:
         async with trial.connections(AT_ONCE) as connections:
             for _ in range(rounds):
-                before, refid = await _balance(trial), nonce()
+                before, refid = await trial.balance(), nonce()
                 answers = await _together(trial, connections, "POST", "/v2/topup", _topup(refid), outcome)
-                paid = before - await _balance(trial)
+                paid = before - await trial.balance()
                 ids = {answer.json.get("data", {}).get("refid") for answer in answers}
                 outcome.expect(0 < paid <= COST_MAX, f"{refid} cost {paid}")
                 outcome.expect(ids == {refid}, f"answers name {ids} instead of {refid}")
@@ -44,16 +46,14 @@ async def _last_money(rounds: int) -> Outcome:
             for number in range(rounds):
                 box = f"race-{number}"
                 await trial.ask("POST", "/_sim/sandboxes", {"id": box})
-                bodies = [_topup(nonce(), "100") for _ in range(AT_ONCE)] + [
-                    _topup(nonce(), "100") for _ in range(AT_ONCE)
-                ]
                 answers = []
-                for half in (bodies[:AT_ONCE], bodies[AT_ONCE:]):
-                    raws = [trial.client.request("POST", "/v2/topup", "", body) for body in half]
-                    moved = [raw.replace(b"POST /v2", f"POST /s/{box}/v2".encode(), 1) for raw in raws]
-                    answers += await asyncio.gather(*(c.ask(raw) for c, raw in zip(connections, moved, strict=True)))
-                outcome.tried += len(answers)
-                left = await _balance(trial, box)
+                for _ in range(2):
+                    raws = [
+                        trial.client.request("POST", f"/s/{box}/v2/topup", "", _topup(nonce(), "100"))
+                        for _ in connections
+                    ]
+                    answers += await _at_once(connections, raws, outcome)
+                left = await trial.balance(box)
                 kinds = Counter(answer.json.get("data", {}).get("status") for answer in answers)
                 outcome.expect(0 <= left < 100, f"{left} was left in {box} after {kinds}")
                 await trial.ask("DELETE", f"/_sim/sandboxes/{box}")
@@ -65,13 +65,13 @@ async def _same_void(rounds: int) -> Outcome:
     with subject() as trial:
         async with trial.connections(AT_ONCE) as connections:
             for _ in range(rounds):
-                before, refid = await _balance(trial), nonce()
+                before, refid = await trial.balance(), nonce()
                 await connections[0].ask(trial.client.request("POST", "/v2/topup", "", _bill(refid)))
                 await trial.ask("POST", f"{SANDBOX}/clock/advance", {"until": "idle"})
                 body = json.dumps({"refid": refid, "refund_type": 1}).encode()
                 await _together(trial, connections, "POST", "/v2/transactions/void", body, outcome)
                 await trial.ask("POST", f"{SANDBOX}/clock/advance", {"until": "idle"})
-                after = await _balance(trial)
+                after = await trial.balance()
                 outcome.expect(after == before, f"the balance was {before}, and {after} after one refund")
         outcome.broken += await trial.violations()
     return outcome
@@ -85,13 +85,9 @@ async def _reset_meanwhile(rounds: int) -> Outcome:
             for number in range(rounds):
                 box = f"race-{number}"
                 await trial.ask("POST", "/_sim/sandboxes", {"id": box})
-                raws = [trial.client.request("POST", "/v2/topup", "", _topup(nonce())) for _ in range(AT_ONCE)]
-                moved = [raw.replace(b"POST /v2", f"POST /s/{box}/v2".encode(), 1) for raw in raws]
+                raws = [topup(trial.client, nonce(), f"/s/{box}") for _ in connections]
                 end = ("DELETE", f"/_sim/sandboxes/{box}") if number % 2 else ("POST", f"/_sim/sandboxes/{box}/reset")
-                asked = asyncio.gather(*(c.ask(raw) for c, raw in zip(connections, moved, strict=True)))
-                await trial.ask(*end)
-                answers = await asked
-                outcome.tried += len(answers)
+                answers, _ = await asyncio.gather(_at_once(connections, raws, outcome), trial.ask(*end))
                 seen = {answer.status for answer in answers}
                 outcome.expect(seen <= allowed, f"{end[0]} {end[1]} meanwhile: {seen - allowed}")
                 await trial.ask("DELETE", f"/_sim/sandboxes/{box}")
@@ -105,13 +101,10 @@ async def _revoked_key(rounds: int) -> Outcome:
         async with trial.connections(AT_ONCE) as connections:
             for _ in range(rounds):
                 made = (await trial.ask("POST", keys, {})).json
-                client = type(trial.client)(
-                    trial.server, trial.client.code, made["api_key"], made["api_secret"], trial.client.host
-                )
+                client = replace(trial.client, key=made["api_key"], secret=made["api_secret"])
                 await trial.ask("DELETE", f"{keys}/{made['api_key']}")
                 raws = [client.request("GET", "/v2/balance") for _ in connections]
-                answers = await asyncio.gather(*(c.ask(raw) for c, raw in zip(connections, raws, strict=True)))
-                outcome.tried += len(answers)
+                answers = await _at_once(connections, raws, outcome)
                 seen = {answer.status for answer in answers}
                 outcome.expect(seen == {401}, f"a revoked key was answered {seen}")
     return outcome
@@ -131,14 +124,13 @@ def _bill(refid: str) -> bytes:
 async def _together(
     trial: Subject, connections: list[Connection], method: str, path: str, body: bytes, outcome: Outcome
 ) -> list[Answer]:
-    raws = [trial.client.request(method, path, "", body) for _ in connections]
-    answers = await asyncio.gather(*(c.ask(raw) for c, raw in zip(connections, raws, strict=True)))
-    outcome.tried += len(answers)
+    """Return the answers to one request that each connection sends."""
+    answers = await _at_once(connections, [trial.client.request(method, path, "", body) for _ in connections], outcome)
     bad = [answer.status for answer in answers if not 0 < answer.status < 500]
     outcome.expect(not bad, f"{method} {path} was answered {bad}")
     return answers
 
 
-async def _balance(trial: Subject, sandbox: str = "default") -> Decimal:
-    answer = await trial.ask("GET", f"/_sim/sandboxes/{sandbox}")
-    return next(Decimal(str(one["balance"])) for one in answer.json["resellers"] if one["code"] == trial.client.code)
+async def _at_once(connections: list[Connection], raws: list[bytes], outcome: Outcome) -> list[Answer]:
+    outcome.tried += len(raws)
+    return await asyncio.gather(*(one.ask(raw) for one, raw in zip(connections, raws, strict=True)))

@@ -73,9 +73,9 @@ async def _round(trial: Subject, connection: Connection, refid: str, box: str, o
         trial.control("GET", f"{SANDBOX}/inbox/{box}"),
         trial.control("DELETE", f"{SANDBOX}/inbox/{box}"),
         trial.control("POST", "/_sim/sandboxes", {"id": box}),
-        topup(trial.client, nonce()).replace(b"POST /v2", f"POST /s/{box}/v2".encode(), 1),
+        topup(trial.client, nonce(), f"/s/{box}"),
         trial.control("POST", f"{own}/reset"),
-        topup(trial.client, nonce()).replace(b"POST /v2", f"POST /s/{box}/v2".encode(), 1),
+        topup(trial.client, nonce(), f"/s/{box}"),
         trial.control("GET", f"{own}/transactions"),
         trial.control("DELETE", own),
     ]

@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,11 @@ class Subject:
         """One control request on a connection of its own."""
         async with self.connections(1) as (connection,):
             return await connection.ask(self.control(method, path, body))
+
+    async def balance(self, sandbox: str = "default") -> Decimal:
+        """The wallet of the reseller."""
+        answer = await self.ask("GET", f"/_sim/sandboxes/{sandbox}")
+        return next(Decimal(str(one["balance"])) for one in answer.json["resellers"] if one["code"] == self.client.code)
 
     async def violations(self) -> list[str]:
         """What the sandbox's own check of its books found."""

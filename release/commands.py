@@ -23,7 +23,6 @@ SUPPORTED = tuple(
 
 THIS_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
-_UNREACHED = re.compile(r"Failed to fetch: `?(\S+?)`?\s[\s\S]*\berror sending request")
 TIMEOUT_S = 600.0
 LINES_SHOWN = 15
 
@@ -59,13 +58,7 @@ def uv(*arguments: str) -> str:
     found = str(beside) if beside.exists() else shutil.which("uv")
     if found is None:
         raise CannotMake("uv is not installed: run this by make")
-    try:
-        return run(found, *arguments)
-    except CannotMake as error:
-        if (unreached := _UNREACHED.search(str(error))) is None:
-            raise
-        text = f"no package index was reached ({unreached[1]}): make this where there is one, and copy it here"
-        raise CannotMake(text) from None
+    return run(found, *arguments)
 
 
 def wheel(folder: Path) -> Path:

@@ -74,7 +74,6 @@ def test_written_requests_are_measured_beside_the_same_server_without_writing(tm
     assert [row["row"] for row in rows] == [
         "creates, --durability process to memory",
         "creates, --durability power to memory",
-        "creates, a tape to no tape",
     ]
     assert all(float(row["ratio"]) > 0 for row in rows)
 

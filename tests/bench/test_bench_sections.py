@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench.__main__ import main
-from bench.refusals import REFUSALS
+from bench.comparisons import REFUSED
 from bench.tail import BARE_NAME, OUR_NAME
 
 pytestmark = pytest.mark.slow
@@ -21,7 +21,7 @@ def test_rows_are_measured_beside_a_bare_app_that_answers_as_many_bytes(tmp_path
     figures = json.loads(out.read_text())
     titles = [row["row"] for row in figures["Rows"]]
     assert [title.partition(" ")[0] for title in titles[:2]] == ["GET"] * 2
-    assert len(titles) == 2 + len(REFUSALS)
+    assert len(titles) == 2 + len(REFUSED)
     assert figures["machine"]["commit"]
     assert "## Rows" in page.read_text()
 
