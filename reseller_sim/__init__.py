@@ -3,6 +3,7 @@
 Importing this costs nothing: each name is imported when it is first used.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +27,7 @@ _MODULES = ("signatures", "control", "exchange", "receiver", "story", "sandbox",
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
-        from reseller_sim.arguments import did_you_mean
-
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{did_you_mean(name, __all__)}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     modules = (import_module(f"{__name__}.{module}") for module in _MODULES)
     found = globals()[name] = next(vars(module)[name] for module in modules if name in vars(module))
     return found

@@ -9,10 +9,10 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from concurrent.futures import Future
 from datetime import datetime
-from functools import update_wrapper, wraps
+from functools import update_wrapper
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
-from reseller_sim.arguments import Header, Url, checked
+from reseller_sim.arguments import Name, Url, checked
 from reseller_sim.identity import Identity
 from reseller_sim.sandbox import Hold, Rule, Sandbox
 from reseller_sim.simulator import Simulator
@@ -95,7 +95,6 @@ class Closing:
 class AsyncRule:
     """A rule that was added; `remove` deletes it."""
 
-    @checked
     def __init__(self, sync: Rule) -> None:
         self.id = sync.id
         self.sync = sync
@@ -106,7 +105,6 @@ class AsyncRule:
 class AsyncHold(Closing):
     """A `Hold` whose calls are awaited."""
 
-    @checked
     def __init__(self, sync: Hold) -> None:
         self.name = sync.name
         self.sync = sync
@@ -171,26 +169,24 @@ class AsyncSimulator(Closing):
     """A `Simulator` whose calls are awaited."""
 
     @checked
-    def __init__(self, url: Url | None = None, token: Header | None = None) -> None:
+    def __init__(self, url: Url | None = None, token: Name | None = None) -> None:
         self._is_of(Simulator(url, token))
 
-    def _is_of(self, sync: Simulator) -> None:
+    def _is_of(self, sync: Simulator) -> "AsyncSimulator":
         self.sync, self.url, self.control_url = sync, sync.url, sync.control_url
+        return self
 
     @property
     def output(self) -> list[str]:
         """The latest lines that the process printed."""
         return list(self.sync.output)
 
-    @staticmethod
-    @wraps(Simulator.start)
-    def start(*args: Any, **kwargs: Any) -> "Opening[AsyncSimulator]":
+    @classmethod
+    def start(cls, *args: Any, **kwargs: Any) -> "Opening[AsyncSimulator]":
         """Start a simulator like `Simulator.start`: `await` it, or use it with `async with`."""
 
         async def opening() -> AsyncSimulator:
-            simulator = AsyncSimulator.__new__(AsyncSimulator)
-            simulator._is_of(await in_thread(Simulator.start, *args, **kwargs))
-            return simulator
+            return cls.__new__(cls)._is_of(await in_thread(Simulator.start, *args, **kwargs))
 
         return Opening(opening)
 

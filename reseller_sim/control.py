@@ -2,6 +2,7 @@
 
 import json as jsons
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -20,19 +21,21 @@ WHERE_TO_AUTHORIZE = "; give the control API's token as `token`, or without a UR
 Query = Mapping[str, str | int | float | bool | None]  # without None values
 
 
+@dataclass(eq=False)
 class SimulatorError(Exception):
     """The control API refused a request. `status` is the HTTP status, `code` the error code, and `message` a sentence.
     `path` is the member of the request at fault, or empty. `problems` has a line for each problem of a scenario or a
     rule."""
 
-    def __init__(self, status: int, code: str, message: str, path: str = "", problems: tuple[str, ...] = ()) -> None:
-        lines = [f"{message} ({status} {code}{f', at {path}' if path else ''})", *problems]
-        super().__init__("\n  ".join(lines))
-        self.status = status
-        self.code = code
-        self.message = message
-        self.path = path
-        self.problems = problems
+    status: int
+    code: str
+    message: str
+    path: str = ""
+    problems: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        at = f", at {self.path}" if self.path else ""
+        return "\n  ".join([f"{self.message} ({self.status} {self.code}{at})", *self.problems])
 
 
 class NotRunning(ConnectionError):
@@ -82,7 +85,7 @@ class Control:
         body, kind = _body(json)
         headers = {"Content-Type": kind} if body else {}
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
-        written = {name: _written(value) for name, value in (query or {}).items() if value is not None}
+        written = {name: _written(value) for name, value in given(**query or {}).items()}
         url = self.url + path + ("?" if written else "") + urlencode(written, errors="surrogateescape")
         try:
             answer = exchange(method, url, body, headers, timeout_s, self.certificate)
@@ -94,11 +97,9 @@ class Control:
         """Return the error with advice."""
         if reason.has_advice:
             return NotRunning(f"{self.root} cannot be used: {reason}", reason)
-        return NotRunning(
-            f"no simulator answers at {self.root} ({reason}): start one with `reseller-sim serve` or "
-            "`Simulator.start()`, or name another address in RESELLER_SIM_URL",
-            reason,
-        )
+        start = "start one with `reseller-sim serve` or `Simulator.start()`"
+        where = "or name another address in RESELLER_SIM_URL"
+        return NotRunning(f"no simulator answers at {self.root} ({reason}): {start}, {where}", reason)
 
     def pages(self, path: str, member: str, filters: Query) -> Iterator[dict[str, Any]]:
         """Yield every item of a list, over all of its pages."""
@@ -145,6 +146,11 @@ def _refusal(status: int, said: Mapping[str, Any]) -> SimulatorError:
 def _problem(problem: Mapping[str, Any]) -> str:
     line = f"line {problem['line']}, " if problem.get("line") else ""
     return f"{line}{problem.get('path', '')}: {problem.get('message', '')}"
+
+
+def given(**values: Any) -> dict[str, Any]:
+    """Return the values that are not None."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def below(path: str, *names: str) -> str:

@@ -1,55 +1,90 @@
-"""The texts of failed expectations, with the events that happened instead."""
+"""What happened in a sandbox, for the texts of failed expectations and below failed tests."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from reseller_sim.arguments import did_you_mean, nearest
-from reseller_sim.control import NotRunning, SimulatorError, below
-from reseller_sim.formats import one_line, shown_time
-from reseller_sim.story import callback_line, money, request_line
+from reseller_sim.arguments import did_you_mean
+from reseller_sim.control import REFUSED, NotRunning, SimulatorError, below
+from reseller_sim.formats import one_line, printable, shown_time
+from reseller_sim.story import Story, callback_line, request_line
 
 if TYPE_CHECKING:
     from reseller_sim.identity import Records
 
-LINES_MAX = 20
+LINES_MAX = 12
+STORIES_MAX = 3
+STORY_LINES_MAX = (8, 22)  # from its beginning, and up to its end
 DUE_MAX = 3
-LATEST_MAX = 5
 FINDINGS_MAX = 3
+RECENT = 1000  # requests, and payments, that are looked at
 EXPLAINED_MAX = 10  # the number of refused signatures whose autopsy is requested, since each autopsy is a search
-EXPLAINING_S = 10.0
+TIMEOUT_S = 10.0  # a simulator that hangs holds up no run
 WRONG_SIGNATURE = frozenset({"invalid_signature", "invalid_signature_format"})
+LEFT_OUT = "... "
+
+
+def sections(sandbox: "Records") -> Iterator[tuple[str, list[str]]]:
+    """Yield titles, each with the latest lines of it: stories of payments, requests that were refused, callbacks."""
+    payments, requests = latest_payments(sandbox), recent(sandbox, "requests")
+    for payment in payments[:STORIES_MAX]:
+        story = Story(sandbox.ask("GET", below("/transactions", payment["trxid"])))
+        yield f"story of {payment['refid']}", shortened(story.lines, *STORY_LINES_MAX)
+    if others := [f"{one['refid']} {one['status']}" for one in payments[STORIES_MAX:]]:
+        yield f"{len(others)} more payments", shortened(others, LINES_MAX)
+    refused = [row for row in requests if row["status"] >= REFUSED]
+    if shown := refused or ([] if payments else requests):
+        lines = [request_line(row) for row in explained(sandbox, shown)]
+        yield "refused requests" if refused else "requests", shortened(lines[::-1], 0, LINES_MAX)
+    if callbacks := sandbox.callbacks():
+        yield "callbacks", shortened(list(map(callback_line, callbacks)), 0, LINES_MAX)
+
+
+def recent(sandbox: "Records", name: str) -> list[dict[str, Any]]:
+    """Return the latest rows of a list, newest first."""
+    return list(sandbox.ask("GET", f"/{name}", query={"limit": RECENT}, timeout_s=TIMEOUT_S)[name])
+
+
+def latest_payments(sandbox: "Records") -> list[dict[str, Any]]:
+    """Return the latest payments: unsuccessful payments, then successful payments, each newest first."""
+    return sorted(recent(sandbox, "transactions"), key=lambda one: bool(one["status"] == "Succesful"))
+
+
+def shortened(lines: list[str], first: int, last: int = 0) -> list[str]:
+    """Return the first and the last lines, with the number of those between them."""
+    left_out = len(lines) - first - last
+    return [*lines[:first], f"{LEFT_OUT}{left_out} more", *lines[first + left_out :]] if left_out > 0 else lines
+
+
+def failed(sandbox: "Records", text: str, refid: str | None = None) -> str:
+    """Return the text of a failed expectation, with what is pending and held, and what happened instead."""
+    return printable(f"{text}{pending(sandbox)}{held(sandbox, refid)}\n{happened(sandbox, refid)}")
+
+
+def happened(sandbox: "Records", refid: str | None = None) -> str:
+    """Return the story of a payment, or without one all that happened."""
+    if refid and sandbox.transaction(refid):
+        return str(sandbox.story(refid))
+    return "\n".join("\n  ".join([f"{title}:", *lines]) for title, lines in sections(sandbox))
 
 
 def no_payment(sandbox: "Records", refid: str) -> str:
-    """Return a text about a missing payment: there is no payment with this refid, but other payments and refused
-    requests."""
-    refused = sandbox.refused()
-    reasons = ["refused requests:", *_indented(map(request_line, explained(sandbox, refused)))] if refused else []
-    return "\n".join([f"no payment has the refid {refid!r}{held(sandbox, refid)}", payments(sandbox), *reasons])
-
-
-def payments(sandbox: "Records") -> str:
-    """Return a line for each payment, oldest first."""
-    rows = [_payment(row) for row in reversed(sandbox.transactions())]
-    return "\n".join(["payments:", *_indented(rows)]) if rows else "there are no payments"
+    """Return a text about a missing payment, with what happened instead."""
+    return failed(sandbox, f"no payment has the refid {refid!r}", refid)
 
 
 def no_callback(sandbox: "Records", refid: str | None, status: str | None, inbox: str | None = None) -> str:
-    """Return a text about a missing callback: the messages that came to the inbox, or the attempts to any receiver."""
+    """Return a text about a missing callback, in an inbox or at any receiver."""
+    if refid and sandbox.transaction(refid) is None:
+        return no_payment(sandbox, refid)
+    where = "was accepted"
+    if inbox:
+        where = f"came to the inbox {inbox!r}{inbox_hint(sandbox.ask('GET', '/resellers')['resellers'], inbox)}"
     about = "".join([f" about {refid!r}" if refid else "", f" with status {status!r}" if status else ""])
-    where = f"came to the inbox {inbox!r}{inbox_hint(sandbox, inbox)}" if inbox else "was accepted"
-    kept = held(sandbox, refid)
-    if refid is None:
-        attempts = [callback_line(row) for row in sandbox.callbacks()]
-        happened = "\n".join(["callbacks:", *_indented(attempts)]) if attempts else "there were no callbacks"
-    elif sandbox.transaction(refid) is None:
-        happened, kept = no_payment(sandbox, refid), ""
-    else:
-        happened = str(sandbox.story(refid))
-    return f"no callback{about} {where}{_refused_attempt(sandbox, refid)}{pending(sandbox)}{kept}\n{happened}"
+    return failed(sandbox, f"no callback{about} {where}{_refused_attempt(sandbox, refid)}", refid)
 
 
 def _refused_attempt(sandbox: "Records", refid: str | None) -> str:
@@ -66,18 +101,12 @@ def held(sandbox: "Records", refid: str | None) -> str:
     return f"; held until a release: {', '.join(texts)}" if texts else ""
 
 
-def inbox_hint(sandbox: "Records", inbox: str, *, only_likely: bool = False) -> str:
-    """Return the end of a sentence about an inbox that no callback and no webhook uses; empty for an inbox in use."""
-    return inbox_hint_of(sandbox.ask("GET", "/resellers")["resellers"], inbox, only_likely=only_likely)
-
-
-def inbox_hint_of(rows: list[dict[str, Any]], inbox: str, *, only_likely: bool = False) -> str:
-    """Return the text of `inbox_hint` for these resellers."""
-    urls = [url["url"] or "" for row in rows for url in (row["callback"], *row["webhooks"])]
+def inbox_hint(resellers: Iterable[Mapping[str, Any]], inbox: str) -> str:
+    """Return the end of a sentence about an inbox that no callback and no webhook of these resellers uses; empty for an
+    inbox in use."""
+    urls = [url["url"] or "" for row in resellers for url in (row["callback"], *row["webhooks"])]
     used = [url.replace(":", "/").rpartition("/")[2] for url in urls if "inbox" in url]
-    if inbox in used or (only_likely and not nearest(inbox, used)):
-        return ""
-    return f", which no callback uses{did_you_mean(inbox, used)}"
+    return "" if inbox in used else f", which no callback uses{did_you_mean(inbox, used)}"
 
 
 def pending(sandbox: "Records") -> str:
@@ -85,8 +114,8 @@ def pending(sandbox: "Records") -> str:
     clock = sandbox.clock()
     if not clock["pending"]:
         return ""
-    due = "is" if clock["pending"] == 1 else "are"
-    count = f"{clock['pending']} {due} pending ({'; '.join(_due(sandbox))})"
+    verb = "is" if clock["pending"] == 1 else "are"
+    count = f"{clock['pending']} {verb} pending ({due(sandbox)})"
     if clock["mode"] != "manual":
         return f"; {count}"
     left = datetime.fromisoformat(clock["next_due"] or clock["now"]) - datetime.fromisoformat(clock["now"])
@@ -94,16 +123,10 @@ def pending(sandbox: "Records") -> str:
     return f"; the clock is manual and {count}: call advance({by}) or run_until_idle() first"
 
 
-def _due(sandbox: "Records") -> list[str]:
+def due(sandbox: "Records") -> str:
+    """Return the next pending events."""
     rows = sandbox.ask("GET", "/due", query={"limit": DUE_MAX})["due"]
-    return [f"{row['about']} at {shown_time(row['at'])}" for row in rows]
-
-
-def not_idle(sandbox: "Records", done: Mapping[str, Any]) -> str:
-    """Return a text about a sandbox that never becomes idle: the reason, the next events, and the latest payments."""
-    latest = [_payment(row) for row in sandbox.transactions()[:LATEST_MAX]]
-    reason = f"the sandbox is not idle: {done.get('reason') or 'something is left to happen'}"
-    return "\n".join([reason, "next:", *_indented(_due(sandbox)), "latest payments:", *_indented(latest)])
+    return "; ".join(f"{row['about']} at {shown_time(row['at'])}" for row in rows)
 
 
 def blocked_receivers(done: Mapping[str, Any]) -> str:
@@ -122,7 +145,7 @@ def refusals(sandbox: "Records", refused: Iterable[Mapping[str, Any]]) -> str:
     """Return a line for each refused request, oldest first."""
     rows = [request_line(row) for row in explained(sandbox, refused)][::-1]
     count = "1 request was" if len(rows) == 1 else f"{len(rows)} requests were"
-    return "\n".join([f"{count} refused:", *_indented(rows)])
+    return "\n  ".join([f"{count} refused:", *shortened(rows, 0, LINES_MAX)])
 
 
 def explained(sandbox: "Records", rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -132,14 +155,9 @@ def explained(sandbox: "Records", rows: Iterable[Mapping[str, Any]]) -> Iterator
         found = None
         if row.get("error") in WRONG_SIGNATURE and left:
             left -= 1
-            try:
-                found = sandbox.ask("GET", below("/requests", str(row["n"])), timeout_s=EXPLAINING_S).get("autopsy")
-            except SimulatorError:
-                found = None  # the journal has it no more
-            except NotRunning:
-                left = 0
-        said = f"{found['sentence']}; {found['fix']}" if found and found["mistakes"] else ""
-        yield {**row, "diagnosis": said} if said else dict(row)
+            with suppress(SimulatorError, NotRunning):  # the journal has it no more, or the test has a worse error
+                found = sandbox.ask("GET", below("/requests", str(row["n"])), timeout_s=TIMEOUT_S).get("autopsy")
+        yield {**row, "diagnosis": f"{found['sentence']}; {found['fix']}"} if found and found["mistakes"] else dict(row)
 
 
 def violations(audit: Mapping[str, Any]) -> tuple[list[str], list[str]]:
@@ -161,13 +179,3 @@ def _violation(row: Mapping[str, Any]) -> str:
 def _warning(row: Mapping[str, Any]) -> str:
     more = f" (and {row['violations'] - 1} more)" if row["violations"] > 1 else ""
     return one_line(f"{row['id']}: {row['findings'][0]}{more}")
-
-
-def _payment(row: Mapping[str, Any]) -> str:
-    bought = f"{row['product']} {money(row['amount'])} to {row['account']}"
-    return f"{row['refid']}: {bought}, cost {money(row['cost'])}, {row['status']}"
-
-
-def _indented(rows: Iterable[str]) -> list[str]:
-    lines = [f"  {row}" for row in rows]
-    return lines[:LINES_MAX] + [f"  … and {len(lines) - LINES_MAX} more"] * (len(lines) > LINES_MAX)

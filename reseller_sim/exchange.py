@@ -7,8 +7,8 @@ references inside other objects. httpretty, mocket and pytest-socket replace `so
 import _socket
 import json
 import os
-import re
 import socket
+import ssl
 import sys
 import time
 from collections.abc import Mapping
@@ -16,15 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache, partial
 from http.client import HTTPConnection, HTTPException
-from ssl import (
-    CERT_NONE,
-    PROTOCOL_TLS_CLIENT,
-    VERIFY_X509_PARTIAL_CHAIN,
-    SSLCertVerificationError,
-    SSLContext,
-    SSLError,
-)
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 CA_VARIABLE = "RESELLER_SIM_CA"
@@ -33,31 +25,14 @@ PROXIES = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY"
 PIECE_BYTES = 1 << 16
 LEFT_S_MIN = 0.001
 HAS_CLOCKS = hasattr(time, "clock_gettime")
-_MONOTONIC = partial(time.clock_gettime, time.CLOCK_MONOTONIC) if HAS_CLOCKS else partial(time.monotonic)
+real_monotonic = partial(time.clock_gettime, time.CLOCK_MONOTONIC) if HAS_CLOCKS else partial(time.monotonic)
+"""Return the seconds of a clock that only runs forward."""
+
 _WALL = partial(time.clock_gettime, time.CLOCK_REALTIME) if HAS_CLOCKS else partial(time.time)
 
-MOCKS = {
-    "httpretty": "httpretty.disable()",
-    "mocket": 'Mocketizer(strict_mode=True, strict_mode_allowed=["127.0.0.1"])',
-    "pytest_socket": "the option --allow-hosts=127.0.0.1 of pytest",
-    "vcr": "vcr.VCR(ignore_localhost=True)",
-}
-"""Libraries that block network access of a process, and the settings that allow a local server."""
-
-
-def _socket_class() -> type[socket.socket]:
-    """Return the class of the standard library, even if one of these libraries replaced it before this import."""
-    if socket.socket.__module__.partition(".")[0] not in MOCKS:
-        return socket.socket
-    return next(kind for kind in _socket.socket.__subclasses__() if kind.__module__ == "socket")  # type: ignore[return-value]
-
-
-Socket = _socket_class()
-
-
-def real_monotonic() -> float:
-    """Return the seconds of a clock that only runs forward."""
-    return _MONOTONIC()
+Socket: type[socket.socket] = next(  # type: ignore[assignment]  # a library may have replaced it before this import
+    kind for kind in _socket.socket.__subclasses__() if kind.__module__ == "socket"
+)
 
 
 def real_time() -> float:
@@ -118,7 +93,7 @@ class TlsFailed(ConnectionError):
 class Trust(NamedTuple):
     """Which certificates a connection accepts, and the end of a sentence about one that it does not."""
 
-    context: SSLContext
+    context: ssl.SSLContext
     advice: str
 
 
@@ -138,21 +113,23 @@ class Connection(HTTPConnection):
         self.sock = _connected(self.host, self.port, self.timeout or 0)
         if not self._is_tls:
             return
-        trust = self._trust or _usual_trust(self._certificate)
+        trust = self._trust or _usual_trust(os.environ.get(CA_VARIABLE, ""), self._certificate)
         try:
             self.sock = trust.context.wrap_socket(self.sock, server_hostname=self.host)
-        except SSLCertVerificationError as error:
+        except ssl.SSLCertVerificationError as error:
             raise TlsFailed(f"its certificate is not trusted: {error.verify_message}{trust.advice}") from None
-        except SSLError as error:
+        except ssl.SSLError as error:
             text = f"it does not speak TLS ({error.reason}): use http:// instead of https:// in its address"
             raise TlsFailed(text) from None
 
 
-def _usual_trust(certificate: str) -> Trust:
+@lru_cache(maxsize=4)
+def _usual_trust(authority: str, certificate: str) -> Trust:
     if certificate:
-        return Trust(_context_of_one(certificate), "")
-    context = _context(os.environ.get(CA_VARIABLE, ""))
-    return Trust(context, f"; name the file of its authority, or of itself, in {CA_VARIABLE}")
+        return trust_of(certificate, only=True)
+    named = f"{CA_VARIABLE}={authority}" if authority else ""
+    advice = f"; name the file of its authority, or of itself, in {CA_VARIABLE}"
+    return trust_of(authority, named, advice)
 
 
 def _connected(host: str, port: int, timeout_s: float) -> socket.socket:
@@ -172,38 +149,24 @@ def _connected(host: str, port: int, timeout_s: float) -> socket.socket:
     raise failure
 
 
-@lru_cache(maxsize=4)
-def _context(file: str) -> SSLContext:
-    context = SSLContext(PROTOCOL_TLS_CLIENT)
-    context.load_default_certs()
-    return _trusting(context, file, f"{CA_VARIABLE}={file}") if file else context
-
-
-def trust_of(file: str, *, is_insecure: bool, advice: str) -> Trust:
-    """Return a trust in the authorities of the system and of `file`, or in any certificate. Raises `ConnectionError`
-    for a file without a certificate."""
-    context = SSLContext(PROTOCOL_TLS_CLIENT)
+def trust_of(file: str, named: str = "", advice: str = "", *, only: bool = False, is_insecure: bool = False) -> Trust:
+    """Return a trust in the authorities of the system and of `file`, in the certificate of `file` only, for any host,
+    or in any certificate. Raises `TlsFailed` for a file without a certificate, which it calls `named`."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if only:
+        context.check_hostname = False
+        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # the certificate itself is enough, without its authority
+    else:
+        context.load_default_certs()
     if is_insecure:
-        context.check_hostname, context.verify_mode = False, CERT_NONE
-    context.load_default_certs()
-    return Trust(_trusting(context, file, file) if file else context, advice)
-
-
-def _context_of_one(file: str) -> SSLContext:
-    """Return a new context for each connection, since a server may reload its certificate."""
-    context = SSLContext(PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_flags |= VERIFY_X509_PARTIAL_CHAIN  # the certificate itself is enough, without its authority
-    return _trusting(context, file, file)
-
-
-def _trusting(context: SSLContext, file: str, named: str) -> SSLContext:
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
-        context.load_verify_locations(file)
+        if file:
+            context.load_verify_locations(file)
     except (OSError, ValueError) as error:
-        why = "no certificate in PEM is in it" if isinstance(error, SSLError) else getattr(error, "strerror", "")
-        raise TlsFailed(f"{named} cannot be used: {why or 'it is no file name'}") from None
-    return context
+        why = "no certificate in PEM is in it" if isinstance(error, ssl.SSLError) else getattr(error, "strerror", "")
+        raise TlsFailed(f"{named or file} cannot be used: {why or 'it is no file name'}") from None
+    return Trust(context, advice)
 
 
 def exchange(
@@ -235,37 +198,22 @@ def exchange(
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         text = " ".join(reason.split())  # an invalid status line ends with its line break
         raise kind(text, has_advice=isinstance(error, TlsFailed)) from error
-    except Exception as error:
-        library = type(error).__module__.partition(".")[0]
-        if library not in MOCKS:
-            raise
-        raise kind(f"{library} forbids it: let it through by {MOCKS[library]}", has_advice=True) from error
     finally:
         connection.close()
 
 
-_NUMBER: Final = "\0decimal "
-_PLACE: Final = re.compile(r'"\\u0000decimal (\d+)"')
-"""The place of a `Decimal` in JSON, which the encoder of the standard library would make a float."""
-
-
 def encoded(value: Any) -> bytes:
-    """Return a value as JSON; a `Decimal` becomes a number with its digits. Raises `TypeError` and `ValueError` for a
-    value that JSON cannot hold."""
-    numbers: list[str] = []
+    """Return a value as JSON; a `Decimal` becomes a number. Raises `TypeError` and `ValueError` for a value that JSON
+    cannot hold."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, Mapping):
             return dict(value)
-        if not isinstance(value, Decimal):
-            raise TypeError(f"JSON has no {type(value).__name__}: {value!r:.60}")
-        if not value.is_finite():
-            raise ValueError(f"JSON has no number {value}")
-        numbers.append(f"{value:f}")
-        return f"{_NUMBER}{len(numbers) - 1}"
+        if isinstance(value, Decimal):
+            return float(value)
+        raise TypeError(f"JSON has no {type(value).__name__}: {value!r:.60}")
 
-    text = json.dumps(value, separators=(",", ":"), allow_nan=False, default=plain)
-    return (_PLACE.sub(lambda place: numbers[int(place[1])], text) if numbers else text).encode()
+    return json.dumps(value, separators=(",", ":"), allow_nan=False, default=plain).encode()
 
 
 def bypass(environment: Mapping[str, str], url: str) -> dict[str, str]:

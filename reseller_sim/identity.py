@@ -2,33 +2,21 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
-from typing import Any, Unpack
+from typing import Any
 from urllib.parse import urlsplit
-from warnings import warn
 
 from reseller_sim import evidence
-from reseller_sim.arguments import (
-    Below,
-    CallbackFilters,
-    Method,
-    Name,
-    RequestFilters,
-    Seconds,
-    TransactionFilters,
-    checked,
-    did_you_mean,
-)
+from reseller_sim.arguments import Filter, Name, Seconds, Target, checked, did_you_mean
 from reseller_sim.control import REFUSED, TIMEOUT_S, Control, Query, below
-from reseller_sim.exchange import bypass, real_monotonic, real_time
+from reseller_sim.exchange import bypass, real_monotonic
 from reseller_sim.receiver import Message, from_inbox
 from reseller_sim.signatures import HMACAuth
 from reseller_sim.story import Story
 
 __tracebackhide__ = True  # pytest shows the line of the test
 POLL_S_MAX = 300.0
-OF_THE_CALLER = 3  # frames: warn, a method, the check of its arguments
 
 
 class Identity:
@@ -42,7 +30,6 @@ class Identity:
 
     def __init__(self, control: Control, described: Mapping[str, Any]) -> None:
         self._control = control
-        self.opened_at = datetime.fromtimestamp(real_time(), UTC)
         self._describe(described)
 
     def _describe(self, described: Mapping[str, Any]) -> None:
@@ -95,8 +82,8 @@ class Records(Identity):
 
     def ask(
         self,
-        method: Method,
-        path: Below = "",
+        method: Name,
+        path: Target = "",
         json: Any = None,
         *,
         query: Query | None = None,
@@ -126,7 +113,7 @@ class Records(Identity):
         """Return the payment with a refid, the latest one if resellers share it; None without any."""
         return next(iter(self.ask("GET", "/transactions", query={"refid": refid})["transactions"]), None)
 
-    def transactions(self, **filters: Unpack[TransactionFilters]) -> list[dict[str, Any]]:
+    def transactions(self, /, **filters: Filter) -> list[dict[str, Any]]:
         """Return payments, newest first; filters `refid`, `reseller`."""
         return self._listed("transactions", filters)
 
@@ -137,7 +124,7 @@ class Records(Identity):
             raise LookupError(evidence.no_payment(self, refid))
         return Story(self.ask("GET", below("/transactions", found["trxid"])))
 
-    def requests(self, **filters: Unpack[RequestFilters]) -> list[dict[str, Any]]:
+    def requests(self, /, **filters: Filter) -> list[dict[str, Any]]:
         """Return the journal, newest first; filters as of the control API, such as `path`, `status` and `refid`."""
         return self._listed("requests", filters)
 
@@ -145,7 +132,7 @@ class Records(Identity):
         """Return the requests that were answered with a status from 400, newest first, each with its `diagnosis`."""
         return [row for row in self.requests() if row["status"] >= REFUSED]
 
-    def callbacks(self, **filters: Unpack[CallbackFilters]) -> list[dict[str, Any]]:
+    def callbacks(self, /, **filters: Filter) -> list[dict[str, Any]]:
         """Return every callback attempt and its outcome, oldest first; filters `refid`, `trxid`."""
         return self._listed("callbacks", filters)
 
@@ -157,25 +144,19 @@ class Records(Identity):
         return dict(self.ask("GET", "/audit"))
 
     def inbox(self, name: Name = "callbacks") -> list[Message]:
-        """Return the messages of an inbox, oldest first. Warns if the inbox is empty and its name resembles another
-        inbox."""
-        found = list(self._messages(name, 0))
-        if not found and (hint := evidence.inbox_hint(self, name, only_likely=True)):
-            warn(f"the inbox {name!r} is empty{hint}", UserWarning, stacklevel=OF_THE_CALLER)
-        return found
+        """Return the messages of an inbox, oldest first."""
+        return list(self._messages(name, 0))
 
     def _messages(self, inbox: str, timeout_s: float) -> Iterator[Message]:
         """Yield every message, oldest first, waiting for more until the time has passed."""
-        ends, left_s, cursor = real_monotonic() + timeout_s, timeout_s, 0
+        ends, cursor = real_monotonic() + timeout_s, 0
         while True:
+            left_s = max(ends - real_monotonic(), 0.0)
             poll_s = min(left_s, POLL_S_MAX)
             query = {"cursor": cursor, "wait_for": 1, "timeout": round(poll_s, 3)}
             found = self.ask("GET", below("/inbox", inbox), query=query, timeout_s=poll_s + TIMEOUT_S)
-            items, path = found["items"], urlsplit(found["url"]).path
-            for item in items:
+            for item in found["items"]:
                 cursor = item["n"]
-                yield from_inbox(item, path)
-            left_s = min(left_s - (0 if items else poll_s), ends - real_monotonic())
-            if left_s <= 0 and not items:
+                yield from_inbox(item, urlsplit(found["url"]).path)
+            if not found["items"] and poll_s == left_s:
                 return
-            left_s = max(left_s, 0)

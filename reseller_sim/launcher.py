@@ -9,10 +9,7 @@ parent. Python then puts this folder first on the path; the launcher replaces it
 our packages.
 """
 
-import os
-import signal
 import sys
-import threading
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import NoReturn
@@ -42,16 +39,13 @@ def load() -> None:
     spec.loader.exec_module(module)
 
 
-def _end_with_stdin() -> None:
-    while os.read(0, 4096):
-        pass
-    os.kill(os.getpid(), signal.SIGTERM)
-
-
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).absolute().parent.parent)
     import reseller_sim  # noqa: F401  # loads the command's modules, independently of later changes to the path
 
     del sys.path[0]
-    threading.Thread(target=_end_with_stdin, name="parent", daemon=True).start()
+    load()
+    from simulator.cli.process import end_with_stdin
+
+    end_with_stdin()
     main()

@@ -56,12 +56,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(name="reseller_sim", scope="session")
-def _reseller_sim(request: pytest.FixtureRequest, pytestconfig: pytest.Config) -> Iterator[Simulator]:
+def _reseller_sim(pytestconfig: pytest.Config) -> Iterator[Simulator]:
     """The simulator that the environment names (`reseller-sim exec`), otherwise a new simulator of this process. With
     xdist each worker starts its own."""
     from reseller_sim.pytest_sandbox import simulator
 
-    _refuse_parameter(request)
     with simulator(pytestconfig.rootpath) as found:
         yield found
 
@@ -72,27 +71,22 @@ def reseller_sim_sandbox(request: pytest.FixtureRequest, reseller_sim: Simulator
     is deleted after the test."""
     from reseller_sim.pytest_sandbox import watched
 
-    _refuse_parameter(request)
     with watched(request.node, reseller_sim) as found:
         request.node.stash[WATCHED] = found
         yield found.sandbox
 
 
 @pytest.fixture
-def reseller_sim_async_sandbox(request: pytest.FixtureRequest, reseller_sim_sandbox: Sandbox) -> AsyncSandbox:
+def reseller_sim_async_sandbox(reseller_sim_sandbox: Sandbox) -> AsyncSandbox:
     """The test's sandbox with methods to await, for any runner of asynchronous tests."""
     from reseller_sim import AsyncSandbox
 
-    _refuse_parameter(request)
     return AsyncSandbox(reseller_sim_sandbox)
 
 
 @pytest.fixture
-def reseller_sim_environment(
-    request: pytest.FixtureRequest, reseller_sim_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> Sandbox:
+def reseller_sim_environment(reseller_sim_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     """The test's sandbox. During the test, RESELLER_BASE_URL, RESELLER_API_KEY and the other variables name it."""
-    _refuse_parameter(request)
     for name in CREDENTIALS:  # prevents the use of credentials of another service
         monkeypatch.delenv(name, raising=False)
     for name, value in reseller_sim_sandbox.environment.items():
@@ -101,41 +95,26 @@ def reseller_sim_environment(
 
 
 @pytest.fixture
-def sandbox(request: pytest.FixtureRequest, reseller_sim_sandbox: Sandbox) -> Sandbox:
+def sandbox(reseller_sim_sandbox: Sandbox) -> Sandbox:
     """The short name of `reseller_sim_sandbox`."""
-    _refuse_parameter(request)
     return reseller_sim_sandbox
 
 
 @pytest.fixture
-def async_sandbox(request: pytest.FixtureRequest, reseller_sim_async_sandbox: AsyncSandbox) -> AsyncSandbox:
+def async_sandbox(reseller_sim_async_sandbox: AsyncSandbox) -> AsyncSandbox:
     """The short name of `reseller_sim_async_sandbox`."""
-    _refuse_parameter(request)
     return reseller_sim_async_sandbox
 
 
 @pytest.fixture
-def sandbox_environment(request: pytest.FixtureRequest, reseller_sim_environment: Sandbox) -> Sandbox:
+def sandbox_environment(reseller_sim_environment: Sandbox) -> Sandbox:
     """The short name of `reseller_sim_environment`."""
-    _refuse_parameter(request)
     return reseller_sim_environment
-
-
-def _refuse_parameter(request: pytest.FixtureRequest) -> None:
-    """Fail a test that parametrizes a fixture, which would change nothing."""
-    if hasattr(request, "param"):
-        how = 'pytest.param(…, marks=pytest.mark.scenario("bad-day"))'
-        what = f"the fixture {request.fixturename} takes no parameter, such as {request.param!r}"
-        pytest.fail(f"reseller-sim: {what}; parametrize with {how}", pytrace=False)
 
 
 @pytest.hookimpl(trylast=True)  # after the hook that runs the test, and only if that succeeds
 def pytest_runtest_call(item: pytest.Item) -> None:
-    """Fail a test that violated an obligation (with --reseller-sim-audit), or whose mark has no effect."""
-    if WATCHED not in item.stash and "reseller_sim" in getattr(item, "fixturenames", ()):
-        from reseller_sim.pytest_sandbox import refuse_unused
-
-        refuse_unused(item)
+    """Fail a test that violated an obligation, with --reseller-sim-audit."""
     if WATCHED in item.stash and item.config.getoption("--reseller-sim-audit"):
         item.stash[WATCHED].audit()
 
@@ -145,7 +124,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     """Add the evidence to the report of a failed test. The evidence is kept when the fixture deletes the sandbox."""
     outcome = yield
     if WATCHED in item.stash:
-        item.stash[WATCHED].add_to(outcome.get_result(), call.excinfo)
+        item.stash[WATCHED].add_to(outcome.get_result())
         if call.when == "teardown":
             del item.stash[WATCHED]  # a plugin may run the test again
 

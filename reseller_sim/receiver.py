@@ -13,7 +13,7 @@ from socketserver import BaseServer, ThreadingTCPServer
 from typing import Annotated, Any, Self
 from urllib.parse import parse_qsl, urlsplit
 
-from reseller_sim.arguments import Count, Header, Seconds, between, checked
+from reseller_sim.arguments import Count, Name, Seconds, between, checked
 from reseller_sim.exchange import Content, Socket, real_time
 from reseller_sim.signatures import Verdict, key_of, verify_webhook
 
@@ -134,7 +134,7 @@ class Receiver:
         delay_s: Seconds = 0.0,
         disconnect: bool = False,
         body: str | bytes | bytearray = b"",
-        content_type: Header = "text/plain",
+        content_type: Name = "text/plain",
         times: Count = 1,
     ) -> "Receiver":
         """Answer the next `times` messages that nothing is planned for like this, and the last plan all that follow."""
@@ -205,7 +205,6 @@ class _Server(ThreadingTCPServer):
     """Gives each message to `take`, which chooses its answer; delays end when `closed` is set."""
 
     daemon_threads = True
-    block_on_close = False
     request_queue_size = 128
 
     def __init__(self, take: Callable[..., Reply], closed: threading.Event) -> None:
@@ -230,12 +229,6 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = REQUEST_S
     server: _Server
 
-    def __getattr__(self, name: str) -> Callable[[], None]:
-        """Receive every method alike."""
-        if name.startswith("do_"):
-            return self._receive
-        raise AttributeError(name)
-
     def _receive(self) -> None:
         self.close_connection = True
         length = self.headers.get("Content-Length", "0")  # without a length the body is empty, as servers have it
@@ -250,6 +243,8 @@ class _Handler(BaseHTTPRequestHandler):
         if not (reply.delay_s and self.server.closed.wait(reply.delay_s)) and not reply.disconnect:
             self._answer(reply)
         return None
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _receive  # their names
 
     def _answer(self, reply: Reply) -> None:
         self.send_response(reply.status)

@@ -1,8 +1,8 @@
 """A sandbox of a simulator: its credentials, time, rules and records."""
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Self
 from urllib.parse import urlencode
@@ -11,10 +11,8 @@ from warnings import warn
 from reseller_sim import evidence
 from reseller_sim.arguments import (
     CallbackStatus,
+    Count,
     Duration,
-    HeldCount,
-    HoldName,
-    Method,
     Moment,
     Money,
     Name,
@@ -27,10 +25,21 @@ from reseller_sim.arguments import (
     moment,
     seconds,
 )
-from reseller_sim.control import REFUSED, TIMEOUT_S, Control, NoAnswer, NotIdle, NotRunning, SimulatorError, below
+from reseller_sim.control import (
+    REFUSED,
+    TIMEOUT_S,
+    Control,
+    NoAnswer,
+    NotIdle,
+    NotRunning,
+    Query,
+    SimulatorError,
+    below,
+    given,
+)
 from reseller_sim.exchange import Answer, Unanswered, Unreachable, encoded, exchange
 from reseller_sim.formats import printable
-from reseller_sim.identity import OF_THE_CALLER, Records
+from reseller_sim.identity import Records
 from reseller_sim.receiver import Message
 
 __tracebackhide__ = True  # pytest shows the line of the test
@@ -40,73 +49,64 @@ NOTHING_DUE = 'advance() runs what is due now, and nothing is: to move time, giv
 BEYOND_S = 30.0  # the answer to a request that waits takes longer than the wait
 
 
-def warn_of(answer: Mapping[str, Any], stacklevel: int) -> None:
-    """Emit the simulator's warnings about an accepted rule or scenario."""
-    for text in answer.get("warnings", ()):
-        warn(text, RuntimeWarning, stacklevel=stacklevel)
+def warn_of(texts: Iterable[str]) -> None:
+    """Emit warnings at the line of the test, which is the first frame outside this package."""
+    level = 2
+    while sys._getframe(level - 1).f_globals.get("__package__") == __package__:
+        level += 1
+    for text in texts:
+        warn(text, RuntimeWarning, stacklevel=level)
 
 
+@checked
 class Hold:
     """Answers and deliveries that rules keep with `hold: NAME`, oldest first. The end of `with` releases all."""
 
-    @checked
-    def __init__(self, control: Control, path: str, name: HoldName) -> None:
+    def __init__(self, sandbox: Records, name: Name) -> None:
         self.name = name
-        self._control = control
-        self._path = path
+        self._sandbox = sandbox
 
     @property
     def waiting(self) -> list[dict[str, Any]]:
         """The answers and deliveries that are held now."""
-        return list(self._list({})["holds"])
+        return list(self._sandbox.ask("GET", "/holds", query={"name": self.name})["holds"])
 
-    @checked
-    def wait(self, n: HeldCount = 1, *, timeout_s: Seconds = 10) -> list[dict[str, Any]]:
+    def wait(self, n: Count = 1, *, timeout_s: Seconds = 10) -> list[dict[str, Any]]:
         """Return the held answers and deliveries as soon as there are `n`. Raises `AssertionError` after `timeout_s`
         seconds."""
-        answer = self._list({"wait_for": n, "timeout": timeout_s})
+        query: Query = {"name": self.name, "wait_for": n, "timeout": timeout_s}
+        answer = self._sandbox.ask("GET", "/holds", query=query, timeout_s=timeout_s + BEYOND_S)
         if not answer["complete"]:
             count = len(answer["holds"])
             raise AssertionError(f"{count} of {n} were held in {self.name!r} within {timeout_s:g} s")
         return list(answer["holds"])
 
-    @checked
-    def release(self, count: HeldCount | None = None) -> int:
+    def release(self, count: Count | None = None) -> int:
         """Release the first `count`, by default all; return their number."""
-        body = {} if count is None else {"count": count}
-        return int(self._control.ask("POST", below(self._path, "holds", self.name, "release"), body)["released"])
+        path = below("/holds", self.name, "release")
+        return int(self._sandbox.ask("POST", path, given(count=count))["released"])
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        try:
+        with suppress(*[SimulatorError, NotRunning] if kind else []):  # the test's own exception says more
             self.release()
-        except (SimulatorError, NotRunning):
-            if kind is None:  # otherwise the test's own exception says more
-                raise
 
     def __repr__(self) -> str:
         return f"Hold({self.name!r})"
-
-    def _list(self, query: dict[str, Any]) -> Any:
-        timeout_s = query.get("timeout", 0) + BEYOND_S
-        asked = {"name": self.name, **query}
-        return self._control.ask("GET", below(self._path, "holds"), query=asked, timeout_s=timeout_s)
 
 
 class Rule:
     """A rule that was added; `remove` deletes it."""
 
-    @checked
-    def __init__(self, control: Control, path: str, id: str) -> None:
+    def __init__(self, sandbox: Records, id: str) -> None:
         self.id = id
-        self._control = control
-        self._path = path
+        self._sandbox = sandbox
 
     def remove(self) -> None:
         """Delete it; payments that it decided continue."""
-        self._control.ask("DELETE", below(self._path, "rules", self.id))
+        self._sandbox.ask("DELETE", below("/rules", self.id))
 
     def __repr__(self) -> str:
         return f"Rule({self.id!r})"
@@ -121,7 +121,7 @@ class Sandbox(Records):
         super().__init__(control, described)
         self._is_ours = is_ours
 
-    def call(self, method: Method, path: Target, json: Any = None, *, timeout_s: Seconds = TIMEOUT_S) -> Answer:
+    def call(self, method: Name, path: Target, json: Any = None, *, timeout_s: Seconds = TIMEOUT_S) -> Answer:
         """Send one signed request as the first reseller; `path` has its query, percent-encoded. Every status is an
         answer. With `clock: {signature: sandbox}` it is signed at the sandbox's time. Raises `NoAnswer` when the
         connection ends without an answer and `NotRunning` when nothing listens."""
@@ -143,7 +143,7 @@ class Sandbox(Records):
             raise ValueError("advance either by a duration or to a time")
         done = self._advance({"seconds": seconds(0 if by is None else by)} if to is None else {"to": moment(to)})
         if by is to is None and not (done["fired"] or done["idle"]):
-            warn(NOTHING_DUE, RuntimeWarning, stacklevel=OF_THE_CALLER)
+            warn_of([NOTHING_DUE])
         return done
 
     def run_until_idle(self) -> dict[str, Any]:
@@ -151,37 +151,36 @@ class Sandbox(Records):
         such as a payment that a receiver makes for each callback."""
         done = self._advance({"until": "idle"})
         if not done["idle"]:
-            raise NotIdle(printable(evidence.not_idle(self, done)), done)
+            reason = done.get("reason") or "something is left to happen"
+            text = f"the sandbox is not idle: {reason}; next: {evidence.due(self)}\n{evidence.happened(self)}"
+            raise NotIdle(printable(text), done)
         return done
 
     def _advance(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
         done = dict(self.ask("POST", "/clock/advance", wanted, timeout_s=LONG_S))
         if text := evidence.blocked_receivers(done):
             done["warning"] = text
-            warn(text, RuntimeWarning, stacklevel=OF_THE_CALLER + 1)
+            warn_of([text])
         return done
 
     def rule(self, section: Section, rule: Mapping[str, Any]) -> Rule:
         """Add a rule, written as in a scenario, before all others of its section. Warns of the findings of `check`."""
-        return self._add(section, rule)
+        made = self.ask("POST", "/rules", {"section": section, "rule": rule})
+        warn_of(made["warnings"])
+        return Rule(self, made["id"])
 
     def fault(self, rule: Mapping[str, Any]) -> Rule:
         """Add a fault: `{"when": {"path": "/v2/topup"}, "times": 1, "then": {"status": 500}}`."""
-        return self._add("faults", rule)
+        return self.rule("faults", rule)
 
-    def _add(self, section: str, rule: Mapping[str, Any]) -> Rule:
-        made = self.ask("POST", "/rules", {"section": section, "rule": dict(rule)})
-        warn_of(made, OF_THE_CALLER + 2)
-        return Rule(self._control, self._path, made["id"])
-
-    def hold(self, name: HoldName) -> Hold:
+    def hold(self, name: Name) -> Hold:
         """Return the hold of this name. Rules keep answers, callbacks and webhooks in it with `then: {"hold": name}`.
         Leaving `with` releases the remaining answers and deliveries."""
-        return Hold(self._control, self._path, name)
+        return Hold(self, name)
 
     def deposit(self, amount: Money, reseller: Name | None = None, description: Name | None = None) -> dict[str, Any]:
         """Credit a wallet, by default the first reseller's; return the ledger entry."""
-        body = {"amount": str(amount)} | ({} if description is None else {"description": description})
+        body = given(amount=str(amount), description=description)
         return dict(self.ask("POST", below("/resellers", reseller or self.code, "deposits"), body))
 
     def set_callback(self, url: Name, *, method: Annotated[str, choice("POST", "GET")] = "POST") -> None:
@@ -194,8 +193,7 @@ class Sandbox(Records):
     def replies(self, name: Name, replies: Sequence[Mapping[str, Any]]) -> None:
         """Plan the answers of an inbox, in order: `[{"status": 500}, {"status": 200}]`. The last answer repeats. Warns
         of real waits under a manual clock."""
-        made = self.ask("PUT", below("/inbox", name), {"replies": [dict(reply) for reply in replies]})
-        warn_of(made, OF_THE_CALLER + 1)
+        warn_of(self.ask("PUT", below("/inbox", name), {"replies": replies})["warnings"])
 
     def reset(self) -> None:
         """Return to the start of the scenario."""
@@ -207,17 +205,15 @@ class Sandbox(Records):
 
     def rewind(self, mark: Name | None = None, *, to: Moment | None = None, n: int | None = None) -> None:
         """Return to a mark, to a time, or to just after the nth entry of the tape."""
-        wanted = _place(mark, to, n)
-        if not wanted:
-            raise ValueError("a moment is one of a mark, a time and a number of entries")
-        self._describe(self.ask("POST", "/rewind", wanted, timeout_s=LONG_S))
+        self._describe(self.ask("POST", "/rewind", given(mark=mark, to=to and moment(to), n=n), timeout_s=LONG_S))
 
     def fork(
         self, mark: Name | None = None, *, to: Moment | None = None, n: int | None = None, id: Name | None = None
     ) -> "Sandbox":
         """Create a copy of this sandbox as it is now, or as it was at a moment. Leaving `with` deletes the copy."""
-        body = {"fork": {"of": self.id, **_place(mark, to, n)}} | ({} if id is None else {"id": id})
-        return Sandbox(self._control, self._control.ask("POST", "/sandboxes", body, timeout_s=LONG_S), is_ours=True)
+        place = given(of=self.id, mark=mark, to=to and moment(to), n=n)
+        made = self._control.ask("POST", "/sandboxes", given(id=id, fork=place), timeout_s=LONG_S)
+        return Sandbox(self._control, made, is_ours=True)
 
     def delete(self) -> None:
         """Delete it; of the default sandbox this is refused."""
@@ -237,30 +233,28 @@ class Sandbox(Records):
         for message in self._messages(inbox, timeout_s):
             if refid in (None, message.data.get("refid")) and status in (None, message.data.get("status")):
                 return message
-        raise AssertionError(printable(evidence.no_callback(self, refid, status, inbox)))
+        raise AssertionError(evidence.no_callback(self, refid, status, inbox))
 
     def expect_status(self, refid: Name, status: PaymentStatus) -> None:
         """Check the payment's present status. Raises `AssertionError` with its story."""
         found = self.transaction(refid)
         if found is None:
-            raise AssertionError(printable(evidence.no_payment(self, refid)))
+            raise AssertionError(evidence.no_payment(self, refid))
         if found["status"] != status:
-            hint = evidence.pending(self) + evidence.held(self, refid)
-            raise AssertionError(printable(f"{refid} is {found['status']}, not {status}{hint}\n{self.story(refid)}"))
+            raise AssertionError(evidence.failed(self, f"{refid} is {found['status']}, not {status}", refid))
 
     def expect_balance(self, amount: Money, reseller: Name | None = None) -> None:
         """Check a wallet, by default the first reseller's. Raises `AssertionError` with its payments."""
         balance = self.balance(reseller)
         if balance != Decimal(str(amount)):
-            text = f"the balance is {balance}, not {amount}{evidence.pending(self)}"
-            raise AssertionError(printable(f"{text}\n{evidence.payments(self)}"))
+            raise AssertionError(evidence.failed(self, f"the balance is {balance}, not {amount}"))
 
     def expect_callback(self, refid: Name, *, status: CallbackStatus | None = None) -> dict[str, Any]:
         """Check that a receiver accepted a callback about the payment; return the attempt. Raises `AssertionError`."""
         for row in self.callbacks(refid=refid):
-            if row["state"] == "delivered" and status in (None, row["payment_status"]):
+            if (row["status"] or 0) // 100 == 2 and status in (None, row["payment_status"]):
                 return row
-        raise AssertionError(printable(evidence.no_callback(self, refid, status)))
+        raise AssertionError(evidence.no_callback(self, refid, status))
 
     def expect_no_refusals(self) -> None:
         """Check that no request was answered with a status from 400. Raises `AssertionError` with the reasons."""
@@ -288,12 +282,3 @@ class Sandbox(Records):
         except SimulatorError as refused:
             if refused.status != NOT_FOUND:
                 raise
-
-
-def _place(mark: str | None, to: str | datetime | None, n: int | None) -> dict[str, Any]:
-    """Return one of the three as the control API takes it; none of them is the present. Raises `ValueError`."""
-    wanted = {"mark": mark, "to": None if to is None else moment(to), "n": n}
-    given = {name: value for name, value in wanted.items() if value is not None}
-    if len(given) > 1:
-        raise ValueError("a moment is one of a mark, a time and a number of entries")
-    return given

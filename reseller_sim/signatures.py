@@ -1,22 +1,19 @@
 """Signs requests (SPEC 5.1) for httpx, httpx2, requests and anything else, and verifies signed webhooks (SPEC 6.3)."""
 
 import secrets
-import sys
 import time
 from base64 import b64decode, b64encode
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from hmac import compare_digest, digest
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from reseller_sim.arguments import Header, Method, checked
+from reseller_sim.arguments import Name, checked
 
 Request = TypeVar("Request")
 
-# The base classes of auth objects in HTTP clients. Only imported modules are used.
-_BASES = (("httpx", "Auth"), ("httpx2", "Auth"), ("requests.auth", "AuthBase"))
 TOLERANCE_S = 300
 WEBHOOK_HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
 
@@ -24,22 +21,13 @@ WEBHOOK_HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
 class HMACAuth:
     """Signs each request with an API key and its secret, in Base64 as the integrator holds it.
 
-    `httpx.Client(auth=HMACAuth(…))`, the asynchronous one and httpx2 alike, and `requests.get(…, auth=HMACAuth(…))`. An
-    instance is an `Auth` or `AuthBase` of those clients that were imported before it was made; to others it is a
-    callable, which they accept as well. Raises `ValueError` for a secret that is not Base64.
+    It is a callable, which each client takes: `httpx.Client(auth=HMACAuth(…))`, the asynchronous one and httpx2 alike,
+    and `requests.get(…, auth=HMACAuth(…))`. A body is signed as a whole; a stream has to be read first. Raises
+    `ValueError` for a secret that is not Base64.
     """
 
-    requires_request_body = True  # httpx reads a streamed body before it asks for the signature
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> "HMACAuth":
-        """Create an instance of the base classes that the imported clients check for."""
-        found = [getattr(sys.modules.get(module), name, cls) for module, name in _BASES]
-        bases = tuple(base for base in found if not issubclass(cls, base))
-        kind = type(cls.__name__, (cls, *bases), {"__module__": cls.__module__}) if bases else cls
-        return super().__new__(kind)
-
     @checked
-    def __init__(self, api_key: Header, api_secret: Header) -> None:
+    def __init__(self, api_key: Name, api_secret: Name) -> None:
         self.api_key = api_key
         try:
             self._secret = b64decode(api_secret, validate=True)
@@ -51,7 +39,7 @@ class HMACAuth:
 
     @checked
     def headers(
-        self, method: Method, url: str, body: bytes | bytearray | str = b"", *, at: float | None = None
+        self, method: Name, url: str, body: bytes | bytearray | str = b"", *, at: float | None = None
     ) -> dict[str, str]:
         """Return the four headers for a request, with a new nonce; `url` may be complete or a path, with the query as
         it is sent; `at` is the time of signing in Unix seconds, by default the present."""
@@ -68,19 +56,13 @@ class HMACAuth:
             "X-Signature": f"v1={signature}",
         }
 
-    def auth_flow(self, request: Any) -> Generator[Any, Any, None]:
-        """Sign for httpx and httpx2, which call this once the body is complete."""
-        request.headers.update(self.headers(request.method, str(request.url), request.content))
-        yield request
-
     def __call__(self, request: Request) -> Request:
-        """Sign a prepared request of requests, or a request of httpx if the instance is not an `Auth` of httpx."""
-        prepared: Any = request
-        if hasattr(prepared, "prepare_body"):
-            body = prepared.body = _whole(prepared)
-        else:
-            body = prepared.read()
-        prepared.headers.update(self.headers(prepared.method, str(prepared.url), body or b""))
+        """Sign a request of httpx or httpx2, or a prepared one of requests. Raises `TypeError` for a stream."""
+        sent: Any = request
+        body = sent.body if hasattr(sent, "prepare_body") else sent.content
+        if not isinstance(body, bytes | str | None):
+            raise TypeError(f"a body is signed as a whole: read the {type(body).__name__} before, and send its bytes")
+        sent.headers.update(self.headers(sent.method, str(sent.url), body or b""))
         return request
 
 
@@ -88,17 +70,6 @@ def _canonical_query(query: str) -> str:
     """Return the parameters sorted by key, equal keys in their order, without parameters that have no `=`."""
     parameters = [part for part in query.split("&") if "=" in part]
     return "&".join(sorted(parameters, key=lambda part: part.partition("=")[0]))
-
-
-def _whole(prepared: Any) -> bytes | None:
-    """Return the body of a prepared request as bytes; a stream is read, and sent with its length."""
-    body = prepared.body
-    if body is None or isinstance(body, bytes):
-        return body
-    if not isinstance(body, str):
-        prepared.headers.pop("Transfer-Encoding", None)
-        body = body.read() if hasattr(body, "read") else b"".join(body)
-    return body.encode() if isinstance(body, str) else bytes(body)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,22 +13,9 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from reseller_sim import launcher
-from reseller_sim.arguments import (
-    RATE,
-    Clock,
-    Credentials,
-    Header,
-    Moment,
-    Name,
-    Scenario,
-    Url,
-    checked,
-    is_url,
-    moment,
-)
-from reseller_sim.control import Control, NotStarted, WrongAnswer, below
+from reseller_sim.arguments import RATE, Clock, Moment, Name, Scenario, Url, checked, is_url, moment
+from reseller_sim.control import Control, NotStarted, WrongAnswer, below, given
 from reseller_sim.exchange import bypass
-from reseller_sim.identity import OF_THE_CALLER
 from reseller_sim.sandbox import Sandbox, warn_of
 
 __tracebackhide__ = True  # pytest shows the line of the test
@@ -52,7 +39,7 @@ class Simulator:
     control API, ending in `/_sim`.
     """
 
-    def __init__(self, url: Url | None = None, token: Header | None = None) -> None:
+    def __init__(self, url: Url | None = None, token: Name | None = None) -> None:
         own = os.environ if url is None else {}
         address = url or own.get("RESELLER_SIM_URL") or DEFAULT_URL
         if not is_url(address):
@@ -116,7 +103,7 @@ class Simulator:
         clock: Clock | None = "manual",
         start: Moment | None = None,
         seed: int | None = None,
-        credentials: Credentials | None = "unique",
+        credentials: Name | None = "unique",
         audit: bool = True,
         tape: Name | Path | None = None,
         mark: Name | None = None,
@@ -139,18 +126,16 @@ class Simulator:
                 raise ValueError("mark names a place on a tape: give the tape, too")
             if any(value is not None for value in (scenario, start, seed)):
                 raise ValueError("a tape has its own scenario, start and seed: leave them out")
-            return self._begun(Path(tape).resolve(), mark, id, clock)
-        own = {"id": id, "seed": seed, "credentials": credentials}
+            return self._begun(Path(tape), mark, id, clock)
+        own = {"id": id, "seed": seed, "credentials": credentials, "audit": None if audit else False}
         first = None if start is None else moment(start)
         yaml, value = self._read(scenario)
-        judged = None if audit else False
-        if yaml is not None:
-            query = own | {"clock": clock, "start": first, "audit": judged}
-            made = self.control.ask("POST", "/sandboxes", yaml, query=query)
+        if yaml is None:
+            wanted = given(scenario=value, clock=_clock(clock, first) or None, **own)
+            made = self.control.ask("POST", "/sandboxes", wanted)
         else:
-            wanted = own | {"scenario": value, "clock": _clock(clock, first), "audit": judged}
-            made = self.control.ask("POST", "/sandboxes", {k: part for k, part in wanted.items() if part is not None})
-        warn_of(made, OF_THE_CALLER + 1)
+            made = self.control.ask("POST", "/sandboxes", yaml, query={"clock": clock, "start": first, **own})
+        warn_of(made["warnings"])
         return Sandbox(self.control, made, is_ours=True)
 
     def open(self, id: Name = "default") -> Sandbox:
@@ -176,16 +161,11 @@ class Simulator:
 
     def _begun(self, tape: Path, mark: str | None, id: str | None, clock: str | None) -> Sandbox:
         """Create a sandbox from a tape, with the requested clock mode."""
-        if self._folder is not None and tape.is_relative_to(self._folder) and tape.suffix == ".tape":
-            named = {"file": tape.relative_to(self._folder).as_posix(), "mark": mark}
-            wanted = {"id": id, "tape": {name: part for name, part in named.items() if part is not None}}
-            made = self.control.ask("POST", "/sandboxes", {k: part for k, part in wanted.items() if part is not None})
-        else:
-            made = self.control.ask("POST", "/sandboxes", tape.read_bytes(), query={"id": id, "mark": mark})
+        made = self.control.ask("POST", "/sandboxes", tape.read_bytes(), query={"id": id, "mark": mark})
+        sandbox = Sandbox(self.control, made, is_ours=True)
         if clock is not None:
-            self.control.ask("PUT", below("/sandboxes", made["id"], "clock"), _clock(clock, None))
-            made = self.control.ask("GET", below("/sandboxes", made["id"]))
-        return Sandbox(self.control, made, is_ours=True)
+            sandbox.ask("PUT", "/clock", _clock(clock, None))
+        return sandbox
 
     def close(self) -> None:
         """End the process that `start` started. A simulator that was started elsewhere is unaffected."""
@@ -202,16 +182,15 @@ class Simulator:
         return f"Simulator({self.url!r})"
 
 
-def _clock(clock: str | None, start: str | None) -> dict[str, Any] | None:
-    """Return `x60` as the mode and rate of the control API, which refuses a mode that it does not know."""
+def _clock(clock: str | None, start: str | None) -> dict[str, Any]:
+    """Return `x60` as the mode and rate of the control API."""
     rate = RATE.fullmatch(clock or "")
-    wanted = {"start": start, "mode": "xN" if rate else clock, "rate": float(rate[1]) if rate else None}
-    return {name: part for name, part in wanted.items() if part is not None} or None
+    return given(start=start, mode="xN" if rate else clock, rate=float(rate[1]) if rate else None)
 
 
 class Process:
-    """The command `serve` on a free port, ready to answer. `ready` is its first line as JSON, `lines` are the latest
-    lines after it. Raises `NotStarted`."""
+    """The command `serve` on a free port, ready to answer. `ready` is the line that says so, as JSON, `lines` are the
+    latest other lines. Raises `NotStarted`."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
         self.lines: deque[str] = deque(maxlen=LINES_KEPT)
@@ -220,27 +199,25 @@ class Process:
             [sys.executable, launcher.__file__, "serve", "--json", "--port", "0", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             env=_environment(),
             encoding="utf-8",
             errors="replace",
             start_new_session=True,  # Ctrl-C ends the tests, which then clean up
         )
         atexit.register(self.close)
-        stdout, stderr = self._process.stdout, self._process.stderr
-        assert stdout is not None
-        assert stderr is not None
-        errors = self._drain(stderr)
+        assert self._process.stdout is not None
+        output = self._process.stdout
         timer = self._kill_after(START_TIMEOUT_S)
-        line = stdout.readline(LINE_CHARS_MAX)
+        while (line := output.readline(LINE_CHARS_MAX)) and not line.startswith('{"url"'):
+            self.lines.append(line.rstrip("\n"))
         timer.cancel()
-        self._drain(stdout)
+        threading.Thread(target=self._drain, args=(output,), name="reseller-sim output", daemon=True).start()
         try:
             self.ready: dict[str, Any] = json.loads(line)
         except ValueError:
             self.close()
-            errors.join(STOP_TIMEOUT_S)
-            said = [text[:LINE_CHARS_SHOWN] for text in [line.rstrip(), *self.lines] if text.strip()][-LINES_SHOWN:]
+            said = [text[:LINE_CHARS_SHOWN] for text in self.lines if text.strip()][-LINES_SHOWN:]
             reason = f"the simulator did not start: it ended with exit code {self._process.returncode}"
             raise NotStarted("\n  ".join([reason, *said])) from None
 
@@ -251,17 +228,11 @@ class Process:
         timer.start()
         return timer
 
-    def _drain(self, stream: IO[str]) -> threading.Thread:
+    def _drain(self, output: IO[str]) -> None:
         """Read the output until it ends, since a full pipe would block the process."""
-
-        def read() -> None:
-            with stream:
-                while line := stream.readline(LINE_CHARS_MAX):
-                    self.lines.append(line.rstrip("\n"))
-
-        thread = threading.Thread(target=read, name="reseller-sim output", daemon=True)
-        thread.start()
-        return thread
+        with output:
+            while line := output.readline(LINE_CHARS_MAX):
+                self.lines.append(line.rstrip("\n"))
 
     def close(self) -> None:
         """End it; once it has ended, do nothing. In a forked copy of the process that started it, nothing either."""

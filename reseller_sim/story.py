@@ -1,21 +1,20 @@
 """The story of a payment, and rows of the journal and of callbacks, as lines to read."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from reseller_sim.arguments import checked
 from reseller_sim.formats import printable, shown_time
 
 Row = Mapping[str, Any]
 TIME_CHARS = 29
 
 
+@dataclass(frozen=True, repr=False)
 class Story:
     """One payment from the first request to the last callback: `data` of the control API, `lines` for people."""
 
-    @checked
-    def __init__(self, data: Row) -> None:
-        self.data = data
+    data: Row
 
     @property
     def status(self) -> str:

@@ -126,9 +126,9 @@ def _answer(one: dict[str, Any]) -> str:
 
 def _hint(control: Control, name: str) -> str:
     """Return the end of a sentence about an inbox that no callback and no webhook uses."""
-    from reseller_sim.evidence import inbox_hint_of
+    from reseller_sim.evidence import inbox_hint
 
-    hint = inbox_hint_of(control.get("/resellers")["resellers"], name)
+    hint = inbox_hint(control.get("/resellers")["resellers"], name)
     return hint.replace(", which no callback uses", "; no callback uses it")
 
 

@@ -59,9 +59,9 @@ def test_the_client_believes_the_authority_that_a_variable_names(
     monkeypatch.setenv(variable, str(own.certificate))
     from reseller_sim import exchange
 
-    exchange._context.cache_clear()
+    exchange._usual_trust.cache_clear()
     assert Simulator(url).control.ask("GET", "/health")["version"] == "9"
-    exchange._context.cache_clear()
+    exchange._usual_trust.cache_clear()
 
 
 def test_a_health_check_beside_the_server_believes_its_certificate_alone(

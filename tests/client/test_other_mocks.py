@@ -9,7 +9,7 @@ import httpx
 import pytest
 import requests
 
-from reseller_sim import NotRunning, Receiver, Sandbox
+from reseller_sim import Receiver, Sandbox
 from tests.support.processes import ROOT
 
 PAGE = (ROOT / "docs" / "pytest.md").read_text("utf-8").partition("## Other mock libraries")[2].partition("\n## ")[0]
@@ -85,22 +85,6 @@ def test_the_simulator_is_driven_where_the_network_is_forbidden(
 def test_the_simulator_is_driven_beside_a_cassette(own: Sandbox, vcr: AbstractContextManager[object]) -> None:
     with vcr:
         drive(own)
-
-
-def test_a_library_that_cuts_the_client_off_is_named_with_its_line(own: Sandbox) -> None:
-    library = pytest.importorskip("pytest_socket")
-    library.socket_allow_hosts(["10.0.0.1"])
-    try:
-        with (
-            pytest.warns(UserWarning, match="tried to use socket"),
-            pytest.raises(
-                NotRunning,
-                match=r"cannot be used: pytest_socket forbids it: let it .*--allow-hosts=127\.0\.0\.1 of pytest$",
-            ),
-        ):
-            own.advance()
-    finally:
-        library._remove_restrictions()
 
 
 def test_responses_lets_the_code_under_test_through(own: Sandbox) -> None:

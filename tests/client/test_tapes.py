@@ -53,10 +53,3 @@ def test_a_file_that_is_no_tape_is_refused(simulator: Simulator, tmp_path: Path)
     (tmp_path / "no.tape").write_text("hello")
     with pytest.raises(SimulatorError, match="is not the beginning of a tape"):
         simulator.sandbox(tape=tmp_path / "no.tape")
-
-
-def test_a_file_below_the_folder_of_scenarios_is_named(tape: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Simulator.start(scenarios=tape.parent) as simulator:
-        monkeypatch.setattr(Path, "read_bytes", lambda *_: pytest.fail("the server reads it"))
-        with simulator.sandbox(tape=tape) as sandbox:
-            assert refids(sandbox) == ["one", "two"]

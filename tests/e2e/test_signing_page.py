@@ -85,7 +85,7 @@ def test_the_signer_of_the_page_signs_every_kind_of_request() -> None:
         ("POST", "/v2/topup", b'{"refid": "\xc3\xa9"}'),
     ):
         request = httpx2.Request(method, f"http://127.0.0.1:8080{target}", content=body)
-        sent = next(HMACAuth(KEY, SECRET_TEXT).auth_flow(request)).headers
+        sent = HMACAuth(KEY, SECRET_TEXT)(request).headers
         query = request.url.query.decode()
         wanted = sign(method, query, body, timestamp=sent["X-Timestamp"], nonce=sent["X-Nonce"], secret=SECRET)
         assert (sent["X-Api-Key"], sent["X-Signature"]) == (KEY, wanted)

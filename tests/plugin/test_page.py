@@ -2,14 +2,13 @@
 
 import re
 import sys
-from dataclasses import fields
+from inspect import signature
 from pathlib import Path
 
 import pytest
 
-from reseller_sim import pytest_plugin
+from reseller_sim import Simulator, pytest_plugin
 from reseller_sim.pytest_report import FILES, TEST
-from reseller_sim.pytest_sandbox import Settings
 from tests.support.pages import blocks, empty_folder, follow, printed_on_terminal
 from tests.support.processes import ROOT, serving
 
@@ -20,7 +19,7 @@ REFERENCE = (ROOT / "docs" / "pytest.md").read_text("utf-8")
 SUITE = next(block.text for block in blocks(PAGE) if block.name == "test_shop.py")
 SERVE = "reseller-sim serve "
 SET_UP_LINES_MAX = 12
-NAMES = [one.name for one in fields(Settings)]
+NAMES = set(signature(Simulator.sandbox).parameters) - {"self", "id"}
 
 
 def folder_with_pytest(tmp_path: Path) -> Path:
