@@ -337,7 +337,7 @@ READING = (
         edited(STATEMENT, put("data.0.date", "21-11-2026 12:00:00.000"))),
     Row("metadata without the at sign", "callback-url-answer", "@metadata",
         _raw("/v2/callback-url", b"@metadata", b"metadata")),
-    Row("enabled without a webhook", "webhook-answer", "enabled", edited(WEBHOOK, put("enabled", True))),
+    Row("enabled as a text", "webhook-answer", "enabled", edited(WEBHOOK, put("enabled", "true"))),
     Row("deliveries without hasMore", "deliveries-answer", "hasMore", edited(DELIVERIES, put("hasMore", ...))),
     Row("a redirect", "balance-answer", "the status", answered(BALANCE, 302, b"")),
     Row("HTML instead of JSON", "balance-answer", "the body", answered(BALANCE, 200, b"<html>busy</html>")),
