@@ -304,11 +304,11 @@ def record(call: ApiCall, recorder: LiveSandbox) -> None:
     A suspended call is on that tape already, and gets its answer there. The tape of `recorder` shows calls that it
     cannot replay: of another sandbox, or of a former life.
     """
-    own = call.sandbox
+    own, is_lost = call.sandbox, call.is_lost
     size = recorder.journal.add(call.exchange)
-    if call.tape is None and not call.is_lost:
+    if call.tape is None and not is_lost:
         own.tape.add(call.exchange, size)
     elif call.tape is own.tape:
         own.tape.answer(call.exchange, size)
-    if recorder is not own or (call.tape is not own.tape and call.is_lost):
+    if recorder is not own or (call.tape is not own.tape and is_lost):
         recorder.tape.add(RequestShown(call.exchange), size)

@@ -116,20 +116,19 @@ def _header_lines(headers: tuple[tuple[str, str], ...], host: str, is_delivery: 
 
 async def attempt(client: Client, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
     """Send `outgoing` of the sandbox `owner`, within `timeout_s`."""
-    reader = AnswerReader(outgoing.method, BOUNDS)
     try:
         way = (_recurring_route if len(outgoing.url) <= MAX_TARGET_CHARS else _route_of)(outgoing.url)
         request = request_bytes(outgoing, way)
         origin = way.origin if outgoing.verifies else way.origin._replace(verifies=False)
+        reader = AnswerReader(outgoing.method, BOUNDS)
         is_over = await client.exchange(origin, request, reader, timeout_s, owner)
     except (BadTarget, NotAllowedError) as error:
         return AttemptResult(AttemptEnd.BLOCKED, error=str(error))
     except NotConnectedError as error:
         return AttemptResult(error.end, error=error.reason + _TRUST * error.is_untrusted)
-    finally:
-        reader.release()
     if is_over:
-        why = _complaint(reader, is_tls=origin.is_tls)
+        is_good = not (reader.problem or reader.broke_off or reader.has_extra)
+        why = "" if is_good else _complaint(reader, is_tls=origin.is_tls)
     elif reader.status is None:
         why = f"connected, but no answer within {timeout_s:g} s"
     else:
@@ -141,7 +140,7 @@ async def attempt(client: Client, outgoing: OutgoingRequest, timeout_s: float, o
 
 
 def _complaint(reader: AnswerReader, *, is_tls: bool) -> str:
-    """Return what was wrong with a response, or why it is missing; empty for a good response."""
+    """Return what was wrong with a response, or why it is missing."""
     status = reader.status
     if reader.problem:
         early = f"the answer {reader.problem}"
@@ -149,11 +148,9 @@ def _complaint(reader: AnswerReader, *, is_tls: bool) -> str:
     elif reader.broke_off:
         early, late = f"{reader.broke_off} before an answer came", "then the answer broke off"
         early += "" if is_tls or reader.has_begun else _PERHAPS_TLS
-    elif reader.has_extra:
+    else:
         extra = "a body, which HTTP forbids" if status in WITHOUT_BODY else "more bytes than the answer has"
         return f"status {status} came with {extra}; the status counts"
-    else:
-        return ""
     return early if status is None else f"status {status} came, {late}"
 
 

@@ -50,7 +50,11 @@ class Client:
         connection, left_s = self.take(origin), timeout_s
         if connection is None:
             began = self._loop.time()
-            connection = await self._open(origin, owner, timeout_s)
+            try:
+                connection = await self._open(origin, owner, timeout_s)
+            except BaseException:
+                reader.release()
+                raise
             left_s = timeout_s - (self._loop.time() - began)
         try:
             return await connection.exchange(request, reader, left_s)

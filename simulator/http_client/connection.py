@@ -48,7 +48,8 @@ class Connection(asyncio.Protocol):
 
         Unrequested bytes (some servers send a 408 before they close) would be parsed as the response.
         """
-        return self.is_open and self._ready is not None and not self._ready(0)
+        transport, ready = self._transport, self._ready
+        return transport is not None and ready is not None and not transport.is_closing() and not ready(0)
 
     # One exchange: `exchange`, or `begin`, `send` and the reading of its response; then `end`.
 

@@ -2,6 +2,8 @@
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Coroutine
+from typing import Any
 
 import msgspec
 
@@ -49,7 +51,9 @@ class Slots:
         owner = self._owners.get(name) or self._owners.setdefault(name, _Owner())
         lane = owner.lanes.get(receiver) or owner.lanes.setdefault(receiver, _Lane())
         if not lane.waiting and lane.held < self._per_receiver and owner.held < self._free:
-            self._grant(owner, lane)
+            self._free -= 1
+            owner.held += 1
+            lane.held += 1
             return
         turn = asyncio.get_running_loop().create_future()
         lane.waiting[turn] = None
@@ -64,11 +68,6 @@ class Slots:
                 self._refresh(name, owner, receiver, lane)
             raise
 
-    def _grant(self, owner: _Owner, lane: _Lane) -> None:
-        self._free -= 1
-        owner.held += 1
-        lane.held += 1
-
     def give_back(self, name: str, receiver: Receiver) -> None:
         """Free a slot."""
         owner = self._owners[name]
@@ -76,7 +75,10 @@ class Slots:
         self._free += 1
         owner.held -= 1
         lane.held -= 1
-        self._refresh(name, owner, receiver, lane)
+        if lane.waiting:
+            self._refresh(name, owner, receiver, lane)
+        elif not lane.held:
+            self._delete(name, owner, receiver)
         if self._in_turn:
             self._hand_out()
 
@@ -95,7 +97,9 @@ class Slots:
             lane = owner.lanes[receiver]
             turn, _ = lane.waiting.popitem(last=False)
             if not turn.done():  # else its attempt was cancelled, and has not run since
-                self._grant(owner, lane)
+                self._free -= 1
+                owner.held += 1
+                lane.held += 1
                 turn.set_result(None)
             self._refresh(name, owner, receiver, lane)
 
@@ -109,9 +113,12 @@ class Slots:
         if not owner.ready:
             self._in_turn.pop(name, None)
         if not lane.held and not lane.waiting:
-            del owner.lanes[receiver]
-            if not owner.lanes:
-                del self._owners[name]
+            self._delete(name, owner, receiver)
+
+    def _delete(self, name: str, owner: _Owner, receiver: Receiver) -> None:
+        del owner.lanes[receiver]
+        if not owner.lanes:
+            del self._owners[name]
 
 
 class Slot:
@@ -122,8 +129,8 @@ class Slot:
     def __init__(self, slots: Slots, owner: str, receiver: Receiver) -> None:
         self._slots, self._owner, self._receiver = slots, owner, receiver
 
-    async def __aenter__(self) -> None:
-        await self._slots.take(self._owner, self._receiver)
+    def __aenter__(self) -> Coroutine[Any, Any, None]:
+        return self._slots.take(self._owner, self._receiver)
 
     async def __aexit__(self, *_: object) -> None:
         self._slots.give_back(self._owner, self._receiver)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import datetime
 from time import perf_counter
 from typing import Protocol
@@ -37,6 +37,7 @@ from simulator.wire.payments import STATUS_NAMES
 _PRODUCTION = ("18.140.170.98", "13.215.6.214")
 SOURCE_ADDRESSES = {"staging": ("3.1.120.89", *_PRODUCTION), "production": _PRODUCTION}
 ROTATE = "rotate"  # use a single address per attempt
+_AT_ONCE: AbstractAsyncContextManager[None] = nullcontext()
 
 
 class Sender(Protocol):
@@ -108,23 +109,19 @@ class Courier:
     async def deliver(self, send: Send, clock: Clock) -> AttemptResult:
         """Make an attempt within the receiver timeout. It is recorded on the tape once its turn at the receiver has
         come."""
-        if send.job.url.startswith(INBOX_SCHEME):
-            return await self._attempted(send, clock)
-        async with self._sender.turn(send.job.url, self._owner):
-            return await self._attempted(send, clock)
-
-    async def _attempted(self, send: Send, clock: Clock) -> AttemptResult:
-        job, number, wall = send.job, send.attempt.number, clock.wall()
-        now, timeout_s = clock.at(wall), self.timeout_s(job, clock)
-        request = self.attempt(send, wall)
-        self.sent.add(send, request)
-        self._note(AttemptSent(now, wall, job.id, number, request))
-        began = perf_counter()
-        if job.url.startswith(INBOX_SCHEME):
-            result = await _replied(self.into_inbox(job.url, request, now, wall), clock, timeout_s)
-        else:
-            result = await self._send(request, timeout_s)
-        duration_us = int((perf_counter() - began) * 1e6)
+        job, number, is_to_inbox = send.job, send.attempt.number, send.job.url.startswith(INBOX_SCHEME)
+        async with _AT_ONCE if is_to_inbox else self._sender.turn(job.url, self._owner):
+            wall = clock.wall()
+            now, timeout_s = clock.at(wall), self.timeout_s(job, clock)
+            request = self.attempt(send, wall)
+            self.sent.add(send, request)
+            self._note(AttemptSent(now, wall, job.id, number, request))
+            began = perf_counter()
+            if is_to_inbox:
+                result = await _replied(self.into_inbox(job.url, request, now, wall), clock, timeout_s)
+            else:
+                result = await self._send(request, timeout_s)
+            duration_us = int((perf_counter() - began) * 1e6)
         if isinstance(job, Callback):
             kind, reseller = CALLBACK, job.transaction.reseller
         else:
@@ -137,7 +134,7 @@ class Courier:
     def attempt(self, send: Send, wall: datetime) -> OutgoingRequest:
         """Return the request of an attempt at this wall time, as a span of the trace that it belongs to."""
         job, request = send.job, self.request(send.job, wall, send.attempt.number)
-        trace = self.trace_of(job)
+        trace = self.trace_of(job) if self.traces.by_key else None
         if trace is None:
             return request
         span_id = draw.hexadecimal(self._seed, 16, "span", job.id, send.attempt.number)
@@ -145,8 +142,6 @@ class Courier:
 
     def trace_of(self, job: Job) -> Trace:
         """Return the trace that a job belongs to: its own, or the trace of its payment."""
-        if not self.traces:
-            return None
         own = self.traces.find(job.id)
         return self.traces.find(job.transaction.number) if own is None and isinstance(job, Callback) else own
 

@@ -22,7 +22,7 @@ from simulator.domain.model.delivery_attempts import Send
 from simulator.persistence.tape.entries import ClockSet, Entry
 from simulator.runtime.clock import Clock
 from simulator.runtime.courier import Courier
-from simulator.runtime.lanes import STOPPED, Advance, JobEndLog, Lanes, reason_to_stop, results_in_order
+from simulator.runtime.lanes import STOPPED, Advance, JobEnd, JobEndLog, Lanes, reason_to_stop, results_in_order
 
 # The share per turn of the event loop, which all sandboxes have in common.
 ITEMS_PER_TURN_MAX = 200
@@ -112,7 +112,13 @@ class Driver:
     def _process_share(self, now: datetime) -> bool:
         """Process a turn's share of the items due by `now`, and start the deliveries with the last share. Return False
         when items are left."""
-        self._collect(self._enter(PassTime(ITEMS_PER_TURN_MAX), now))
+        self.caught_up_at = now
+        fired: list[AgendaResult] = self._submit(PassTime(ITEMS_PER_TURN_MAX), now)
+        if self.advancing is not None:
+            self.advancing.record(fired, ITEMS_PER_TURN_MAX)
+        self.lanes.collect([one.send for one in fired if one.send is not None])
+        if self.notifier.waiting:
+            self.ended.notice(fired)
         if self._is_behind(now):
             self.caught_up_at = None
             return False
@@ -257,14 +263,7 @@ class Driver:
         now = self.clock.now()
         for send, result in zip(sends, results, strict=True):
             self._enter(EndAttempt(send.job.id, send.attempt.number, result), now)
-            self.ended.end(send.job)
-
-    def _collect(self, fired: list[AgendaResult]) -> None:
-        """Collect the deliveries that a running clock made due."""
-        if self.advancing is not None:
-            self.advancing.record(fired, ITEMS_PER_TURN_MAX)
-        self.lanes.collect(one.send for one in fired if one.send is not None)
-        self.ended.notice(fired)
+            self.ended.add(JobEnd(send.job))
 
     async def _deliver(self, send: Send) -> None:
         result = await self._courier.deliver(send, self.clock)
@@ -272,10 +271,12 @@ class Driver:
         if not self.catch_up(now):
             await self.settle(now)
         self._submit(EndAttempt(send.job.id, send.attempt.number, result), now)
-        self.ended.end(send.job)
+        if self.notifier.waiting:
+            self.ended.add(JobEnd(send.job))
 
     def _arm(self, due: datetime, now: datetime) -> None:
-        self._disarm()
+        if self._timer is not None:
+            self._timer.cancel()
         self._timer_due = due
         delay_s = min(self.clock.seconds_between(now, due), 86_400.0)
         self._timer = asyncio.get_running_loop().call_later(delay_s, self._tick)

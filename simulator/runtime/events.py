@@ -120,15 +120,16 @@ class EventLog:
         hub.latest += len(self._items)
         self._serials = deque(range(self.began + 1, hub.latest + 1), maxlen=EVENTS_MAX)
 
-    def note(self, item: Item) -> None:
-        """Add an event, evicting the oldest as needed."""
+    def note(self, *items: Item) -> None:
+        """Add events, evicting the oldest as needed."""
         hub = self.hub
-        hub.latest = serial = hub.latest + 1
-        self.count += 1
-        self._items.append(item)
-        self._walls.append(self.clock.latest)
-        self._serials.append(serial)
-        if hub.readers:
+        for item in items:
+            hub.latest = serial = hub.latest + 1
+            self.count += 1
+            self._items.append(item)
+            self._walls.append(self.clock.latest)
+            self._serials.append(serial)
+        if hub.readers and items:
             hub.touch(self)
 
     def entries(self) -> Iterator[tuple[Item, datetime]]:

@@ -156,15 +156,8 @@ class JobEndLog(BoundedLog[JobEnd]):
     def __init__(self) -> None:
         super().__init__(KEPT_MAX, bytes_max=0)
 
-    def end(self, job: Job) -> None:
-        """Add a job, if a task waits for the ends of jobs."""
-        if self.notifier.waiting:
-            self.add(JobEnd(job))
-
     def notice(self, fired: Iterable[AgendaResult]) -> None:
         """Notify waiters of these events; a delivery without an attempt ends with its event."""
-        if not self.notifier.waiting:
-            return
         for one in fired:
             if isinstance(one.item, Delivery) and one.send is None:
                 self.add(JobEnd(one.item))

@@ -161,8 +161,7 @@ class LiveSandbox:
 
     def publish(self) -> None:
         """Publish the events of the commands that were applied; the journal publishes their request before that."""
-        for event in self.new_events:
-            self.events.note(event)
+        self.events.note(*self.new_events)
         self.new_events.clear()
 
     async def submit(self, command: Command) -> Any:

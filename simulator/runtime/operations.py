@@ -59,7 +59,9 @@ class ServerCounts:
         """Count an attempt of a callback or webhook."""
         answered = "accepted" if is_accepted(result) else "refused"
         outcome = answered if result.kind is AttemptEnd.ANSWERED else str(result.kind)
-        add_duration(self.attempts[kind, outcome], duration_us)
+        durations = self.attempts[kind, outcome]
+        durations[bisect_left(BOUNDS_US, duration_us)] += 1
+        durations[-1] += duration_us
 
 
 TICK_S: Final = 0.25

@@ -90,34 +90,34 @@ class Traces:
     """Traces by the items that belong to them; the oldest are evicted."""
 
     def __init__(self) -> None:
-        self._by_key: OrderedDict[Key, TraceContext] = OrderedDict()
+        self.by_key: OrderedDict[Key, TraceContext] = OrderedDict()
 
     def __len__(self) -> int:
-        return len(self._by_key)
+        return len(self.by_key)
 
     def __iter__(self) -> Iterator[Traced]:
         """Yield all of them, oldest first."""
-        return iter(self._by_key.items())
+        return iter(self.by_key.items())
 
     @property
     def size(self) -> int:
         """Return their approximate memory, in bytes."""
-        return sum(_OVERHEAD_BYTES + len(trace.state) for trace in self._by_key.values())
+        return sum(_OVERHEAD_BYTES + len(trace.state) for trace in self.by_key.values())
 
     def note(self, key: Key, trace: TraceContext) -> None:
         """Assign an item to a trace, replacing its earlier trace."""
-        self._by_key[key] = trace
-        self._by_key.move_to_end(key)
-        if len(self._by_key) > EVENTS_MAX:
-            self._by_key.popitem(last=False)
+        self.by_key[key] = trace
+        self.by_key.move_to_end(key)
+        if len(self.by_key) > EVENTS_MAX:
+            self.by_key.popitem(last=False)
 
     def find(self, key: Key) -> TraceContext | None:
         """Return the trace of an item."""
-        return self._by_key.get(key)
+        return self.by_key.get(key)
 
     def restore(self, rows: Iterable[Traced]) -> None:
         """Replace all traces with these."""
-        self._by_key = OrderedDict(rows)
+        self.by_key = OrderedDict(rows)
 
 
 def trace_from(headers: Iterable[tuple[str, str]]) -> Trace:

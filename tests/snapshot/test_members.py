@@ -108,7 +108,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
             "_source_addresses": SCENARIO, "_verifies": SCENARIO,
         },
     ),
-    "Traces": ("_by_key", {}),
+    "Traces": ("by_key", {}),
     "SentRequests": ("_by_attempt _begun", {}),
     "Clock": (
         "latest mode rate",
