@@ -86,7 +86,7 @@ simulate: $(DEV_READY)  ## run 10,000 seeded worlds in virtual time, and print t
 fuzz: $(DEV_READY)   ## run Schemathesis on both documents for ten minutes
 	$(BIN)/python -m tools.fuzzing $(ARGS)
 
-docs: $(DEV_READY)   ## generate pages, tables of pages, contracts/examples.json and the schema's `assume` section
+docs: $(DEV_READY)   ## generate pages, tables of pages, contracts/examples.json, contracts/served and the schema's `assume` section
 	$(BIN)/python -m tools.pages
 
 screenshots: $(DEV_READY)  ## take the pictures of the console for README and docs, with Chromium

@@ -69,12 +69,10 @@ def openapi_command(control: bool, proxy: bool, json: bool, to: Path | None, **f
 
 def _text(name: str, form: str | None, json: bool) -> str:
     """Return the text of a file, with a line feed at its end."""
-    from simulator.contract.openapi import bundled
+    from simulator.contract.openapi import bundled, postman_collection
 
     if form == "postman":
-        from simulator.contract.postman import collection
-
-        return json_module.dumps(collection(name, example_values()), indent=2, ensure_ascii=False) + "\n"
+        return postman_collection(name)
     if json:
         return json_module.dumps(bundled(name), ensure_ascii=False) + "\n"
     return _yaml(bundled(name))
@@ -90,40 +88,6 @@ def _yaml(document: dict[str, Any]) -> str:
             return True
 
     return yaml.dump(document, Dumper=Plain, sort_keys=False, allow_unicode=True, width=120)
-
-
-def example_values() -> dict[str, str]:
-    """Values of a collection's variables by their names (`collections.plan`)."""
-    from simulator.scenario.library import load_scenario
-
-    scenario = load_scenario("default")
-    reseller = scenario.resellers[0]
-    key = next(one for one in reseller.keys if one.state == "active")
-    product = next(iter(scenario.catalog.products.values()))
-    assert product.account is not None
-    assert product.pricing is not None
-    assert product.denomination is not None
-    group = scenario.catalog.groups[0]
-    return {
-        "api_key": key.key,
-        "api_secret": key.secret,
-        "username": reseller.users[0].username,
-        "password": reseller.users[0].password,
-        "product": product.code,
-        "account": product.account.placeholder,
-        "amount": product.denomination.split(",")[0],
-        "field_id": product.pricing.id,
-        "callback_url": reseller.callback.url,
-        "callback_method": reseller.callback.method,
-        "control_token": "",
-        "reseller_code": reseller.code,
-        "product_code": product.code,
-        "category_id": group.categories[0].id,
-        "group_id": group.id,
-        "inbox_name": reseller.callback.url.removeprefix("inbox:"),
-        "sandbox": "default",
-        "request_n": "1",
-    }
 
 
 @verb("assumptions")

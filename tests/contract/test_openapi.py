@@ -13,10 +13,11 @@ import yaml
 
 from simulator.contract import schemas
 from simulator.contract.files import data_dir
-from simulator.contract.openapi import CONTROL, NULL_ALONE, OPENAPI, PROXY, bundled, load, with_types
+from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled, load
 from simulator.contract.schemas import at_pointer, schema
 from tests.support.contract_operations import METHODS, operations, operations_of
 from tests.support.control_queries import PROXY_QUERIES, QUERIES
+from tools.pages.bundle import NULL_ALONE, with_types
 
 DOCUMENTS = (OPENAPI, CONTROL, PROXY)
 COMPONENT_KEY = re.compile(r"[a-zA-Z0-9._-]+")

@@ -6,10 +6,11 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from simulator.contract.openapi import CONTROL, OPENAPI, bundled, of_type, other_types, with_types
+from simulator.contract.openapi import CONTROL, OPENAPI, bundled
 from simulator.contract.schemas import compiled
 from simulator.scenario.library import names, scenario_from_object
 from simulator.scenario.reading.check import schema as scenario_schema
+from tools.pages.bundle import of_type, other_types, with_types
 
 DOCUMENTS = (OPENAPI, CONTROL)
 SECTIONS = {"payments": "Payment", "voids": "Void", "disputes": "Dispute", "bills": "Bill", "faults": "Fault"}

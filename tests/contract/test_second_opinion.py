@@ -18,11 +18,12 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from simulator.contract import schemas
-from simulator.contract.openapi import CONTROL, bundled, other_types
+from simulator.contract.openapi import CONTROL, bundled
 from simulator.contract.schemas import BASE_URI, schema
 from simulator.contract.validate import validator
 from simulator.scenario.reading.check import schema as scenario_schema
 from tests.support.schema_values import ODD, Maker, Words, absolute, patterns, referred
+from tools.pages.bundle import other_types
 
 VALUES_A_SEED = 6
 CHANGES_A_VALUE = 3

@@ -11,16 +11,14 @@ from urllib.parse import quote
 
 import pytest
 
-from simulator.cli.contract import example_values
-from simulator.contract.openapi import CONTROL, OPENAPI
-from simulator.contract.postman import collection
+from simulator.contract.openapi import CONTROL, OPENAPI, postman_collection
 from tests.support.processes import serving
 from tests.support.programs import node_command
 
 pytestmark = pytest.mark.slow
 
 DEADLINE_S = 240.0
-COLLECTIONS = {name: collection(name, example_values()) for name in (OPENAPI, CONTROL)}
+COLLECTIONS = {name: json.loads(postman_collection(name)) for name in (OPENAPI, CONTROL)}
 STATUSES = (0, 1)  # of a run of all requests, whether or not their checks held
 
 

@@ -1,18 +1,22 @@
 """`make docs`: the generated files, and the function that renders each."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from simulator.contract.files import data_dir
+from simulator.contract.openapi import CONTROL, OPENAPI, PROXY
 from tools.pages import (
     assume_section,
     assumptions,
     audit,
+    bundle,
     command_line,
     contract_examples,
     control_api,
     errors,
     metrics,
     mistakes,
+    postman,
     reliability,
     scenario_reference,
     service,
@@ -21,11 +25,17 @@ from tools.pages import (
 
 ROOT = data_dir("contracts").parent
 
-# The reference is rendered from the schema, so the schema comes first. In the schema, one section is generated; in the
-# pages of the service, the control API, signatures, the tape and reliability, only the text between their markers.
+# The reference is rendered from the schema, so the schema comes first; the served documents have the examples. In the
+# schema, one section is generated; in the pages of the service, the control API, signatures, the tape and reliability,
+# only the text between their markers.
 GENERATED: Mapping[str, Callable[[], str]] = {
     "contracts/scenario.schema.json": assume_section.as_json,
     "contracts/examples.json": contract_examples.as_json,
+    **{f"contracts/served/{name}.json": partial(bundle.as_json, name) for name in (OPENAPI, CONTROL, PROXY)},
+    **{
+        f"contracts/served/{name}.postman_collection.json": partial(postman.as_json, name)
+        for name in (OPENAPI, CONTROL)
+    },
     "docs/assumptions.md": assumptions.as_markdown,
     "docs/scenario-reference.md": scenario_reference.as_markdown,
     "docs/cli.md": command_line.as_markdown,

@@ -1,7 +1,6 @@
 """A collection follows from the contract: every operation, its parameters, examples and descriptions, in an order."""
 
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -10,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from simulator.cli.contract import example_values
-from simulator.contract import postman
 from simulator.contract.files import yaml_document
 from simulator.contract.openapi import CONTROL, METHODS, OPENAPI, bundled
-from simulator.contract.postman import body_of, collection, path_with_variables, value_of
 from simulator.contract.schemas import resolved_in
-from tests.support.runner import invoke, refusal
+from tools.pages import postman
+from tools.pages.bundle import bundle
+from tools.pages.postman import body_of, collection, example_values, path_with_variables, value_of
 
 DOCUMENTS = (OPENAPI, CONTROL)
 COLLECTIONS = {name: collection(name, example_values()) for name in DOCUMENTS}
@@ -156,11 +154,12 @@ def test_a_parameter_has_what_a_run_knows_or_the_contracts_example(described: Ma
     assert value_of({"components": {"Kind": {"enum": ["c"]}}}, described) == value
 
 
-def test_a_new_operation_appears_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_operation_appears_by_itself_also_without_a_description(monkeypatch: pytest.MonkeyPatch) -> None:
     document = bundled(OPENAPI)
     new = document["paths"]["/v2/balance"]["get"] | {"operationId": "getLoan", "tags": ["loans"], "summary": "A loan"}
+    del new["description"]
     paths = document["paths"] | {"/v2/loans/{loan}": {"get": new}}
-    monkeypatch.setattr(postman, "bundled", lambda name: document | {"paths": paths})
+    monkeypatch.setattr(postman, "bundle", lambda name: document | {"paths": paths})
     made = collection(OPENAPI, example_values())
     loans = next(folder for folder in made["item"] if folder["name"] == "loans")
     assert [(item["name"], path_of(item)) for item in loans["item"]] == [("A loan", "/v2/loans/{{loan}}")]
@@ -175,7 +174,7 @@ def test_parameters_of_a_path_are_variables_whose_names_say_what_they_are() -> N
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_equal_contracts_give_equal_bytes(name: str) -> None:
-    bundled.cache_clear()
+    bundle.cache_clear()
     assert json.dumps(collection(name, example_values())) == json.dumps(COLLECTIONS[name])
 
 
@@ -193,41 +192,3 @@ def test_the_page_has_every_variable_that_people_set() -> None:
         remembered = {one for kept in yaml_document("postman")[name]["remembered"].values() for one in kept}
         set_by_people = {one["key"] for one in COLLECTIONS[name]["variable"]} & {"base_url", *example_values()}
         assert [one for one in set_by_people - remembered if f"`{one}`" not in page] == []
-
-
-def test_the_command_line_writes_the_collection(tmp_path: Path) -> None:
-    assert json.loads(invoke("openapi", "--as", "postman").stdout)["info"]["name"] == "Reseller API"
-    file = tmp_path / "control.json"
-    assert invoke("openapi", "--as", "postman", "--control", "--to", str(file)).exit_code == 0
-    assert json.loads(file.read_text())["info"]["name"] == "Control API"
-
-
-def test_the_document_can_be_written_to_a_file(tmp_path: Path) -> None:
-    for flags in ((), ("--json",), ("--control", "--json")):
-        file = tmp_path / "document"
-        assert invoke("openapi", *flags, "--to", str(file)).stdout == ""
-        assert file.read_text() == invoke("openapi", *flags).stdout
-
-
-def test_flags_that_contradict_each_other_are_refused() -> None:
-    assert "has a form of its own" in refusal(invoke("openapi", "--as", "postman", "--json"), 2)
-    assert "insomnia" in refusal(invoke("openapi", "--as", "insomnia"), 2)
-
-
-@pytest.mark.parametrize("form", [("--as", "postman"), ("--json",)])
-def test_an_unwritable_file_is_reported_on_one_line(form: tuple[str, ...], tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    said = refusal(invoke("openapi", *form, "--to", str(tmp_path / "file" / "below")), 3)
-    assert "cannot be written" in said
-
-
-def test_only_a_regular_file_is_replaced(tmp_path: Path) -> None:
-    kept, link, pipe = tmp_path / "kept", tmp_path / "link", tmp_path / "pipe"
-    kept.write_text("mine")
-    link.symlink_to(kept)
-    os.mkfifo(pipe)
-    for path in (link, pipe):
-        assert "not a regular file" in refusal(invoke("openapi", "--json", "--to", str(path)), 3)
-    assert kept.read_text() == "mine"
-    assert invoke("openapi", "--json", "--to", str(kept)).exit_code == 0
-    assert json.loads(kept.read_text())["openapi"]

@@ -1,4 +1,4 @@
-"""The contract as a Postman collection, format 2.1: one JSON document, which Postman imports and newman runs.
+"""Render the contract as a Postman collection, format 2.1: one JSON document, which Postman imports and newman runs.
 
 Each operation of a document is in the folder of its tag, after a walkthrough. Operations that delete are in the last
 folder, in reverse order, so the whole collection can be run from top to bottom. `contracts/postman.yaml` has the
@@ -10,14 +10,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
 from simulator.contract.files import yaml_document
-from simulator.contract.openapi import METHODS, bundled
+from simulator.contract.openapi import METHODS
 from simulator.contract.schemas import resolved_in
+from simulator.scenario.library import load_scenario
+from tools.pages.bundle import bundle
 
 SCHEMA = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
 SIGNATURE, BEARER, NONE = "signature", "bearer", "none"
@@ -75,10 +77,47 @@ class Request:
         yield from _VARIABLES_OF[self.authentication]
 
 
+def as_json(name: str) -> str:
+    """Return the collection of a document as a file."""
+    return json.dumps(collection(name, example_values()), indent=1, ensure_ascii=False) + "\n"
+
+
+def example_values() -> dict[str, str]:
+    """Return the defaults of a collection's variables by their names: values of the default scenario."""
+    scenario = load_scenario("default")
+    reseller = scenario.resellers[0]
+    key = next(one for one in reseller.keys if one.state == "active")
+    product = next(iter(scenario.catalog.products.values()))
+    assert product.account is not None
+    assert product.pricing is not None
+    assert product.denomination is not None
+    group = scenario.catalog.groups[0]
+    return {
+        "api_key": key.key,
+        "api_secret": key.secret,
+        "username": reseller.users[0].username,
+        "password": reseller.users[0].password,
+        "product": product.code,
+        "account": product.account.placeholder,
+        "amount": product.denomination.split(",")[0],
+        "field_id": product.pricing.id,
+        "callback_url": reseller.callback.url,
+        "callback_method": reseller.callback.method,
+        "control_token": "",
+        "reseller_code": reseller.code,
+        "product_code": product.code,
+        "category_id": group.categories[0].id,
+        "group_id": group.id,
+        "inbox_name": reseller.callback.url.removeprefix("inbox:"),
+        "sandbox": "default",
+        "request_n": "1",
+    }
+
+
 def collection(name: str, known: Mapping[str, str]) -> dict[str, Any]:
     """Return the collection of a document (`OPENAPI`, `CONTROL`). `known` has the defaults of variables by name, and
     may have unused variables. Ids are derived from names, so the same contract yields the same bytes."""
-    document, own = bundled(name), _own()[name]
+    document, own = bundle(name), _own()[name]
     plain = {request.operation: request for request in _operations(document, own["remembered"])}
     folders = [
         (
@@ -95,7 +134,7 @@ def collection(name: str, known: Mapping[str, str]) -> dict[str, Any]:
     ]
     requests = [request for _, _, each in folders for request in each]
     is_signed = any(request.authentication == SIGNATURE for request in requests)
-    script = (files(__package__) / "postman_sign.js").read_text("utf-8").splitlines()
+    script = Path(__file__).with_name("postman_sign.js").read_text("utf-8").splitlines()
     variables = _variables(requests, {**known, "base_url": document["servers"][0]["url"]})
     return {
         "info": {
@@ -150,7 +189,7 @@ def _request(
     id_, answers = operation["operationId"], operation["responses"]
     content = operation.get("requestBody", {}).get("content", {}).get("application/json")
     meanings = (f"- {status}: {resolved_in(document, answer)['description']}" for status, answer in answers.items())
-    said = ("Deprecated. " if operation.get("deprecated") else "") + operation["description"]
+    said = ("Deprecated. " if operation.get("deprecated") else "") + operation.get("description", "")
     query, headers = ([one for one in parameters if one["in"] == place] for place in ("query", "header"))
     return Request(
         id=id_,
