@@ -8,18 +8,21 @@ from typing import Final
 from simulator.server.http_limits import HttpRefusal
 
 LINES_EVERY_S: Final = 60.0  # for each kind
-TEXTS: Final = {
+LOGGED: Final = {
     "plain": "a client sent plain HTTP to this port, which speaks TLS: use https:// in its address",
     "tls": "a client spoke TLS to this port, which speaks plain HTTP: use http:// instead of https:// in its address",
-    "http2": "a client spoke HTTP/2 without asking for it: let it speak HTTP/1.1",
-    "proxy": "a proxy sent its PROXY protocol: switch that off, and use X-Forwarded-For with --trusted-forwarders",
-    "raw_target": "a client sent a request target with bytes beyond ASCII: percent-encode them, é as %C3%A9",
-    "blank_target": "a client sent a request target with blanks: percent-encode them as %20",
-    "version": "a client sent a request line that does not end in HTTP/1.1, in capitals: GET /v2/balance HTTP/1.1",
-    "method": "a client sent a method that HTTP does not have: write methods in capital letters, GET",
-    "line_feed": "a client sent a header with a line feed: Base64 of openssl and encodestring has one after each line",
-    "connect": "a client uses this server as a proxy: except it in NO_PROXY, or unset HTTPS_PROXY",
     "socks": "a client spoke SOCKS to this port: the server is no proxy, take it out of the client's settings",
+}
+"""Lines about clients that do not read the answer. The others are logged with their answer."""
+_ANSWERS: Final = {
+    "http2": "HTTP/2 is not supported; use HTTP/1.1",
+    "proxy": "the PROXY protocol is not supported; switch it off, and use X-Forwarded-For with --trusted-forwarders",
+    "raw_target": "its target has bytes beyond ASCII; percent-encode them, é as %C3%A9",
+    "blank_target": "its target has blanks; percent-encode them as %20",
+    "version": "its request line must end in HTTP/1.1, in capitals: GET /v2/balance HTTP/1.1",
+    "method": "its method is not one of HTTP; write methods in capital letters, GET",
+    "line_feed": "a header has a line feed in its value, as Base64 of openssl and encodestring has after each line",
+    "connect": "CONNECT is for proxies, and this server is no proxy; except it in NO_PROXY, or unset HTTPS_PROXY",
 }
 _BEGINNINGS: Final = (
     (b"\x16\x03", "tls"),
@@ -36,16 +39,6 @@ _PARSER_TEXTS: Final = {
     "Missing expected CR after header value": "line_feed",
 }
 _VERSIONS: Final = (b" HTTP/1.1", b" HTTP/1.0")
-_ANSWERS: Final = {
-    "http2": "HTTP/2 is not supported; use HTTP/1.1",
-    "proxy": "the PROXY protocol is not supported",
-    "raw_target": "its target has bytes beyond ASCII; percent-encode them, é as %C3%A9",
-    "blank_target": "its target has blanks; percent-encode them as %20",
-    "version": "its request line must end in HTTP/1.1, in capitals",
-    "method": "its method is not one of HTTP; write methods in capital letters, GET",
-    "line_feed": "a header has a line feed in its value, as Base64 of openssl and encodestring has after each line",
-    "connect": "CONNECT is for proxies, and this server is no proxy",
-}
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -62,13 +55,13 @@ class ForeignClients:
     def explained(self, data: bytes, target: bytes, refusal: HttpRefusal) -> HttpRefusal:
         """Log why a packet is refused, and return the refusal, with an answer that explains it if possible."""
         kind = _kind_of(data, target, refusal)
+        if kind in _ANSWERS:
+            cause = refusal.__cause__
+            refusal = HttpRefusal("malformed_request", _ANSWERS[kind])
+            refusal.__cause__ = cause  # the reader needs it to recognize a HEAD
         text = f"a request was refused with {refusal.status} before it reached a sandbox: {refusal}"
-        self.log(kind or refusal.code, TEXTS.get(kind, text))
-        if kind not in _ANSWERS:
-            return refusal
-        explained = HttpRefusal("malformed_request", _ANSWERS[kind])
-        explained.__cause__ = refusal.__cause__  # the reader needs it to recognize a HEAD
-        return explained
+        self.log(kind or refusal.code, LOGGED.get(kind, text))
+        return refusal
 
     def log(self, kind: str, text: str) -> None:
         """Log a line about a client of this kind, one a minute at most."""

@@ -18,8 +18,7 @@ from simulator.server.http_limits import LINGER_S, SMALL_BODY_BYTES, HttpRefusal
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest
 
 from simulator.server.request_reader import (  # isort: skip
-    BODY, CLOSED, DRAINING, EOF, IDLE, LATE_HEAD, LINGERING, LOST, QUEUED_MAX, SENT, SLICE_BYTES, STOP, ReadingEvent,
-    RequestReader,
+    BODY, CLOSED, DRAINING, IDLE, LATE_HEAD, LINGERING, QUEUED_MAX, SLICE_BYTES, RequestReader,
 )  # fmt: skip
 from simulator.server.answer_writer import AnswerWriter, Gate, GatedTransport
 from simulator.server.responder import BEGUN, AnswerNow, Application, ReadyAnswer, Responder, resume
@@ -152,7 +151,7 @@ class HttpProtocol(asyncio.Protocol):
     def eof_received(self) -> bool:
         """Send the answers to complete requests. End endless waits, since the client may have left. asyncio keeps the
         connection open when this returns True."""
-        has_more = self.reader.state is not LINGERING and self._answer_no_more(EOF)
+        has_more = self.reader.state is not LINGERING and self._answer_no_more(is_stopping=False)
         self.reader.request = None  # its body is cut off
         for request in self.reader.requests:
             request.report_departure()
@@ -167,7 +166,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Execute the requests that arrived completely before the client left, and release everything."""
-        self.reader.move(LOST)
+        self.reader.state = CLOSED
         self._server_state.connections.discard(self)
         self.writer.resume()
         self.ended.set()
@@ -318,7 +317,7 @@ class HttpProtocol(asyncio.Protocol):
         self._drop()
         self.writer.flush()
         if not self._transport.is_closing():
-            self.reader.move(SENT)
+            self.reader.state = LINGERING
             self._transport.resume_reading()
             if self.scheme == "http":  # within TLS one side cannot be closed alone
                 self._transport.write_eof()
@@ -337,21 +336,22 @@ class HttpProtocol(asyncio.Protocol):
         self.ended.set()
         if self.reader.state is LINGERING:
             self._transport.abort()
-        elif not self._answer_no_more(STOP):
+        elif not self._answer_no_more(is_stopping=True):
             self.close()
 
-    def _answer_no_more(self, event: ReadingEvent) -> bool:
+    def _answer_no_more(self, *, is_stopping: bool) -> bool:
         """Close after the last answer, which is the refusal or answers the newest request. Return whether any answer is
-        still to be sent."""
+        still to be sent. A stopping server still reads the body that has begun."""
         self.reader.rest = memoryview(b"")
         self.answer(self._loop.time())
         self.writer.flush()
         self.may_have_left.set()
-        while event is STOP and len(self.reader.requests) > 1:
+        while is_stopping and len(self.reader.requests) > 1:
             self.reader.requests.pop()  # pipelined by the hundred: a stopping server has no time for them
         unanswered = [*([] if self._running is None else [self._running.request]), *self.reader.requests]
         if unanswered:
-            self.reader.move(event)
+            if not (is_stopping and self.reader.state is BODY):
+                self.reader.state = DRAINING
             if not self._refusal:
                 unanswered[-1].keep_alive = unanswered[-1].is_plain = False  # its answer closes, in a task
         return bool(unanswered)

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple, cast
 
-from simulator.server.foreign import TEXTS, ForeignClients
+from simulator.server.foreign import LOGGED, ForeignClients
 from simulator.server.http_limits import LINGER_S
 from simulator.server.regular_files import CannotRead, content_of
 
@@ -203,7 +203,7 @@ class TlsEntry(asyncio.Protocol):
 
     async def _refuse_plain_http(self) -> None:
         self._is_refused = True
-        self._foreign.log("plain", TEXTS["plain"])
+        self._foreign.log("plain", LOGGED["plain"])
         self._transport.write(PLAIN_ANSWER)
         self._transport.write_eof()
         self._transport.resume_reading()  # a connection with unread bytes would be reset, and the answer lost
