@@ -25,16 +25,14 @@ from simulator.options import CONTROL_PATH, DOCUMENT_PATH, Options
 from simulator.preparation import prepare
 from simulator.runtime.clock import MachineTime, Wall, wall_clock
 from simulator.runtime.courier import Sender
-from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import SandboxSpec, quotas
 from simulator.runtime.operations import STOPPING, Operations
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.runtime.scenario_watch import load
 from simulator.scenario.library import load_scenario, with_callback
 from simulator.server.http_limits import REFUSED
-from simulator.server.message import HttpRequest
+from simulator.server.message import HttpRequest, is_browser_at_root
 from simulator.server.responder import PendingAnswer, responder_of
-from simulator.server.sent_request import is_browser_at_root, use_host_of_target
 
 if TYPE_CHECKING:
     from simulator.control.access import Token
@@ -73,7 +71,6 @@ class App(Starlette):
         self.options = options
         self.scenario = scenario
         self.sandboxes = sandboxes
-        self._default = sandboxes.default
         self._router: Router | None = None  # to the servers of a cluster
         self._sender = sender
         self.http: HttpSender | None = None  # closed when the application stops
@@ -140,17 +137,18 @@ class App(Starlette):
             sandbox = self.sandboxes.find(sandbox_id)
             if sandbox is None:
                 refusal = partial(refusals.unknown_sandbox, sandbox_id)
-                return self._pipeline.answer(self._default, path, request, root, refusal=refusal)
+                return self._pipeline.answer(self.sandboxes.default, path, request, root, refusal=refusal)
             prefix = f"{root}{SANDBOX_PREFIX}{sandbox_id}"
             return self._pipeline.answer(sandbox, "/" + rest, request, prefix)
         if self.sandboxes.unique_keys:
             return self._from_root(path, request, root)
-        return self._pipeline.answer(self._default, path, request, root)
+        return self._pipeline.answer(self.sandboxes.default, path, request, root)
 
     async def _from_root(self, path: str, request: ApiRequest, root: str) -> EncodedReply:
         """Answer at the root, where credentials may select a sandbox other than the default one."""
-        owner, request = await owner_at_root(self.sandboxes, self._default, path, request)
-        anonymous = None if owner is self._default or names_owner(path, request) else self._default
+        default = self.sandboxes.default
+        owner, request = await owner_at_root(self.sandboxes, default, path, request)
+        anonymous = None if owner is default or names_owner(path, request) else default
         return await self._pipeline.answer(owner, path, request, root, anonymous)
 
     async def _answer_control(self, scope: Any, receive: Any, send: Any) -> None:
@@ -178,7 +176,6 @@ class App(Starlette):
                 folder,
                 self._router,
             )
-        use_host_of_target(scope)
         self._proxy_prefix.apply_to(scope)
         responder = responder_of(scope)
         if responder is not None:
@@ -191,7 +188,7 @@ class App(Starlette):
         """Switch the default sandbox and all new sandboxes to another scenario; see `runtime.scenario_watch`."""
         if self.options.callback is not None:
             scenario = with_callback(scenario, self.options.callback)
-        deferred = await load(self._default, scenario)
+        deferred = await load(self.sandboxes.default, scenario)
         self.scenario = scenario
         if self._control is not None:
             self._control.state.default_scenario = scenario
@@ -205,15 +202,6 @@ class App(Starlette):
         if self._control is not None:
             self._control.guard.use(control_token, tokens)
             self.sandboxes.events.wake_all()
-
-    def adopt(self, live: LiveSandbox) -> None:
-        """Add a sandbox that was rebuilt from a tape, before this server starts."""
-        self.sandboxes.adopt(live)
-        self.refresh_default()
-
-    def refresh_default(self) -> None:
-        """Look up the default sandbox again, after another one has taken its place."""
-        self._default = self.sandboxes.default
 
     def share(self, cluster: "Cluster") -> None:
         """Forward requests for the sandboxes of other servers of a cluster."""

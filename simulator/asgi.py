@@ -10,7 +10,6 @@ from simulator.api.call import ApiRequest, EncodedReply
 from simulator.api.clients import ROOT_KEY, ProxyPrefix
 from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.server.responder import responder_of
-from simulator.server.sent_request import source_of, unusual_target
 from simulator.wire.traffic import as_sent
 
 
@@ -46,7 +45,12 @@ def below_mount(scope: Any, prefix: ProxyPrefix) -> dict[str, Any]:
 
 
 def incoming(scope: Any, receive: Any, prefix: ProxyPrefix) -> ApiRequest:
-    """Return a request of the reseller API, whose body is still to be received."""
+    """Return a request of the reseller API, whose body is still to be received. It has its target as it was sent where
+    ASGI's decoded path and query differ from it."""
+    responder = responder_of(scope)
+    query = b"?" + scope["query_string"] if scope["query_string"] else b""
+    raw_path = scope.get("raw_path") or b""
+    sent = prefix.below_sent(responder.request.as_sent) if responder is not None else raw_path and raw_path + query
     return ApiRequest(
         method=scope["method"],
         query=scope["query_string"],
@@ -55,8 +59,8 @@ def incoming(scope: Any, receive: Any, prefix: ProxyPrefix) -> ApiRequest:
         client=(scope.get("client") or ("",))[0],
         body=None,
         receive=receive,
-        target=unusual_target(scope, prefix.below_sent),
-        source=source_of(scope),
+        target=b"" if sent == scope["path"].encode("utf-8", "surrogatepass") + query else sent,
+        source=None if responder is None else responder.request,
     )
 
 

@@ -6,7 +6,6 @@ shows, so every client may read them.
 
 import binascii
 import re
-from string import ascii_letters, digits
 
 PREFIX = b"v1="
 DIGEST_BYTES = 32
@@ -14,17 +13,23 @@ DIGEST_CHARACTERS = 44  # in Base64
 FIX = "send v1= and the 44 characters of the Base64 of the HMAC, and nothing else"
 """The fix for every wrong form."""
 
-_BASE64_CHARACTERS = (ascii_letters + digits + "+/=").encode()
 _is_hexadecimal = re.compile(rb"[0-9a-fA-F]{64}").fullmatch
-_is_dashed = re.compile(rb"(?:[0-9a-fA-F]{2}-){31}[0-9a-fA-F]{2}").fullmatch
-_LITERALS = (b"[object Promise]", b"[object Object]", b"[object ArrayBuffer]", b"undefined", b"null", b"None")
-_AWAIT = "await the signature, and encode its bytes in Base64"
 _SHA1_BYTES = 20
-_PRINTED = tuple((re.compile(form).fullmatch, hint) for form, hint in (
+_FLAWS = tuple((re.compile(form, re.DOTALL).fullmatch, hint) for form, hint in (
     (rb"\[?-?\d+(?:, ?-?\d+)+\]?", "it is a list of numbers; encode the digest's bytes in Base64"),
     (rb"<.*|\[B@[0-9a-f]+", "it is a printed object; encode the bytes of its digest in Base64"),
     (rb"0[xX][0-9a-fA-F]{64}", "it is hexadecimal with 0x before it; encode the raw digest in Base64"),
+    (rb"v1=.*", "v1= stands there twice"),
+    (rb"\[object Promise\]", "it is the text {}; await the signature, and encode its bytes in Base64"),
+    (rb"\[object (?:Object|ArrayBuffer)\]|undefined|null|None", "it is the text {}; nothing was signed"),
+    (rb"(?:[0-9a-fA-F]{2}-){31}[0-9a-fA-F]{2}", "it is hexadecimal with dashes, as BitConverter writes it"),
+    (rb".*, .*", "it contains blanks; the header was sent more than once, or with a comma"),
+    (rb".*[ \t\r\n].*", "it contains blanks"),
+    (rb".*[-_].*", "it has - or _ of the URL-safe alphabet; use + and /"),
+    (rb".*[^a-zA-Z0-9+/=].*", "it has characters that are not in Base64"),
+    (rb".*=[^=].*", "its padding (=) is wrong: something follows it"),
 ))  # fmt: skip
+"""What follows v1= instead of Base64, the most specific form first."""
 
 
 def decoded(text: bytes) -> bytes | None:
@@ -54,8 +59,11 @@ def without_prefix(signature: bytes) -> str:
 
 def misspelling(text: bytes) -> str:
     """Return why what follows v1= is not Base64."""
-    printed = next((hint for is_printed, hint in _PRINTED if is_printed(text)), "")
-    return f"what follows v1= is not Base64: {printed or _flaw(text) + repeated(text)}"
+    flaw = next((hint.format(text.decode("latin-1")) for has_form, hint in _FLAWS if has_form(text)), "")
+    if not flaw and len(text) % 4:
+        flaw = "its padding (=) is wrong"
+    flaw = flaw or _one_case(text) or "the bits after its last byte are not zero, or its padding is wrong"
+    return f"what follows v1= is not Base64: {flaw}"
 
 
 def wrong_digest(raw: bytes) -> str:
@@ -86,26 +94,6 @@ def is_utf8(raw: bytes) -> bool:
 def repeated(value: bytes) -> str:
     """Return a hint for a value with a comma, which joins the values of a repeated header; else empty."""
     return "; the header was sent more than once, or with a comma" if b", " in value else ""
-
-
-def _flaw(text: bytes) -> str:
-    if text.startswith(PREFIX):
-        return "v1= stands there twice"
-    if text in _LITERALS:
-        return f"it is the text {text.decode()}; {_AWAIT if b'Promise' in text else 'nothing was signed'}"
-    if _is_dashed(text):
-        return "it is hexadecimal with dashes, as BitConverter writes it"
-    if any(character in b" \t\r\n" for character in text):
-        return "it contains blanks"
-    if any(character in b"-_" for character in text):
-        return "it has - or _ of the URL-safe alphabet; use + and /"
-    if text.translate(None, _BASE64_CHARACTERS):
-        return "it has characters that are not in Base64"
-    if b"=" in text.rstrip(b"="):
-        return "its padding (=) is wrong: something follows it"
-    if len(text) % 4:
-        return "its padding (=) is wrong"
-    return _one_case(text) or "the bits after its last byte are not zero, or its padding is wrong"
 
 
 def _one_case(text: bytes) -> str:

@@ -204,6 +204,6 @@ def _serve(file: "TapeFile", life: "TapeLife", until: Until, flags: dict[str, An
     if until is None and life.tape.damage:
         print_to_stderr(whole_line(f"reseller-sim replay: {file.path}: {file.damage_behind(life)}"))
     with _playing(file, life):
-        running.app.adopt(resume(proof.player, running.app.wall, end and end.at))
+        running.app.sandboxes.adopt(resume(proof.player, running.app.wall, end and end.at))
     running.server.run()
     return 0

@@ -18,7 +18,6 @@ from simulator.persistence.storage import OpenStore
 from simulator.persistence.store import Durability, Store
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
-from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.operations import Operations
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 
@@ -38,10 +37,6 @@ class Application(Protocol):
 
     @property
     def operations(self) -> Operations: ...
-
-    def adopt(self, live: LiveSandbox) -> None: ...
-
-    def refresh_default(self) -> None: ...
 
     async def load(self, scenario: Scenario) -> tuple[str, ...]: ...
 
@@ -81,7 +76,7 @@ class DataFolder:
             except CannotResume as error:
                 raise CannotResume(f"{self.path}: {error}") from None
             keeper.follow(found.player.live, found.last_serial)
-            app.adopt(resume_after_restart(found.player, app.wall, found.left_at))
+            app.sandboxes.adopt(resume_after_restart(found.player, app.wall, found.left_at))
             self.sandboxes.append(sandbox.name)
             for line in found.passed_over:
                 self._tell(f"{self.path}: a snapshot was passed over: {line}")

@@ -90,7 +90,7 @@ class Cluster:
             found = self.owners.restore(DEFAULT, app.surroundings())
             self.store.writer.lives[DEFAULT] = lives[0]
             self._keeper.follow(found.player.live, found.last_serial)
-            app.adopt(resume_after_restart(found.player, app.wall, found.left_at))
+            app.sandboxes.adopt(resume_after_restart(found.player, app.wall, found.left_at))
             self.sandboxes.append(DEFAULT)
         app.sandboxes.keeper = self._keeper
         if is_owner:
@@ -101,7 +101,6 @@ class Cluster:
             self.owners.add(DEFAULT)
         else:
             app.sandboxes.stand_in(self._spec)
-        app.refresh_default()
         app.data_folder = self
 
     def start(self) -> None:
@@ -206,7 +205,6 @@ class Cluster:
             self._keeper.leave(live)
             await sandboxes.give_up(live)
         sandboxes.stand_in(self._spec)
-        self._app.refresh_default()
         while True:
             began_s = monotonic()
             try:

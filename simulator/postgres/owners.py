@@ -19,7 +19,6 @@ from simulator.postgres.postgres_store import READERS_MAX, PostgresStore
 from simulator.runtime.background import in_background
 from simulator.runtime.lives import unshared_budgets
 from simulator.runtime.operations import NotReady
-from simulator.runtime.sandboxes import DEFAULT
 
 RESERVED_S: Final = 600.0
 """How long a name stays reserved for a sandbox that is being created, or that was deleted."""
@@ -165,8 +164,6 @@ class Owners:
         self._keeper.follow(found.player.live, found.last_serial)
         self.app.sandboxes.take_over(resume_after_restart(found.player, self.app.wall, found.left_at))
         self.takeovers += 1
-        if sandbox_id == DEFAULT:
-            self.app.refresh_default()
 
     def restore(self, sandbox_id: str, around: Surroundings) -> RestoredSandbox:
         """Rebuild a sandbox from the store. Raises `CannotResume` and `StoreError`."""

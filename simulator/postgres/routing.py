@@ -25,8 +25,8 @@ from simulator.postgres.forwarding import (
 from simulator.postgres.leases import Peer
 from simulator.postgres.owners import Elsewhere, Unavailable
 from simulator.runtime.sandboxes import DEFAULT, drawn_id, is_sandbox_id
+from simulator.server.message import is_browser_at_root
 from simulator.server.responder import responder_of
-from simulator.server.sent_request import is_browser_at_root
 
 SANDBOX_PATHS: Final = ("/s/", f"{CONTROL_PATH}/sandboxes/", f"{CONTROL_PATH}/inbox/")
 OF_ALL: Final = (f"{CONTROL_PATH}/sandboxes", f"{CONTROL_PATH}/events")

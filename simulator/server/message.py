@@ -1,7 +1,7 @@
 """A request as it was read, and the lines of an answer's head."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import Final
 
@@ -59,6 +59,11 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
         """Return the body that has arrived since the last call."""
         body, self.body = self.body, b""
         return bytes(body)
+
+
+def is_browser_at_root(method: str, path: str, headers: Mapping[bytes, bytes]) -> bool:
+    """Return whether a person opens the server's address, which the service knows nothing of: the console is shown."""
+    return path == "/" and method == "GET" and b"text/html" in headers.get(b"accept", b"").lower()
 
 
 def header_lines(headers: Iterable[tuple[bytes, bytes]]) -> bytes:

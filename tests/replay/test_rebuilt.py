@@ -189,7 +189,8 @@ def test_a_resumed_sandbox_publishes_its_events_in_order_with_the_events_of_the_
         client.advance()
         tape = read_back(client.app, client.live, shows_secrets=True)
     with running(FIRST) as client:
-        client.app.adopt(resume(prove(tape, client.app.replayer, client.app.surroundings()).player, client.app.wall))
+        player = prove(tape, client.app.replayer, client.app.surroundings()).player
+        client.app.sandboxes.adopt(resume(player, client.app.wall))
         client.pay("two")
         log = client.live.events
         serials = [one.serial for one in log.after(0, 1000)]
@@ -210,5 +211,5 @@ def test_rules_of_a_bundled_scenario_are_where_they_were_written() -> None:
     with running(FIRST) as client:
         proof = prove(tape, client.app.replayer, client.app.surroundings(), compiler=compiler_for(tape.head))
         assert proof.difference is None
-        client.app.adopt(resume(proof.player, client.app.wall))
+        client.app.sandboxes.adopt(resume(proof.player, client.app.wall))
         assert client.sim("GET", path).body == rules

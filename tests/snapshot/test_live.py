@@ -67,7 +67,7 @@ def test_a_restored_sandbox_can_continue_under_a_clock_of_its_own() -> None:
         assert began == snapshot.now
         wall.pass_(86_400)
         assert live.clock.now() == began + timedelta(days=1)
-        client.app.adopt(live)
+        client.app.sandboxes.adopt(live)
         client.pay("two")
         assert client.live is live
         statuses = [one.result.status for one in live.core.state.transactions.values()]

@@ -12,7 +12,7 @@ from html import escape
 from itertools import chain, product
 from typing import Any
 from unicodedata import normalize
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 import msgspec
 
@@ -319,6 +319,9 @@ MISTAKES = (
         "body",
         ("body-object-printed", "the body was signed as {}", _ONCE, _short(_printed)),
         ("body-in-base64", "the body was signed or sent in Base64", _ONCE, _short(_in_base64)),
+        ("body-percent-encoded", "the body was percent-encoded before it was signed", _ONCE,
+         _short(lambda r: [quote(r.body, safe=safe).encode() for safe in ("", "!*'()", "/", ";,/?:@&=+$#!*'()")]
+                + [quote_plus(r.body).encode()])),
         ("body-escaped-for-html", "the body was escaped for HTML before it was signed", _ONCE,
          _short(_escaped_for_html)),
         ("body-wrapped", "the body was signed inside of {}", _ONCE,

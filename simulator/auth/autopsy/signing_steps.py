@@ -26,7 +26,7 @@ FIELDS = {
     b"/v2/networkstatus": ("product",),
     b"/v2/bill-presentment": ("product", "account", "amount", "biller_code", "ref2"),
     b"/v2/balance-webhook/deliveries": ("status", "from", "to", "search", "cursor", "limit"),
-    b"/v2/topup": ("remarks", "extras"),
+    b"/v2/topup": ("remarks", "extras", "account"),
     b"/v2/transactions/check": ("refid", "trxid", "user_email"),
     b"/v2/transactions/void": ("refid", "trxid", "user_email", "refund_type", "refund_reason"),
     b"/v2/callback-url": ("url", "method"),

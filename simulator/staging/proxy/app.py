@@ -11,7 +11,6 @@ from simulator.control.access import Guard
 from simulator.control.http import error
 from simulator.options import CONTROL_PATH
 from simulator.server.responder import responder_of
-from simulator.server.sent_request import use_host_of_target
 from simulator.staging.proxy.control import Audit, ProxyControl
 from simulator.staging.proxy.messages import BodyBudget, has_dots, is_control
 from simulator.staging.proxy.relay import Relay
@@ -63,7 +62,6 @@ class Proxy:
             await self._call_back(scope, receive, send, target.removeprefix(CALLBACKS_PATH.encode()))
         elif path == CONTROL_PATH or path.startswith(CONTROL_PATH + "/"):
             responder.cancel_when_left()  # it changes nothing, but may wait for minutes
-            use_host_of_target(scope)
             await self.control(scope, receive, send)
         elif is_control(raw_path) or is_control(self._upstream.base.encode() + raw_path):
             await _refuse(f"what leads to {CONTROL_PATH} is written so")(scope, receive, send)
