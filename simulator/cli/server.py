@@ -11,7 +11,7 @@ import msgspec
 from simulator.app import App, build_app
 from simulator.cli.output import print_to_stderr
 from simulator.cli.process import hide_secrets, tune_gc
-from simulator.cli.server_files import handshakes_of, tokens_of
+from simulator.cli.server_files import tls_of, tokens_of
 from simulator.cli.server_flags import ServerFlags
 from simulator.cli.usage import CannotStart
 from simulator.cli.values import WILDCARDS
@@ -97,7 +97,7 @@ def prepare(
             on_stop=lambda: _stopping(app, on_stop),
             on_notice=lambda text: note_foreign(app, text),
             gate=None if folder is None else folder.gate,
-            handshakes=handshakes_of(flags),
+            tls=tls_of(flags),
         )
         server.drain_s, server.on_drain = flags.drain, lambda: _not_ready(app, DRAINING)
         if flags.store is not None:

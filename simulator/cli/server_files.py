@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from simulator.app import App
     from simulator.control.access import Token
     from simulator.server.serve import Server
-    from simulator.server.tls import Handshakes
+    from simulator.server.tls import TlsSettings
 
 
 class InvalidServerFile(ValueError):
@@ -35,18 +35,18 @@ def reads_again(flags: ServerFlags) -> bool:
     return bool(flags.tls_cert or flags.control_tokens or flags.control_token_file)
 
 
-def handshakes_of(flags: ServerFlags) -> "Handshakes | None":
-    """Return the TLS handshakes if the flags ask for TLS. Raises `CannotStart`, and a usage error if the certificate or
-    the key is missing."""
+def tls_of(flags: ServerFlags) -> "TlsSettings | None":
+    """Return the settings of TLS, if the flags ask for it. Raises `CannotStart`, and a usage error if the certificate
+    or the key is missing."""
     if (flags.tls_cert is None) != (flags.tls_key is None):
         missing = "--tls-key" if flags.tls_key is None else "--tls-cert"
         raise wrong_usage(f"{missing} is missing: give both, or neither")
     if flags.tls_cert is None or flags.tls_key is None:
         return None
-    from simulator.server.tls import Handshakes
+    from simulator.server.tls import TlsSettings
 
     with _starting():
-        return Handshakes(_context(flags.tls_cert, flags.tls_key))
+        return TlsSettings(_context(flags.tls_cert, flags.tls_key))
 
 
 def tokens_of(flags: ServerFlags) -> "tuple[Token, ...]":
@@ -68,11 +68,11 @@ def reload_on_hangup(flags: ServerFlags, app: "App", server: "Server") -> None:
 
 
 def _parts(flags: ServerFlags, app: "App", server: "Server") -> "Iterator[ReloadedFile]":
-    cert, key, handshakes = flags.tls_cert, flags.tls_key, server.handshakes
-    if cert is not None and key is not None and handshakes is not None:
+    cert, key, tls = flags.tls_cert, flags.tls_key, server.tls
+    if cert is not None and key is not None and tls is not None:
 
         def use(context: "ssl.SSLContext") -> None:
-            handshakes.context = context
+            tls.context = context
             _look_at_times(cert, app)
 
         yield ReloadedFile("the certificate", partial(_context, cert, key), use)

@@ -24,7 +24,7 @@ from simulator.server.responder import Application
 from simulator.server.response_batcher import ResponseBatcher
 
 if TYPE_CHECKING:
-    from simulator.server.tls import Handshakes
+    from simulator.server.tls import TlsSettings
 
 _KEEP_ALIVE_S: Final = 75  # longer than the idle time of the usual client pools, so that it is the client that closes
 _TICK_S: Final = 1.0
@@ -60,13 +60,13 @@ class Server(uvicorn.Server):
         listener: socket.socket,
         on_ready: Callable[[], None] | None,
         on_stop: Callable[[], None] | None,
-        handshakes: "Handshakes | None" = None,
+        tls: "TlsSettings | None" = None,
     ) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._should_exit = False
         self._woken = asyncio.Event()
         super().__init__(config)
-        self.handshakes = handshakes
+        self.tls = tls
         self.on_hangup: Callable[[], None] | None = None  # SIGHUP, from when requests are answered
         self._listener = listener
         self._on_ready = on_ready
@@ -80,7 +80,7 @@ class Server(uvicorn.Server):
     @property
     def url(self) -> str:
         """Return the address to give to a client on this machine, without a slash at its end."""
-        scheme = "http" if self.handshakes is None else "https"
+        scheme = "http" if self.tls is None else "https"
         return f"{scheme}://{host_for_clients(self.host)}:{self.port}"
 
     @property
@@ -104,7 +104,7 @@ class Server(uvicorn.Server):
     def answer_early(self, probes: Mapping[str, Probe]) -> None:
         """Answer these paths until the application has started, which may take long. Other requests, and everything
         within TLS, wait until then."""
-        if self.handshakes is None:
+        if self.tls is None:
             self._early = EarlyAnswers(self._listener, probes)
 
     def _end_early(self) -> list[socket.socket]:
@@ -154,8 +154,6 @@ class Server(uvicorn.Server):
         """Stop. A request that does not finish in time gets a disconnect, and is cancelled if that does not end it."""
         if self._on_stop is not None:
             self._on_stop()
-        if self.handshakes is not None:
-            self.handshakes.close()
         if self.server_state.connections or self.server_state.tasks:
             ending = asyncio.create_task(self._end_requests())
             await super().shutdown(sockets)
@@ -191,13 +189,13 @@ def make_server(
     on_stop: Callable[[], None] | None = None,
     on_notice: Callable[[str], object] = lambda text: None,
     gate: Gate | None = None,
-    handshakes: "Handshakes | None" = None,
+    tls: "TlsSettings | None" = None,
 ) -> Server:
     """Bind `host:port` (0: a free one) and return the server for `app`; raises CannotListen.
 
     `on_ready` is called once, when the application has started and requests are answered; `on_stop` when it begins to
     stop, to end what requests wait for; `on_notice` for clients that speak something else than HTTP/1.1. Nothing is
-    sent while `gate` is closed. With `handshakes` it speaks TLS.
+    sent while `gate` is closed. With `tls` it speaks TLS.
     """
     budget, foreign = RequestMemoryBudget(limits), ForeignClients(on_notice)
     plain = partial(HttpProtocol, app, budget, ResponseBatcher(), gate, foreign)
@@ -206,7 +204,7 @@ def make_server(
         host=host,
         port=port,
         loop="auto",  # uvloop where it is installed
-        http=plain if handshakes is None else _behind(handshakes, plain, foreign),  # type: ignore[arg-type]  # uvicorn only calls it
+        http=plain if tls is None else _within_tls(tls, plain, foreign, limits.connections),  # type: ignore[arg-type]  # uvicorn only calls it
         ws="none",
         lifespan="on",
         interface="asgi3",
@@ -219,17 +217,18 @@ def make_server(
         timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=_LAST_RESORT_S,
     )
-    return Server(config, listen(host, port), on_ready, on_stop, handshakes)
+    return Server(config, listen(host, port), on_ready, on_stop, tls)
 
 
-def _behind(
-    handshakes: "Handshakes", plain: Callable[..., asyncio.Protocol], foreign: ForeignClients
+def _within_tls(
+    settings: "TlsSettings", plain: Callable[..., asyncio.Protocol], foreign: ForeignClients, connections_max: int
 ) -> Callable[..., asyncio.Protocol]:
     """Return a factory of protocols for new connections with TLS; `plain` makes the protocol within TLS."""
     from simulator.server.tls import TlsEntry
 
-    def make(**given: Any) -> TlsEntry:
-        return TlsEntry(handshakes, partial(plain, **given), foreign)
+    def make(*, server_state: Any, **given: Any) -> TlsEntry:
+        inside = partial(plain, server_state=server_state, **given)
+        return TlsEntry(settings, inside, foreign, server_state.connections, connections_max)
 
     return make
 

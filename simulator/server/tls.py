@@ -1,8 +1,7 @@
 """TLS for the protocol: a certificate that can be replaced while connections are open, and handshakes with a timeout.
 
-Our protocol gets a connection when its handshake is done. The number of handshakes in progress is bounded, and so is
-their time (`HANDSHAKE_S`); when there are too many, the oldest is closed. A client that sends plain HTTP gets an answer
-that it can read.
+Our protocol gets a connection when its handshake is done, for which a client has `HANDSHAKE_S`. A client that sends
+plain HTTP gets an answer that it can read.
 """
 
 import asyncio
@@ -11,7 +10,7 @@ import ssl
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 from simulator.server.foreign import LOGGED, ForeignClients
 from simulator.server.http_limits import LINGER_S
@@ -19,7 +18,6 @@ from simulator.server.regular_files import CannotRead, content_of
 
 HANDSHAKE_S: Final = 10.0
 SHUTDOWN_S: Final = 30.0  # how long a client may take to read the rest of its answers and to say farewell
-HANDSHAKES_MAX: Final = 1024
 FILE_BYTES_MAX: Final = 1024 * 1024
 
 is_text: Final = re.compile(rb"[\r\n -~]").match  # no record of TLS begins so, and every request of plain HTTP does
@@ -113,43 +111,29 @@ def _content(path: Path) -> bytes:
         raise BadCertificate(f"{path}: {why}") from None
 
 
-class Handshakes:
-    """The TLS handshakes of a server in progress, oldest first, and the context for new connections. The context may be
-    replaced at any time; open connections keep theirs."""
+class TlsSettings:
+    """The context for new connections, and the time limit of their handshakes. The context may be replaced at any time;
+    open connections keep theirs."""
 
-    def __init__(self, context: ssl.SSLContext, *, count_max: int = HANDSHAKES_MAX, limit_s: float = HANDSHAKE_S):
+    def __init__(self, context: ssl.SSLContext, *, handshake_s: float = HANDSHAKE_S) -> None:
         self.context = context
-        self.limit_s = limit_s
-        self._count_max = count_max
-        self._under_way: dict[TlsEntry, None] = {}
-
-    def __len__(self) -> int:
-        return len(self._under_way)
-
-    def begin(self, entry: "TlsEntry") -> None:
-        """Add a connection; close the oldest if there are too many."""
-        if len(self._under_way) >= self._count_max:
-            oldest = next(iter(self._under_way))
-            self.end(oldest)
-            oldest.abort()
-        self._under_way[entry] = None
-
-    def end(self, entry: "TlsEntry") -> None:
-        """Remove a connection whose handshake has ended."""
-        self._under_way.pop(entry, None)
-
-    def close(self) -> None:
-        """Close all connections with a handshake in progress, since the server stops."""
-        for entry in list(self._under_way):
-            self.end(entry)
-            entry.abort()
+        self.handshake_s = handshake_s
 
 
 class TlsEntry(asyncio.Protocol):
-    """A new connection until its handshake is done; then the protocol that `make` returns takes it over."""
+    """A new connection until its handshake is done; then the protocol that `make` returns takes it over. Until then it
+    is in `connections`, the set of the server's connections, of which there are at most `connections_max`."""
 
-    def __init__(self, handshakes: Handshakes, make: Callable[[], asyncio.Protocol], foreign: ForeignClients) -> None:
-        self._handshakes, self._make, self._foreign = handshakes, make, foreign
+    def __init__(
+        self,
+        settings: TlsSettings,
+        make: Callable[[], asyncio.Protocol],
+        foreign: ForeignClients,
+        connections: set[Any],
+        connections_max: int,
+    ) -> None:
+        self._settings, self._make, self._foreign = settings, make, foreign
+        self._connections, self._connections_max = connections, connections_max
         self._transport: asyncio.Transport
         self._shaking: asyncio.Task[None]
         self._has_begun: asyncio.Future[None]
@@ -160,21 +144,26 @@ class TlsEntry(asyncio.Protocol):
         self._is_refused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin the handshake."""
+        """Begin the handshake, unless there are too many connections."""
         self._transport = cast(asyncio.Transport, transport)
-        self._handshakes.begin(self)
         loop = asyncio.get_running_loop()
         self._has_begun = loop.create_future()
         self._shaking = loop.create_task(self._shake())
+        self._connections.add(self)
+        if len(self._connections) > self._connections_max:
+            self.hang_up()
 
-    def abort(self) -> None:
+    def hang_up(self) -> None:
         """Close at once."""
+        self._connections.discard(self)
         self._shaking.cancel()
         self._transport.abort()
 
+    shutdown = hang_up  # uvicorn calls it when the server stops
+
     async def _shake(self) -> None:
         loop = asyncio.get_running_loop()
-        ends_at = loop.time() + self._handshakes.limit_s
+        ends_at = loop.time() + self._settings.handshake_s
         try:
             async with asyncio.timeout_at(ends_at):
                 await self._has_begun
@@ -186,7 +175,7 @@ class TlsEntry(asyncio.Protocol):
             inside = await loop.start_tls(
                 self._transport,
                 self,
-                self._handshakes.context,
+                self._settings.context,
                 server_side=True,
                 ssl_handshake_timeout=max(ends_at - loop.time(), 0.001),
                 ssl_shutdown_timeout=SHUTDOWN_S,
@@ -195,7 +184,7 @@ class TlsEntry(asyncio.Protocol):
             self._transport.abort()
             return
         finally:
-            self._handshakes.end(self)
+            self._connections.discard(self)
         if inside is None or inside.is_closing():
             self._transport.abort()
             return
@@ -237,7 +226,7 @@ class TlsEntry(asyncio.Protocol):
         """Note that the client sends no more."""
         self._has_ended = True
         if not self._is_inside and not self._is_refused:
-            self.abort()
+            self.hang_up()
 
     def _feed(self) -> None:
         """Pass the bytes that arrived before TLS was set up to TLS."""

@@ -5,13 +5,15 @@ import os
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from simulator.server.tls import FILE_BYTES_MAX, BadCertificate, Handshakes, context_of
+from simulator.server.http_limits import HttpLimits
+from simulator.server.tls import FILE_BYTES_MAX, BadCertificate, TlsSettings, context_of
 from tests.support.certificates import Pair, name_of, openssl, pair
 from tests.support.connections import connected, hang_up
 from tests.support.echo_server import PATIENCE_S, Client, Served, serving
@@ -20,10 +22,10 @@ GET = b"GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 @pytest.fixture(params=["uvloop", pytest.param("asyncio", marks=pytest.mark.slow)])
-def served(request: pytest.FixtureRequest) -> Iterator[tuple[Served, Handshakes]]:
-    handshakes = Handshakes(context_of(*pair("first")), count_max=3, limit_s=1.0)
-    with serving(request.param, handshakes=handshakes) as server:
-        yield server, handshakes
+def served(request: pytest.FixtureRequest) -> Iterator[tuple[Served, TlsSettings]]:
+    tls = TlsSettings(context_of(*pair("first")), handshake_s=1.0)
+    with serving(request.param, tls=tls) as server:
+        yield server, tls
 
 
 @asynccontextmanager
@@ -48,7 +50,7 @@ def run(main: Callable[[], Awaitable[None]]) -> None:
 
 
 @pytest.mark.slow
-def test_answers_are_the_same_within_tls(served: tuple[Served, Handshakes]) -> None:
+def test_answers_are_the_same_within_tls(served: tuple[Served, TlsSettings]) -> None:
     body = b"x" * 3_000_000
 
     async def main() -> None:
@@ -65,7 +67,7 @@ def test_answers_are_the_same_within_tls(served: tuple[Served, Handshakes]) -> N
 
 
 @pytest.mark.slow
-def test_a_refusal_in_the_middle_of_a_body_can_be_read(served: tuple[Served, Handshakes]) -> None:
+def test_a_refusal_in_the_middle_of_a_body_can_be_read(served: tuple[Served, TlsSettings]) -> None:
     async def main() -> None:
         async with talking(served[0], pair("first")) as client:
             await client.send(b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 200 + b"\r\n")
@@ -78,7 +80,7 @@ def test_a_refusal_in_the_middle_of_a_body_can_be_read(served: tuple[Served, Han
 
 
 @pytest.mark.slow
-def test_connections_that_are_cut_are_cut_within_tls(served: tuple[Served, Handshakes]) -> None:
+def test_connections_that_are_cut_are_cut_within_tls(served: tuple[Served, TlsSettings]) -> None:
     async def main() -> None:
         async with talking(served[0], pair("first")) as client:
             await client.send(b"GET /abort HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -91,14 +93,14 @@ def test_connections_that_are_cut_are_cut_within_tls(served: tuple[Served, Hands
 
 
 @pytest.mark.slow
-def test_new_connections_are_shown_the_new_certificate_and_old_ones_live_on(served: tuple[Served, Handshakes]) -> None:
-    server, handshakes = served
+def test_new_connections_are_shown_the_new_certificate_and_old_ones_live_on(served: tuple[Served, TlsSettings]) -> None:
+    server, tls = served
 
     async def main() -> None:
         async with talking(server, pair("first")) as old:
             await old.send(GET)
             assert (shown_by(old), (await old.answer()).status) == ("first", 200)
-            handshakes.context = context_of(*pair("second"))
+            tls.context = context_of(*pair("second"))
             async with talking(server, pair("second")) as new:
                 await new.send(GET)
                 assert (shown_by(new), (await new.answer()).status) == ("second", 200)
@@ -112,7 +114,7 @@ def test_new_connections_are_shown_the_new_certificate_and_old_ones_live_on(serv
 
 
 @pytest.mark.slow
-def test_a_session_is_not_resumed_under_a_certificate_of_before(served: tuple[Served, Handshakes]) -> None:
+def test_a_session_is_not_resumed_under_a_certificate_of_before(served: tuple[Served, TlsSettings]) -> None:
     context = pair("first").client
     for _ in range(2):
         with (
@@ -130,7 +132,7 @@ def test_a_session_is_not_resumed_under_a_certificate_of_before(served: tuple[Se
     "sent", [b"\xe2\x80\xa6", b"\x00" * 100, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\xff" * 600]
 )
 def test_bytes_that_are_no_tls_close_the_connection_and_others_are_answered(
-    served: tuple[Served, Handshakes], sent: bytes
+    served: tuple[Served, TlsSettings], sent: bytes
 ) -> None:
     server, _ = served
 
@@ -159,7 +161,7 @@ PLAIN = [
 
 @pytest.mark.parametrize("sent", PLAIN)
 def test_plain_http_is_answered_in_plain_text(
-    served: tuple[Served, Handshakes], sent: bytes, caplog: pytest.LogCaptureFixture
+    served: tuple[Served, TlsSettings], sent: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     server, _ = served
 
@@ -181,7 +183,7 @@ def test_plain_http_is_answered_in_plain_text(
 
 
 @pytest.mark.slow
-def test_a_handshake_that_goes_no_further_ends_and_the_oldest_makes_room(served: tuple[Served, Handshakes]) -> None:
+def test_a_handshake_that_goes_no_further_ends_and_delays_no_other(served: tuple[Served, TlsSettings]) -> None:
     server, _ = served
 
     async def main() -> None:
@@ -202,8 +204,7 @@ def test_a_handshake_that_goes_no_further_ends_and_the_oldest_makes_room(served:
 
 @pytest.mark.slow
 def test_a_server_that_stops_waits_for_no_handshake() -> None:
-    handshakes = Handshakes(context_of(*pair("first")), limit_s=1000)
-    with serving(handshakes=handshakes) as server:
+    with serving(tls=TlsSettings(context_of(*pair("first")), handshake_s=1000)) as server:
         silent = socket.create_connection(("127.0.0.1", server.port), PATIENCE_S)
         with (
             socket.create_connection(("127.0.0.1", server.port), PATIENCE_S) as plain,  # which is accepted later
@@ -213,6 +214,14 @@ def test_a_server_that_stops_waits_for_no_handshake() -> None:
             assert inside.recv(100).startswith(b"HTTP/1.1 200")
     with silent:
         assert silent.recv(1) == b""
+
+
+def test_a_handshake_counts_as_a_connection() -> None:
+    tls = TlsSettings(context_of(*pair("first")), handshake_s=1000)
+    with serving(limits=HttpLimits(connections=2), tls=tls) as server, ExitStack() as opened:
+        connect = partial(socket.create_connection, ("127.0.0.1", server.port), PATIENCE_S)
+        silent = [opened.enter_context(connect()) for _ in range(3)]
+        assert silent[-1].recv(1) == b""
 
 
 def _no_pem(pair_: Pair) -> None:

@@ -14,7 +14,7 @@ from simulator.server.responder import Message
 from simulator.server.responder import Responder as Connection
 from simulator.server.responder import responder_of as connection_of
 from simulator.server.serve import make_server
-from simulator.server.tls import Handshakes
+from simulator.server.tls import TlsSettings
 from tests.support.client import Response
 from tests.support.connections import hang_up
 
@@ -292,13 +292,13 @@ def serving(
     limits: HttpLimits | None = None,
     keep_alive_s: float | None = None,
     app: Echo | None = None,
-    handshakes: Handshakes | None = None,
+    tls: TlsSettings | None = None,
 ) -> Iterator[Served]:
-    """Run a server in a new thread, with TLS if there are `handshakes`."""
+    """Run a server in a new thread, with TLS if there is `tls`."""
     app = app or Echo()
     ready = threading.Event()
     bounds = limits or HttpLimits()
-    server = make_server(app, "127.0.0.1", 0, limits=bounds, on_ready=ready.set, handshakes=handshakes)
+    server = make_server(app, "127.0.0.1", 0, limits=bounds, on_ready=ready.set, tls=tls)
     if keep_alive_s is not None:
         server.config.timeout_keep_alive = keep_alive_s  # type: ignore[assignment]  # whole seconds are too long here
 
