@@ -102,10 +102,6 @@ def _short(make: Callable[[Facts], Iterable[Any]]) -> Callable[[Facts], Iterable
     return lambda facts: make(facts) if 0 < len(facts.body) <= TEXT_BYTES_MAX else ()
 
 
-def _member_not_sent(facts: Facts) -> Iterator[Any]:
-    return _of_members(lambda members: json_texts.with_absent(members, FIELDS.get(facts.path, ())))(facts)
-
-
 def _printed(facts: Facts) -> Iterator[tuple[bytes, str]]:
     if _is_json(facts):
         yield from json_texts.printed(json.loads(facts.body))
@@ -232,10 +228,6 @@ _DECORATIONS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def _hexadecimal(_: bytes, digest: bytes) -> bytes:
-    return digest.hex().encode()
-
-
 _HASH = "sign the Base64 of the SHA-256 of the exact bytes that are sent"
 _ONCE = "serialise once, sign these bytes and send them"
 _UTF8 = "sign and send the same bytes, in UTF-8"
@@ -245,7 +237,7 @@ MISTAKES = (
     *rows(
         "hash",
         ("body-hash-hexadecimal", "the body hash is hexadecimal", "encode the body hash in Base64",
-         always(_hexadecimal, lambda _, digest: digest.hex().upper().encode())),
+         always(lambda _, digest: digest.hex().encode(), lambda _, digest: digest.hex().upper().encode())),
         ("body-hash-missing", "the body hash is missing",
          "sign the body hash; without a body, the hash of no bytes", always(lambda _, digest: b"")),
         ("body-hash-base64-of-hex", "the body hash is the Base64 of the hexadecimal text",
@@ -306,7 +298,8 @@ MISTAKES = (
          _of_members(json_texts.reordered)),
         ("body-member-added", "added to the body after signing: {}", "sign the body when it is complete",
          _of_members(json_texts.without_some)),
-        ("body-member-not-sent", "signed without a value, and not sent: {}", _ONCE, _member_not_sent),
+        ("body-member-not-sent", "signed without a value, and not sent: {}", _ONCE,
+         lambda r: _of_members(lambda members: json_texts.with_absent(members, FIELDS.get(r.path, ())))(r)),
         ("body-letters-lost", "the body was signed with letters that were sent as ?", _UTF8, _lost_letters),
     ),
     *rows(

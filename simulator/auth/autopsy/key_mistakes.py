@@ -62,10 +62,6 @@ def _plain_hash(mixed: Keyed) -> Keyed:
     return lambda key, text: hashlib.sha256(mixed(key, text)).digest()
 
 
-def _other_hmac(name: str) -> Callable[[Facts], list[Keyed]]:
-    return lambda _: [lambda key, text: hmac.digest(key, text, name)]
-
-
 def _url_safe(digest: bytes, sent: bytes) -> bytes:
     return urlsafe_b64encode(digest) if b"-" in sent or b"_" in sent else b""
 
@@ -89,19 +85,6 @@ def _twice(_: Facts) -> Iterator[Any]:
     yield lambda digest, _: b64encode(digest * 2)
     for joint in (b",", b", "):
         yield lambda digest, _, joint=joint: joint.join((b64encode(digest), PREFIX + b64encode(digest)))
-
-
-def _longer(_: Facts) -> Iterator[Any]:
-    yield lambda digest, sent: b64encode(digest) + sent[DIGEST_CHARACTERS:]
-    yield lambda digest, sent: b64encode(digest + lenient(sent)[DIGEST_BYTES:])
-
-
-def _without_other_prefix(signature: bytes) -> bytes | None:
-    return _OTHER_PREFIX.sub(b"", signature) if _OTHER_PREFIX.match(signature) else None
-
-
-def _without_no_prefix(signature: bytes) -> bytes | None:
-    return None if PREFIX in signature[:8] or _OTHER_PREFIX.match(signature) else signature
 
 
 _ONLY = "send the 44 characters of the signature and nothing else"
@@ -146,7 +129,8 @@ MISTAKES = (
     ),
     *rows(
         "algorithm",
-        *((id_, f"the signature was made with {shown}", "use HMAC-SHA256", _other_hmac(name)) for id_, shown, name in (
+        *((id_, f"the signature was made with {shown}", "use HMAC-SHA256",
+           always(lambda key, text, name=name: hmac.digest(key, text, name))) for id_, shown, name in (
             ("sha-1", "SHA-1", "sha1"), ("sha-512", "SHA-512", "sha512"), ("sha-384", "SHA-384", "sha384"),
             ("md5", "MD5", "md5"), ("sha3-256", "SHA3-256", "sha3_256"))),
         ("key-and-string-swapped", "the string is the key of the HMAC, and the secret its message",
@@ -174,7 +158,9 @@ MISTAKES = (
                     lambda digest, _: b64encode(PREFIX + b64encode(digest)))),
         ("signature-cut", "only a part of the signature is sent", _ONLY, _cut),
         ("signature-twice", "the signature is written twice", _ONLY, _twice),
-        ("signature-too-long", "something follows the signature", _ONLY, _longer),
+        ("signature-too-long", "something follows the signature", _ONLY,
+         always(lambda digest, sent: b64encode(digest) + sent[DIGEST_CHARACTERS:],
+                    lambda digest, sent: b64encode(digest + lenient(sent)[DIGEST_BYTES:]))),
         ("signature-case-changed", "the letters of the signature were changed to a single case",
          "send the signature as Base64 writes it",
          always(lambda digest, sent: b64encode(digest).lower() if sent.islower()
@@ -197,9 +183,9 @@ MISTAKES = (
         ("signature-v1-twice", "X-Signature begins with v1= twice", "put v1= before the signature once",
          always(lambda text: text.removeprefix(PREFIX * 2) if text.startswith(PREFIX * 2) else None)),
         ("signature-other-prefix", "X-Signature begins with something other than v1=", "put v1= before the signature",
-         always(_without_other_prefix)),
+         always(lambda text: _OTHER_PREFIX.sub(b"", text) if _OTHER_PREFIX.match(text) else None)),
         ("signature-without-v1", "X-Signature does not begin with v1=", "put v1= before the signature",
-         always(_without_no_prefix)),
+         always(lambda text: None if PREFIX in text[:8] or _OTHER_PREFIX.match(text) else text)),
     ),
     *rows(
         "key",

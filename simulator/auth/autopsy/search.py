@@ -114,7 +114,10 @@ def digest_of(secret: bytes, ways: Ways, string: bytes) -> bytes:
 
 def readings(facts: Facts) -> list[SignatureReading]:
     """Return every way to read the header with at most two mistakes, those with the fewest first."""
-    encodings = [((), _base64), *(((way,), way.make) for way in ways_of(facts, "encoding"))]
+    encodings = [
+        ((), lambda digest, _: b2a_base64(digest, newline=False)),
+        *(((way,), way.make) for way in ways_of(facts, "encoding")),
+    ]
     found: dict[tuple[bytes, bytes], SignatureReading] = {}
     header = facts.signature[:SIGNATURE_BYTES_MAX]
     for wrapping, value in _undone(facts, "wrapping", header, header):
@@ -141,7 +144,3 @@ def _undone(facts: Facts, step: str, value: bytes, right: bytes | None) -> Itera
         made = way.make(value)
         if made is not None and made != right:
             yield (way,), made
-
-
-def _base64(digest: bytes, _: bytes) -> bytes:
-    return b2a_base64(digest, newline=False)

@@ -34,11 +34,6 @@ def _moments(facts: Facts, offsets: Iterable[int]) -> Iterator[int]:
         yield from (int(facts.timestamp) + offset for offset in offsets)
 
 
-def _zones(facts: Facts) -> Iterator[tuple[bytes, str]]:
-    for second, offset_s in zip(_moments(facts, _ZONES_S), _ZONES_S, strict=False):
-        yield b"%d" % second, f"{offset_s / _HOUR_S:+g}"
-
-
 def _seconds_of_milliseconds(facts: Facts) -> Iterator[bytes]:
     if facts.timestamp.isdigit() and len(facts.timestamp) == 13:
         yield from (facts.timestamp[:-3], b"%d" % round(int(facts.timestamp) / 1000))
@@ -222,7 +217,9 @@ MISTAKES = (
     *rows(
         "timestamp",
         ("timestamp-of-zone", "the timestamp is signed {} h off: local time was taken for UTC",
-         "sign and send the seconds since 1970 in UTC", _zones),
+         "sign and send the seconds since 1970 in UTC",
+         lambda r: ((b"%d" % second, f"{offset_s / _HOUR_S:+g}")
+                    for second, offset_s in zip(_moments(r, _ZONES_S), _ZONES_S, strict=False))),
         is_alone=True,
     ),
     *rows(
