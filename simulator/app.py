@@ -86,6 +86,8 @@ class App(Starlette):
         self.data_folder: OpenStore | None = None
         self.tokens: tuple[Token, ...] = ()  # of the control API, besides the control token
 
+    # Requests of the reseller API
+
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one ASGI request from any server."""
         if scope["type"] == "http":
@@ -109,22 +111,22 @@ class App(Starlette):
         request = incoming(scope, receive, self._proxy_prefix)
         await deliver(scope, send, await self._answer(scope["path"], request, scope[ROOT_KEY]))
 
-    def answer_now(self, whole: HttpRequest, client: str) -> PendingAnswer | None:
+    def answer_now(self, sent: HttpRequest, client: str) -> PendingAnswer | None:
         """Return the answer to a complete request of the reseller API, which our own server can write at once."""
-        raw_path, _, query = whole.target.partition(b"?")
+        raw_path, _, query = sent.target.partition(b"?")
         path = self._proxy_prefix.below(raw_path.decode("ascii"))
-        if _is_control(path) or is_browser_at_root(whole.method, path, whole.by_name):
+        if _is_control(path) or is_browser_at_root(sent.method, path, sent.by_name):
             return None
-        if self._router is not None and not self._router.is_here(path, whole.by_name):
+        if self._router is not None and not self._router.is_here(path, sent.by_name):
             return None
         request = ApiRequest(
-            method=whole.method,
+            method=sent.method,
             query=query,
-            headers=whole.headers,
-            by_name=whole.by_name,
+            headers=sent.headers,
+            by_name=sent.by_name,
             client=client,
-            source=whole,
-            body=whole.body,  # type: ignore[arg-type]  # bytes: a plain body is not chunked
+            source=sent,
+            body=sent.body,  # type: ignore[arg-type]  # bytes: a plain body is not chunked
         )
         return self._answer(path, request, self._proxy_prefix.root)
 
@@ -151,31 +153,12 @@ class App(Starlette):
         anonymous = None if owner is default or names_owner(path, request) else default
         return await self._pipeline.answer(owner, path, request, root, anonymous)
 
+    # The control API
+
     async def _answer_control(self, scope: Any, receive: Any, send: Any) -> None:
         scope["root_path"] = ""  # the control API routes by whole paths
         if self._control is None:
-            # Imported with the first control request, so that the server starts sooner.
-            from simulator.control.access import Guard
-            from simulator.control.app import ControlApp
-            from simulator.persistence.rewinding import Rewinder
-
-            guard = Guard(self.options.control_token, self.options.allowed_hosts, self.tokens)
-            unsigned = UnsignedJudge(PathTable(routes()))
-            folder = self.options.scenarios
-            rewinder = Rewinder(self.replayer, self.surroundings())
-            rewinder.forks.add_restored(self.sandboxes)  # before any other fork
-            self._control = ControlApp(
-                self.sandboxes,
-                self.scenario,
-                guard,
-                self.replayer.resend,
-                unsigned,
-                self.replayer,
-                rewinder,
-                self.operations,
-                folder,
-                self._router,
-            )
+            self._control = self._make_control()
         self._proxy_prefix.apply_to(scope)
         responder = responder_of(scope)
         if responder is not None:
@@ -183,6 +166,29 @@ class App(Starlette):
             if scope["method"] == "GET":  # read-only, but may wait for minutes
                 responder.cancel_when_left()
         await self._control(scope, receive, send)
+
+    def _make_control(self) -> "ControlApp":
+        """Return the control API, imported with its first request, so that the server starts sooner."""
+        from simulator.control.access import Guard
+        from simulator.control.app import ControlApp
+        from simulator.persistence.rewinding import Rewinder
+
+        rewinder = Rewinder(self.replayer, self.surroundings())
+        rewinder.forks.add_restored(self.sandboxes)  # before any other fork
+        return ControlApp(
+            self.sandboxes,
+            self.scenario,
+            Guard(self.options.control_token, self.options.allowed_hosts, self.tokens),
+            self.replayer.resend,
+            UnsignedJudge(PathTable(routes())),
+            self.replayer,
+            rewinder,
+            self.operations,
+            self.options.scenarios,
+            self._router,
+        )
+
+    # Changes while the server runs
 
     async def load(self, scenario: Scenario) -> tuple[str, ...]:
         """Switch the default sandbox and all new sandboxes to another scenario; see `runtime.scenario_watch`."""
@@ -221,6 +227,8 @@ class App(Starlette):
         from simulator.persistence.replay.rebuilding import Surroundings
 
         return Surroundings(self.wall, self._sender, self.sandboxes.budgets)
+
+    # Start and stop
 
     def _start(self) -> None:
         """Start the sandboxes' clocks on the running loop, unless already started."""

@@ -199,11 +199,6 @@ def is_secret_name(name: str) -> bool:
     return bool(_SECRET_PART.search(name) or _CAMEL_WORD.search(name))
 
 
-def is_secret_header(name: str) -> bool:
-    """Return whether the whole value of a header of this name is a secret."""
-    return is_secret_name(name) and name.lower() not in HARMLESS_HEADERS
-
-
 def redact_members(body: bytes, put: Put = _mask) -> bytes:
     """Return a body without the values of secret members and parameters: texts and numbers, not lists or objects. It
     may be cut, broken, or sent to a path that has no such member."""
@@ -293,7 +288,8 @@ class Mask:
         if name.lower() == "x-api-key" and value not in self._keys and len(value) > FOREIGN_KEY_CHARS_SHOWN:
             rest = value[FOREIGN_KEY_CHARS_SHOWN:]
             return value[:FOREIGN_KEY_CHARS_SHOWN] + (f"... {MASKED}" if self._put is _mask else self._put(rest))
-        return self._put(value) if is_secret_header(name) else self.text(value)
+        is_secret = is_secret_name(name) and name.lower() not in HARMLESS_HEADERS
+        return self._put(value) if is_secret else self.text(value)
 
     def path(self, path: str) -> str:
         """Return a path without credentials, including those in its parameters and in URLs in it."""

@@ -8,9 +8,11 @@ from reseller_sim.formats import one_line as one_line
 from reseller_sim.formats import whole_line as whole_line
 
 ELLIPSIS = "..."
+QUOTED_CHARS_MAX = 80
+"""The characters of a client's name or value that a sentence quotes."""
 
 
-def shortened(text: str | bytes, chars_max: int, ellipsis: str = ELLIPSIS) -> str:
+def shortened(text: str | bytes, chars_max: int = QUOTED_CHARS_MAX, ellipsis: str = ELLIPSIS) -> str:
     """Return the text, or its first `chars_max` characters and an ellipsis. Bytes beyond ASCII are escaped."""
     if isinstance(text, bytes):
         text = text.decode("ascii", "backslashreplace")

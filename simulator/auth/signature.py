@@ -15,6 +15,7 @@ import msgspec
 from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules, body_hash, canonical_queries, canonical_string, hmac_sha256
 from simulator.auth.form import PREFIX, decoded, misspelling, repeated, without_prefix
+from simulator.shortened import shortened
 
 BODY_BYTES_MAX = 10 * 1024 * 1024
 SIGNATURE_BYTES_MAX = 512
@@ -30,7 +31,6 @@ _UNITS = {13: "milliseconds", 16: "microseconds", 19: "nanoseconds"}
 """By the digits of a timestamp from the year 2001 to 2286; of seconds they would be the year 33658 and later."""
 _HOUR_S, _ZONE_HOURS_MAX, _CLOCK_S = 3600, 14, 60  # of zones, and what a clock may be off beside one
 _CORES = {names.API_KEY: b"apikey", names.TIMESTAMP: b"timestamp", names.NONCE: b"nonce", names.SIGNATURE: b"sign"}
-_NAME_SHOWN_MAX = 40
 _KEY_FORMS = tuple((re.compile(form, re.IGNORECASE), hint) for form, hint in (
     (rb"undefined|null|None|\$.*|\{\{.*|<.*|your.*", "it is a placeholder, or a variable that is not set"),
     (rb"([\"']).*\1", "it has quotes around it"), (rb"bearer .*", "send the key alone, without Bearer"),
@@ -158,7 +158,7 @@ def _near(headers: Mapping[bytes, bytes], name: bytes) -> str:
     """Return a hint at a header that was sent with a name like that of an absent one."""
     near = (sent for sent in headers if sent != name and _CORES[name] in sent.translate(None, b"-_"))
     sent = next((sent for sent in near if sent not in _CORES), b"")
-    return f"; {sent[:_NAME_SHOWN_MAX].decode('latin-1')} was sent, did you mean {_written([name])}?" if sent else ""
+    return f"; {shortened(sent)} was sent, did you mean {_written([name])}?" if sent else ""
 
 
 def _key_form(key: bytes) -> str:

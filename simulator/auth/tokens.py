@@ -163,6 +163,6 @@ def _explain(bad: Exception, token: str, realm: Realm) -> str:
 def _foreign(claims: dict[str, Any], realm: Realm) -> str:
     audience = claims.get("aud")
     if isinstance(audience, str) and audience != realm.sandbox:
-        shown = shortened(audience, 80)
-        return f"the token belongs to the sandbox {shown!r}, and this is {realm.sandbox!r}: use the other address"
+        other = shortened(audience)
+        return f"the token belongs to the sandbox {other!r}, and this is {realm.sandbox!r}: use the other address"
     return "the signature is not this sandbox's: the token was changed, or signed with another key"

@@ -23,7 +23,7 @@ from simulator.contract.query import (
     with_repeats,
 )
 from simulator.contract.schemas import schema
-from simulator.contract.validate import NAME_CHARS_MAX, validator
+from simulator.contract.validate import validator
 from simulator.shortened import shortened
 
 OUTLINE_BYTES_MAX: Final = 64 * 1024
@@ -133,8 +133,7 @@ def _is_json(media_type: bytes) -> bool:
 
 
 def _mistyped(content_type: bytes, wanted: str) -> str:
-    sent = shortened(content_type.decode("ascii", "backslashreplace"), NAME_CHARS_MAX)
-    return f"was sent as {sent}, but must be {wanted}"
+    return f"was sent as {shortened(content_type)}, but must be {wanted}"
 
 
 @cache

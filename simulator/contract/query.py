@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from simulator.contract.schemas import Schema, schema
-from simulator.contract.validate import NAME_CHARS_MAX, validator
+from simulator.contract.validate import validator
 from simulator.shortened import shortened
 
 PARAMETERS_MAX = 1000
@@ -34,7 +34,7 @@ def decode_query(raw: bytes) -> tuple[dict[str, Any], dict[str, list[str]]]:
         try:
             name, value = _decoded(raw_name), _decoded(raw_value)
         except ValueError as bad:
-            problems[shortened(raw_name, NAME_CHARS_MAX)] = [str(bad)]
+            problems[shortened(raw_name)] = [str(bad)]
             continue
         if name not in values:
             values[name] = value

@@ -66,12 +66,6 @@ def resolved(name: str, part: Schema) -> Schema:
     return resolved(name, at_pointer(schema(name), pointer)) | own
 
 
-def referred(part: Schema) -> Schema | None:
-    """Return the schema file that a part refers to; None when it refers to none, or to itself alone."""
-    file = _name_of(part["$ref"]) if isinstance(part.get("$ref"), str) else ""
-    return schema(file) if file else None
-
-
 def compiled(source: Schema) -> "jsonschema_rs.Draft202012Validator":
     """Return a validator for a schema whose references are relative to `BASE_URI` or to its own `$id`."""
     import jsonschema_rs  # imported lazily: it takes 60 ms

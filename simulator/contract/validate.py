@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
 PROBLEMS_MAX = 20
-NAME_CHARS_MAX = 60
 
 # Each problem has a copy of its value, so explaining a large value would take seconds.
 EXPLAINED_SIZE_MAX = 20_000
@@ -226,4 +225,4 @@ def _is_large(value: Any) -> bool:
 
 
 def _dotted(path: list[str | int]) -> str:
-    return ".".join(shortened(str(each), NAME_CHARS_MAX) for each in path)
+    return ".".join(shortened(str(each)) for each in path)

@@ -11,12 +11,12 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from simulator.server.http_limits import SMALL_BODY_BYTES
 from simulator.server.message import STATUS_LINE
 
 BACKLOG: Final = 2048
 """How many connections may wait for the server: here, and as many in the system's backlog."""
 
-HEAD_BYTES_MAX: Final = 16 * 1024
 SILENCE_S: Final = 0.2
 """How long a new connection may send nothing before it waits for the server."""
 
@@ -68,14 +68,14 @@ class EarlyAnswers:
         """Answer a probe. Return False for any other connection that is open."""
         connection.settimeout(SILENCE_S)
         try:
-            head = connection.recv(HEAD_BYTES_MAX, socket.MSG_PEEK)
+            head = connection.recv(SMALL_BODY_BYTES, socket.MSG_PEEK)
         except TimeoutError:
             return False
         probe = next((one for line, one in self._probes.items() if head.startswith(line)), None)
         if head and (probe is None or not head.endswith(b"\r\n\r\n")):
             return False
         if probe is not None:
-            connection.recv(HEAD_BYTES_MAX)
+            connection.recv(SMALL_BODY_BYTES)
             connection.sendall(_encoded(*probe()))
         return True
 

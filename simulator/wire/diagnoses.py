@@ -11,12 +11,11 @@ from simulator.domain.model.catalog import Money
 from simulator.domain.model.details import Detail, DetailKind
 from simulator.domain.model.money import DIGITS_AFTER_MAX, DIGITS_BEFORE_MAX, decimal_text
 from simulator.domain.model.transactions import Status
-from simulator.shortened import ELLIPSIS, shortened
+from simulator.shortened import ELLIPSIS, QUOTED_CHARS_MAX, shortened
 from simulator.wire.money import amount_text
 from simulator.wire.payments import STATUS_NAMES
 
 SENTENCE_CHARS_MAX = 300
-VALUE_CHARS_MAX = 100
 ITEMS_MAX = 12
 
 SENTENCES: Mapping[DetailKind, tuple[str, ...]] = {
@@ -122,11 +121,11 @@ def shown(value: object) -> str:
     if isinstance(value, Money):
         return amount_text(value.amount)
     if isinstance(value, Decimal):
-        is_short = value.is_finite() and abs(value.adjusted()) < VALUE_CHARS_MAX
-        return shortened(decimal_text(value) if is_short else str(value), VALUE_CHARS_MAX)
+        is_short = value.is_finite() and abs(value.adjusted()) < QUOTED_CHARS_MAX
+        return shortened(decimal_text(value) if is_short else str(value))
     if isinstance(value, tuple):
         more = [f"{len(value) - ITEMS_MAX} more"] if len(value) > ITEMS_MAX else []
         return ", ".join([*map(shown, value[:ITEMS_MAX]), *more])
     if isinstance(value, Mapping):
         return " and ".join(f"{name} {shown(one) or '(none)'}" for name, one in value.items())
-    return shortened(str(value), VALUE_CHARS_MAX)
+    return shortened(str(value))

@@ -26,7 +26,7 @@ _ESCAPE = re.compile(rb"%[0-9a-fA-F]{2}")
 
 def _bare(r: Facts) -> Shown:
     if bare := [part for part in parts_of(r) if b"=" not in part]:
-        shown = one_line(shortened(next(filter(None, bare), b""), 100)) or "an empty parameter"
+        shown = one_line(shortened(next(filter(None, bare), b""))) or "an empty parameter"
         for way in (kept, lambda part: part or None, lambda part: part + b"=" if part else None):
             yield way, shown
 

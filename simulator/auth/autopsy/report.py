@@ -36,7 +36,6 @@ _PIECES = {
     "body hash": "sign the Base64 of the SHA-256 of the exact bytes that are sent; without a body, of no bytes",
 }
 _SHOWN = frozenset({"version", "timestamp", "nonce", "method"})  # which have no secret and are short
-_SHOWN_CHARS = 80
 _SIX = "sign v1:<timestamp>:<nonce>:<METHOD>:<query>:<body hash>, with all five colons, and nothing after it"
 _NOT_OF_IT = "the signature was not made of it with this secret"
 _OTHER_KEY = "print the secret, its decoded bytes and the string where the HMAC is made: one of them is another there"
@@ -179,5 +178,5 @@ def _difference(piece: Piece) -> str:
     if piece.name not in _SHOWN:
         what = "missing" if not piece.given else "present, though none was sent" if not piece.expected else "another"
         return f"the {piece.name} is {what}"
-    given, expected = (f"'{one_line(shortened(value, _SHOWN_CHARS))}'" for value in (piece.given, piece.expected))
+    given, expected = (f"'{one_line(shortened(value))}'" for value in (piece.given, piece.expected))
     return f"the {piece.name} is {given} where {expected} is expected"
