@@ -9,7 +9,7 @@ from simulator.domain.model.history import HistoryQuery, figures_of
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.wallet import EntryType
-from simulator.wire import account, history
+from simulator.wire import account, history_page
 from simulator.wire.diagnoses import shown
 
 
@@ -32,7 +32,7 @@ def transactions(call: ApiCall) -> Reply:
     names = [sent] if isinstance(sent, str) else sent
     wanted = HistoryQuery(
         *days,
-        statuses=frozenset(history.STATUS_FILTERS[name] for name in names or history.STATUS_FILTERS),
+        statuses=frozenset(history_page.STATUS_FILTERS[name] for name in names or history_page.STATUS_FILTERS),
         product=product,
         account=call.fields.get("account", ""),
     )
@@ -49,7 +49,7 @@ def transactions(call: ApiCall) -> Reply:
             note_filters(call, ("status", "product", "account"), sum(every.counts.values()), "transaction")
     if state.assumes("history-meta", "page"):
         figures = figures_of(page)
-    return Reply(200, history.body([_record(call, one) for one in page], figures))
+    return Reply(200, history_page.body([_record(call, one) for one in page], figures))
 
 
 def _note_account(call: ApiCall, number: str, others: list[str]) -> bool:
@@ -75,7 +75,7 @@ def _is_known(call: ApiCall, product: str) -> bool:
 
 def _record(call: ApiCall, one: Transaction) -> dict[str, str | None]:
     state = call.sandbox.core.state
-    return history.record(
+    return history_page.record(
         one,
         state.catalog.products.get(one.product),
         category_ids=state.assumes("history-category", "id"),

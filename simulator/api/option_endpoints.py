@@ -19,10 +19,10 @@ from simulator.domain.model.pricing import account_source, biller_field, biller_
 from simulator.domain.queries import NEW_VERSION, SWITCH_IN_SERVICE_ZONE, has_newest_shape, version_switch
 from simulator.domain.state import State
 from simulator.wire import error_bodies
-from simulator.wire import options as wire
+from simulator.wire import option_lists as wire
 from simulator.wire.diagnoses import shown
 from simulator.wire.money import encode
-from simulator.wire.options import Page
+from simulator.wire.option_lists import Page
 
 LIMIT_MAX = 25_000
 

@@ -35,7 +35,7 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import NO_QUOTAS
 from simulator.runtime.traces import trace_of
 from simulator.wire.money import encode
-from simulator.wire.tokens import deprecation
+from simulator.wire.token_answers import deprecation
 
 
 class Pipeline:

@@ -19,7 +19,7 @@ from simulator.api.token_credentials import closed_to_token, denied_at_token, ho
 from simulator.auth import headers as names
 from simulator.auth.signature import Denied
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.wire.tokens import PATH, REFRESH_PATH
+from simulator.wire.token_answers import PATH, REFRESH_PATH
 
 OPEN, LEGACY = Access.OPEN, Access.LEGACY
 

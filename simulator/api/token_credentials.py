@@ -19,8 +19,8 @@ from simulator.domain.model import draw
 from simulator.domain.model.resellers import Reseller
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.wire import error_bodies, tokens
-from simulator.wire.tokens import PATH, PATHS, REFRESH_PATH
+from simulator.wire import error_bodies, token_answers
+from simulator.wire.token_answers import PATH, PATHS, REFRESH_PATH
 
 _BEARER = re.compile(rb"bearer(?: +(.*))?", re.IGNORECASE | re.DOTALL)
 
@@ -112,14 +112,14 @@ def _answer(call: ApiCall, reseller: Reseller, holder: TokenHolder, *, fresh: bo
     call.exchange.reseller = reseller.code
     realm, limits, now = realm_of(call.sandbox), call.sandbox.scenario.limits, call.now
     lifetime = limits.token_lifetime
-    issued = tokens.Issued(
+    issued = token_answers.Issued(
         access=issue(realm, Use.ACCESS, holder, now, lifetime),
         id=issue(realm, Use.ID, holder, now, lifetime),
         refresh=issue(realm, Use.REFRESH, holder, now, limits.refresh_token_lifetime) if fresh else None,
         expires_in_s=int(lifetime.total_seconds()),
     )
     shape = call.sandbox.scenario.assume.get("token-answer", "both")
-    return Reply(200, tokens.authentication_result(issued, shape))
+    return Reply(200, token_answers.authentication_result(issued, shape))
 
 
 def _refuse(call: ApiCall, diagnosis: str, told: str = "") -> Reply:

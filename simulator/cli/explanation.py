@@ -22,7 +22,7 @@ from simulator.domain.model.instants import sandbox_time
 from simulator.domain.model.likeness import nearest
 from simulator.redaction import redact_urls
 from simulator.staging.signing import CannotSign, secret_bytes
-from simulator.wire.tokens import PATHS
+from simulator.wire.token_answers import PATHS
 
 TOLERANCE_S = 300.0
 LINE_CHARS_MAX = 300

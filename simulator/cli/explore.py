@@ -193,7 +193,7 @@ def explore_command(
 
 def _explored(flags: ServerFlags, reports: Reports, wanted: Wanted) -> int:
     from simulator.cli.reports.explore import exit_code, suites
-    from simulator.server.serve import host_for_clients
+    from simulator.server.uvicorn_server import host_for_clients
 
     os.environ.update(bypass(os.environ, f"http://{host_for_clients(flags.host)}"))  # COMMAND inherits them
     check_programs(wanted.command, wanted.restart)

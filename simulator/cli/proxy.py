@@ -21,7 +21,7 @@ from simulator.whole_files import refuse_other_than_file, write_whole
 
 if TYPE_CHECKING:
     from simulator.cli.values import TokenFile
-    from simulator.server.serve import Server
+    from simulator.server.uvicorn_server import Server
     from simulator.staging.proxy.app import Proxy
     from simulator.staging.proxy.watcher import Watcher
     from simulator.staging.signing import Address
@@ -117,7 +117,7 @@ def proxy_command(
 
 
 def _run(flags: ProxyFlags, *, as_json: bool) -> int | None:
-    from simulator.server.serve import CannotListen, make_server
+    from simulator.server.uvicorn_server import CannotListen, make_server
 
     exit_quietly_when_stopped()
     raise_file_limit()

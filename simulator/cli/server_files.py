@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from simulator.app import App
     from simulator.control.access import Token
-    from simulator.server.serve import Server
     from simulator.server.tls import TlsSettings
+    from simulator.server.uvicorn_server import Server
 
 
 class InvalidServerFile(ValueError):

@@ -11,7 +11,7 @@ from simulator.server.http_limits import RequestMemoryBudget
 Act = Callable[[], None]
 
 
-class Gate(Protocol):
+class OutputGate(Protocol):
     """Whether bytes may leave now."""
 
     def is_open(self, act: Act, refuse: Act = ..., /) -> bool:
@@ -35,7 +35,7 @@ class GatedTransport:
     """A transport that writes and closes, in the order of the calls, and each piece when the gate is open for it: what
     is written later may depend on a later commit. With `is_free` set, the next bytes need no gate."""
 
-    def __init__(self, transport: asyncio.Transport, gate: Gate) -> None:
+    def __init__(self, transport: asyncio.Transport, gate: OutputGate) -> None:
         self._transport = transport
         self._gate = gate
         self._held: deque[tuple[bytes, list[Act]]] = deque()  # what the gate holds, and what follows each

@@ -20,7 +20,7 @@ from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest
 from simulator.server.request_reader import (  # isort: skip
     BODY, CLOSED, DRAINING, IDLE, LATE_HEAD, LINGERING, QUEUED_MAX, SLICE_BYTES, RequestReader,
 )  # fmt: skip
-from simulator.server.answer_writer import AnswerWriter, Gate, GatedTransport
+from simulator.server.answer_writer import AnswerWriter, GatedTransport, OutputGate
 from simulator.server.responder import BEGUN, AnswerNow, Application, ReadyAnswer, Responder, resume
 from simulator.server.response_batcher import ClientDeadline, ResponseBatcher
 
@@ -51,7 +51,7 @@ class HttpProtocol(asyncio.Protocol):
         app: Application,
         budget: RequestMemoryBudget,
         batcher: ResponseBatcher,
-        gate: Gate | None = None,
+        gate: OutputGate | None = None,
         foreign: ForeignClients | None = None,
         *,
         config: Config,

@@ -77,7 +77,7 @@ class AnswerStage(IntEnum):
 AWAITED, BEGUN, OVER = AnswerStage
 
 
-class Connection(Protocol):
+class HttpConnection(Protocol):
     """The part of a connection that answers need."""
 
     client: tuple[Any, ...]
@@ -101,7 +101,7 @@ class Responder:
 
     __slots__ = ("_connection", "_is_chunked", "_is_read", "_left", "_waiting", "has_input", "request", "stage")
 
-    def __init__(self, connection: Connection, request: HttpRequest) -> None:
+    def __init__(self, connection: HttpConnection, request: HttpRequest) -> None:
         self._connection = connection
         self.request = request
         self.stage: AnswerStage = AWAITED

@@ -12,7 +12,7 @@ from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.history import Total
 from simulator.domain.model.wallet import Entry, EntryType
 from simulator.wire.money import number
-from simulator.wire.options import link
+from simulator.wire.option_lists import link
 from simulator.wire.timestamps import day_first, year_first, year_first_ms
 
 

@@ -14,7 +14,7 @@ from simulator.domain.model.webhooks import (
     ReplayRefused,
     Webhook,
 )
-from simulator.wire import catalog, options
+from simulator.wire import catalog, option_lists
 from simulator.wire.money import number
 from simulator.wire.timestamps import iso_utc
 
@@ -84,7 +84,7 @@ def _resource(entry: CatalogEntry) -> dict[str, Any]:
     match entry.resource:
         case Option() as option:
             assert entry.product is not None, "an option comes with its product"
-            return options.option(entry.product, entry.field_id, option, by_denomination=newer)
+            return option_lists.option(entry.product, entry.field_id, option, by_denomination=newer)
         case Product() as product:
             return catalog.product_body(product, by_denomination=newer, has_loss_risk=entry.has_loss_risk)
         case part:

@@ -14,7 +14,7 @@ from simulator.staging.bodies import as_dict, as_list, as_text, dicts
 from simulator.staging.importer.account_answers import Offer, ProductAnswers
 from simulator.staging.importer.catalog_differences import list_differences, product_differences, tree_differences
 from simulator.staging.importer.fitting import fit_groups, fit_product
-from simulator.wire.options import label_without_validity
+from simulator.wire.option_lists import label_without_validity
 
 MYR = "MYR"
 ALWAYS_SENT = ("product_code", "field_id")

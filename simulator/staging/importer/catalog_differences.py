@@ -14,9 +14,9 @@ from simulator.domain.model.catalog import Catalog, OptionList, Product
 from simulator.shortened import one_line
 from simulator.staging.bodies import as_dict, as_text
 from simulator.staging.importer.account_answers import Offer, ProductAnswers, biller_field
-from simulator.wire import catalog, legacy, options
+from simulator.wire import catalog, legacy, option_lists
 from simulator.wire.money import encode
-from simulator.wire.options import Page
+from simulator.wire.option_lists import Page
 
 VALUE_CHARS_MAX = 80
 _ABSENT: Any = object()
@@ -57,14 +57,14 @@ def _of_offer(answers: ProductAnswers, product: Product, field_id: str, offer: O
 
     def shown(found: OptionList) -> list[Any]:
         page = Page.of(len(found), 1, max(1, len(found)))
-        items: list[Any] = _ours(options.options(product, field_id, found, page, by_denomination=True))["items"]
+        items: list[Any] = _ours(option_lists.options(product, field_id, found, page, by_denomination=True))["items"]
         return items
 
     yield from _lines(place, _by_code(offer.active, shown(ours.active), "code"))
     yield from _lines(f"{place}, inactive", _by_code(offer.inactive, shown(ours.inactive), "code"))
     if field_id == biller_field(answers.body) and answers.billers:
         page = Page.of(len(ours.active), 1, max(1, len(ours.active)))
-        body = options.billers(product, ours.active, page, "", {}, is_paged=False)
+        body = option_lists.billers(product, ours.active, page, "", {}, is_paged=False)
         yield from _lines("billers", _by_code(answers.billers, _ours(body)["data"], "biller_code"))
     elif offer.account in answers.subproducts:
         body = legacy.subproducts(product, ours.active)

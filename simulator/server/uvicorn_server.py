@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import uvicorn
 
-from simulator.server.answer_writer import Gate
+from simulator.server.answer_writer import OutputGate
 from simulator.server.early import BACKLOG, EarlyAnswers, Probe
 from simulator.server.foreign import ForeignClients
 from simulator.server.http_limits import HttpLimits, RequestMemoryBudget
@@ -188,7 +188,7 @@ def make_server(
     on_ready: Callable[[], None] | None = None,
     on_stop: Callable[[], None] | None = None,
     on_notice: Callable[[str], object] = lambda text: None,
-    gate: Gate | None = None,
+    gate: OutputGate | None = None,
     tls: "TlsSettings | None" = None,
 ) -> Server:
     """Bind `host:port` (0: a free one) and return the server for `app`; raises CannotListen.
