@@ -260,6 +260,8 @@ MISTAKES = (
         ("body-hash-keyed", "the body hash is an HMAC with the secret", "hash the body with SHA-256, without a key",
          _short(lambda r: [lambda body, _: b64encode(hmac.digest(r.secret, body, "sha256")),
                            lambda body, _: hmac.digest(r.secret, body, "sha256").hex().encode()])),
+        ("body-hash-decorated", "the body hash is signed as {}", _HASH,
+         lambda r: ((lambda _, digest, write=write: write(digest), shown) for shown, write in _DECORATIONS.items())),
     ),
     *rows(
         "body",
@@ -301,15 +303,6 @@ MISTAKES = (
         ("body-member-not-sent", "signed without a value, and not sent: {}", _ONCE,
          lambda r: _of_members(lambda members: json_texts.with_absent(members, FIELDS.get(r.path, ())))(r)),
         ("body-letters-lost", "the body was signed with letters that were sent as ?", _UTF8, _lost_letters),
-    ),
-    *rows(
-        "hash",
-        ("body-hash-decorated", "the body hash is signed as {}", _HASH,
-         lambda r: ((lambda _, digest, write=write: write(digest), shown) for shown, write in _DECORATIONS.items())),
-        is_alone=True,
-    ),
-    *rows(
-        "body",
         ("body-object-printed", "the body was signed as {}", _ONCE, _short(_printed)),
         ("body-in-base64", "the body was signed or sent in Base64", _ONCE, _short(_in_base64)),
         ("body-percent-encoded", "the body was percent-encoded before it was signed", _ONCE,
@@ -321,6 +314,5 @@ MISTAKES = (
          _of_json(lambda body: [(b'{"data":%b}' % body, "another object"), (b"[%b]" % body, "a list")])),
         ("body-members-renamed", "the members of the body are signed with names in {}", _ONCE,
          _of_members(json_texts.renamed)),
-        is_alone=True,
     ),
 )  # fmt: skip

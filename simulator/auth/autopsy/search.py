@@ -36,9 +36,8 @@ HMACS_MAX = 100_000
 LOOP_HMACS_MAX = 3300
 """The same for a search that a refusal waits for on the event loop: about 15 ms, enough
 for nearly all single mistakes."""
-_TRIED_FIRST = 24  # ways of a mistake that are tried before the rest of others
+_TRIED_FIRST = 24  # ways of a mistake that are tried before the rest of others; and of two mistakes together
 _TRIED_LATER = (240, 2760)  # further ways of each, in two rounds
-_PAIRED_MAX = 60  # pairs of ways of two mistakes
 _EXAMPLES = tuple((sha256(b"").digest() * 2)[:size] for size in (32, 16, 20, 48, 64))
 
 Candidate = tuple[Signing, Ways, bytes]
@@ -93,10 +92,10 @@ def candidates(facts: Facts) -> Iterator[Candidate]:
         yield from ((signing, (way,), signing.string((way,))) for way in tried[-1] for signing in accepted)
     for count, each in product(_TRIED_LATER, reversed(ways)):  # thousands of timestamps last
         yield from ((signing, (way,), signing.string((way,))) for way in islice(each, count) for signing in accepted)
-    paired = [some for some in tried if some and not some[0].mistake.is_alone]
+    paired = [some for some in tried if some]
     for signing in accepted:
         for one, other in combinations(paired, 2):
-            for pair in islice(product(one, other), _PAIRED_MAX):
+            for pair in islice(product(one, other), _TRIED_FIRST):
                 if pair[0].step != pair[1].step:
                     yield signing, pair, signing.string(pair)
 

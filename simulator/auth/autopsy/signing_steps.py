@@ -116,7 +116,6 @@ class SigningMistake(NamedTuple):
     fix: str
     transformation: Callable[[Facts], Iterable[Any]]
     step: str
-    is_alone: bool
 
     @property
     def place(self) -> str:
@@ -158,11 +157,9 @@ Ways = tuple[Way, ...]
 Shown = Iterator[tuple[Any, str]]
 
 
-def rows(
-    step: str, *each: tuple[str, str, str, Callable[[Facts], Iterable[Any]]], is_alone: bool = False
-) -> tuple[SigningMistake, ...]:
-    """Return the mistakes of a step. Those that are rare are tried alone, not together with others."""
-    return tuple(SigningMistake(*row, step, is_alone) for row in each)
+def rows(step: str, *each: tuple[str, str, str, Callable[[Facts], Iterable[Any]]]) -> tuple[SigningMistake, ...]:
+    """Return the mistakes of a step, the likeliest first."""
+    return tuple(SigningMistake(*row, step) for row in each)
 
 
 def always(*changes: Any) -> Callable[[Facts], Iterable[Any]]:

@@ -143,6 +143,10 @@ MISTAKES = (
         ("timestamp-another", "another timestamp is signed than sent", "read the clock once for both",
          lambda r: (b"%d" % second for second in _moments(r, (-1, 1, -2, 2, *range(-300, 301))))),
         ("timestamp-in-milliseconds", "the timestamp is signed in milliseconds", _WHOLE, _milliseconds),
+        ("timestamp-of-zone", "the timestamp is signed {} h off: local time was taken for UTC",
+         "sign and send the seconds since 1970 in UTC",
+         lambda r: ((b"%d" % second, f"{offset_s / _HOUR_S:+g}")
+                    for second, offset_s in zip(_moments(r, _ZONES_S), _ZONES_S, strict=False))),
     ),
     *rows(
         "nonce",
@@ -184,6 +188,9 @@ MISTAKES = (
         ("method-left-out", "the method was left out together with its colon", _SIX, always(_without(2))),
         ("key-in-string", "the API key is part of the signed string", _SIX, _with_key),
         ("other-order", "the parts have another order: {}", _SIX, _orders),
+        ("parts-printed", "the parts are signed as a printed list", _COLONS, _printed),
+        ("content-type-in-string", "the Content-Type is an additional part of the signed string", _SIX,
+         _with_content_type),
     ),
     *rows(
         "separator",
@@ -213,25 +220,6 @@ MISTAKES = (
          always(lambda text: text.decode("latin-1").encode("utf-16-le"),
                     lambda text: text.decode("latin-1").encode("utf-16-be"),
                     lambda text: text.decode("latin-1").encode("utf-16"))),
-    ),
-    *rows(
-        "timestamp",
-        ("timestamp-of-zone", "the timestamp is signed {} h off: local time was taken for UTC",
-         "sign and send the seconds since 1970 in UTC",
-         lambda r: ((b"%d" % second, f"{offset_s / _HOUR_S:+g}")
-                    for second, offset_s in zip(_moments(r, _ZONES_S), _ZONES_S, strict=False))),
-        is_alone=True,
-    ),
-    *rows(
-        "pieces",
-        ("parts-printed", "the parts are signed as a printed list", _COLONS, _printed),
-        ("content-type-in-string", "the Content-Type is an additional part of the signed string", _SIX,
-         _with_content_type),
-        is_alone=True,
-    ),
-    *rows(
-        "string",
         ("string-of-other-service", "the string of another service is signed, {}", _SIX, _of_other_service),
-        is_alone=True,
     ),
 )  # fmt: skip
