@@ -96,13 +96,16 @@ class Secrets:
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._known: set[str] = set()
+        self._known: dict[str, None] = {}
         self._by_beginning: dict[bytes, list[bytes]] = {}
         self._blocks: set[int] = set()
         self.add(secrets)
 
     def __len__(self) -> int:
         return len(self._known)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
 
     def add(self, secrets: Iterable[str]) -> None:
         """Hide these, too."""
@@ -111,7 +114,7 @@ class Secrets:
                 self._by_beginning.setdefault(spelling[:FOUND_CHARS_MIN], []).append(spelling)
                 beginning = b"".join(spelling[at : at + _BLOCK] for at in range(_BLOCK))
                 self._blocks.update(memoryview(beginning).cast("I"))
-            self._known.add(secret)
+            self._known[secret] = None
 
     def spans(self, text: bytes) -> Iterator[tuple[int, int]]:
         """Yield where secrets begin and end in a text, in the order of their beginnings; they may overlap."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from simulator.contract.openapi import METHODS, OPENAPI, load
+from simulator.contract.openapi import METHODS, OPENAPI, load, path_pattern
 from simulator.contract.schemas import BASE_URI, schema_at
 
 
@@ -30,11 +30,8 @@ class Endpoint(msgspec.Struct, frozen=True, eq=False):
         return "{" in self.path
 
     def has_path(self, path: str) -> bool:
-        """Return whether a request's path matches. A parameter is a segment that is not empty."""
-        parts, wanted = path.split("/"), self.path.split("/")
-        return len(parts) == len(wanted) and all(
-            bool(part) if one.startswith("{") else part == one for part, one in zip(parts, wanted, strict=True)
-        )
+        """Return whether a request's path matches."""
+        return path_pattern(self.path).fullmatch(path) is not None
 
 
 @cache

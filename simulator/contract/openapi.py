@@ -1,6 +1,7 @@
 """The OpenAPI documents of `contracts/` as they are written, and as `make docs` renders them to be served."""
 
 import json
+import re
 from functools import cache
 from typing import Any
 
@@ -17,6 +18,13 @@ def load(document: str) -> dict[str, Any]:
     """`contracts/DOCUMENT.yaml` with unresolved references. Do not modify the result."""
     loaded: dict[str, Any] = yaml_document(document)
     return loaded
+
+
+@cache
+def path_pattern(template: str) -> re.Pattern[str]:
+    """Return the pattern of the paths of a template. A parameter is a segment that is not empty."""
+    parts = re.split(r"(\{[^}]*\})", template)
+    return re.compile("".join("[^/]+" if part[:1] == "{" else re.escape(part) for part in parts))
 
 
 @cache

@@ -1,12 +1,10 @@
 """Validates responses against an OpenAPI document: status, content type, every member of the body."""
 
-import re
 from collections.abc import Iterator
-from functools import cache
 from typing import Any, NamedTuple
 
 from simulator.contract.body import BadJson, decode_any
-from simulator.contract.openapi import load
+from simulator.contract.openapi import load, path_pattern
 from simulator.contract.schemas import Schema, resolved_in
 from simulator.contract.validate import Validator, beginning
 from simulator.shortened import shortened
@@ -22,8 +20,6 @@ _BEFORE_ROUTING = {401: "Unauthorized", 403: "Forbidden", 404: "UnknownSandbox",
 _validators: dict[int, tuple[Schema, Validator]] = {}
 
 _OF_CONDITIONS = ("/if/properties", "/then/properties", "/else/properties")
-
-_PARAMETER = re.compile(r"(\{[^}]*\})")
 
 
 class Departure(NamedTuple):
@@ -114,13 +110,8 @@ def path_item(whole: dict[str, Any], path: str) -> dict[str, Any] | None:
     paths: dict[str, dict[str, Any]] = whole["paths"]
     if path in paths:
         return paths[path]
-    found = [template for template in paths if _pattern(template).fullmatch(path)]
+    found = [template for template in paths if path_pattern(template).fullmatch(path)]
     return paths[max(found, key=len)] if found else None
-
-
-@cache
-def _pattern(template: str) -> re.Pattern[str]:
-    return re.compile("".join("[^/]+" if part[:1] == "{" else re.escape(part) for part in _PARAMETER.split(template)))
 
 
 def validator_of(wanted: Schema) -> Validator:

@@ -30,7 +30,7 @@ from simulator.runtime.journal import Exchange, Journal
 from simulator.runtime.lives import Beginning, Ending, FirstState, SandboxSpec, ServerBudgets, dispose, first_state
 from simulator.runtime.marks import NO_KEEPER, Keeper, Marks, StoredPlace
 from simulator.runtime.operations import ServerCounts
-from simulator.runtime.secret_index import FormerSecrets, OwnSecrets, ServerSecrets
+from simulator.runtime.secret_index import FormerSecrets, OwnSecrets
 from simulator.runtime.traces import Trace, caller
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, Delays, Notifier, WaitingRoom
 from simulator.wire.traffic import Notification
@@ -67,7 +67,7 @@ class LiveSandbox:
         self.keeper: Keeper[LiveSandbox] = NO_KEEPER
         self.is_touched, self.is_deleted, self.resets, self.rewinds = True, False, 0, 0
         self.last_ending: Ending = "reset"
-        self.server_secrets, self.former_secrets = ServerSecrets(), FormerSecrets()  # of all sandboxes of a server
+        self.server_secrets, self.former_secrets = Secrets(), FormerSecrets()  # of all sandboxes of a server
         self.waiting, self.events = WaitingRoom(SANDBOX_WAITERS_MAX), EventLog(id_)
         self._begin_journal()
         self._begin(first)
@@ -335,7 +335,7 @@ class LiveSandbox:
     @property
     def secrets(self) -> tuple[Secrets, ...]:
         """Return the indexes of secrets to redact: of this life, of the server, and of former lives."""
-        return self.own_secrets.index(self.hidden), self.server_secrets.index, *self.former_secrets.generations
+        return self.own_secrets.index(self.hidden), self.server_secrets, *self.former_secrets.generations
 
     def retire_secrets(self, next_life: Iterable[str] = ()) -> None:
         """Add the secrets of this life to those of former lives, except the secrets that the next life has as well."""

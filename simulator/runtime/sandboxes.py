@@ -24,7 +24,7 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import NO_QUOTAS, Ending, FirstState, SandboxSpec, dispose, first_state, server_budgets
 from simulator.runtime.marks import NO_KEEPER, Keeper
 from simulator.runtime.operations import ServerCounts
-from simulator.runtime.secret_index import FormerSecrets, ServerSecrets, followed
+from simulator.runtime.secret_index import FormerSecrets, followed
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, SERVER_WAITERS_MAX, WaitingRoom
 
 DEFAULT = "default"
@@ -67,7 +67,7 @@ class Sandboxes:
         self._stand_in: LiveSandbox | None = None
         self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
         self.unique_users: dict[str, LiveSandbox] = {}
-        self.server_secrets = ServerSecrets()
+        self.server_secrets = Secrets()  # the tokens of the control API, present and former
         self.quotas = NO_QUOTAS  # the bounds of each new sandbox that is given none of its own
         self.former_secrets = FormerSecrets()
         self.served = ServerCounts()
@@ -88,7 +88,7 @@ class Sandboxes:
     def secrets(self) -> tuple[Secrets, ...]:
         """Return the indexes of secrets to redact outside of any sandbox: the secrets of all sandboxes, including
         former ones."""
-        of_all = set(self.server_secrets.all).union(*(each.core.state.secrets for each in self))
+        of_all = set(self.server_secrets).union(*(each.core.state.secrets for each in self))
         self._secrets = followed(self._secrets, of_all)
         return self._secrets, *self.former_secrets.generations
 

@@ -37,19 +37,6 @@ def followed(index: Secrets, secrets: Collection[str]) -> Secrets:
     return index
 
 
-class ServerSecrets:
-    """The tokens of a server's control API, present and former, which all of its sandboxes redact."""
-
-    def __init__(self) -> None:
-        self.index = Secrets()
-        self.all: tuple[str, ...] = ()
-
-    def add(self, secrets: Iterable[str]) -> None:
-        """Add secrets to redact."""
-        self.all = tuple(dict.fromkeys((*self.all, *secrets)))
-        self.index.add(self.all)
-
-
 class OwnSecrets:
     """An index of the secrets of a sandbox's life, which follows their log."""
 

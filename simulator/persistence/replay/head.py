@@ -97,7 +97,7 @@ def taken(live: LiveSandbox, now: datetime | None = None, ended: Ending = "") ->
     due = None if left_out else unbegun(live)
     head, at = head_of(live, len(entries)), now or live.clock.now()
     state = "" if left_out else state_digest(live)
-    server, marks = live.server_secrets.all, digests_of_marks(live)
+    server, marks = tuple(live.server_secrets), digests_of_marks(live)
     return TakenTape(head, entries, left_out, at, due, ended, live.former_secrets.generations, server, state, marks)
 
 
