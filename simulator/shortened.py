@@ -8,7 +8,7 @@ from reseller_sim.formats import one_line as one_line
 from reseller_sim.formats import whole_line as whole_line
 
 ELLIPSIS = "..."
-QUOTED_CHARS_MAX = 80
+QUOTED_CHARS_MAX = 100
 """The characters of a client's name or value that a sentence quotes."""
 
 

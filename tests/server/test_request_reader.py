@@ -1,55 +1,12 @@
-"""The table of what may come in each state, and the part that reads, without a socket or a clock."""
+"""The part that reads, without a socket or a clock: its states, and the requests that it makes of bytes."""
 
 from typing import Any
 
 import pytest
 
 from simulator.server.http_limits import HttpLimits, HttpRefusal
-from simulator.server.request_reader import (
-    CLOSED,
-    DRAINING,
-    EOF,
-    IDLE,
-    LATE_HEAD,
-    LINGERING,
-    LOST,
-    OPENED,
-    READING,
-    Reading,
-    RequestReader,
-)
+from simulator.server.request_reader import BODY, DRAINING, IDLE, LATE_HEAD, OPENED, Reading, RequestReader
 from tests.support.echo_server import request
-
-
-def reachable(start: Reading) -> set[Reading]:
-    seen: set[Reading] = set()
-    ahead = [start]
-    while ahead:
-        state = ahead.pop()
-        if state not in seen:
-            seen.add(state)
-            ahead += READING[state].values()
-    return seen
-
-
-def test_every_state_has_a_row_and_can_be_reached() -> None:
-    assert set(READING) == reachable(OPENED) == set(Reading)
-
-
-@pytest.mark.parametrize("state", [state for state in Reading if state is not CLOSED])
-def test_a_connection_can_be_lost_in_every_state_and_then_nothing_comes(state: Reading) -> None:
-    assert READING[state][LOST] is CLOSED
-    assert READING[CLOSED] == {}
-
-
-@pytest.mark.parametrize("state", [DRAINING, LINGERING])
-def test_a_connection_that_stopped_reading_never_reads_again(state: Reading) -> None:
-    assert reachable(state) <= {DRAINING, LINGERING, CLOSED}
-
-
-@pytest.mark.parametrize("state", [state for state in Reading if state <= DRAINING])
-def test_no_bytes_are_read_after_the_client_has_closed_its_side(state: Reading) -> None:
-    assert READING[state][EOF] is DRAINING
 
 
 def read(*packets: bytes, limits: HttpLimits | None = None) -> RequestReader:
@@ -68,7 +25,7 @@ def read(*packets: bytes, limits: HttpLimits | None = None) -> RequestReader:
         ([request("GET", "/a")], IDLE, [b"/a"]),
         ([request("GET", "/a") + request("GET", "/b")], IDLE, [b"/a", b"/b"]),
         ([request("GET", "/a") + b"GE"], LATE_HEAD, [b"/a"]),
-        ([request("POST", "/a", body=b"abc")[:-1]], Reading.BODY, [b"/a"]),
+        ([request("POST", "/a", body=b"abc")[:-1]], BODY, [b"/a"]),
         ([request("GET", "/a", "Connection: close")], DRAINING, [b"/a"]),
         ([request("GET", "/a", "Connection: close") + request("GET", "/b")], DRAINING, [b"/a"]),
         ([b"GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" + request("GET", "/b")], DRAINING, [b"/a"]),
@@ -95,6 +52,16 @@ def test_a_body_in_pieces_is_taken_as_it_comes() -> None:
 def test_a_head_out_of_order_is_refused(packet: bytes) -> None:
     with pytest.raises(HttpRefusal):
         read(packet)
+
+
+@pytest.mark.parametrize(
+    ("target", "host"),
+    [("/a", b"a"), ("http://b:1/c?d", b"b:1"), ("HTTP://u@B", b"u@B"), ("https://[::1]?x", b"[::1]")],
+)
+def test_the_host_of_an_absolute_url_overrides_the_header(target: str, host: bytes) -> None:
+    (one,) = read(f"GET {target} HTTP/1.1\r\nX: 1\r\nHost: a\r\n\r\n".encode()).requests
+    assert one.by_name == {b"x": b"1", b"host": host}
+    assert sorted(one.headers) == [(b"host", host), (b"x", b"1")]
 
 
 def test_an_error_of_ours_is_not_blamed_on_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
