@@ -18,8 +18,8 @@ MOMENT_S = 2.0
 
 def _after_payments(run: Run, path: str, at_least: int = 1) -> Answer:
     """Read the history or the statement after the payments, if they are allowed, so that it has entries."""
-    if run.allows("payments"):
-        run.runner.make()
+    if run.paying is not None:
+        run.paying.make()
     return recent(run, path, at_least)
 
 

@@ -87,15 +87,11 @@ class Run:
         more = len(taken) - FINDINGS_MAX
         return (*taken[:FINDINGS_MAX], f"and {more} more") if more > 0 else tuple(taken)
 
-    def allows(self, need: Need) -> bool:
-        """Return whether the caller allows what a check needs."""
-        allowed = {
-            "": True,
-            "payments": self.paying is not None,
-            "configuration": self.may_configure,
-            "login": self.login is not None,
-        }
-        return allowed[need]
+    def require(self, need: Need) -> None:
+        """Raise `NotExercised` unless the caller allows what a check needs."""
+        lacks = {"payments": self.paying is None, "configuration": not self.may_configure, "login": self.login is None}
+        if lacks.get(need):
+            raise NotExercised(MISSING[need])
 
     @property
     def runner(self) -> PaymentRunner:
@@ -232,7 +228,7 @@ def lists(run: Run, role: str = "") -> list[dict[str, str]]:
 def known_lists(run: Run, role: str = "") -> list[dict[str, str]]:
     """Return the queries of `lists`, and those for accounts that the caller specified for a payment."""
     found = lists(run, role)
-    orders = run.runner.orders if run.allows("payments") else ()
+    orders = run.paying.orders if run.paying is not None else ()
     for product, field in selects(run, role, "dynamic"):
         source = field["data_source"].get("params", {}).get("account_number", {}).get("from_field")
         account = product["fulfillment"]["account"]

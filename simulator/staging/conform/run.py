@@ -13,7 +13,7 @@ from simulator.staging.conform.checks import (
     signatures,
     statements,
 )
-from simulator.staging.conform.context import CHECKS, FINDINGS_MAX, MISSING, QUESTIONS, Check, Question, Run
+from simulator.staging.conform.context import CHECKS, FINDINGS_MAX, QUESTIONS, Check, Question, Run
 from simulator.staging.conform.findings import ConformReport, Departs, Departure, Learned, NotExercised, Result
 from simulator.staging.service import NoAnswer
 
@@ -62,8 +62,7 @@ def ask_questions(run: Run, only: Collection[str] = ()) -> tuple[list[Learned], 
         if only and question.id not in only:
             continue
         try:
-            if not run.allows(question.needs):
-                raise NotExercised(MISSING[question.needs])
+            run.require(question.needs)
             value, evidence = question.function(run)
             found.append(Learned(question.id, value, run.hidden(evidence)))
         except NotExercised as why:
@@ -82,7 +81,7 @@ def report(
     """Make the checks and ask the questions; `address` is the service's, for the report."""
     results = run_checks(run, only, on_result)
     answers, unlearned = ask_questions(run, only)
-    spent = f"{run.runner.spent:.2f}" if run.allows("payments") else "0.00"
+    spent = f"{run.paying.spent:.2f}" if run.paying is not None else "0.00"
     return ConformReport(address, tuple(results), tuple(answers), unlearned, run.session.sent, spent)
 
 
@@ -90,8 +89,7 @@ def _result(run: Run, check: Check) -> Result:
     began = run.session.clock.now()
     result = Result(check.id, check.section, check.title, "passed")
     try:
-        if not run.allows(check.needs):
-            raise NotExercised(MISSING[check.needs])
+        run.require(check.needs)
         departures = _collected(check.function(run))
     except NotExercised as why:
         result = replace(result, outcome="not exercised", why=run.hidden(str(why)))
