@@ -130,12 +130,12 @@ class Probe:
         return pricing.cost(sold, asked) > held
 
 
-SECTIONS = ("payments", "voids", "disputes")
+SECTIONS = ("payments", "voids")
 _RULE = re.compile(rf"({'|'.join(SECTIONS)})\[([0-9]+)\]")
 # Findings about a service's real properties, which a recording keeps.
 _FACTS = frozenset({"foreign_currency", "always_interrupted"})
 # A rule still works without these details.
-_DETAIL = re.compile(r"\.(statusCode|remarks|message)$")
+_DETAIL = re.compile(r"\.(statusCode|remarks)$")
 
 
 def fit(document: dict[str, Any]) -> int:

@@ -78,15 +78,15 @@ def _fullest_first(one: SeenPayment) -> tuple[bool, int, int]:
 def _steps(one: SeenPayment) -> list[CourseStep]:
     """Return the statuses in a valid order; the first is the answer to the creation."""
     steps: list[CourseStep] = []
-    for seen in sorted(one.statuses, key=lambda seen: (_time(seen)[0], list(Status).index(seen.status))):
+    for seen in sorted(one.statuses, key=lambda seen: (time_of(seen)[0], list(Status).index(seen.status))):
         if seen.status is Status.REFUNDED or (steps and not may_follow(steps[-1].status, seen.status)):
             continue
-        at_s, is_said = _time(seen) if steps else (0.0, True)
+        at_s, is_said = time_of(seen) if steps else (0.0, True)
         steps.append(CourseStep(seen.status, seen.code, seen.remarks, at_s, is_said, seen.after_s))
     return steps
 
 
-def _time(seen: RecordedStatus) -> tuple[float, bool]:
+def time_of(seen: RecordedStatus) -> tuple[float, bool]:
     """Return when a status began, and whether that time was reported. The service's time wins; a callback is more exact
     than its whole seconds, and an observation more exact than both."""
     arrived, said = seen.arrived_s, seen.stamp_s

@@ -59,7 +59,8 @@ class SeenRefusal:
 @dataclass(slots=True)
 class SeenPayment:
     """A payment or a refused request; `number` counts all requests to pay. `at_s` is its creation since the start of
-    the record, `stamp` the same by the service's clock; `last_s` is its last observation, after its creation."""
+    the record, `stamp` the same by the service's clock; `last_s` is its last observation, and
+    `voided_s` an accepted void, after its creation."""
 
     number: int
     refid: str
@@ -73,6 +74,7 @@ class SeenPayment:
     statuses: list[RecordedStatus] = field(default_factory=list)
     last_s: float = 0.0
     refusal: SeenRefusal | None = None
+    voided_s: float | None = None
 
     def see(self, at_s: float, status: Status, said: Mapping[str, Any], stamp_s: float | None) -> RecordedStatus:
         """Record a status at this time, with the code and the remarks of its message."""
@@ -118,6 +120,18 @@ class RecordedPayments:
     def by_trxid(self, trxid: str) -> SeenPayment | None:
         """Return the payment with this id."""
         return self.followed.get(self._refid_of.get(trxid, "")) if trxid else None
+
+    @property
+    def voidable(self) -> set[str]:
+        """Return the products with an accepted void."""
+        return {one.product for one in self.followed.values() if one.voided_s is not None}
+
+    def note_void(self, call: DecodedCall) -> None:
+        """Record an accepted void, the first of its payment."""
+        one = self.by_trxid(short(call.asked.get("trxid")) or call.trxid)
+        one = one or self.followed.get(short(call.asked.get("refid")) or short(call.data.get("refid")))
+        if one is not None and one.voided_s is None and call.data.get("status") == "Success":
+            one.voided_s = call.at_s - one.at_s
 
     def note_topup(self, call: DecodedCall) -> None:
         """Record a payment or a re-query."""

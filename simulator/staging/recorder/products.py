@@ -13,7 +13,6 @@ from simulator.staging.bodies import as_dict, as_text, dicts, short
 from simulator.staging.importer.account_answers import Offer, ProductAnswers
 from simulator.staging.importer.catalog import FittedCatalog, FittedProduct, fit_catalog
 from simulator.staging.importer.fitting import fit_product
-from simulator.staging.recorder.cases import Cases
 from simulator.staging.recorder.catalogs import Catalogs
 from simulator.staging.recorder.payments import RecordedPayments, SeenPayment
 from simulator.staging.recorder.traffic_values import DecodedCall, plain_line
@@ -68,7 +67,7 @@ class Bills:
 
 
 def fitted_products(
-    catalogs: Catalogs, payments: RecordedPayments, bills: Bills, voids: Cases, *, names_accounts: bool
+    catalogs: Catalogs, payments: RecordedPayments, bills: Bills, *, names_accounts: bool
 ) -> FittedCatalog:
     """Return all products, as a scenario holds them. `names_accounts` as for the recorder."""
     by_product: dict[str, list[SeenPayment]] = {}
@@ -84,13 +83,13 @@ def fitted_products(
     for product in fitted.products:
         product.notes += notes.get(product.code, [])
     known = {one.code for one in fitted.products}
-    others = [code for code in {**by_product, **bills.billers, **dict.fromkeys(voids.voidable())} if code not in known]
+    others = [code for code in {**by_product, **bills.billers, **dict.fromkeys(payments.voidable)} if code not in known]
     for code in sorted(others):
         made = _minimal(code, payments, is_hidden=not catalogs.is_empty)
         if made is not None:
             fitted.products.append(made)
     for product in fitted.products:
-        _add(product, bills, voids)
+        _add(product, bills, payments.voidable)
     return fitted
 
 
@@ -189,13 +188,13 @@ def _minimal(code: str, payments: RecordedPayments, *, is_hidden: bool) -> Fitte
     return FittedProduct(ProductAnswers({"code": code}), item, built, [said], is_ours=True)
 
 
-def _add(product: FittedProduct, bills: Bills, voids: Cases) -> None:
+def _add(product: FittedProduct, bills: Bills, voidable: set[str]) -> None:
     """Add facts that no catalog contains: bills, voids."""
     if product.built is None:
         return
     code = product.built.code
     more: dict[str, Any] = {}
-    if code in voids.voidable():
+    if code in voidable:
         more["voidable"] = True
     if (biller := bills.billers.get(code)) is not None:
         more["bill"] = biller.document()

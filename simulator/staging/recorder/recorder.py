@@ -11,11 +11,10 @@ from simulator.scenario.yaml import block, comment
 from simulator.staging.bodies import as_dict, decoded, short
 from simulator.staging.importer.catalog import FittedCatalog, catalog_lines
 from simulator.staging.importer.fitting import SECTIONS, Probe, fit
-from simulator.staging.recorder.cases import Cases
 from simulator.staging.recorder.catalogs import Catalogs, network_item
 from simulator.staging.recorder.payments import RecordedPayments
 from simulator.staging.recorder.products import Bills, fitted_products
-from simulator.staging.recorder.rules import payment_rules
+from simulator.staging.recorder.rules import payment_rules, void_rules
 from simulator.staging.recorder.traffic_values import DecodedCall, Notes, counted, decode_call, format_duration
 from simulator.wire.traffic import Call, Notification
 
@@ -86,7 +85,6 @@ class TrafficRecorder:
         self._names_accounts = names_accounts
         self._catalogs, self._payments, self._account = Catalogs(), RecordedPayments(), RecordedAccount()
         self._bills = Bills()
-        self._voids, self._disputes = Cases("voids", self._payments), Cases("disputes", self._payments)
         self._calls = self._notifications = self._left_out = 0
         self._start: datetime | None = None
         self._end: datetime | None = None
@@ -102,8 +100,7 @@ class TrafficRecorder:
             ("PUT", "/v2/balance-webhook"): account.note_webhook,
             ("GET", "/v2/bill-presentment"): self._bills.note,
             ("GET", "/v2/transactions"): self._payments.note_history,
-            ("POST", "/v2/transactions/void"): self._voids.note,
-            ("POST", "/v2/transactions/check"): self._disputes.note,
+            ("POST", "/v2/transactions/void"): self._payments.note_void,
         }
 
     def note_call(self, call: Call) -> None:
@@ -146,9 +143,7 @@ class TrafficRecorder:
 
     def _lines(self) -> Iterator[str]:
         notes, names_accounts = Notes(), self._names_accounts
-        fitted = fitted_products(
-            self._catalogs, self._payments, self._bills, self._voids, names_accounts=names_accounts
-        )
+        fitted = fitted_products(self._catalogs, self._payments, self._bills, names_accounts=names_accounts)
         document = self._document(fitted)
         probe = Probe(CODE, document["catalog"])
         built = fitted.built
@@ -156,8 +151,7 @@ class TrafficRecorder:
         voidable = {code for code, product in built.items() if product.voidable}
         sections = {
             "payments": rules,
-            "voids": list(self._voids.rules(voidable, notes, names_accounts=names_accounts)),
-            "disputes": list(self._disputes.rules(None, notes, names_accounts=names_accounts)),
+            "voids": list(void_rules(self._payments, voidable, notes)),
         }
         document |= {name: value for name, value in sections.items() if value}
         removed = fit(document)

@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from operator import attrgetter
+from statistics import median
 from typing import Any
 
-from simulator.domain.model.transactions import STATUS_CODES, Reason
+from simulator.domain.model.transactions import STATUS_CODES, Reason, Status
 from simulator.staging.bodies import short
 from simulator.staging.importer.fitting import Probe
-from simulator.staging.recorder.courses import courses_of, described, timeline
+from simulator.staging.recorder.courses import courses_of, described, spread, time_of, timeline
 from simulator.staging.recorder.payments import RecordedPayments, SeenPayment, SeenRefusal
-from simulator.staging.recorder.traffic_values import Notes, counted, plain_line
+from simulator.staging.recorder.traffic_values import Notes, counted, format_duration, plain_line
 
 IN_ORDER_MAX = 40  # exceptions that an account, an amount or `nth` selects
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9+@._-]{0,59}", re.ASCII)
@@ -183,6 +184,23 @@ def _refusal(payment: SeenPayment, one: SeenRefusal) -> dict[str, Any]:
     if one.remarks and one.remarks != reason.value and not is_private:
         shown["remarks"] = plain_line(one.remarks)
     return shown
+
+
+def void_rules(seen: RecordedPayments, products: AbstractSet[str], notes: Notes) -> Iterator[dict[str, Any]]:
+    """Yield a rule for each of these products whose voided payments were refunded: after the median of the times."""
+    for product in sorted(seen.voidable & products):
+        voided = [one for one in seen.followed.values() if one.product == product and one.voided_s is not None]
+        times = [
+            max(0.0, time_of(status)[0] - (one.voided_s or 0.0))
+            for one in voided
+            for status in one.statuses
+            if status.status is Status.REFUNDED
+        ]
+        if times:
+            then = {"status": "Success", "refund_after": format_duration(median(times))}
+            rule = {"when": {"product": product}, "then": then}
+            notes[id(rule)] = [f"{counted(len(times), 'void')}: refunded after {spread(times)}"]
+            yield rule
 
 
 def _said(seen: RecordedPayments, by_itself: int, unpaid: int) -> Iterator[str]:
