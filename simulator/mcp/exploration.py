@@ -9,8 +9,7 @@ from typing import Final
 import anyio
 
 from reseller_sim import launcher
-from simulator.mcp.answers import ToolAnswer
-from simulator.mcp.tools import text_schema, tool
+from simulator.mcp.tools import ToolAnswer, text_schema, tool
 
 MINUTES_MAX: Final = 30
 VERDICTS: Final = {

@@ -10,8 +10,7 @@ import mcp.types as types
 
 from simulator.contract.files import data_dir
 from simulator.domain.model.likeness import nearest
-from simulator.mcp.answers import ToolAnswer
-from simulator.mcp.tools import text_schema, tool
+from simulator.mcp.tools import ToolAnswer, text_schema, tool
 from simulator.scenario.library import bundled_path, descriptions
 
 PAGE_BYTES_MAX: Final = 18_000

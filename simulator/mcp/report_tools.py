@@ -8,8 +8,7 @@ from reseller_sim.control import below
 from reseller_sim.evidence import explained, violations
 from reseller_sim.formats import shown_time
 from reseller_sim.story import callback_line, money, outcome, request_line
-from simulator.mcp.answers import ToolAnswer
-from simulator.mcp.tools import LIMIT, N, members, text_schema, tool
+from simulator.mcp.tools import LIMIT, N, ToolAnswer, members, text_schema, tool
 from simulator.shortened import json_size
 
 PAGE_BYTES_MAX: Final = 10_000

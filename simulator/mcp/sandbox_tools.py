@@ -9,9 +9,8 @@ from typing import Any, Final
 from reseller_sim import NotRunning, Sandbox, Simulator, SimulatorError
 from reseller_sim.asynchronous import in_thread
 from reseller_sim.formats import shown_time
-from simulator.mcp.answers import ToolAnswer
 from simulator.mcp.report_tools import exchange
-from simulator.mcp.tools import members, text_schema, tool
+from simulator.mcp.tools import ToolAnswer, members, text_schema, tool
 
 ADVANCE: Final = "/clock/advance"
 ADVANCE_TIMEOUT_S: Final = 3600.0

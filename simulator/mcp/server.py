@@ -15,9 +15,8 @@ from reseller_sim.asynchronous import in_thread
 from simulator import __version__
 from simulator.domain.model.likeness import nearest
 from simulator.mcp import pages, report_tools, sandbox_tools
-from simulator.mcp.answers import DATA, ToolAnswer, rendered
 from simulator.mcp.exploration import explore_command
-from simulator.mcp.tools import Tool
+from simulator.mcp.tools import DATA, Tool, ToolAnswer, rendered
 
 TOOLS: Final = tuple(
     one for module in (sandbox_tools, report_tools, pages) for one in vars(module).values() if isinstance(one, Tool)

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.mcp.answers import ANSWER_BYTES_MAX, CUT, DATA, ToolAnswer, rendered
+from simulator.mcp.tools import ANSWER_BYTES_MAX, CUT, DATA, ToolAnswer, rendered
 
 TEXTS = st.text(max_size=40).map(lambda text: text * 200) | st.text(max_size=20)
 VALUES = st.recursive(
